@@ -66,7 +66,7 @@ module.exports = {
       ['addresses', 'customers', 'threads', 'send'],
       ['receive', 'erase', 'reply'],
       ['drafts'],
-      ['mailboxes', 'import'],
+      ['mailboxes', 'import', 'backup'],
       ['sent-copies'],
     ]),
     ...layers('src/adapters/postgres', [
@@ -87,7 +87,7 @@ module.exports = {
       ['drafts', 'customers', 'mailboxes', 'keys', 'audit', 'sessions'],
       ['addresses', 'threads'],
       ['send'],
-      ['receive', 'work', 'erase', 'metrics'],
+      ['receive', 'work', 'erase', 'metrics', 'backup', 'doctor'],
     ]),
     ...layers('src/adapters/http', [
       ['schemas', 'connections'],
@@ -110,6 +110,7 @@ module.exports = {
         'unsubscribes',
         'templates',
         'statistics',
+        'import',
       ],
       ['customers', 'threads', 'send', 'webhooks'],
       ['reply', 'mcp'],

@@ -21,6 +21,7 @@ export default defineConfig({
       ? []
       : [
           'src/adapters/postgres/**/*.test.ts',
+          'test/backup/backup.test.ts',
           'test/e2e/{send,threads}.test.ts',
           'test/events/feed.test.ts',
           'test/import/import.test.ts',
@@ -31,9 +32,11 @@ export default defineConfig({
       'src/adapters/postgres/embedded/**',
       'src/adapters/postgres/**/*.prop.test.ts',
       'src/adapters/postgres/search/search.test.ts',
+      // It starts poolers of its own.
+      'src/adapters/postgres/db/replica-reads.long.test.ts',
       // They set what their sessions are to have, or vacuum, which no transaction can.
       'src/adapters/postgres/addresses/addresses.test.ts',
-      'src/adapters/postgres/emails/{pages,filtered-emails}.test.ts',
+      'src/adapters/postgres/emails/{pages,filtered-emails,filter-pairs.long}.test.ts',
     ],
   },
 });

@@ -515,9 +515,9 @@ END),
 CREATE INDEX emails_account_date ON emails (account_id, state, date DESC, id DESC);
 CREATE INDEX emails_ambiguous ON emails (date DESC, id DESC) WHERE (customer_source = 'ambiguous'::text);
 CREATE INDEX emails_anchor ON emails (anchor_id) WHERE (anchor_id IS NOT NULL);
-CREATE INDEX emails_company ON emails (company_id, direction, date DESC, id DESC) WHERE (company_id IS NOT NULL);
+CREATE INDEX emails_company ON emails (company_id, direction, date DESC, id DESC) INCLUDE (account_id) WHERE (company_id IS NOT NULL);
 CREATE INDEX emails_counterparty ON emails USING gin (counterparty_words(direction, from_address, ((to_addresses || cc_addresses) || bcc_addresses))) WITH (fastupdate=off);
-CREATE INDEX emails_created_at ON emails USING brin (created_at) WITH (pages_per_range='32', autosummarize='on');
+CREATE INDEX emails_created_at ON emails (created_at, date, id);
 CREATE INDEX emails_customer ON emails (customer_id, direction, date DESC, id DESC) INCLUDE (account_id, state) WHERE (customer_id IS NOT NULL);
 CREATE INDEX emails_exchange ON emails (account_id, exchange_with, created_at) WHERE (exchange_with IS NOT NULL);
 CREATE UNIQUE INDEX emails_identity ON emails (account_id, identity_key) WHERE (identity_key IS NOT NULL);
@@ -554,6 +554,7 @@ create table erasures (
   requested_by text not null,
   addresses text[] not null,
   customer_id uuid,
+  candidates uuid[] not null default '{}'::uuid[],
   scanned_to uuid,
   has_found boolean not null default false,
   has_waiting boolean not null default false,
@@ -574,7 +575,8 @@ create table event_clock (
   forgotten bigint not null default 0,
   taken_to bigint not null default 0,
   mark bigint not null default 0,
-  mark_xid xid8
+  mark_xid xid8,
+  lost int8multirange not null default '{}'::int8multirange
 );
 CREATE UNIQUE INDEX event_clock_one ON event_clock ((true));
 
@@ -644,6 +646,23 @@ create table import_marks (
   constraint import_marks_position_check CHECK (("position" >= 0)),
   constraint import_marks_source_check CHECK ((length(source) = 32))
 );
+
+create table imports (
+  id uuid not null default gen_random_uuid(),
+  account_id account_id not null,
+  started_at timestamp with time zone not null default now(),
+  updated_at timestamp with time zone not null default now(),
+  outcome text,
+  imported bigint not null default 0,
+  known bigint not null default 0,
+  left_out bigint not null default 0,
+  failed bigint not null default 0,
+  bytes_done bigint not null default 0,
+  bytes_total bigint,
+  constraint imports_pkey PRIMARY KEY (id),
+  constraint imports_outcome_check CHECK ((outcome = ANY (ARRAY['done'::text, 'stopped'::text, 'failed'::text])))
+);
+CREATE INDEX imports_by_start ON imports (started_at DESC, id);
 
 create table key_clock (
   revision bigint not null default 1
@@ -1005,10 +1024,11 @@ create table thread_labels (
   account_id account_id not null,
   facets smallint not null,
   last_activity_at timestamp with time zone not null,
+  has_attachments boolean not null,
   constraint thread_labels_pkey PRIMARY KEY (thread_id, label)
 );
 CREATE INDEX thread_labels_account ON thread_labels (account_id, label, facets);
-CREATE INDEX thread_labels_list ON thread_labels (label, facets, last_activity_at DESC, thread_id DESC);
+CREATE INDEX thread_labels_list ON thread_labels (label, facets, last_activity_at DESC, thread_id DESC) INCLUDE (account_id, has_attachments);
 CREATE TRIGGER thread_labels_after_delete AFTER DELETE ON thread_labels FOR EACH ROW EXECUTE FUNCTION thread_labels_after_write();
 CREATE TRIGGER thread_labels_after_insert AFTER INSERT ON thread_labels FOR EACH ROW EXECUTE FUNCTION thread_labels_after_write();
 
@@ -1051,7 +1071,7 @@ CREATE INDEX thread_summaries_customer ON thread_summaries (customer_id, facets,
 CREATE INDEX thread_summaries_unassigned ON thread_summaries (facets, last_activity_at DESC, thread_id DESC) WHERE (assignee IS NULL);
 CREATE TRIGGER thread_summaries_labels_after_delete AFTER DELETE ON thread_summaries FOR EACH ROW WHEN ((old.labels <> '{}'::text[])) EXECUTE FUNCTION thread_summaries_labels_after_write();
 CREATE TRIGGER thread_summaries_labels_after_insert AFTER INSERT ON thread_summaries FOR EACH ROW WHEN ((new.labels <> '{}'::text[])) EXECUTE FUNCTION thread_summaries_labels_after_write();
-CREATE TRIGGER thread_summaries_labels_after_update AFTER UPDATE ON thread_summaries FOR EACH ROW WHEN ((((old.labels <> '{}'::text[]) OR (new.labels <> '{}'::text[])) AND (((old.labels IS DISTINCT FROM new.labels) OR (old.facets IS DISTINCT FROM new.facets)) OR (old.last_activity_at IS DISTINCT FROM new.last_activity_at)))) EXECUTE FUNCTION thread_summaries_labels_after_write();
+CREATE TRIGGER thread_summaries_labels_after_update AFTER UPDATE ON thread_summaries FOR EACH ROW WHEN ((((old.labels <> '{}'::text[]) OR (new.labels <> '{}'::text[])) AND ((((old.labels IS DISTINCT FROM new.labels) OR (old.facets IS DISTINCT FROM new.facets)) OR (old.last_activity_at IS DISTINCT FROM new.last_activity_at)) OR (old.has_attachments IS DISTINCT FROM new.has_attachments)))) EXECUTE FUNCTION thread_summaries_labels_after_write();
 
 create table unread_emails (
   email_id uuid not null,
@@ -1193,6 +1213,28 @@ AS $function$
   begin
     return concat('{"id":"', id, '","filename":', to_json(filename), ',"content_type":', to_json(content_type),
       ',"size_bytes":', size_bytes, ',"storage_path":', to_json(storage_path), '}');
+  end $function$;
+
+CREATE OR REPLACE FUNCTION await_replay(primary_position pg_lsn, patience_ms integer)
+ RETURNS void
+ LANGUAGE plpgsql
+AS $function$
+  declare
+    deadline timestamptz := clock_timestamp() + patience_ms * interval '1 millisecond';
+  begin
+    if current_setting('transaction_isolation') <> 'read committed' then
+      raise exception 'snapshots of this server are older than their statements' using errcode = 'EW002';
+    end if;
+    loop
+      if not pg_is_in_recovery() then
+        raise exception 'the server is no replica' using errcode = 'EW002';
+      end if;
+      exit when pg_last_wal_replay_lsn() >= primary_position;
+      if clock_timestamp() >= deadline then
+        raise exception 'the replica is too far behind' using errcode = 'EW001';
+      end if;
+      perform pg_sleep(0.0005);
+    end loop;
   end $function$;
 
 CREATE OR REPLACE FUNCTION change_thread_versions(threads uuid[])
@@ -1417,7 +1459,10 @@ AS $function$
   begin
     insert into event_inbox (bodies)
     select array[row(e.*, event_author(null))::event_body] from (select 'email.updated', clock_timestamp(), e.account_id, e.id, e.thread_id, e.customer_id, e.company_id, false,
-      json_build_object('changes', json_build_array('variants'), 'variant_id', new.id)
+      case
+    when e.tags = '{}' and e.metadata is null then json_build_object('changes', json_build_array('variants'), 'variant_id', new.id)::text
+    else event_with_notes(json_build_object('changes', json_build_array('variants'), 'variant_id', new.id)::text, e.tags, e.metadata)
+  end
     from emails e where e.id = new.email_id) e;
     return null;
   end $function$;
@@ -1556,12 +1601,20 @@ AS $function$
   begin
     insert into event_inbox (bodies)
     select array[row(e.*, event_author(null))::event_body] from (values ('email.updated', clock_timestamp(), new.account_id, new.id, new.thread_id, new.customer_id, new.company_id, false,
-      concat('{"changes":["content"],"email":', case
+      case
+    when new.tags = '{}' and new.metadata is null then concat('{"changes":["content"],"email":', case
     when length(new.json_before_text) < 16000
     -- They go on with the text of the email, and with its files.
     then left(new.json_before_text, -13) || left(new.json_after_text, -19) || '}'
     else event_email_json(new.json_before_text, new.json_after_text)
-  end  , '}'))) e;
+  end, '}')
+    else event_with_notes(concat('{"changes":["content"],"email":', case
+    when length(new.json_before_text) < 16000
+    -- They go on with the text of the email, and with its files.
+    then left(new.json_before_text, -13) || left(new.json_after_text, -19) || '}'
+    else event_email_json(new.json_before_text, new.json_after_text)
+  end, '}'), new.tags, new.metadata)
+  end)) e;
     return null;
   end $function$;
 
@@ -2221,10 +2274,11 @@ AS $function$
       delete from thread_labels where thread_id = old.thread_id and (tg_op = 'DELETE' or label <> all (new.labels));
     end if;
     if tg_op <> 'DELETE' then
-      insert into thread_labels (label, thread_id, account_id, facets, last_activity_at)
-      select label, new.thread_id, new.account_id, new.facets, new.last_activity_at from unnest(new.labels) label
-      on conflict (thread_id, label) do update set
-        facets = excluded.facets, last_activity_at = excluded.last_activity_at;
+      insert into thread_labels (label, thread_id, account_id, facets, last_activity_at, has_attachments)
+      select label, new.thread_id, new.account_id, new.facets, new.last_activity_at, new.has_attachments
+      from unnest(new.labels) label
+      on conflict (thread_id, label) do update set facets = excluded.facets,
+        last_activity_at = excluded.last_activity_at, has_attachments = excluded.has_attachments;
     end if;
     return null;
   end $function$;

@@ -22,6 +22,9 @@ const section = (command) =>
       ...command.arguments.map((argument) => row(formatArgument(argument), argument.meaning)),
       ...listOptions(command).map(({ option, meaning }) => row(option, meaning)),
     ].join('\n'),
+    command.examples
+      .flatMap(({ line, meaning }) => [`    # ${meaning}`, `    email-worker ${line}`])
+      .join('\n'),
   ].join('\n\n');
 
 const before = await readFile(FILE, 'utf8');

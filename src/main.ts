@@ -15,7 +15,11 @@ const PLAIN_ERRORS: ReadonlySet<string> = new Set([
   ConfigError.name,
   DataDirError.name,
   'NewerDatabaseError',
+  'MarkedDatabaseError',
 ]);
+
+/** How long a command that has ended may take to close what it had open, in ms. */
+const LINGER_MS = 5000;
 
 const [first] = process.argv.slice(2);
 if (first !== undefined && !first.startsWith('-')) await runCommandLine();
@@ -39,10 +43,12 @@ async function runCommandLine(): Promise<void> {
   process.stdout.on('error', () => process.exit(1));
   process.exitCode = await runCommand(
     process.argv.slice(2),
-    createOutput(process.stdout, process.stderr),
+    createOutput(process.stdout, process.stderr, process.env),
     readConfig,
     invocation,
   );
+  // What a command has given up waiting for, such as a disk that hangs, does not keep the process.
+  setTimeout(() => process.exit(), LINGER_MS).unref();
 }
 
 async function readInvocation(): Promise<string> {

@@ -108,6 +108,7 @@ async function photograph(browser, url, threads, { name, ...options }) {
     'suppressions',
     'merges',
     'figures',
+    'imports',
     'webhooks',
     'keys',
     'audit',

@@ -2,9 +2,13 @@
 import fs from 'node:fs';
 import path from 'node:path';
 
-/** SQL that is no statement; `begin` and `commit` are sent by transaction.ts, the schema by migrate.ts, settings by connection.ts. */
+/**
+ * SQL that is no statement; `begin` and `commit` are sent by transaction.ts, the schema by migrate.ts, settings by connection.ts;
+ * replica-reads.ts passes on. Backups are of whatever tables there are.
+ */
 const UNCHECKED = /\.query\s*[(<]/g;
-const MAY_SEND = /^(db\/(statement|transaction|migrate|connection)\.ts|embedded\/)/;
+const MAY_SEND =
+  /^(db\/(statement|transaction|migrate|connection|replica-reads)\.ts|embedded\/|backup\/(snapshot|load|restore-target)\.ts)/;
 
 const DEFINITION = /\bstatements?\(\s*'([^']*)'/g;
 

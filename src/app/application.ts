@@ -9,6 +9,7 @@ import type { ErasureUseCases } from './erase/erase-people.ts';
 import type { EraseUseCases } from './erase/use-cases.ts';
 import type { EventUseCases } from './events/use-cases.ts';
 import type { AuditUseCases } from './audit/use-cases.ts';
+import type { ImportUseCases } from './import/use-cases.ts';
 import type { KeyUseCases } from './keys/use-cases.ts';
 import type { MailboxUseCases } from './mailboxes/use-cases.ts';
 import type { Readiness } from './check-readiness.ts';
@@ -44,6 +45,7 @@ export interface Application
     KeyUseCases,
     AuditUseCases,
     StatisticsUseCases,
+    ImportUseCases,
     UnsubscribeUseCases {
   /** Asks every dependency, each with a deadline. */
   checkReadiness(): Promise<Readiness>;

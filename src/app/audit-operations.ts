@@ -399,11 +399,20 @@ export function auditOperations(
   };
 }
 
-/** People's addresses stay out of the audit log, which outlives their erasure: it has a digest that tells whether two are one. */
-const ADDRESS_FIELDS: ReadonlySet<string> = new Set(['address', 'addresses', 'domains']);
+/**
+ * What may name a person stays out of the audit log, which outlives their erasure: of an address it has a digest that tells whether two
+ * are one, and the feed has what people wrote of a thread.
+ */
+const PERSONAL_FIELDS: ReadonlySet<string> = new Set([
+  'address',
+  'addresses',
+  'domains',
+  'labels',
+  'assignee',
+]);
 
 function toAuditDetails(fields: Fields): Fields {
-  return Object.fromEntries(Object.entries(fields).filter(([name]) => !ADDRESS_FIELDS.has(name)));
+  return Object.fromEntries(Object.entries(fields).filter(([name]) => !PERSONAL_FIELDS.has(name)));
 }
 
 /** The first identifier that the act names, or else its address. */

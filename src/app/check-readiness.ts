@@ -6,24 +6,32 @@ export interface Readiness {
 }
 
 export interface ReadinessCheck {
-  readonly name: 'database' | 'storage' | 'smtp';
+  readonly name: 'database' | 'storage' | 'smtp' | 'replica';
   readonly ok: boolean;
   /** English reason; null when ok. */
   readonly detail: string | null;
 }
 
-export type Probes = Readonly<Record<ReadinessCheck['name'], () => Promise<void>>>;
+type Probe = () => Promise<void>;
+
+export type Probes = Readonly<Record<Exclude<ReadinessCheck['name'], 'replica'>, Probe>> & {
+  /** Reads go elsewhere while it is away. */
+  readonly replica?: Probe;
+};
+
+/** The service works without these. */
+const HELPFUL: ReadonlySet<ReadinessCheck['name']> = new Set(['replica']);
 
 /** How long a dependency may take to answer, in ms: what is slower would time out requests too. */
 const DEADLINE_MS = 5000;
 /** See `Application.checkReadiness`. */
 export async function checkReadiness(probes: Probes): Promise<Readiness> {
-  const names = Object.keys(probes) as ReadinessCheck['name'][];
-  const checks = await Promise.all(names.map((name) => probe(name, probes[name])));
-  return { ready: checks.every((check) => check.ok), checks };
+  const named = Object.entries(probes) as [ReadinessCheck['name'], Probe][];
+  const checks = await Promise.all(named.map(([name, ask]) => probe(name, ask)));
+  return { ready: checks.every(({ name, ok }) => ok || HELPFUL.has(name)), checks };
 }
 
-async function probe(name: ReadinessCheck['name'], ask: () => Promise<void>): Promise<ReadinessCheck> {
+async function probe(name: ReadinessCheck['name'], ask: Probe): Promise<ReadinessCheck> {
   let timer: NodeJS.Timeout | undefined;
   const deadline = new Promise<never>((_, reject) => {
     timer = setTimeout(() => reject(new Error(`no answer within ${DEADLINE_MS} ms`)), DEADLINE_MS);

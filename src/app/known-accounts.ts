@@ -17,6 +17,7 @@ type AccountLists = Pick<
   | 'streamEvents'
   | 'listUnsubscribes'
   | 'readStatistics'
+  | 'listImports'
   | 'completeAddresses'
   | 'createWebhook'
   | 'changeWebhook'
@@ -86,6 +87,10 @@ export function refuseUnknownAccounts(ports: KnownAccountsPorts, lists: AccountL
     async readStatistics(request) {
       await check(request.accountId);
       return lists.readStatistics(request);
+    },
+    async listImports(request) {
+      await check(request.accountId);
+      return lists.listImports(request);
     },
     async createWebhook(request) {
       await check(request.accountId);

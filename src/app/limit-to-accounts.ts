@@ -5,6 +5,7 @@
  * Every use case is named here, so that a new one does not compile before it was decided what it means for such a key. A thing keeps
  * its account for ever, so it is looked up first, and the use case then works on it as ever.
  */
+import { createHash } from 'node:crypto';
 import { invalidRequest, ServiceError, type ErrorCode } from '../core/errors.ts';
 import type { Application } from './application.ts';
 import type { AccountFilter } from './base/account-filter.ts';
@@ -73,6 +74,17 @@ export function limitToAccounts(
     if (threadId !== null) await requireThread(threadId);
     if (accountId !== null) requireNamed(accountId);
     return threadId !== null && accountId === null ? request : { ...request, accountId: chosen(accountId) };
+  }
+
+  /**
+   * Those who see the same accounts share their `Idempotency-Key`s, and no others: whether another caller used one is not told, and
+   * nobody's send stands in the way. No caller can name the result: theirs have no spaces.
+   */
+  function ownKey(key: string): string {
+    const names = createHash('sha256')
+      .update([...accounts].sort().join(' '))
+      .digest('hex');
+    return `of ${names.slice(0, 16)} ${key}`;
   }
 
   async function ownUpload(request: UploadRequest): Promise<UploadRequest> {
@@ -184,7 +196,7 @@ export function limitToAccounts(
     sendMessage: (request, folder) =>
       taking(folder, ownSend(request), (own) => application.sendMessage(own, folder)),
     sendOnce: (key, request, folder) =>
-      taking(folder, ownSend(request), (own) => application.sendOnce(key, own, folder)),
+      taking(folder, ownSend(request), (own) => application.sendOnce(ownKey(key), own, folder)),
     async previewReply(options) {
       await requireEmail(options.emailId);
       return application.previewReply(options);
@@ -193,7 +205,9 @@ export function limitToAccounts(
     sendReply: (request, folder) =>
       taking(folder, requireEmail(request.emailId), () => application.sendReply(request, folder)),
     sendReplyOnce: (key, request, folder) =>
-      taking(folder, requireEmail(request.emailId), () => application.sendReplyOnce(key, request, folder)),
+      taking(folder, requireEmail(request.emailId), () =>
+        application.sendReplyOnce(ownKey(key), request, folder),
+      ),
     createDraft: (change, folder) =>
       taking(folder, ownDraft(change, null), (own) => application.createDraft(own, folder)),
     readDraft,
@@ -398,6 +412,7 @@ export function limitToAccounts(
     },
 
     readStatistics: async (request) => application.readStatistics(within(request)),
+    listImports: async (request) => application.listImports(within(request)),
 
     // It tells of all accounts.
     listAudit: refuse,

@@ -44,6 +44,12 @@ export const auditCommand = defineCommand({
       meaning: 'Has missing messages and those with a wrong record taken again, and corrects wrong marks.',
     },
   },
+  examples: [
+    {
+      line: 'audit --account sales --repair',
+      meaning: 'Compares the mailboxes of one account, and has what is missing taken again.',
+    },
+  ],
   async run({ account: wanted = [], repair = false }, _paths, { config, output, logger, signal, open }) {
     const tokens = createTokens(config, logger);
     const source = createMailboxSource(config, tokens);

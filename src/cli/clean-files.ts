@@ -27,6 +27,7 @@ export const cleanFilesCommand = defineCommand({
     'dry-run': { type: 'boolean', meaning: 'Only prints what would be deleted.' },
     force: { type: 'boolean', meaning: 'Deletes also when it is more than half of the files.' },
   },
+  examples: [{ line: 'clean-files --dry-run', meaning: 'Lists the files that no email refers to.' }],
   async run(
     { 'older-than': olderThan = String(DEFAULT_HOURS), 'dry-run': dryRun = false, force = false },
     _positionals,

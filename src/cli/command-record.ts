@@ -5,9 +5,12 @@
 import { userInfo } from 'node:os';
 import path from 'node:path';
 import { createFileLogger } from '../adapters/telemetry/logger.ts';
+import { createAuditLog } from '../adapters/postgres/audit/audit-log.ts';
 import type { AuditLog } from '../app/audit/audit-ports.ts';
 import type { Logger } from '../app/base/basics.ts';
 import { createSecurityLog } from '../app/base/security-log.ts';
+import type { Config } from '../config/config.ts';
+import type { OpenDatabase } from '../service/open-database.ts';
 
 /** Characters of the arguments that are told: an import may name thousands of files. */
 const MAX_ARGUMENT_CHARS = 2000;
@@ -51,6 +54,22 @@ export async function recordCommand(
       }
     },
   };
+}
+
+/** For a command whose database is there at its end alone. */
+export async function recordAfterwards(
+  openPool: () => OpenDatabase['pool'],
+  argv: readonly string[],
+  { dataDir }: Pick<Config, 'dataDir'>,
+  logger: Logger,
+): Promise<void> {
+  const pool = openPool();
+  try {
+    const record = await recordCommand({ dataDir, log: createAuditLog(pool), logger }, argv);
+    await record.ended(0);
+  } finally {
+    await pool.end();
+  }
 }
 
 /** A word, an identifier or a number; an address, a path or a name may be a person's, and the audit log outlives an erasure. */

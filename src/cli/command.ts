@@ -23,7 +23,12 @@ interface ValueOption extends CommonOption {
   readonly value: string;
   /** True: may be given several times. */
   readonly multiple?: boolean;
+  /** What a shell completes. Default: nothing. */
+  readonly completes?: Completion;
 }
+
+/** The words that may stand there, or names of files. */
+export type Completion = readonly string[] | 'files';
 
 /** By their names, without dashes. */
 export type CommandOptions = Readonly<Record<string, FlagOption | ValueOption>>;
@@ -31,10 +36,19 @@ export type CommandOptions = Readonly<Record<string, FlagOption | ValueOption>>;
 export interface CommandArgument {
   readonly name: string;
   readonly meaning: string;
-  /** False: may be left out. Only the last one may be so. */
+  /** False: may be left out, and so may those behind it. */
   readonly required: boolean;
   /** True: may be given several times. Only the last one may be so. */
   readonly repeated: boolean;
+  /** What a shell completes. Default: nothing. */
+  readonly completes?: Completion;
+}
+
+export interface CommandExample {
+  /** What stands behind the program's name. */
+  readonly line: string;
+  /** A sentence. */
+  readonly meaning: string;
 }
 
 /** The options as they were given; one that was not is absent. */
@@ -44,6 +58,7 @@ export type OptionValues<Options extends CommandOptions> = ReturnType<
 
 /** What a command gets to work with. */
 export interface CommandContext {
+  /** Read when it is asked for the first time. Throws ConfigError. */
   readonly config: Config;
   readonly output: Output;
   /** Writes to standard error: warnings, and with `--verbose` more. */
@@ -68,6 +83,8 @@ export interface Command {
   readonly description: string;
   readonly arguments: readonly CommandArgument[];
   readonly options: CommandOptions;
+  /** At least one. */
+  readonly examples: readonly CommandExample[];
   run(
     values: Record<string, unknown>,
     positionals: readonly string[],

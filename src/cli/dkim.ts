@@ -1,30 +1,16 @@
 /** `email-worker dkim`: makes keys that sign mail, prints the DNS records that go with them, and checks the published ones. */
 import { generateKeyPair, type KeyObject } from 'node:crypto';
-import { Resolver } from 'node:dns/promises';
 import { access, mkdir, writeFile } from 'node:fs/promises';
-import { isIP } from 'node:net';
 import path from 'node:path';
 import { promisify } from 'node:util';
 import type { AccountConfig } from '../config/config-accounts.ts';
 import type { Config } from '../config/config.ts';
-import { organizationalDomain } from '../core/address/organizational-domain.ts';
-import {
-  dkimRecord,
-  formatTxtRecord,
-  judgeDkimRecord,
-  judgeDmarc,
-  judgeSpf,
-  suggestedRecords,
-  type RecordFinding,
-} from '../core/delivery/sender-records.ts';
+import { dkimRecord, formatTxtRecord, suggestedRecords } from '../core/delivery/sender-records.ts';
 import { defineCommand, UsageError, type CommandResult } from './command.ts';
 import { printable, type Output } from './output.ts';
+import { checkSenderRecords, createResolver, hostOf } from './sender-dns.ts';
 
 const RSA_BITS = 2048;
-/** How long a DNS server may take to answer, in ms, and how often it is asked. */
-const DNS_PATIENCE = { timeout: 5000, tries: 2 } as const;
-/** What DNS says of a name without TXT records. */
-const NO_RECORD: ReadonlySet<string> = new Set(['ENOTFOUND', 'ENODATA']);
 const KINDS = { good: 'good  ', wrong: 'WRONG ', advice: 'advice' } as const;
 const TYPES = ['both', 'rsa', 'ed25519'] as const;
 
@@ -39,7 +25,15 @@ export const dkimCommand = defineCommand({
     'check asks DNS for them and says of each what is wrong. It fails when something is.\n\n' +
     'To change keys: generate others, publish their records, set them, and leave the old records in DNS for as long as mail ' +
     'that they signed waits or is under way: also scheduled mail is signed when it is taken.',
-  arguments: [{ name: 'action', meaning: '`generate`, `show` or `check`.', required: true, repeated: false }],
+  arguments: [
+    {
+      name: 'action',
+      meaning: '`generate`, `show` or `check`.',
+      required: true,
+      repeated: false,
+      completes: ['generate', 'show', 'check'],
+    },
+  ],
   options: {
     account: {
       type: 'string',
@@ -51,10 +45,16 @@ export const dkimCommand = defineCommand({
       value: 'name',
       meaning: 'generate: what the selectors begin with. Default: mail and the month, such as mail202601.',
     },
-    type: { type: 'string', value: 'type', meaning: 'generate: rsa, ed25519 or both. Default: both.' },
+    type: {
+      type: 'string',
+      value: 'type',
+      completes: TYPES,
+      meaning: 'generate: rsa, ed25519 or both. Default: both.',
+    },
     dir: {
       type: 'string',
       value: 'folder',
+      completes: 'files',
       meaning: 'generate: where the keys are written. Default: `DATA_DIR/dkim`.',
     },
     resolver: {
@@ -64,6 +64,10 @@ export const dkimCommand = defineCommand({
         'check: the DNS server to ask, such as 1.1.1.1 or 127.0.0.1:5353. Default: the one of this machine.',
     },
   },
+  examples: [
+    { line: 'dkim generate', meaning: 'Makes keys, and prints the setting and the DNS records.' },
+    { line: 'dkim check --resolver 1.1.1.1', meaning: 'Looks whether the records are published.' },
+  ],
   async run(values, [action], { config, output }) {
     const accounts = chosenAccounts(config, values.account);
     if (action === 'generate') return generate(values, accounts[0] ?? config.accounts[0], config, output);
@@ -80,10 +84,10 @@ export const dkimCommand = defineCommand({
       for (const account of signing) show(account, output);
       return 'done';
     }
-    const resolver = createResolver(values.resolver);
+    const resolver = createResolver(values.resolver === undefined ? [] : [values.resolver]);
     let result: CommandResult = 'done';
     for (const account of signing) {
-      for (const finding of await check(account, resolver)) {
+      for (const finding of await checkSenderRecords(account, resolver)) {
         output.print(printable(`${KINDS[finding.kind]}  ${account.id}  ${finding.name}: ${finding.text}`));
         if (finding.kind === 'wrong') result = 'failed';
       }
@@ -169,61 +173,4 @@ function show({ id, from, smtpUrl, dkim }: AccountConfig, output: Output): void 
   }
   output.print('; SPF and DMARC, where there are none yet');
   for (const record of suggestedRecords(from.domain, hostOf(smtpUrl))) output.print(formatTxtRecord(record));
-}
-
-const hostOf = (smtpUrl: string | null): string | null =>
-  smtpUrl === null ? null : new URL(smtpUrl).hostname;
-
-async function check(
-  { from, smtpUrl, dkim }: AccountConfig,
-  resolver: Resolver,
-): Promise<readonly RecordFinding[]> {
-  if (dkim === null) return [];
-  const { domain } = from;
-  const findings: RecordFinding[] = [];
-  const judge = async (name: string, toFinding: (published: readonly string[]) => RecordFinding) => {
-    const answer = await lookUp(resolver, name);
-    findings.push(
-      'failure' in answer ? { kind: 'wrong', name, text: answer.failure } : toFinding(answer.records),
-    );
-  };
-  for (const { selector, privateKey } of dkim.keys) {
-    const expected = dkimRecord(dkim.domain, selector, privateKey);
-    await judge(expected.name, (published) => judgeDkimRecord(expected, published));
-  }
-  await judge(domain, (published) => judgeSpf(domain, hostOf(smtpUrl), published));
-  const name = await dmarcName(resolver, domain);
-  await judge(name, (published) =>
-    judgeDmarc({ fromDomain: domain, dkimDomain: dkim.domain, name, published }),
-  );
-  return findings;
-}
-
-/** RFC 7489 §6.6.3: without a record of its own, a domain has the one of the domain that was registered. */
-async function dmarcName(resolver: Resolver, domain: string): Promise<string> {
-  const own = await lookUp(resolver, `_dmarc.${domain}`);
-  const has = 'failure' in own || own.records.some((value) => value.startsWith('v=DMARC1'));
-  return `_dmarc.${has ? domain : organizationalDomain(domain)}`;
-}
-
-type Answer = { readonly records: readonly string[] } | { readonly failure: string };
-
-async function lookUp(resolver: Resolver, name: string): Promise<Answer> {
-  try {
-    return { records: (await resolver.resolveTxt(name)).map((strings) => strings.join('')) };
-  } catch (error) {
-    const code = error instanceof Error && 'code' in error ? String(error.code) : 'unknown error';
-    if (NO_RECORD.has(code)) return { records: [] };
-    return { failure: `DNS could not be asked: ${code}` };
-  }
-}
-
-function createResolver(server: string | undefined): Resolver {
-  const resolver = new Resolver(DNS_PATIENCE);
-  if (server === undefined) return resolver;
-  const [, host = ''] = /^\[?([^\]]+?)\]?(?::\d{1,5})?$/.exec(server) ?? [];
-  if (isIP(server) === 0 && isIP(host) === 0)
-    throw new UsageError('--resolver must be an address, such as 1.1.1.1');
-  resolver.setServers([server]);
-  return resolver;
 }

@@ -1,5 +1,5 @@
 /** The help texts, made from what commands declare. */
-import type { Command, CommandArgument } from './command.ts';
+import type { Command, CommandArgument, CommandExample } from './command.ts';
 import { PROGRAM } from './invocation.ts';
 
 /** The options that every command has. */
@@ -58,8 +58,16 @@ export function formatCommandHelp(command: Command, invocation: string): string 
       listOptions(command).map(({ option, meaning }) => [option, meaning]),
     ),
   );
+  sections.push(
+    ['Examples:', ...command.examples.flatMap((example) => formatExample(example, invocation))].join('\n'),
+  );
   return `${sections.join('\n\n')}\n`;
 }
+
+const formatExample = ({ line, meaning }: CommandExample, invocation: string): readonly string[] => [
+  `  ${invocation} ${line}`,
+  `      ${wrap(meaning, '      ')}`,
+];
 
 /** One line for each command. */
 export function formatCommandList(commands: readonly Command[]): string {

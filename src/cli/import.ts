@@ -2,9 +2,11 @@
 import { createReadStream } from 'node:fs';
 import path from 'node:path';
 import { createMailFiles } from '../adapters/mail-files/mail-files.ts';
+import { createImportLog } from '../adapters/postgres/import/import-log.ts';
 import { createImportMarks } from '../adapters/postgres/import/import-marks.ts';
 import { importMail, zeroCounts, type ImportCounts, type ImportObserver } from '../app/import/import-mail.ts';
-import type { ImportMarks, MailFiles } from '../app/import/import-ports.ts';
+import type { ImportMarks, ImportOutcome, MailFiles } from '../app/import/import-ports.ts';
+import { watchImport } from '../app/import/watch-import.ts';
 import { defineCommand, UsageError } from './command.ts';
 import { ImportReport } from './import-report.ts';
 import type { Output } from './output.ts';
@@ -30,7 +32,9 @@ export const importCommand = defineCommand({
     'emails that were sent from the account: they are recorded as outbound. Drafts, by their folder or their flag in a ' +
     'Maildir, and folders of junk and trash are left out and counted; junk or trash that is named as a path is imported. ' +
     '--sent and --received say otherwise, for everything.',
-  arguments: [{ name: 'path', meaning: 'A file or a folder.', required: true, repeated: true }],
+  arguments: [
+    { name: 'path', meaning: 'A file or a folder.', required: true, repeated: true, completes: 'files' },
+  ],
   options: {
     account: {
       type: 'string',
@@ -65,10 +69,18 @@ export const importCommand = defineCommand({
     report: {
       type: 'string',
       value: 'file',
+      completes: 'files',
       meaning:
         'Where to list what could not be imported, one JSON object a line. Default: a new file in `DATA_DIR/imports`.',
     },
   },
+  examples: [
+    { line: 'import ~/Maildir archive.mbox', meaning: 'Records a Maildir and an mbox.' },
+    {
+      line: "import --account sales --since 2026-01-01 'Sent Items.mbox'",
+      meaning: 'Records what an account has sent since then.',
+    },
+  ],
   async run(
     { account, sent = false, received = false, since, unread = false, restore = false, report: reportFile },
     paths,
@@ -90,9 +102,10 @@ export const importCommand = defineCommand({
     const data = await context.open();
     const files = createMailFiles();
     const began = performance.now();
-    const watch = await watchImport(output, files, paths, signal);
     const counts = zeroCounts();
-    watch.show(counts);
+    const log = await watchImport(createImportLog(data.pool), logger, accountId, counts);
+    const watch = await showProgress(output, counts, () => countBytes(files, paths, signal, log.setTotal));
+    let outcome: ImportOutcome = 'failed';
     try {
       await importMail(
         {
@@ -108,7 +121,10 @@ export const importCommand = defineCommand({
         },
         { paths, accountId, as, since: sinceDate, isUnread: unread },
         {
-          advanced: watch.advanced,
+          advanced: (bytes) => {
+            watch.advanced(bytes);
+            log.advance(bytes);
+          },
           failed: (failure) => report.add(failure),
           empty: (file) =>
             report.add({ path: file, offset: null, reason: 'is empty: there is no email in it' }),
@@ -117,8 +133,11 @@ export const importCommand = defineCommand({
         counts,
         signal,
       );
+      outcome = signal.aborted ? 'stopped' : 'done';
+      await watch.counted;
     } finally {
       watch.stop();
+      await log.end(outcome);
       await report.close();
       output.print(formatSummary(counts, performance.now() - began));
       if (!report.isEmpty) output.print(`what could not be imported: ${report.path}`);
@@ -140,35 +159,45 @@ const NO_MARKS: ImportMarks = {
   deleteOld: async () => undefined,
 };
 
-/** A bar in a terminal, else a line now and then. */
-async function watchImport(
-  output: Output,
+/** Of all files that are found at the paths, which are told when they are counted. */
+async function countBytes(
   files: MailFiles,
   paths: readonly string[],
   signal: AbortSignal,
-): Promise<Pick<ImportObserver, 'advanced'> & { show(counts: ImportCounts): void; stop(): void }> {
-  let shown: ImportCounts | null = null;
+  tell: (bytes: number) => void,
+): Promise<number> {
+  let total = 0;
+  for await (const listed of files.list(paths)) {
+    if (signal.aborted) return total;
+    if (listed.kind === 'file') total += listed.file.sizeBytes;
+  }
+  tell(total);
+  return total;
+}
+
+/** A bar in a terminal, once the files are counted; else a line now and then, and they are counted meanwhile. */
+async function showProgress(
+  output: Output,
+  counts: ImportCounts,
+  count: () => Promise<number>,
+): Promise<Pick<ImportObserver, 'advanced'> & { readonly counted: Promise<unknown>; stop(): void }> {
   let bytes = 0;
-  const text = () => (shown === null ? '' : formatCounts(shown));
+  const text = () => formatCounts(counts);
+  const counted = count();
   let bar: ProgressBar | null = null;
   if (output.watched) {
     output.note('counting …');
-    let total = 0;
-    for await (const listed of files.list(paths)) {
-      if (signal.aborted) break;
-      if (listed.kind === 'file') total += listed.file.sizeBytes;
-    }
-    bar = startProgressBar({ output, stream: process.stderr, total, text });
+    bar = startProgressBar({ output, stream: process.stderr, total: await counted, text });
   }
   const timer = setInterval(() => {
     if (bar === null) output.note(`${text()} (${formatBytes(bytes)})`);
   }, LINE_EVERY_MS);
   return {
+    counted,
     advanced: (more) => {
       bytes += more;
       bar?.advance(more);
     },
-    show: (counts) => (shown = counts),
     stop: () => {
       clearInterval(timer);
       bar?.stop();

@@ -22,7 +22,13 @@ export const keysCommand = defineCommand({
     'each key with its rights, accounts, expiry and last use, never its secret. A revoked key opens nothing any more within two seconds. The ' +
     'service may run meanwhile.',
   arguments: [
-    { name: 'action', meaning: '`create`, `list`, `revoke` or `rotate`.', required: true, repeated: false },
+    {
+      name: 'action',
+      meaning: '`create`, `list`, `revoke` or `rotate`.',
+      required: true,
+      repeated: false,
+      completes: ['create', 'list', 'revoke', 'rotate'],
+    },
     { name: 'id', meaning: 'Of the key to revoke or rotate.', required: false, repeated: false },
   ],
   options: {
@@ -31,6 +37,7 @@ export const keysCommand = defineCommand({
       type: 'string',
       value: 'right',
       multiple: true,
+      completes: RIGHTS,
       meaning: `Of a new key, one of ${RIGHTS.join(', ')}; may be given several times.`,
     },
     account: {
@@ -50,6 +57,13 @@ export const keysCommand = defineCommand({
       meaning: `How long the secret before a rotation is accepted as well, 0 to 720. Default: ${DEFAULT_OVERLAP_HOURS}.`,
     },
   },
+  examples: [
+    {
+      line: 'keys create --name crm --right read --right send --account sales',
+      meaning: 'Makes a key for another program.',
+    },
+    { line: 'keys list', meaning: 'Lists all keys.' },
+  ],
   async run(
     { name, right = [], account, expires, overlap = String(DEFAULT_OVERLAP_HOURS) },
     [action, id],

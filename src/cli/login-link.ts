@@ -6,6 +6,7 @@ import type { CheckedKey } from '../app/keys/key-ports.ts';
 import { createLoginLink, type LinkHolder } from '../app/sessions/login-links.ts';
 import type { Config } from '../config/config.ts';
 import { formatLoginLink } from '../core/sessions/session-token.ts';
+import { checkConfigured } from '../service/open-certificates.ts';
 import type { OpenData } from '../service/open-data.ts';
 import { defineCommand, UsageError, type CommandResult } from './command.ts';
 
@@ -21,11 +22,13 @@ export const loginLinkCommand = defineCommand({
     url: {
       type: 'string',
       value: 'url',
-      meaning: 'Where browsers reach the service. Default: http://127.0.0.1 and the port of `PORT`.',
+      meaning:
+        'Where browsers reach the service. Default: the name of the certificate, else 127.0.0.1, and the port of `PORT`.',
     },
   },
+  examples: [{ line: 'login-link', meaning: 'Prints a link for the browser on this machine.' }],
   async run({ key, url }, _positionals, { config, output, open }): Promise<CommandResult> {
-    const base = url === undefined ? `http://127.0.0.1:${config.port}` : readUrl(url);
+    const base = url === undefined ? findUrl(config) : readUrl(url);
     const data = await open();
     const holder = key === undefined ? await secretHolder(config) : await keyHolder(data, key);
     const token = await createLoginLink({ ...data, store: createSessionStore(data.pool) }, holder);
@@ -33,6 +36,12 @@ export const loginLinkCommand = defineCommand({
     return 'done';
   },
 });
+
+function findUrl({ tls, port }: Config): string {
+  return tls === null
+    ? `http://127.0.0.1:${port}`
+    : new URL(`https://${checkConfigured(tls).name ?? '127.0.0.1'}:${port}`).origin;
+}
 
 function readUrl(text: string): string {
   const url = URL.canParse(text) ? new URL(text) : null;

@@ -14,9 +14,15 @@ export const mcpCommand = defineCommand({
   options: {
     url: { type: 'string', value: 'url', meaning: `Of the service. Default: ${DEFAULT_URL}.` },
   },
-  async run({ url = DEFAULT_URL }, _positionals, { signal }): Promise<CommandResult> {
-    const token = process.env['EMAIL_WORKER_KEY']?.trim() ?? '';
-    if (token === '')
+  examples: [
+    {
+      line: 'mcp --url https://mail.example.com',
+      meaning: 'Serves the tools of a service on another machine.',
+    },
+  ],
+  async run({ url = DEFAULT_URL }, _positionals, { config, signal }): Promise<CommandResult> {
+    const token = config.commands.serviceKey;
+    if (token === null)
       throw new UsageError('EMAIL_WORKER_KEY is not set: it names the key that the model is to use.');
     if (!URL.canParse(url) || !/^https?:$/.test(new URL(url).protocol))
       throw new UsageError(`--url is not an address: ${url}`);

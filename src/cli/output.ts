@@ -7,21 +7,44 @@ export interface Output {
   note(line: string): void;
   /** True when standard error is a terminal. */
   readonly watched: boolean;
+  /** How wide the terminal is that shows the result; null: it goes to a file, or to another program. */
+  readonly columns: number | null;
+  /** Whether the result may have colours. */
+  readonly colored: boolean;
   /** Set while something is drawn at the bottom of the terminal, which has to make way for lines. */
   drawn: { clear(): void; draw(): void } | null;
 }
 
-export function createOutput(
-  stdout: Pick<NodeJS.WriteStream, 'write'>,
-  stderr: Pick<NodeJS.WriteStream, 'write' | 'isTTY'>,
-): Output {
+interface Stream {
+  write(text: string): unknown;
+  readonly isTTY?: boolean;
+  readonly columns?: number;
+}
+
+/** What terminals and their users say of colours. */
+interface TerminalVariables {
+  /** Any value: no colours; see no-color.org. */
+  readonly NO_COLOR?: string | undefined;
+  readonly TERM?: string | undefined;
+}
+
+/** Of a terminal that does not say how wide it is. */
+const USUAL_COLUMNS = 80;
+
+export function createOutput(stdout: Stream, stderr: Stream, env: TerminalVariables = {}): Output {
+  const isTerminal = stdout.isTTY === true;
   const output: Output = {
     watched: stderr.isTTY === true,
+    // Asked each time: the window may change.
+    get columns() {
+      return isTerminal ? stdout.columns || USUAL_COLUMNS : null;
+    },
+    colored: isTerminal && (env.NO_COLOR ?? '') === '' && env.TERM !== 'dumb',
     drawn: null,
     print: (line) => writeTo(stdout, line),
     note: (line) => writeTo(stderr, line),
   };
-  const writeTo = (stream: { write(text: string): unknown }, line: string) => {
+  const writeTo = (stream: Stream, line: string) => {
     output.drawn?.clear();
     stream.write(`${line}\n`);
     output.drawn?.draw();
@@ -34,7 +57,13 @@ export function printable(text: string): string {
   // The controls are what this is about.
   // oxlint-disable-next-line no-control-regex
   return text.replace(
-    /[\u0000-\u001f\u007f-\u009f\u2028\u2029\u200e\u200f\u202a-\u202e\u2066-\u2069]/g,
+    /[\u0000-\u001f\u007f-\u009f\u061c\u2028\u2029\u200e\u200f\u202a-\u202e\u2066-\u2069]/g,
     (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`,
   );
+}
+
+/** For people: `12.3 MB`. */
+export function formatBytes(bytes: number): string {
+  const [unit, size] = bytes >= 1e9 ? ['GB', 1e9] : bytes >= 1e6 ? ['MB', 1e6] : ['kB', 1e3];
+  return `${(bytes / Number(size)).toFixed(1)} ${unit}`;
 }

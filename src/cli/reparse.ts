@@ -24,7 +24,12 @@ export const reparseCommand = defineCommand({
   options: {
     email: { type: 'string', value: 'id', meaning: 'Only this email.' },
     account: { type: 'string', value: 'id', meaning: 'Only emails of this account.' },
-    defect: { type: 'string', value: 'name', meaning: 'Only emails with this defect, such as not_parsed.' },
+    defect: {
+      type: 'string',
+      value: 'name',
+      completes: PARSE_DEFECTS,
+      meaning: 'Only emails with this defect, such as not_parsed.',
+    },
     since: {
       type: 'string',
       value: 'date',
@@ -37,6 +42,12 @@ export const reparseCommand = defineCommand({
     },
     'dry-run': { type: 'boolean', meaning: 'Only prints what would change.' },
   },
+  examples: [
+    {
+      line: 'reparse --defect not_parsed --dry-run',
+      meaning: 'Shows what a new version reads of emails that could not be read.',
+    },
+  ],
   async run({ email, account, defect, since, after, 'dry-run': dryRun = false }, _positionals, context) {
     const { output, logger, signal } = context;
     if (defect !== undefined && !PARSE_DEFECTS.some((known) => known === defect)) {

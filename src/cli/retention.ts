@@ -14,6 +14,7 @@ export const retentionCommand = defineCommand({
     'The service may run meanwhile.',
   arguments: [],
   options: { 'dry-run': { type: 'boolean', meaning: 'Only counts what would be deleted.' } },
+  examples: [{ line: 'retention --dry-run', meaning: 'Counts what would be deleted.' }],
   async run({ 'dry-run': dryRun = false }, _positionals, { config, output, logger, signal, open }) {
     const rules = retentionRules(config.accounts);
     if (rules.length === 0) {

@@ -18,6 +18,7 @@ export const rethreadCommand = defineCommand({
   options: {
     'dry-run': { type: 'boolean', meaning: 'Only lists what would change.' },
   },
+  examples: [{ line: 'rethread --dry-run', meaning: 'Lists emails that belong into another thread.' }],
   async run({ 'dry-run': dryRun = false }, _positionals, { output, signal, open }) {
     const data = await open();
     let told = 0;

@@ -63,14 +63,17 @@ async function run(
   { argv, output, readConfig }: RunOptions,
 ): Promise<number> {
   const logger = createCommandLogger(output, values['verbose'] === true);
-  const config = readConfig();
+  let config: Config | null = null;
+  const configOnce = () => (config ??= readConfig());
   const interruption = watchSignals(output);
   let data: OpenData | null = null;
   let record: CommandRecord | null = null;
   let ended: number | null = null;
   try {
     const result = await command.run(values, positionals, {
-      config,
+      get config() {
+        return configOnce();
+      },
       output,
       logger,
       signal: interruption.signal,
@@ -80,9 +83,9 @@ async function run(
           import('../service/open-data.ts'),
           import('../adapters/postgres/audit/audit-log.ts'),
         ]);
-        data = await openData(config, logger, interruption.signal);
+        data = await openData(configOnce(), logger, interruption.signal);
         record = await recordCommand(
-          { dataDir: config.dataDir, log: createAuditLog(data.pool), logger },
+          { dataDir: configOnce().dataDir, log: createAuditLog(data.pool), logger },
           argv,
         );
         return data;

@@ -45,7 +45,7 @@ export const HTTP_VARIABLES = {
     parse: (value, name) => readNetworks(name, value),
     defaultText: 'none',
     meaning:
-      'Addresses and networks of proxies, such as `127.0.0.1,10.0.0.0/8`, whose `X-Forwarded-For` says who the client is: for failed log-ins, the security log and the access log. A number of hops is not taken: whoever reaches the service past the proxies could claim any address.',
+      'Addresses and networks of proxies, such as `127.0.0.1,10.0.0.0/8`, whose `X-Forwarded-For` says who the client is: for failed log-ins, the security log and the access log. A number of hops is not taken: a client that reaches the service past the proxies could claim any address.',
   }),
   /** Empty: make one and keep it in the data folder. */
   apiSecrets: secretVariable('API_SECRET', {

@@ -2,8 +2,8 @@
 import { Resolver } from 'node:dns';
 import { availableParallelism } from 'node:os';
 import { ConfigError } from './config-error.ts';
-import { readListen, readTls } from './config-values.ts';
-import { integer, milliseconds, readAll, text, variable, type Environment } from './variable.ts';
+import { readListen } from './config-values.ts';
+import { integer, milliseconds, readAll, variable, type Environment } from './variable.ts';
 
 export const MAILBOX_VARIABLES = {
   pollMs: integer(
@@ -80,11 +80,6 @@ export const LISTENER_VARIABLES = {
     MAX_CLIENTS,
     'Those of one address (or IPv6 network of 64 bits); more get 421. At most all.',
   ),
-  certFile: text(
-    'LISTEN_TLS_CERT_FILE',
-    'PEM file with the certificate and its chain; with it the listeners offer STARTTLS.',
-  ),
-  keyFile: text('LISTEN_TLS_KEY_FILE', 'PEM file with its private key.'),
   maxInboundBytes: integer(
     'MAX_INBOUND_BYTES',
     50 * 1024 * 1024,
@@ -94,15 +89,15 @@ export const LISTENER_VARIABLES = {
 };
 
 export function readListeners(env: Environment) {
-  const { max, maxPerAddress, checkSenders, checkSignatures, dnsServers, certFile, keyFile, ...listeners } =
-    readAll(LISTENER_VARIABLES, env);
+  const { max, maxPerAddress, checkSenders, checkSignatures, dnsServers, ...listeners } = readAll(
+    LISTENER_VARIABLES,
+    env,
+  );
   return {
     ...listeners,
     listenClients: { max, maxPerAddress },
     /** Which mail is checked, and whom DNS is asked of. */
     senderCheck: { smtp: checkSenders, lmtp: checkSignatures, dnsServers },
-    /** PEM; null: no STARTTLS. */
-    listenTls: readTls(env.cwd, certFile, keyFile),
   };
 }
 

@@ -25,6 +25,19 @@ export const DATABASE_VARIABLES = {
     defaultText: 'the embedded PostgreSQL',
     meaning: 'An external PostgreSQL 15 or later: `postgres://user:pass@host:5432/name`.',
   }),
+  /** null: the server of DATABASE_URL answers all. */
+  databaseReadUrl: secretVariable('DATABASE_READ_URL', {
+    parse: (value, name) => readUrl(name, value, ['postgres:', 'postgresql:']),
+    defaultText: 'the server of `DATABASE_URL`',
+    meaning:
+      'A streaming replica of the server of `DATABASE_URL`, for lists, searches and threads; see [operations.md](operations.md#read-replicas).',
+  }),
+  databaseReadMaxLagMs: integer(
+    'DATABASE_READ_MAX_LAG_MS',
+    50,
+    { min: 0, max: 10_000 },
+    'How long a read waits for the replica to have what the primary has, in ms; then the primary serves it.',
+  ),
   databaseSchema: variable('DATABASE_SCHEMA', {
     parse: readSchema,
     defaultText: 'email_worker',
@@ -73,6 +86,23 @@ export const FILE_VARIABLES = {
   ),
 };
 
+export const BACKUP_VARIABLES = {
+  /** The identity alone; null: backups are not encrypted. */
+  backupKey: secretVariable('BACKUP_KEY', {
+    parse: readBackupKey,
+    defaultText: 'none: backups are not encrypted',
+    meaning:
+      'The age identity, `AGE-SECRET-KEY-1…`, that backups are encrypted for and read with; a file of `age-keygen` or of `email-worker backup --new-key`.',
+  }),
+};
+
+export function readDatabase(env: Environment) {
+  const database = readAll(DATABASE_VARIABLES, env);
+  if (database.databaseReadUrl !== null && database.databaseUrl === null)
+    throw new ConfigError('DATABASE_READ_URL', 'needs DATABASE_URL: the embedded PostgreSQL has no replica');
+  return database;
+}
+
 export function readFiles(env: Environment) {
   const { accessKeyId, secretAccessKey, ...files } = readAll(FILE_VARIABLES, env);
   return { ...files, s3Credentials: readCredentials(accessKeyId, secretAccessKey) };
@@ -86,6 +116,19 @@ function readSchema(value: string | null, name: string): string {
   if (/^(?:pg_.*|public|information_schema)$/.test(schema))
     throw new ConfigError(name, `must be a schema of the service alone, which ${schema} is not`);
   return schema;
+}
+
+/** The one line that is no comment. */
+function readBackupKey(value: string | null, name: string): string | null {
+  if (value === null) return null;
+  const lines = value.split(/\r?\n/).flatMap((line) => {
+    const text = line.trim();
+    return text === '' || text.startsWith('#') ? [] : [text];
+  });
+  const [line = ''] = lines;
+  if (lines.length !== 1 || !/^AGE-SECRET-KEY-1[0-9A-Z]{58}$/.test(line))
+    throw new ConfigError(name, 'must be one age identity, AGE-SECRET-KEY-1…, as age-keygen makes it');
+  return line;
 }
 
 function readCredentials(

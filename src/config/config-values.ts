@@ -1,7 +1,5 @@
 /** Values of the configuration that are more than a word or a number. All throw ConfigError with the variable's name. */
-import { readFileSync } from 'node:fs';
 import { isIP } from 'node:net';
-import path from 'node:path';
 import { parseAddressList } from '../core/address/address-list.ts';
 import type { Address } from '../core/address/address.ts';
 import { ConfigError } from './config-error.ts';
@@ -84,22 +82,4 @@ export function readFrom(variable: string, text: string): Address {
   if (address === undefined || others.length > 0)
     throw new ConfigError(variable, 'must be one email address');
   return address;
-}
-
-/** Certificate and key of the listeners; both or none. Paths are relative to `cwd`. */
-export function readTls(
-  cwd: string,
-  certFile: string | null,
-  keyFile: string | null,
-): { readonly cert: string; readonly key: string } | null {
-  if (certFile === null && keyFile === null) return null;
-  const read = (name: string, file: string | null): string => {
-    if (file === null) throw new ConfigError(name, 'is missing beside the other one');
-    try {
-      return readFileSync(path.resolve(cwd, file), 'utf8');
-    } catch {
-      throw new ConfigError(name, 'names a file that can not be read');
-    }
-  };
-  return { cert: read('LISTEN_TLS_CERT_FILE', certFile), key: read('LISTEN_TLS_KEY_FILE', keyFile) };
 }

@@ -50,6 +50,8 @@ describe('values', () => {
     ['API_SECRET', `${'a'.repeat(16)} b`],
     ['DATABASE_URL', 'localhost'],
     ['DATABASE_POOL_SIZE', '1'],
+    ['DATABASE_READ_URL', 'postgres://host/without-a-primary'],
+    ['DATABASE_READ_MAX_LAG_MS', '-1'],
     ['SMTP_URL', 'http://host'],
     ['BLOB_URL', '/tmp'],
     ['MAX_ATTACHMENT_BYTES', '0'],

@@ -1,5 +1,6 @@
 /** Configuration: the only reader of the environment. The files beside this one declare its variables, by concern. */
 import { ACCOUNT_VARIABLES, readAccounts } from './config-accounts.ts';
+import { COMMAND_VARIABLES } from './config-commands.ts';
 import { ConfigError } from './config-error.ts';
 import { HTTP_VARIABLES } from './config-http.ts';
 import {
@@ -9,7 +10,15 @@ import {
   readListeners,
 } from './config-receiving.ts';
 import { LIMIT_VARIABLES, QUEUE_VARIABLES, readLimits, readQueue, SMTP_VARIABLES } from './config-sending.ts';
-import { DATABASE_VARIABLES, FILE_VARIABLES, readFiles } from './config-storage.ts';
+import { readTls, TLS_VARIABLES } from './config-tls.ts';
+import {
+  BACKUP_VARIABLES,
+  DATABASE_VARIABLES,
+  FILE_VARIABLES,
+  readDatabase,
+  readFiles,
+} from './config-storage.ts';
+import { readTracing, TRACING_VARIABLES } from './config-tracing.ts';
 import { WEBHOOK_VARIABLES } from './config-webhooks.ts';
 import { SecretFiles } from './secret-file.ts';
 import {
@@ -38,6 +47,12 @@ const PROCESS_VARIABLES = {
     { min: 30, max: 36_500 },
     'How long the audit log is kept, in whole days.',
   ),
+  shutdownDrainMs: integer(
+    'SHUTDOWN_DRAIN_MS',
+    0,
+    { min: 0, max: 600_000 },
+    'How long requests are still taken after SIGTERM or SIGINT, in ms, while `/api/health/ready` says 503 and connections end with their answer; for several instances behind a load balancer.',
+  ),
   shutdownTimeoutMs: milliseconds(
     'SHUTDOWN_TIMEOUT_MS',
     30_000,
@@ -57,8 +72,10 @@ const PROCESS_VARIABLES = {
 /** Every variable, in the order of the documentation. All are optional. */
 export const VARIABLES: readonly Variable[] = [
   HTTP_VARIABLES,
+  TLS_VARIABLES,
   DATABASE_VARIABLES,
   FILE_VARIABLES,
+  BACKUP_VARIABLES,
   ACCOUNT_VARIABLES,
   SMTP_VARIABLES,
   QUEUE_VARIABLES,
@@ -67,19 +84,27 @@ export const VARIABLES: readonly Variable[] = [
   LISTENER_VARIABLES,
   READING_VARIABLES,
   WEBHOOK_VARIABLES,
+  TRACING_VARIABLES,
   PROCESS_VARIABLES,
+  COMMAND_VARIABLES,
 ].flatMap((variables) => Object.values<Variable>(variables));
 
-export type Config = ReturnType<typeof readConfig>;
+export type Config = ReturnType<typeof readConfig> & {
+  /** What was looked for in the environment, also by the accounts file. */
+  readonly askedVariables: ReadonlySet<string>;
+};
 
 /** Reads the environment; an empty variable counts as absent. Throws ConfigError. */
 export function loadConfig(values: Readonly<Record<string, string | undefined>>, cwd: string): Config {
+  const asked = new Set<string>();
   const get = (name: string): string | null => {
+    asked.add(name);
     const value = values[name]?.trim();
     return value === undefined || value === '' ? null : value;
   };
   const files = new SecretFiles({ get, cwd });
-  return Object.freeze(readConfig({ get, secret: (name) => files.read(name), cwd }, files));
+  const config = readConfig({ get, secret: (name) => files.read(name), cwd }, files);
+  return Object.freeze({ ...config, askedVariables: asked });
 }
 
 function readConfig(env: Environment, files: SecretFiles) {
@@ -87,8 +112,10 @@ function readConfig(env: Environment, files: SecretFiles) {
   const config = {
     ...readAll(PROCESS_VARIABLES, env),
     ...readAll(HTTP_VARIABLES, env),
-    ...readAll(DATABASE_VARIABLES, env),
+    ...readTls(env),
+    ...readDatabase(env),
     ...readFiles(env),
+    ...readAll(BACKUP_VARIABLES, env),
     accounts,
     smtp: readAll(SMTP_VARIABLES, env),
     ...readQueue(env),
@@ -97,14 +124,17 @@ function readConfig(env: Environment, files: SecretFiles) {
     ...readListeners(env),
     reading: readAll(READING_VARIABLES, env),
     webhooks: readAll(WEBHOOK_VARIABLES, env),
+    commands: readAll(COMMAND_VARIABLES, env),
+    tracing: readTracing(env),
   } as const;
   return {
     ...config,
     /** Files that may hold secrets; absolute, and not all of them need to be there. */
     secretFiles: [
-      ...['.env', env.get('ACCOUNTS_FILE'), env.get('LISTEN_TLS_KEY_FILE')].flatMap((file) =>
+      ...['.env', env.get('ACCOUNTS_FILE')].flatMap((file) =>
         file === null ? [] : [resolvePath(env, file)],
       ),
+      ...new Set([config.tls, config.listenTls].flatMap((pair) => (pair === null ? [] : [pair.keyFile]))),
       ...accounts.flatMap(({ dkim }) => dkim?.keyFiles ?? []),
       ...files.files,
     ],

@@ -95,10 +95,14 @@ describe('a secret in a file', () => {
     expect(names).toEqual([
       'API_SECRET',
       'DATABASE_URL',
+      'DATABASE_READ_URL',
       'AWS_ACCESS_KEY_ID',
       'AWS_SECRET_ACCESS_KEY',
+      'BACKUP_KEY',
       'SMTP_URL',
       'IMAP_URL',
+      'OTEL_EXPORTER_OTLP_HEADERS',
+      'EMAIL_WORKER_KEY',
     ]);
   });
 });

@@ -255,6 +255,7 @@ export const ERRORS = {
 /** What `invalid_request` says is wrong, as its `{detail}`. */
 const REQUEST_FAULTS = {
   not_http: 'Sie ist kein gültiges HTTP.',
+  not_https: 'Hier wird nur HTTPS gesprochen: Die Adresse muss mit https:// beginnen.',
   bad_path: 'Die Adresse ist fehlerhaft kodiert.',
   wrong_content_length: 'Content-Length passt nicht zum Inhalt.',
   precondition_failed: 'Die Vorbedingung ist nicht erfüllt.',

@@ -25,6 +25,7 @@ import { learnAddresses } from '../adapters/postgres/addresses/learn-addresses.t
 import { createSearchIndex, type LearnFrom } from '../adapters/postgres/search/search-index.ts';
 import { createRefusedMergeStore } from '../adapters/postgres/threads/refused-merges.ts';
 import { createFolderCounter } from '../adapters/postgres/threads/folder-counts.ts';
+import { createImportLog } from '../adapters/postgres/import/import-log.ts';
 import { createStatisticsReader } from '../adapters/postgres/statistics/event-counts.ts';
 import { createThreadChanges } from '../adapters/postgres/threads/thread-work.ts';
 import { createThreadPages } from '../adapters/postgres/threads/thread-page.ts';
@@ -41,6 +42,7 @@ import { createUpload } from '../app/uploads/create-upload.ts';
 import { createAddresses, ownAddressesOf } from '../app/addresses/use-cases.ts';
 import { createCustomers } from '../app/customers/customers.ts';
 import { createDecisions } from '../app/threads/decide-threads.ts';
+import { createImports } from '../app/import/use-cases.ts';
 import { createStatistics } from '../app/statistics/use-cases.ts';
 import { createKeyWork } from '../app/send/idempotency.ts';
 import { refuseUnknownAccounts } from '../app/known-accounts.ts';
@@ -68,7 +70,8 @@ import { carryOutOnce, sendOnce, type SendOncePorts } from '../app/send/send-onc
 import { createKeySettlement } from '../app/send/settle-keys.ts';
 import { retentionRules } from '../config/config-accounts.ts';
 import { followedBy } from './followed-by.ts';
-import type { Parts, Teardown } from './open-parts.ts';
+import type { Parts } from './open-parts.ts';
+import type { Teardown } from './teardown.ts';
 import type { Sending } from './start-sending.ts';
 import { startSentCopies } from './start-sent-copies.ts';
 import { startWebhooks } from './start-webhooks.ts';
@@ -101,7 +104,9 @@ export function createApplication(
   { parts, sending: { ports: sendPorts, comparing, operations }, secrets, wakeMailboxes }: ApplicationParts,
   teardown: Teardown,
 ): Application {
-  const { config, logger, clock, pool, instanceId, watch } = parts;
+  const { config, logger, clock, pool, replica, instanceId, watch } = parts;
+  // What callers look at; sends and loops read where they write.
+  const reading = replica ?? pool;
   const { blobs, suppressions, active, settleUnknown } = sendPorts;
   const unsubscribes = sendPorts.unsubscribing.useCases;
   const endAtTeardown = (loop: Loop) => teardown.push(() => loop.stop());
@@ -113,6 +118,7 @@ export function createApplication(
   const keys = createIdempotencyKeys(pool, instanceId);
   const keyWork = createKeyWork();
   const emails = createEmailStore(pool);
+  const shownEmails = createEmailStore(reading);
   const keyPorts: SendOncePorts = {
     ...sendPorts,
     keys,
@@ -193,13 +199,15 @@ export function createApplication(
   const apiKeys = createKeys({ store: createKeyStore(pool), clock, ids: parts.ids });
 
   const checkDatabase = createDatabaseCheck(pool);
-  const threads = createThreadReads(createThreadList(pool), { readThread: createThreadReader(pool) });
-  const threadPages = createThreadPages(pool);
+  const threads = createThreadReads(createThreadList(pool, reading), {
+    readThread: createThreadReader(reading),
+  });
+  const threadPages = createThreadPages(reading);
   const makeSafe = createMakeSafeHtml(parts);
   const reads = {
-    ...createReads(emails, blobs),
+    ...createReads(shownEmails, blobs),
     ...createSafeHtml({
-      store: emails,
+      store: shownEmails,
       blobs,
       makeSafe,
       imageUrls: createImageUrls(secrets, clock),
@@ -239,7 +247,7 @@ export function createApplication(
   const writing = followedBy(watch.soon, {
     ...createThreadChangeActs(createThreadChanges(pool), threadPages),
     ...createDecisions(createThreadDecisions(pool), parts.ids),
-    ...createCustomers(createCustomerStore(pool, parts.patient)),
+    ...createCustomers(createCustomerStore(pool, parts.patient, reading)),
     ...operations,
     ...createSentCopyOperations(createSentCopyStore(pool)),
     ...deletions,
@@ -275,13 +283,14 @@ export function createApplication(
         ...events,
         ...webhooks,
         ...apiKeys,
-        ...createFolderCounter(pool),
+        ...createFolderCounter(reading),
         ...drafts,
         ...templates,
         ...unsubscribes,
         ...createRefusedMerges(createRefusedMergeStore(pool)),
-        ...createAddresses(createKnownAddresses(pool), parts.accounts),
-        ...createStatistics(createStatisticsReader(pool), clock),
+        ...createAddresses(createKnownAddresses(reading), parts.accounts),
+        ...createStatistics(createStatisticsReader(reading), clock),
+        ...createImports(createImportLog(pool)),
       },
     ),
     checkReadiness: () =>
@@ -289,6 +298,7 @@ export function createApplication(
         database: checkDatabase,
         storage: () => blobs.check(),
         smtp: () => parts.transports.verify(),
+        ...(replica === null ? {} : { replica: () => replica.check() }),
       }),
   };
 }

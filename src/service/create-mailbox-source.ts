@@ -26,7 +26,7 @@ export function createMailboxSource(
   );
 }
 
-function readImapUrl({ id, oauth2 }: AccountConfig, imapUrl: string): ImapOptions {
+export function readImapUrl({ id, oauth2 }: AccountConfig, imapUrl: string): ImapOptions {
   try {
     return parseImapUrl(imapUrl, oauth2 !== null);
   } catch (error) {

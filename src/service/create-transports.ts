@@ -5,6 +5,7 @@ import { createSmtpTransport, type SmtpTransport } from '../adapters/smtp-out/sm
 import { parseSmtpUrl, type SmtpOptions } from '../adapters/smtp-out/smtp-url.ts';
 import type { LoginTokens } from '../adapters/smtp-out/open-session.ts';
 import type { Logger } from '../app/base/basics.ts';
+import { traced } from '../app/base/tracing.ts';
 import type { Transport } from '../app/send/transport-ports.ts';
 import type { AccessTokens } from '../app/accounts/token-ports.ts';
 import type { AccountConfig } from '../config/config-accounts.ts';
@@ -51,7 +52,7 @@ export function createTransports(config: Config, tokens: AccessTokens, logger: L
     of(accountId) {
       const transport = transports.get(accountId);
       if (transport === undefined) throw new Error(`no transport for account ${accountId}`);
-      return transport;
+      return config.tracing === null ? transport : withSpans(transport, accountId);
     },
     queueSlotsOf: (accountId) => slotsOf(connections.get(accountId)),
     async verify() {
@@ -66,19 +67,48 @@ export function createTransports(config: Config, tokens: AccessTokens, logger: L
   };
 }
 
+const withSpans = (transport: Transport, accountId: string): Transport => ({
+  send: (envelope, raw, beforeFirstByte) =>
+    traced(
+      {
+        name: 'hand over',
+        kind: 'client',
+        attributes: {
+          'email_worker.account': accountId,
+          'email_worker.recipients': envelope.rcptTo.length,
+        },
+      },
+      () => transport.send(envelope, raw, beforeFirstByte),
+      (result) => ({
+        attributes: {
+          'email_worker.outcome': result.kind,
+          ...(result.reply === null ? {} : { 'smtp.response.status_code': result.reply.code }),
+        },
+        failure: result.kind === 'accepted' ? null : result.kind,
+      }),
+    ),
+  verify: () => transport.verify(),
+  close: () => transport.close(),
+});
+
 /** A fifth of the connections, and at least one, is left to synchronous sends: they never wait for a full queue. */
 function slotsOf(connections = 1): number {
   return Math.max(1, Math.min(connections - 1, Math.floor(connections * 0.8)));
 }
 
-function tokensOf(accountId: string, tokens: AccessTokens): LoginTokens {
+export function tokensOf(accountId: string, tokens: AccessTokens): LoginTokens {
   return {
     get: () => tokens.get(accountId),
     reject: (token) => tokens.reject(accountId, token),
   };
 }
 
-function readSmtpUrl({ id, oauth2 }: AccountConfig, smtpUrl: string, config: Config): SmtpOptions {
+/** Throws ConfigError. */
+export function readSmtpUrl(
+  { id, oauth2 }: AccountConfig,
+  smtpUrl: string,
+  config: Pick<Config, 'smtp'>,
+): SmtpOptions {
   try {
     return parseSmtpUrl(smtpUrl, config.smtp, oauth2 !== null);
   } catch (error) {

@@ -24,13 +24,22 @@ const OPEN_TO_OTHERS = 0o066;
 
 /** Notes those of the files and folders that other users of the machine can read; one that is not there is no news. */
 export async function noteReadableFiles(security: SecurityLog, paths: readonly string[]): Promise<void> {
+  for (const file of await findReadableFiles(paths)) security.note('file.readable', file);
+}
+
+/** Those that other users of the machine can read or write, with their rights in octal digits. */
+export async function findReadableFiles(
+  paths: readonly string[],
+): Promise<readonly { readonly path: string; readonly mode: string }[]> {
   // Windows has other rights, and Node.js makes up the mode bits there.
-  if (process.platform === 'win32') return;
+  if (process.platform === 'win32') return [];
+  const found: { readonly path: string; readonly mode: string }[] = [];
   for (const path of paths) {
     const mode = await readMode(path);
     if (mode === null || (mode & OPEN_TO_OTHERS) === 0) continue;
-    security.note('file.readable', { path, mode: (mode & 0o777).toString(8).padStart(4, '0') });
+    found.push({ path, mode: (mode & 0o777).toString(8).padStart(4, '0') });
   }
+  return found;
 }
 
 /** null when it is not there. */

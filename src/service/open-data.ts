@@ -29,6 +29,7 @@ import { createReader } from './create-reader.ts';
 import { createIdSource } from './id-source.ts';
 import { findDatabase, type OpenDatabase } from './open-database.ts';
 import { openBlobs, openStorage } from './open-storage.ts';
+import { takeDown, type Teardown } from './teardown.ts';
 
 /** Database, files, journal, and the use cases that commands call. */
 export interface OpenData extends OpenDatabase, Pick<Application, 'receiveMessage'> {
@@ -39,7 +40,7 @@ export interface OpenData extends OpenDatabase, Pick<Application, 'receiveMessag
   /** For large messages; the code that makes a folder removes it. */
   readonly spool: Spool;
   /** null when `isShared`. */
-  readonly journal: Pick<Journal, 'keys' | 'read'> | null;
+  readonly journal: Journal | null;
   readonly accounts: ReadonlyMap<string, Account>;
   readonly defaultAccountId: string;
   readonly clock: Clock;
@@ -50,7 +51,6 @@ export interface OpenData extends OpenDatabase, Pick<Application, 'receiveMessag
 }
 
 type Parts = OpenDatabase & Pick<OpenData, 'blobs' | 'spool' | 'journal' | 'isShared'>;
-type Teardown = (() => Promise<void>)[];
 
 /** How long a process that has DATA_DIR may take to start or to end, in ms. */
 const PATIENCE_MS = 60_000;
@@ -61,11 +61,7 @@ const MAX_COMMANDS = 20;
 /** Throws when the data can't be opened; nothing stays open then. */
 export async function openData(config: Config, logger: Logger, signal: AbortSignal): Promise<OpenData> {
   const teardown: Teardown = [];
-  const close = async () => {
-    for (const step of teardown.splice(0).reverse()) {
-      await step().catch((err: unknown) => logger.error({ err }, 'a part could not be closed'));
-    }
-  };
+  const close = () => takeDown(teardown, logger);
   try {
     const reader = createReader(config, logger);
     teardown.push(() => reader.close());

@@ -5,14 +5,20 @@ import { startEmbeddedPostgres } from '../adapters/postgres/embedded/server.ts';
 import { checkSessions } from '../adapters/postgres/db/check-database.ts';
 import { isLatest, migrateToLatest } from '../adapters/postgres/db/migrate.ts';
 import { createPool, isAway, type PoolOptions } from '../adapters/postgres/db/pool.ts';
+import { createReplicaReads, type ReplicaReads } from '../adapters/postgres/db/replica-reads.ts';
 import { keepStatistics } from '../adapters/postgres/db/statistics.ts';
 import type { Logger } from '../app/base/basics.ts';
 import type { Config } from '../config/config.ts';
+import type { Teardown } from './teardown.ts';
 
 export interface OpenDatabase {
   readonly pool: ReturnType<typeof createPool>;
   /** The same with a few connections of its own, for statements that take as long as there is mail. */
   readonly patient: ReturnType<typeof createPool>;
+  /** Carries out what callers read; null: there is none. */
+  readonly replica: ReplicaReads | null;
+  /** Makes another one, without time limits, that the signal cuts. Its caller ends it. Default: of one connection. */
+  readonly openUnlimited: (signal: AbortSignal, connections?: number) => ReturnType<typeof createPool>;
 }
 
 /** What `patient` may take for one statement, in ms. Ours: a million emails are linked anew in less, see operations.md. */
@@ -32,7 +38,7 @@ const RETRY_AFTER_MS = 1000;
 export async function openDatabase(
   config: Config,
   logger: Logger,
-  teardown: (() => Promise<void>)[],
+  teardown: Teardown,
   signal?: AbortSignal,
 ): Promise<OpenDatabase> {
   const ended = signal === undefined ? {} : { signal };
@@ -44,9 +50,10 @@ export async function openDatabase(
   const options = poolOptions(config, embedded?.connection ?? config.databaseUrl ?? '', logger);
   await migrateWhenThere({ ...options, ...ended }, logger);
   const database = openPool(options, teardown);
+  const replica = openReplica(config, database.pool, options, teardown);
   if (await checkSessions(database.pool))
     logger.info({ pooler: 'transaction' }, 'database sessions are shared');
-  return database;
+  return { ...database, replica };
 }
 
 /**
@@ -56,7 +63,7 @@ export async function openDatabase(
 export async function findDatabase(
   config: Config,
   logger: Logger,
-  teardown: (() => Promise<void>)[],
+  teardown: Teardown,
 ): Promise<OpenDatabase | null> {
   const connection = config.databaseUrl ?? (await findEmbeddedPostgres(config.dataDir));
   if (connection === null) return null;
@@ -71,7 +78,7 @@ export async function findDatabase(
   } finally {
     await probe.end();
   }
-  return openPool(options, teardown);
+  return { ...openPool(options, teardown), replica: null };
 }
 
 function poolOptions(config: Config, connection: PoolOptions['connection'], logger: Logger): PoolOptions {
@@ -86,7 +93,27 @@ function poolOptions(config: Config, connection: PoolOptions['connection'], logg
   };
 }
 
-function openPool(options: PoolOptions, teardown: (() => Promise<void>)[]): OpenDatabase {
+/** Is not asked for anything yet: a replica that is away must not hold the start up. */
+function openReplica(
+  { databaseReadUrl, databaseReadMaxLagMs }: Config,
+  primary: OpenDatabase['pool'],
+  options: PoolOptions,
+  teardown: Teardown,
+): ReplicaReads | null {
+  if (databaseReadUrl === null) return null;
+  const replica = createPool({ ...options, connection: databaseReadUrl });
+  teardown.push(() => replica.end());
+  const now = () => performance.now();
+  return createReplicaReads({
+    primary,
+    replica,
+    maxLagMs: databaseReadMaxLagMs,
+    now,
+    logger: options.logger,
+  });
+}
+
+function openPool(options: PoolOptions, teardown: Teardown): Omit<OpenDatabase, 'replica'> {
   const pool = createPool(options);
   teardown.push(() => pool.end());
   const patient = createPool({
@@ -106,7 +133,28 @@ function openPool(options: PoolOptions, teardown: (() => Promise<void>)[]): Open
   });
   const statistics = keepStatistics(pool, options.logger);
   teardown.push(() => statistics.stop());
-  return { pool, patient };
+  return { pool, patient, openUnlimited: unlimited(options) };
+}
+
+const unlimited =
+  (options: PoolOptions): OpenDatabase['openUnlimited'] =>
+  (signal, maxConnections = 1) =>
+    createPool({ ...options, maxConnections, statementTimeoutMs: null, signal });
+
+/**
+ * A database that is to be filled, whatever is in it: neither migrated nor looked at. Adds to `teardown` what is to be undone.
+ *
+ * @param url null: the embedded server of DATA_DIR, which the caller has locked
+ */
+export async function openUnlimitedDatabase(
+  config: Config,
+  url: string | null,
+  logger: Logger,
+  teardown: Teardown,
+): Promise<OpenDatabase['openUnlimited']> {
+  const embedded = url === null ? await startEmbeddedPostgres({ dataDir: config.dataDir, logger }) : null;
+  if (embedded !== null) teardown.push(() => embedded.stop());
+  return unlimited(poolOptions(config, embedded?.connection ?? url ?? '', logger));
 }
 
 /** Migrations take the time they need, so they have connections of their own. */

@@ -17,9 +17,7 @@ import { createTransports, type Transports } from './create-transports.ts';
 import { createIdSource } from './id-source.ts';
 import { openStorage, type OpenStorage } from './open-storage.ts';
 import { WorkWatch } from '../worker/work-watch.ts';
-
-/** What to undo, in the order it was set up. */
-export type Teardown = (() => Promise<void>)[];
+import type { Teardown } from './teardown.ts';
 
 export interface Parts extends OpenStorage {
   readonly config: Config;

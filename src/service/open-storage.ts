@@ -7,6 +7,7 @@ import type { BlobStore } from '../app/files/file-ports.ts';
 import type { Logger } from '../app/base/basics.ts';
 import type { Config } from '../config/config.ts';
 import { openDatabase, type OpenDatabase } from './open-database.ts';
+import type { Teardown } from './teardown.ts';
 
 export interface OpenStorage extends OpenDatabase {
   readonly blobs: BlobStore;
@@ -18,7 +19,7 @@ export interface OpenStorage extends OpenDatabase {
 export async function openStorage(
   config: Config,
   logger: Logger,
-  teardown: (() => Promise<void>)[],
+  teardown: Teardown,
   signal?: AbortSignal,
 ): Promise<OpenStorage> {
   const blobs = await openBlobs(config, teardown, false);
@@ -30,11 +31,7 @@ export async function openStorage(
 }
 
 /** `shared`: another process has DATA_DIR. */
-export async function openBlobs(
-  config: Config,
-  teardown: (() => Promise<void>)[],
-  shared: boolean,
-): Promise<BlobStore> {
+export async function openBlobs(config: Config, teardown: Teardown, shared: boolean): Promise<BlobStore> {
   const blobs = await createBlobStore({
     url: config.blobUrl,
     folder: path.join(config.dataDir, 'files'),

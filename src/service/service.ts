@@ -2,6 +2,7 @@
  * The composition root: picks the concrete parts for a configuration, wires them, and takes them down again in order.
  */
 import type { AddressInfo } from 'node:net';
+import { setTimeout as wait } from 'node:timers/promises';
 import { lockDataDir } from '../adapters/data-dir/data-dir-lock.ts';
 import { loadOrCreateSecret } from '../adapters/data-dir/api-secret.ts';
 import { createAccountOf } from '../adapters/postgres/keys/account-of.ts';
@@ -28,12 +29,15 @@ import { createApplication } from './create-application.ts';
 import { noteOpenListener, noteReadableFiles } from './exposure.ts';
 import { findPage } from './find-page.ts';
 import { listenFailure } from './listen-failure.ts';
-import { openParts, type Teardown } from './open-parts.ts';
+import { openCertificates, type Certificates } from './open-certificates.ts';
+import { openParts } from './open-parts.ts';
 import { startAuditKeeper, startRefusalWriter } from '../worker/audit-keeper.ts';
 import { startListeners } from './start-listeners.ts';
+import { startTracing } from './start-tracing.ts';
 import { startMetrics } from './start-metrics.ts';
 import { startMailboxes } from './start-mailboxes.ts';
 import { startSending } from './start-sending.ts';
+import { takeDown, type Teardown } from './teardown.ts';
 
 export interface Service {
   /** Where HTTP listens, such as `http://127.0.0.1:3000`. */
@@ -54,17 +58,11 @@ const HOUR_MS = 3_600_000;
  * @param signal ends the start, which then throws the signal's reason; without effect afterwards
  */
 export async function startService(config: Config, logger: Logger, signal?: AbortSignal): Promise<Service> {
-  // Taken down from the end.
   const teardown: Teardown = [];
-  const takeDown = async () => {
-    for (const step of teardown.splice(0).reverse()) {
-      await step().catch((err: unknown) => logger.error({ err }, 'a part could not be taken down'));
-    }
-  };
   try {
-    return await startParts(config, logger, teardown, takeDown, signal);
+    return await startParts(config, logger, teardown, signal);
   } catch (error) {
-    await takeDown();
+    await takeDown(teardown, logger);
     signal?.throwIfAborted();
     throw error;
   }
@@ -74,7 +72,6 @@ async function startParts(
   config: Config,
   logger: Logger,
   teardown: Teardown,
-  takeDown: () => Promise<void>,
   signal: AbortSignal | undefined,
 ): Promise<Service> {
   const fullLogger = createFullLogger(config.logLevel);
@@ -84,9 +81,11 @@ async function startParts(
   const madeSecret = config.apiSecrets.length > 0 ? null : await loadOrCreateSecret(config.dataDir);
   const secrets = madeSecret === null ? config.apiSecrets : [madeSecret.secret];
 
+  await startTracing(config, logger, teardown);
+  const certificates = openCertificates(config, { clock: () => new Date(), logger }, teardown);
   const opened = await openParts(config, logger, teardown, signal);
   signal?.throwIfAborted();
-  const { observers, ...metered } = await startMetrics(opened, security, teardown);
+  const { observers, ...metered } = await startMetrics({ ...opened, certificates }, security, teardown);
   const parts = { ...opened, ...metered };
   const { transports, spool, clock, pool, instanceId } = parts;
   const sending = await startSending(parts, security, teardown);
@@ -141,6 +140,8 @@ async function startParts(
     logger,
     security,
     trustedProxies: config.trustedProxies,
+    tls: certificates.http,
+    hstsDays: config.hstsDays,
     clock,
     mcp: createMcpEndpoint(readVersion()),
     limits: {
@@ -153,6 +154,7 @@ async function startParts(
   const receive = application.receiveMessage;
   const listeners = await startListeners(config, {
     receive,
+    certificate: certificates.mail,
     accounts: parts.accounts.values(),
     spool,
     logger,
@@ -178,34 +180,46 @@ async function startParts(
   const [secret = ''] = secrets;
   const loginLink = isNew
     ? formatLoginLink(
-        url,
+        loginUrl(url, certificates),
         await createLoginLink({ store: sessionStore, clock, ids: parts.ids }, { kind: 'secret', secret }),
       )
     : null;
 
   let stopping: Promise<void> | null = null;
-  const stop = () => stopWithin(config.shutdownTimeoutMs, takeDown, [transports, parts.blobs], logger);
+  const stop = async () => {
+    await drain(app, config.shutdownDrainMs, logger);
+    await stopWithin(config.shutdownTimeoutMs, teardown, [transports, parts.blobs], logger);
+  };
   return { url, secretFile: madeSecret?.path ?? null, loginLink, stop: () => (stopping ??= stop()) };
 }
 
-async function listen(app: HttpApp, { host, port }: Config): Promise<string> {
+async function listen(app: HttpApp, { host, port, tls }: Config): Promise<string> {
   try {
-    return await app.fastify.listen({ port, host });
+    const url = await app.fastify.listen({ port, host });
+    return tls === null ? url : url.replace('http:', 'https:');
   } catch (error) {
     throw listenFailure({ portVariable: 'PORT', hostVariable: 'HOST', host, port }, error);
   }
 }
 
+/** With the name of the certificate, which browsers want to find in the address. */
+function loginUrl(listening: string, { http }: Certificates): string {
+  const url = new URL(listening);
+  if (http !== null) url.hostname = http.current.name ?? url.hostname;
+  return url.origin;
+}
+
 async function noteExposure(
   app: HttpApp,
-  { trustedProxies, secretFiles, dataDir }: Config,
+  { tls, trustedProxies, secretFiles, dataDir }: Config,
   secretFile: string | null,
   security: SecurityLog,
 ): Promise<void> {
   for (const bound of app.fastify.addresses()) {
     const { address } = bound as AddressInfo;
     // A service with trusted proxies has one in front, which speaks TLS.
-    noteOpenListener(security, { protocol: 'http', address, tls: trustedProxies.length > 0, login: true });
+    const isSafe = tls !== null || trustedProxies.length > 0;
+    noteOpenListener(security, { protocol: 'http', address, tls: isSafe, login: true });
   }
   const files = [...secretFiles, dataDir, ...(secretFile === null ? [] : [secretFile])];
   await noteReadableFiles(security, files);
@@ -214,7 +228,7 @@ async function noteExposure(
 /** What mail servers and file storage have not answered by the deadline is recorded, and told, as it stands then. */
 async function stopWithin(
   timeoutMs: number,
-  takeDown: () => Promise<void>,
+  teardown: Teardown,
   waiting: readonly { abort(): void }[],
   logger: Logger,
 ): Promise<void> {
@@ -226,9 +240,29 @@ async function stopWithin(
     for (const part of waiting) part.abort();
   }, timeoutMs);
   try {
-    await takeDown();
+    await takeDown(teardown, logger);
   } finally {
     clearTimeout(timer);
+  }
+}
+
+/** So long no request may have come before the listener closes, in ms: none of a balancer's connections is on the way then. */
+const QUIET_MS = 1000;
+/** A balancer that sends on all the same is waited for no longer, in ms. */
+const MAX_TURNING_AWAY_MS = 10_000;
+
+/** Load balancers send elsewhere by then; see connections/shutdown.ts. */
+async function drain({ shutdown }: HttpApp, drainMs: number, logger: Logger): Promise<void> {
+  if (drainMs === 0) return;
+  logger.info({ drainMs }, 'load balancers are to send elsewhere');
+  shutdown.beginDrain();
+  await wait(drainMs);
+  shutdown.turnAway();
+  const began = performance.now();
+  for (;;) {
+    const leftMs = Math.min(QUIET_MS - shutdown.quietMs(), MAX_TURNING_AWAY_MS - (performance.now() - began));
+    if (leftMs <= 0) return;
+    await wait(leftMs);
   }
 }
 
@@ -245,7 +279,7 @@ async function closeHttp(app: HttpApp, timeoutMs: number, logger: Logger): Promi
     app.fastify.server.closeAllConnections();
   }, timeoutMs + ANSWER_MS);
   try {
-    app.beginShutdown();
+    app.shutdown.end();
     await app.fastify.close();
   } finally {
     clearTimeout(timer);

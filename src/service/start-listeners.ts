@@ -2,6 +2,7 @@
 import { createSenderCheck } from '../adapters/mail-auth/check-senders.ts';
 import type { Listener } from '../adapters/smtp-in/listener.ts';
 import type { Account } from '../app/base/basics.ts';
+import type { CertificateSource } from '../app/base/tls.ts';
 import type { SecurityLog } from '../app/base/security-log.ts';
 import { createAccountLookup, takeDelivery, type TakeDeliveryPorts } from '../app/receive/take-delivery.ts';
 import type { Config } from '../config/config.ts';
@@ -14,6 +15,8 @@ const SENDER_PROGRAM = findProgram('sender-worker.js');
 export interface ListenerParts extends TakeDeliveryPorts {
   readonly accounts: Iterable<Account>;
   readonly security: SecurityLog;
+  /** null: no STARTTLS. */
+  readonly certificate: CertificateSource | null;
 }
 
 /** Throws when one can't listen; then none does. */
@@ -40,7 +43,7 @@ export async function startListeners(
       const listener = await startListener({
         protocol,
         ...listen,
-        tls: config.listenTls,
+        certificate: parts.certificate,
         maxBytes: config.maxInboundBytes,
         maxClients: config.listenClients.max,
         maxClientsPerAddress: config.listenClients.maxPerAddress,
@@ -56,7 +59,7 @@ export async function startListeners(
       noteOpenListener(parts.security, {
         protocol,
         address: listener.host,
-        tls: config.listenTls !== null,
+        tls: parts.certificate !== null,
         login: false,
       });
       parts.logger.info({ protocol, address: listener.address }, 'listening for received mail');

@@ -7,9 +7,11 @@ import type { SecurityLog } from '../app/base/security-log.ts';
 import type { Transport, TransportResult } from '../app/send/transport-ports.ts';
 import { readVersion } from '../config/version.ts';
 import type { Transports } from './create-transports.ts';
+import type { Certificates } from './open-certificates.ts';
 import { noteOpenListener } from './exposure.ts';
 import { listenFailure } from './listen-failure.ts';
-import type { Parts, Teardown } from './open-parts.ts';
+import type { Parts } from './open-parts.ts';
+import type { Teardown } from './teardown.ts';
 
 export interface StartedMetrics {
   readonly meter: Meter;
@@ -20,11 +22,11 @@ export interface StartedMetrics {
 
 /** Throws when it can't listen. */
 export async function startMetrics(
-  parts: Parts,
+  parts: Parts & { readonly certificates: Certificates },
   security: SecurityLog,
   teardown: Teardown,
 ): Promise<StartedMetrics> {
-  const { config, pool, journal, logger, transports } = parts;
+  const { config, pool, replica, journal, logger, transports, certificates } = parts;
   const { metricsListen } = config;
   if (metricsListen === null) return { meter: NO_METER, observers: [], transports };
   // Loaded when they are wanted: the others go without the memory of the library.
@@ -41,7 +43,13 @@ export async function startMetrics(
       waiting: pool.waitingCount,
       max: config.databasePoolSize,
     }),
+    readReplica: () => replica?.figures() ?? null,
     readJournal: () => journal.measure(),
+    readCertificates: () =>
+      (['http', 'mail'] as const).flatMap((listener) => {
+        const files = certificates[listener];
+        return files === null ? [] : [{ listener, expiresAt: files.current.expiresAt }];
+      }),
     now: () => performance.now(),
     logger,
   });

@@ -25,7 +25,8 @@ import { createUnsubscribing } from '../app/unsubscribes/unsubscribes.ts';
 import { compareCopies } from '../app/receive/variants.ts';
 import type { Config } from '../config/config.ts';
 import type { RateLimit } from '../core/delivery/rate-window.ts';
-import type { Parts, Teardown } from './open-parts.ts';
+import type { Parts } from './open-parts.ts';
+import type { Teardown } from './teardown.ts';
 import { startSendQueue } from '../worker/send-queue.ts';
 import { startSuppressionRefresher } from '../worker/suppression-refresher.ts';
 

@@ -3,7 +3,8 @@ import { createSentCopyQueue } from '../adapters/postgres/sent-copies/sent-copie
 import type { Logger } from '../app/base/basics.ts';
 import type { SentCopyQueue } from '../app/sent-copies/sent-copy-ports.ts';
 import { startSentCopier } from '../worker/sent-copier.ts';
-import type { Parts, Teardown } from './open-parts.ts';
+import type { Parts } from './open-parts.ts';
+import type { Teardown } from './teardown.ts';
 
 export function startSentCopies(parts: Parts, teardown: Teardown): void {
   const { config, pool, mailboxSource, blobs, ids, logger, watch } = parts;

@@ -6,6 +6,7 @@ import { createEndpointRules } from '../adapters/webhooks/endpoint-rules.ts';
 import { createWebhookPoster } from '../adapters/webhooks/post-webhook.ts';
 import { createTargetRules } from '../adapters/webhooks/public-addresses.ts';
 import { createWebhookSealer } from '../adapters/webhooks/webhook-sealer.ts';
+import { traced } from '../app/base/tracing.ts';
 import { NO_METER, type Meter } from '../app/metrics/meter.ts';
 import type { EventFeed, FeedSignal } from '../app/events/event-ports.ts';
 import { createWebhooks } from '../app/webhooks/manage-webhooks.ts';
@@ -15,7 +16,8 @@ import type { WebhookUseCases } from '../app/webhooks/use-cases.ts';
 import { startWebhookDeliverer } from '../worker/webhook-deliverer.ts';
 import { startWebhookKeeper } from '../worker/webhook-keeper.ts';
 import { followedBy } from './followed-by.ts';
-import type { Parts, Teardown } from './open-parts.ts';
+import type { Parts } from './open-parts.ts';
+import type { Teardown } from './teardown.ts';
 
 /** @param secrets those of the API */
 export function startWebhooks(
@@ -52,7 +54,14 @@ export function startWebhooks(
 const countDeliveries =
   (post: PostWebhook, meter: Meter): PostWebhook =>
   async (request, signal) => {
-    const answer = await post(request, signal);
+    const answer = await traced(
+      { name: 'deliver to webhook', kind: 'client', attributes: { 'http.request.method': 'POST' } },
+      () => post(request, signal),
+      ({ status }) => ({
+        attributes: status === null ? {} : { 'http.response.status_code': status },
+        failure: status === null ? 'no_answer' : isTaken(status) ? null : String(status),
+      }),
+    );
     meter.noteWebhook(isTaken(answer.status), answer.durationMs);
     return answer;
   };

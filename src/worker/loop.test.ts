@@ -2,6 +2,8 @@
 import { expect, it } from 'vitest';
 import { createManualTimers } from '../../test/helpers/manual-timers.ts';
 import { silentLogger } from '../../test/helpers/silent-logger.ts';
+import { currentRequestId, inRequest } from '../app/base/request-scope.ts';
+import { systemTimers } from '../app/base/timers.ts';
 import { startLoop } from './loop.ts';
 
 it('repeats a round that failed sooner than one that worked', async () => {
@@ -21,4 +23,34 @@ it('repeats a round that failed sooner than one that worked', async () => {
   await timers.advance(2500);
   await loop.stop();
   expect(begun).toEqual([0, 1000, 1100, 2100]);
+});
+
+it('is work of no request, whichever one woke it', async () => {
+  const requests: (string | undefined)[] = [];
+  let hasRun: () => void = () => undefined;
+  const loop = startLoop({
+    intervalMs: 1,
+    waitsForWake: true,
+    failure: 'it failed',
+    logger: silentLogger,
+    async run() {
+      requests.push(currentRequestId());
+      hasRun();
+    },
+  });
+  for (const id of ['one', 'two', 'three']) {
+    const ran = new Promise<void>((resolve) => (hasRun = resolve));
+    inRequest(id, loop.wake);
+    await ran;
+  }
+  await loop.stop();
+  expect(new Set(requests)).toEqual(new Set([undefined]));
+});
+
+it('has timers that are work of no request', async () => {
+  const seen = await inRequest(
+    'one',
+    () => new Promise((resolve) => systemTimers.after(0, () => resolve(currentRequestId()))),
+  );
+  expect(seen).toBeUndefined();
 });

@@ -1,6 +1,7 @@
 /** A loop that does one thing again and again, never two rounds at once. */
 import type { Logger } from '../app/base/basics.ts';
 import { createFailureLog } from '../app/base/failure-log.ts';
+import { outsideRequest } from '../app/base/request-scope.ts';
 import { systemTimers, type Timers } from '../app/base/timers.ts';
 
 export interface Loop {
@@ -75,7 +76,7 @@ export function startLoop(options: LoopOptions): WokenLoop {
   return {
     wake() {
       isDue = true;
-      if (isResting) begin();
+      if (isResting) outsideRequest(begin);
     },
     async stop() {
       stopping.abort();

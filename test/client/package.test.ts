@@ -26,6 +26,7 @@ const METHODS = {
   listKeys: 'client.keys.list',
   listAudit: 'client.audit.list',
   getStatistics: 'client.statistics.read',
+  listImports: 'client.imports.list',
   revokeKey: 'client.keys.revoke',
   rotateKey: 'client.keys.rotate',
   openSession: 'client.sessions.open',

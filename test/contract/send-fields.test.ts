@@ -82,6 +82,8 @@ it('gives them back in the email, in lists and in events', async () => {
   });
   const { emails } = await list('limit=1');
   expect(emails).toMatchObject([{ id: sent.id, ...notes }]);
+  const thread = await getJson<{ emails: Json[] }>(running.service, `/api/threads/${sent.threadId}`);
+  expect(thread.emails).toMatchObject([{ id: sent.id, ...notes }]);
 
   await receive(
     running.service,
@@ -118,6 +120,7 @@ it('shows an email without any as having none, and the four answers of the speci
 });
 
 it('keeps them through the queue', async () => {
+  const start = (await getJson<{ id: string }>(running.service, '/api/events/latest')).id;
   const response = await running.service.request('/api/send', {
     json: { ...MAIL, ...ADDED, send_at: new Date(Date.now() + 3_600_000).toISOString() },
   });
@@ -126,6 +129,30 @@ it('keeps them through the queue', async () => {
     state: 'queued',
     headers: ADDED.headers,
     metadata: ADDED.metadata,
+  });
+  // An event of each change has them too.
+  const changed = await running.service.request(`/api/emails/${id}`, {
+    method: 'PATCH',
+    json: { subject: 'Neues Angebot' },
+    headers: { 'if-match': '"1"' },
+  });
+  expect(changed.status).toBe(200);
+  const cancelled = await running.service.request(`/api/emails/${id}/cancel`, { method: 'POST' });
+  expect(cancelled.status).toBe(200);
+  const seen = new Map<string, unknown>();
+  for (let next = start; !seen.has('email.cancelled');) {
+    const page = await getJson<{ events: Json[]; next: string }>(
+      running.service,
+      `/api/events?after=${next}&wait=5`,
+    );
+    for (const { email_id, type, data } of page.events)
+      if (email_id === id) seen.set(String(type), (data as Json)['metadata']);
+    next = page.next;
+  }
+  expect(Object.fromEntries(seen)).toEqual({
+    'email.queued': ADDED.metadata,
+    'email.updated': ADDED.metadata,
+    'email.cancelled': ADDED.metadata,
   });
 });
 

@@ -111,6 +111,7 @@ describe('logging in', () => {
         accounts: null,
         key_id: null,
         expires_at: expect.any(String),
+        limits: { attachment_bytes: 25 * 1024 * 1024, attachments: 200 },
       },
     });
     expect(opened.setCookie).toMatch(

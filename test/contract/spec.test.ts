@@ -365,6 +365,50 @@ describe('4.4 GET /api/customer/{customerId}/emails', () => {
   });
 });
 
+describe('the four answers', () => {
+  it('are exactly the text that is specified, in this order, whatever else an email has', async () => {
+    const customer_id = randomUUID();
+    const address = `${randomUUID()}@example.org`;
+    const response = await service.request('/api/send', {
+      json: {
+        ...MAIL,
+        to: `Ada <${address}>`,
+        customer_id,
+        html_body: '<p>Guten Tag</p>',
+        tags: ['angebot'],
+        metadata: { order: 17 },
+        attachments: [{ filename: 'a.txt', content: 'YQ==', content_type: 'text/plain' }],
+      },
+    });
+    const text = await response.text();
+    const { id, messageId, threadId } = JSON.parse(text) as Sent;
+    expect(text).toBe(
+      `{"status":"sent","id":"${id}","messageId":${JSON.stringify(messageId)},"threadId":"${threadId}"}`,
+    );
+    expect(response.headers.get('content-type')).toBe('application/json; charset=utf-8');
+
+    const thread = await (await service.request(`/api/thread/${threadId}`)).text();
+    const [{ date = '', email_attachments: files = [] } = {}] = (
+      JSON.parse(thread) as { emails: { date: string; email_attachments: { id: string }[] }[] }
+    ).emails;
+    const email =
+      `{"id":"${id}","message_id":${JSON.stringify(messageId)},"direction":"outbound",` +
+      `"from_address":{"name":"Sales","address":"sales@example.com"},` +
+      `"to_addresses":[{"name":"Ada","address":"${address}"}],"subject":"Angebot","text_body":"Guten Tag",` +
+      `"date":"${date}","has_attachments":true,"email_attachments":[{"id":"${files[0]?.id}","filename":"a.txt",` +
+      `"content_type":"text/plain","size_bytes":1,"storage_path":"default/${id}/a.txt"}]}`;
+    expect(thread).toBe(`{"emails":[${email}]}`);
+
+    const customer = await (await service.request(`/api/customer/${customer_id}/emails`)).text();
+    expect(customer).toBe(`{"emails":[${email}],"next_cursor":null}`);
+
+    const health = await (await fetch(new URL('/api/health', service.url))).text();
+    const { timestamp } = JSON.parse(health) as { timestamp: string };
+    expect(timestamp).toMatch(ISO_UTC);
+    expect(health).toBe(`{"status":"ok","service":"email-worker-api","timestamp":"${timestamp}"}`);
+  });
+});
+
 describe('beyond the specification', () => {
   it('returns the raw message byte for byte as the mail server got it', async () => {
     const { id, messageId } = await send({

@@ -208,6 +208,20 @@ const serverFaults: readonly Fault[] = [
   },
 ];
 
+const mailboxFaults: readonly Fault[] = [
+  {
+    name: 'mailbox server: kill -9',
+    unknowable: false,
+    sudden: false,
+    possible: ({ sentMailbox }) => sentMailbox !== null,
+    run: async (world, random) => {
+      await world.sentMailbox?.kill();
+      if (random.chance(RESTART_AT_ONCE)) await world.sentMailbox?.restart();
+      return NOTHING;
+    },
+  },
+];
+
 /** As when the machine loses its power, but for what is in the page cache. */
 const everything: Fault = {
   name: 'everything: kill -9 at once',
@@ -219,6 +233,7 @@ const everything: Fault = {
     await Promise.all([
       world.database.killPostmaster(),
       world.smtp.kill(),
+      world.sentMailbox?.kill(),
       ...world.nodes.map((node) => node.kill()),
     ]);
     return NOTHING;
@@ -227,6 +242,7 @@ const everything: Fault = {
 
 const SMTP_MOMENTS = ['before', 'in', 'end', 'reply'] as const;
 const DATABASE_MOMENTS = ['query', 'reply'] as const;
+const IMAP_MOMENTS = ['before', 'in', 'reply', 'query'] as const;
 const ACTIONS = ['cut', 'silence'] as const;
 
 type FindLine = (world: World) => TcpProxy | null;
@@ -276,6 +292,7 @@ const wholeLine = (title: string, find: FindLine): readonly Fault[] =>
 const smtpLine: FindLine = (world) => world.smtpLine;
 const databaseLine: FindLine = (world) => world.databaseLine;
 const storageLine: FindLine = (world) => world.storageLine;
+const imapLine: FindLine = (world) => world.sentMailbox?.line ?? null;
 
 /** What begins and ends processes: these overlap when a round has several of them. */
 export const LIFE_FAULTS: readonly Fault[] = [
@@ -288,6 +305,7 @@ export const FAULTS: readonly Fault[] = [
   // The most important faults come twice as often.
   serviceFaults[0]!,
   ...serverFaults,
+  ...mailboxFaults,
   everything,
   ...SMTP_MOMENTS.flatMap((moment) => ACTIONS.map((action) => armed('mail line', smtpLine, moment, action))),
   ...wholeLine('mail line', smtpLine),
@@ -299,4 +317,6 @@ export const FAULTS: readonly Fault[] = [
     ACTIONS.map((action) => armed('storage line', storageLine, moment, action)),
   ),
   ...wholeLine('storage line', storageLine),
+  ...IMAP_MOMENTS.flatMap((moment) => ACTIONS.map((action) => armed('imap line', imapLine, moment, action))),
+  ...wholeLine('imap line', imapLine),
 ];

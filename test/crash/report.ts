@@ -20,6 +20,7 @@ export function createReport(): Report {
       count(totals, 'requests', result.requests);
       count(totals, 'messages accepted by the mail server', result.accepted);
       count(totals, 'events that webhooks posted again', result.postedAgain);
+      count(totals, 'copies in the Sent mailbox', result.copies);
       count(totals, 'unknown, and accepted', findings.unknownAccepted);
       count(totals, 'unknown, and not accepted', findings.unknownNotAccepted);
       for (const [kind, times] of Object.entries(result.claims)) count(totals, `claims ${kind}`, times);

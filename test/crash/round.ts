@@ -31,6 +31,8 @@ export interface RoundResult {
   readonly accepted: number;
   /** Events that webhooks posted once more. */
   readonly postedAgain: number;
+  /** New ones in the Sent mailbox. */
+  readonly copies: number;
   readonly findings: Findings;
   /** What became of the queue's claims. */
   readonly claims: ClaimCounts;
@@ -113,6 +115,11 @@ export async function runRound(world: World, options: RoundOptions): Promise<Rou
   // No request asked for a message that comes after all this.
   accepted.push(...(await world.smtp.readNew()));
   const rows = await readRows(world, prefix);
+  const copiesBefore = world.sentMailbox?.total ?? 0;
+  if (world.sentMailbox !== null) {
+    found.push(...(await world.sentMailbox.check(world.database, rows, accepted)));
+    lap('sent mailbox');
+  }
   const unknowable = starved || faults.some((fault) => fault.unknowable);
   const onlySudden = !starved && faults.every((fault) => !fault.unknowable || fault.sudden);
   found.push(...(await checkQueue(world)));
@@ -134,6 +141,7 @@ export async function runRound(world: World, options: RoundOptions): Promise<Rou
     requests: load.exchanges.length,
     accepted: accepted.length,
     postedAgain: world.webhooks.again,
+    copies: (world.sentMailbox?.total ?? 0) - copiesBefore,
     findings,
     claims: subtract(await countClaimEvents(world.database), claimsBefore),
     violations,

@@ -3,6 +3,7 @@
 /**
  * SMTP: `before` DATA, `in` the message, `end`: the final dot is held back, `reply`: the reply to the message is.
  * PostgreSQL: `query`: what the client says is held back, `reply`: what the server answers is.
+ * IMAP: `before` APPEND, `in` the message, `reply`: the answer to it; `query`: what the client says besides.
  */
 export type Moment = 'before' | 'in' | 'end' | 'reply' | 'query';
 
@@ -70,5 +71,26 @@ export function watchPostgres(): Watcher {
   return {
     fromClient: () => [{ moment: 'query', offset: 0 }],
     fromServer: () => [{ moment: 'reply', offset: 0 }],
+  };
+}
+
+/** RFC 9051 §6.3.12: APPEND, then the message as a literal, for which the client may wait to be asked. */
+export function watchImap(): Watcher {
+  let isAppending = false;
+  return {
+    fromClient(chunk) {
+      const begin = chunk.indexOf(' APPEND ');
+      if (begin >= 0) {
+        isAppending = true;
+        return [{ moment: 'before', offset: 0 }];
+      }
+      if (!isAppending) return [{ moment: 'query', offset: 0 }];
+      return [{ moment: 'in', offset: Math.floor(chunk.length / 2) }];
+    },
+    fromServer(chunk) {
+      if (!isAppending || !chunk.includes('APPENDUID')) return [];
+      isAppending = false;
+      return [{ moment: 'reply', offset: 0 }];
+    },
   };
 }

@@ -12,6 +12,7 @@ import { findByCommand } from './processes.ts';
 import { createRandom, type Random } from './random.ts';
 import type { Known } from './requests.ts';
 import { ServiceNode } from './service-node.ts';
+import { SentMailbox } from './sent-mailbox.ts';
 import { SmtpCounter } from './smtp-counter.ts';
 import { Starver } from './starver.ts';
 import { watchPostgres, watchSmtp } from './stream-watchers.ts';
@@ -74,6 +75,8 @@ export interface World {
   readonly database: Database;
   readonly smtp: SmtpCounter;
   readonly smtpLine: TcpProxy;
+  /** Of the account that sends; null where the services are starved, or Dovecot is not installed. */
+  readonly sentMailbox: SentMailbox | null;
   readonly webhooks: WebhookEndpoint;
   /** null where the service reaches it without a network. */
   readonly databaseLine: TcpProxy | null;
@@ -116,10 +119,13 @@ export async function createWorld({ setup, main, starved, seed }: WorldOptions):
     setup === 'embedded'
       ? null
       : await startOutside(temp.path, starved ? () => slowLine(random) : undefined, cleanups);
+  const sentMailbox = starved ? null : await SentMailbox.start();
+  cleanups.push(async () => sentMailbox?.stop());
   const env = {
     ...TIMEOUTS,
     ...(starved ? STARVED_TIMEOUTS : {}),
     ...outside?.env,
+    ...sentMailbox?.env,
     SMTP_URL: `smtp://127.0.0.1:${smtpPort}?queue_timeout_ms=3000&idle_timeout_ms=3000`,
     MAIL_FROM: 'Firma <firma@example.com>',
   };
@@ -149,6 +155,7 @@ export async function createWorld({ setup, main, starved, seed }: WorldOptions):
     nodes,
     smtp,
     smtpLine,
+    sentMailbox,
     webhooks,
     deaths,
     database,
@@ -236,6 +243,8 @@ export async function healWorld(world: World, random: Random): Promise<void> {
   world.smtp.dropReplies(0);
   await world.smtp.start();
   world.smtpLine.target = { host: '127.0.0.1', port: world.smtp.port };
+  await world.sentMailbox?.restart();
+  world.sentMailbox?.line.heal(random.chance(0.5));
   for (const line of [world.smtpLine, world.databaseLine, world.storageLine]) {
     line?.heal(random.chance(0.5));
   }

@@ -7,7 +7,7 @@ import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createTestDatabase, type TestDatabase } from '../helpers/postgres.ts';
 import { query } from '../helpers/query.ts';
-import { startServiceProcess, type ServiceProcess } from '../helpers/service-process.ts';
+import { disposeService, startServiceProcess, type ServiceProcess } from '../helpers/service-process.ts';
 
 const MAIL = { to: 'ada@example.org', subject: 'Hallo', text_body: 'Guten Tag' };
 
@@ -139,12 +139,28 @@ describe('with a database that is there', () => {
   });
 
   it('refuses a database that a newer version has migrated, in one line', async () => {
-    await query(
-      database.connectionString,
-      `insert into schema_migrations (name) values ('9999_of_the_future')`,
-    );
+    await migrateFurther(false);
     expect(await failToStart({ DATABASE_URL: database.connectionString })).toEqual([
       expect.stringMatching(/^The database was used by a newer version of email-worker/),
     ]);
   });
+
+  it('starts on one that a newer version has only added to, as while instances are updated one by one', async () => {
+    await migrateFurther(true);
+    const service = await startServiceProcess({ env: { DATABASE_URL: database.connectionString } });
+    try {
+      const sent = await service.request('/api/send', {
+        json: { to: 'ada@example.org', subject: 'Hallo', text_body: 'Guten Tag' },
+      });
+      expect(sent.status).toBe(200);
+    } finally {
+      await disposeService(service);
+    }
+  });
+
+  const migrateFurther = (letsOlderRun: boolean) =>
+    query(database.connectionString, 'insert into schema_migrations (name, lets_older_run) values ($1, $2)', [
+      '9999_of_the_future',
+      letsOlderRun,
+    ]);
 });

@@ -1,11 +1,14 @@
 /** Threads that are kept no longer, by the built service and its command. */
 import { randomUUID } from 'node:crypto';
+import { writeFile } from 'node:fs/promises';
+import path from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { runCommandInProcess } from '../helpers/command-in-process.ts';
 import { mail, newId, receive } from '../helpers/inbound-mail.ts';
 import { createTestDatabase, type TestDatabase } from '../helpers/postgres.ts';
 import { query } from '../helpers/query.ts';
 import { disposeService, startServiceProcess, type ServiceProcess } from '../helpers/service-process.ts';
+import { makeTempFolder } from '../helpers/temp-folder.ts';
 import { waitUntil } from '../helpers/wait-until.ts';
 
 let database: TestDatabase;
@@ -56,6 +59,47 @@ it('deletes whole threads by their last email, and keeps what goes on or is not 
   expect((await runCommandInProcess(['retention', '--dry-run'], { dataDir, env })).stdout).toContain(
     '0 threads',
   );
+});
+
+it('has a rule of its own for each account, and none for those without', async () => {
+  const other = await createTestDatabase();
+  const folder = await makeTempFolder();
+  const accounts = path.join(folder.path, 'accounts.json');
+  const account = (id: string, days: number | null) => ({
+    id,
+    from: `${id}@example.com`,
+    ...(days === null ? {} : { retention_days: days }),
+  });
+  await writeFile(
+    accounts,
+    JSON.stringify([account('sales', 30), account('support', 300), account('board', null)]),
+  );
+  const env = { DATABASE_URL: other.connectionString, ACCOUNTS_FILE: accounts };
+  const own = await startServiceProcess({ env });
+  try {
+    for (const id of ['sales', 'support', 'board']) {
+      for (const days of [1, 100, 1000])
+        await receive(own, mail({ date: daysAgo(days) }), `?account_id=${id}`);
+    }
+    const { dataDir } = own;
+    const { stdout } = await runCommandInProcess(['retention'], { dataDir, env });
+    expect(stdout).toContain('sales: ');
+    expect(stdout).toContain('support: ');
+    expect(stdout).not.toContain('board');
+    const left = await query(
+      other.connectionString,
+      'select account_id, count(*)::int as n from emails group by 1 order by 1',
+    );
+    expect(left).toEqual([
+      { account_id: 'board', n: 3 },
+      { account_id: 'sales', n: 1 },
+      { account_id: 'support', n: 2 },
+    ]);
+  } finally {
+    await disposeService(own);
+    await other.drop();
+    await folder.remove();
+  }
 });
 
 it('is refused for a rule that says nothing', async () => {

@@ -14,7 +14,9 @@ export interface TestCertificate {
 export interface TestCertificateOptions {
   /** Default `['localhost']`. */
   readonly names?: readonly string[];
-  /** Default one hour from now. */
+  /** Default two days ago. */
+  readonly notBefore?: Date;
+  /** Default a day from now. */
   readonly notAfter?: Date;
 }
 
@@ -44,7 +46,7 @@ export function createCertificate(options: TestCertificateOptions = {}): TestCer
     der(0x02, Buffer.concat([Buffer.from([1]), randomBytes(8)])),
     algorithm,
     name,
-    sequence(time(new Date(Date.now() - 2 * DAY_MS)), time(notAfter)),
+    sequence(time(options.notBefore ?? new Date(Date.now() - 2 * DAY_MS)), time(notAfter)),
     name,
     publicKey.export({ type: 'spki', format: 'der' }),
     der(0xa3, extensions),

@@ -7,10 +7,15 @@ import { createOutput } from '../../src/cli/output.ts';
 import { loadConfig } from '../../src/config/config.ts';
 import type { CommandProcessOptions } from './command-process.ts';
 
+export interface InProcessOptions extends CommandProcessOptions {
+  /** Standard output is a terminal of so many columns. Default: it is none. */
+  readonly columns?: number;
+}
+
 /** As `runCommand` of command-process.ts, but paths in `args` are absolute. */
 export async function runCommandInProcess(
   args: readonly string[],
-  { dataDir, env }: CommandProcessOptions,
+  { dataDir, env, columns }: InProcessOptions,
 ): Promise<{ readonly exitCode: number; readonly stdout: string; readonly stderr: string }> {
   const written = { stdout: '', stderr: '' };
   const streamTo = (name: keyof typeof written) => ({
@@ -22,7 +27,11 @@ export async function runCommandInProcess(
   });
   const exitCode = await runCommand(
     args,
-    createOutput(streamTo('stdout'), streamTo('stderr')),
+    createOutput(
+      columns === undefined ? streamTo('stdout') : { ...streamTo('stdout'), isTTY: true, columns },
+      streamTo('stderr'),
+      env,
+    ),
     () => loadConfig({ DATA_DIR: dataDir, ...env }, dataDir),
     'email-worker',
   );

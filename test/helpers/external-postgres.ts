@@ -30,7 +30,8 @@ export function skipWithoutExternalPostgres(): boolean {
   return true;
 }
 
-function findBinaries(): string | null {
+/** The folder of the oldest that is installed. */
+export function findBinaries(): string | null {
   const versions = existsSync(INSTALLED) ? readdirSync(INSTALLED) : [];
   const oldest = versions.map(Number).sort((a, b) => a - b)[0];
   return oldest === undefined ? null : path.join(INSTALLED, String(oldest), 'bin');

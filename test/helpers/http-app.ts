@@ -42,6 +42,8 @@ export interface TestHttpAppOptions {
   readonly observers?: HttpAppOptions['observers'];
   /** Default: true. */
   readonly followsRequests?: boolean;
+  readonly tls?: HttpAppOptions['tls'];
+  readonly hstsDays?: number;
   /** The folder of a built page. */
   readonly page?: string;
 }
@@ -66,6 +68,8 @@ export async function createTestHttpApp(options: TestHttpAppOptions): Promise<Te
     observers: options.observers ?? [],
     followsRequests: options.followsRequests ?? true,
     page: options.page ?? null,
+    tls: options.tls ?? null,
+    hstsDays: options.hstsDays ?? 0,
     clock: options.clock ?? (() => new Date()),
   });
   return {

@@ -25,7 +25,24 @@ export function skipWithoutNginx(): boolean {
   return true;
 }
 
-export async function startNginx(upstreamPort: number): Promise<Nginx> {
+/** In front of one port. */
+export const startNginx = (upstreamPort: number): Promise<Nginx> =>
+  startNginxWith(
+    (port) => `
+      server {
+        listen 127.0.0.1:${port};
+        location / {
+          proxy_pass http://127.0.0.1:${upstreamPort};
+          proxy_http_version 1.1;
+          proxy_set_header Host $host;
+          proxy_set_header X-Request-Id $request_id;
+          proxy_set_header X-Forwarded-For $proxy_add_x_forwarded_for;
+        }
+      }`,
+  );
+
+/** @param site what stands in `http`, for the port to listen on */
+export async function startNginxWith(site: (port: number) => string): Promise<Nginx> {
   const folder = await makeTempFolder();
   const port = await findFreePort();
   const kinds = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'];
@@ -38,16 +55,7 @@ export async function startNginx(upstreamPort: number): Promise<Nginx> {
      http {
        access_log off;
        ${kinds.map((kind) => `${kind}_temp_path ${kind};`).join(' ')}
-       server {
-         listen 127.0.0.1:${port};
-         location / {
-           proxy_pass http://127.0.0.1:${upstreamPort};
-           proxy_http_version 1.1;
-           proxy_set_header Host $host;
-           proxy_set_header X-Request-Id $request_id;
-           proxy_set_header X-Forwarded-For $proxy_add_x_forwarded_for;
-         }
-       }
+       ${site(port)}
      }`,
   );
   const child = spawn(PROGRAM, ['-p', folder.path, '-e', 'stderr', '-c', 'nginx.conf'], {

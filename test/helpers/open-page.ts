@@ -43,8 +43,9 @@ export function usePages() {
       // Of this test: the list of the next one is another.
       const heard = complaints;
       page.on('console', (message) => {
-        // The browser itself reports each answer of 4xx; that nobody is logged in is one.
-        if (message.type() === 'error' && !/status of 4\d\d/.test(message.text())) heard.push(message.text());
+        // The browser itself reports each answer of 4xx, such as before a login, and a line that a test has cut.
+        if (message.type() === 'error' && !/status of 4\d\d|INTERNET_DISCONNECTED/.test(message.text()))
+          heard.push(message.text());
       });
       page.on('pageerror', (error) => heard.push(error.message));
       await page.goto(place);

@@ -80,7 +80,7 @@ export async function compareSummaries(
 export async function compareThreadLabels(
   pool: pg.Pool,
 ): Promise<{ expected: readonly Summary[]; found: readonly Summary[] }> {
-  const columns = 'thread_id, account_id, facets, last_activity_at';
+  const columns = 'thread_id, account_id, facets, last_activity_at, has_attachments';
   const expected = await pool.query<Summary>(
     `select label, ${columns} from thread_summaries, unnest(labels) label order by thread_id, label`,
   );

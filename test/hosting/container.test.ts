@@ -1,12 +1,14 @@
 /** Dockerfile, .dockerignore and compose.yaml, as far as they can be checked without an engine. */
 import { existsSync, readFileSync } from 'node:fs';
-import { createServer } from 'node:http';
+import { createServer, type RequestListener } from 'node:http';
+import { createServer as createTlsServer } from 'node:https';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import { loadConfig, VARIABLES } from '../../src/config/config.ts';
+import { createCertificate } from '../helpers/certificate.ts';
 import { last, readHealthCheck, readStages } from './dockerfile.ts';
 import { listPackedFiles, ROOT } from './packed-files.ts';
 
@@ -69,17 +71,25 @@ describe('the Dockerfile', () => {
   });
 
   it.each([
-    ['a process that answers', 200, 0],
-    ['a process that fails', 503, 1],
-  ])('has a health check that tells of %s', async (_, status, code) => {
+    ['a process that answers', {}, 200, 0],
+    ['a process that fails', {}, 503, 1],
+    // By a name that the certificate does not have to have.
+    ['a process that answers over TLS', { TLS_CERT_FILE: 'cert.pem' }, 200, 0],
+    ['a process that fails over TLS', { TLS_CERT_FILE: 'cert.pem' }, 503, 1],
+  ])('has a health check that tells of %s', async (_, env, status, code) => {
     const asked: string[] = [];
-    const server = createServer((request, response) => {
+    const answer: RequestListener = (request, response) => {
       asked.push(request.url ?? '');
       response.writeHead(status, { connection: 'close' }).end('{}');
-    }).listen(0, '127.0.0.1');
+    };
+    const isTls = 'TLS_CERT_FILE' in env;
+    const server = isTls
+      ? createTlsServer(createCertificate({ names: ['mail.example.com'] }), answer)
+      : createServer(answer);
+    server.listen(0, '127.0.0.1');
     await once(server, 'listening');
     const { port } = server.address() as { port: number };
-    expect(await checkHealth(port)).toBe(code);
+    expect(await checkHealth(port, env)).toBe(code);
     expect(asked).toEqual(['/api/health']);
     server.close();
     await once(server, 'close');
@@ -89,9 +99,9 @@ describe('the Dockerfile', () => {
     expect(await checkHealth(UNUSED_PORT)).toBe(1);
   });
 
-  async function checkHealth(port: number): Promise<number> {
+  async function checkHealth(port: number, env: Record<string, string> = {}): Promise<number> {
     const [, ...args] = readHealthCheck(image);
-    const child = spawn(process.execPath, args, { env: { PORT: String(port) }, stdio: 'ignore' });
+    const child = spawn(process.execPath, args, { env: { PORT: String(port), ...env }, stdio: 'ignore' });
     const [code] = (await once(child, 'exit')) as [number];
     return code;
   }

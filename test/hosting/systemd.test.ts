@@ -45,6 +45,23 @@ describe.skipIf(skipWithoutSystemd())('systemd', () => {
     expect(await run(PROGRAM, ['verify', '--man=no', file])).toEqual({ stdout: '', stderr: '' });
   });
 
+  it('finds nothing wrong with the backup of each night, which is as little exposed', async () => {
+    const files = await Promise.all(
+      ['service', 'timer'].map(async (kind) => {
+        const name = `email-worker-backup.${kind}`;
+        const text = readFileSync(path.join(ROOT, 'ops/systemd', name), 'utf8');
+        const copy = path.join(folder.path, name);
+        await writeFile(copy, text.replaceAll('ExecStart=node ', `ExecStart=${process.execPath} `));
+        return copy;
+      }),
+    );
+    expect(await run(PROGRAM, ['verify', '--man=no', ...files])).toEqual({ stdout: '', stderr: '' });
+    const args = ['security', '--offline=true', `--threshold=${MAX_EXPOSURE}`, '--no-pager', files[0] ?? ''];
+    await expect(run(PROGRAM, args)).resolves.toMatchObject({
+      stdout: expect.stringContaining('exposure level'),
+    });
+  });
+
   it('would find what is wrong', async () => {
     const broken = path.join(folder.path, 'broken.service');
     await writeFile(broken, UNIT.replace('ExecStart=node ', 'ExecStart=/nowhere/node '));

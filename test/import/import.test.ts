@@ -14,6 +14,7 @@ import {
 import { joinMbox } from '../helpers/mbox.ts';
 import { createTestDatabase, type TestDatabase } from '../helpers/postgres.ts';
 import { createTestPool } from '../helpers/test-pool.ts';
+import { createImportLog } from '../../src/adapters/postgres/import/import-log.ts';
 import { createDeletionStore } from '../../src/adapters/postgres/erase/deletion-store.ts';
 import { query } from '../helpers/query.ts';
 import { makeTempFolder, type TempFolder } from '../helpers/temp-folder.ts';
@@ -58,6 +59,11 @@ describe('formats', () => {
     expect(first).toMatchObject({ exitCode: 0, stderr: '' });
     // That of conversation 2 is there with LF and with CRLF.
     expect(first.stdout).toContain('imported 7, known before 1, failed 0');
+    const pool = createTestPool(database);
+    const [noted] = await createImportLog(pool).list({ accountId: null }, 10);
+    await pool.end();
+    expect(noted).toMatchObject({ accountId: 'default', state: 'done', imported: 7, known: 1, failed: 0 });
+    expect(noted?.bytesDone).toBe(noted?.bytesTotal);
     const mails = await recorded();
     expect(mails.map(({ message_id }) => message_id.replace('@mail.example.com', ''))).toEqual([
       'c1-0',

@@ -1,5 +1,6 @@
 /** What is taken from mailboxes, and when. Real database, IMAP server in memory. */
 import { describe, expect, it } from 'vitest';
+import { setTracer, type SpanStart } from '../../src/app/base/tracing.ts';
 import { mail } from '../helpers/inbound-mail.ts';
 import { fill, numberedMail, useMailboxWorlds } from '../helpers/mailbox-worlds.ts';
 import { waitUntil } from '../helpers/wait-until.ts';
@@ -186,4 +187,30 @@ describe('a message that is known already', () => {
     expect(world.server.fetchedUids).toEqual([]);
     expect(await world.emails()).toHaveLength(3);
   });
+});
+
+it('is traced as looks, each with its account and its mailbox, and no names of mailboxes', async () => {
+  const looks: { start: SpanStart; end: unknown }[] = [];
+  setTracer({
+    isUnderWay: () => false,
+    begin: (start) => ({ run: (work) => work(), end: (end) => looks.push({ start, end }) }),
+  });
+  try {
+    const world = worlds.createWorld();
+    fill(world.inbox, 3);
+    await world.start();
+    await world.waitForPass();
+    await waitUntil('a look has ended', () => looks.length > 0);
+    expect(looks[0]).toEqual({
+      start: {
+        name: 'look at mailbox',
+        kind: 'client',
+        attributes: { 'email_worker.account': world.account, 'email_worker.mailbox': expect.any(String) },
+      },
+      end: { attributes: { 'email_worker.more_to_take': expect.any(Boolean) } },
+    });
+    expect(JSON.stringify(looks)).not.toContain('INBOX');
+  } finally {
+    setTracer(null);
+  }
 });

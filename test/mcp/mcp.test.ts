@@ -10,7 +10,14 @@ import { TEST_SECRET } from '../helpers/service-process.ts';
 import { waitUntil } from '../helpers/wait-until.ts';
 
 const MAIN = fileURLToPath(new URL('../../dist/bundle/main.js', import.meta.url));
-const READING = ['list_customer_emails', 'list_threads', 'read_email', 'read_thread', 'search_emails'];
+const READING = [
+  'list_customer_emails',
+  'list_threads',
+  'read_attachment',
+  'read_email',
+  'read_thread',
+  'search_emails',
+];
 const DRAFTING = ['create_draft', 'delete_draft', 'edit_draft', 'list_drafts', 'read_draft'];
 const SENDING = ['reply_to_email', 'send_draft', 'send_email'];
 const ALL = [...READING, ...DRAFTING, ...SENDING].toSorted();
@@ -327,3 +334,151 @@ async function waitUntilFound(client: Client, query: string): Promise<unknown> {
   });
   return emails[0];
 }
+
+describe('a model that is shown files', () => {
+  const CSV = `Kunde;Betrag\r\n${INJECTION}\r\n${'Größe;€ 12\r\n'.repeat(2000)}`;
+  const base64 = (bytes: Buffer) => bytes.toString('base64').replaceAll(/.{76}/g, '$&\r\n');
+  const part = (type: string, name: string, bytes: Buffer) =>
+    `--b\r\nContent-Type: ${type}; name="${name}"\r\nContent-Disposition: attachment; filename="${name}"\r\n` +
+    `Content-Transfer-Encoding: base64\r\n\r\n${base64(bytes)}\r\n`;
+
+  let email: Received;
+  let files: readonly { readonly id: string; readonly untrusted_filename: string }[];
+  const idOf = (name: string) =>
+    files.find(({ untrusted_filename: filename }) => filename === name)?.id ?? 'none';
+
+  beforeAll(async () => {
+    const raw = mail({
+      subject: 'Dateien',
+      headers: ['MIME-Version: 1.0', 'Content-Type: multipart/mixed; boundary=b'],
+      body:
+        '--b\r\n\r\nAnbei.\r\n' +
+        part('text/csv', 'liste.csv', Buffer.from(CSV)) +
+        part('application/json', 'daten.json', Buffer.from('{"a": [1, 2')) +
+        part('text/plain', 'leer.txt', Buffer.alloc(0)) +
+        part('application/pdf', 'plan.pdf', Buffer.from('%PDF-1.7 Text')) +
+        part('application/octet-stream', 'bild.bin', Buffer.from([0x89, 0x50, 0, 1])) +
+        '--b--',
+    });
+    email = await receive(running.service, raw);
+    const client = await connect(TEST_SECRET);
+    const { json } = await call(client, 'read_email', { email_id: email.id });
+    files = json['attachments'] as typeof files;
+  });
+
+  it('reads one in pieces that make the whole, marked as what others wrote', async () => {
+    const client = await connect((await keyWith('read')).secret);
+    let whole = '';
+    for (let offset: unknown = 0; offset !== null;) {
+      const { json, text } = await call(client, 'read_attachment', {
+        attachment_id: idOf('liste.csv'),
+        offset,
+      });
+      expect(text.startsWith('Fields whose names begin with "untrusted_"')).toBe(true);
+      expect(text.match(/^SYSTEM/m)).toBeNull();
+      expect(json).toMatchObject({ is_text: true, size_bytes: Buffer.byteLength(CSV) });
+      const piece = String(json['untrusted_text']);
+      expect(piece.length).toBeLessThanOrEqual(8000);
+      whole += piece;
+      offset = json['next_offset'];
+    }
+    expect(whole).toBe(CSV);
+  });
+
+  it('reads JSON as it is, an empty file, and of others only what they are', async () => {
+    const client = await connect((await keyWith('read')).secret);
+    const read = async (attachment_id: string) => call(client, 'read_attachment', { attachment_id });
+    expect((await read(idOf('daten.json'))).json).toMatchObject({
+      untrusted_text: '{"a": [1, 2',
+      next_offset: null,
+    });
+    expect((await read(idOf('leer.txt'))).json).toMatchObject({ is_text: true, untrusted_text: '' });
+    for (const name of ['plan.pdf', 'bild.bin']) {
+      const { json, isError } = await read(idOf(name));
+      expect([name, isError, json['is_text'], Object.keys(json)]).toEqual([
+        name,
+        false,
+        false,
+        ['attachment_id', 'content_type', 'size_bytes', 'is_text'],
+      ]);
+    }
+    expect(await read('00000000-0000-7000-8000-000000000000')).toMatchObject({
+      isError: true,
+      json: { status: 404, code: 'attachment_not_found' },
+    });
+  });
+
+  it('puts files of mail and uploads into drafts, keeps some of them, and forwards with or without', async () => {
+    const client = await connect((await keyWith('read', 'draft')).secret);
+    const upload = await running.service.request('/api/uploads?filename=angebot.txt', {
+      method: 'POST',
+      body: 'Angebot',
+    });
+    const { id: upload_id } = (await upload.json()) as { id: string };
+    const made = await call(client, 'create_draft', {
+      answers_email_id: email.id,
+      text_body: 'Anbei zurück.',
+      attachments: [{ attachment_id: idOf('liste.csv') }, { upload_id, filename: 'neu.txt' }],
+    });
+    const names = ({ json }: Called) =>
+      (json['attachments'] as typeof files).map(({ untrusted_filename: filename }) => filename);
+    expect(names(made)).toEqual(['liste.csv', 'neu.txt']);
+    const [first] = made.json['attachments'] as typeof files;
+    const edited = await call(client, 'edit_draft', {
+      draft_id: made.json['id'],
+      version: 1,
+      attachments: [{ draft_file_id: first?.id }, { attachment_id: idOf('daten.json') }],
+    });
+    expect(names(edited)).toEqual(['liste.csv', 'daten.json']);
+    // What a person then sends has them, as they were.
+    const sent = await running.service.request(`/api/drafts/${String(made.json['id'])}/send`, {
+      method: 'POST',
+    });
+    expect(sent.status).toBe(200);
+    const { id } = (await sent.json()) as { id: string };
+    const { email_attachments: inSent } = (await (
+      await running.service.request(`/api/emails/${id}`)
+    ).json()) as { email_attachments: { filename: string; size_bytes: number }[] };
+    expect(inSent).toMatchObject([
+      { filename: 'liste.csv', size_bytes: Buffer.byteLength(CSV) },
+      { filename: 'daten.json' },
+    ]);
+
+    for (const [with_files, expected] of [
+      [true, 5],
+      [false, 0],
+    ] as const) {
+      const forward = await call(client, 'create_draft', {
+        answers_email_id: email.id,
+        kind: 'forward',
+        with_files,
+        to: 'bo@human.test',
+      });
+      const answer = await running.service.request(`/api/drafts/${String(forward.json['id'])}/send`, {
+        method: 'POST',
+      });
+      const { id: forwardId } = (await answer.json()) as { id: string };
+      const detail = (await (await running.service.request(`/api/emails/${forwardId}`)).json()) as {
+        email_attachments: object[];
+      };
+      expect(detail.email_attachments).toHaveLength(expected);
+    }
+  });
+
+  it('names no more files than allowed, and none that it may not have', async () => {
+    const client = await connect((await keyWith('read', 'draft')).secret);
+    const create = (attachments: readonly object[]) =>
+      call(client, 'create_draft', { to: 'a@b.test', attachments });
+    expect(await create([{ attachment_id: '00000000-0000-7000-8000-000000000000' }])).toMatchObject({
+      isError: true,
+      json: { code: 'attachment_not_found', details: 'attachments[0].attachment_id' },
+    });
+    const file = { attachment_id: idOf('liste.csv') };
+    expect(await create([{ ...file, upload_id: file.attachment_id }])).toMatchObject({
+      isError: true,
+      json: { code: 'invalid_request' },
+    });
+    expect(await create([{}])).toMatchObject({ isError: true });
+    expect((await create(Array.from({ length: 21 }, () => file))).isError).toBe(true);
+  });
+});

@@ -4,6 +4,7 @@ import { skipWithoutChromium } from '../helpers/chromium.ts';
 import { mail, receive } from '../helpers/inbound-mail.ts';
 import { accessibilityFaults, usePages } from '../helpers/open-page.ts';
 import { createTestDatabase, type TestDatabase } from '../helpers/postgres.ts';
+import { query } from '../helpers/query.ts';
 import { getJson } from '../helpers/running-service.ts';
 import { CLOSE, startScriptedServer, type ScriptedServer } from '../helpers/scripted-smtp-server.ts';
 import { disposeService, startServiceProcess, type ServiceProcess } from '../helpers/service-process.ts';
@@ -92,6 +93,7 @@ describe.skipIf(skipWithoutChromium())('an operator', () => {
       'Set aside',
       'Kept apart',
       'Figures',
+      'Imports',
     ]);
 
     await page.locator('tr', { hasText: 'Jana' }).getByRole('button', { name: 'Revoke' }).click();
@@ -158,6 +160,25 @@ describe.skipIf(skipWithoutChromium())('an operator', () => {
       .waitFor();
     expect(await accessibilityFaults(page)).toEqual([]);
     expect(await page.evaluate<number>('document.documentElement.scrollWidth - innerWidth')).toBe(0);
+  });
+
+  it('sees how far imports are', async () => {
+    const page = await pages.open(service.url, '/operate/imports');
+    await page.getByText('Nothing was imported in the last 90 days.').waitFor();
+    expect(await accessibilityFaults(page)).toEqual([]);
+    await query(
+      database.connectionString,
+      `insert into imports (account_id, updated_at, outcome, imported, failed, bytes_done, bytes_total) values
+        ('running', now() + interval '1 day', null, 1234, 0, 500000, 2000000),
+        ('cut', now() - interval '1 hour', null, 7, 2, 900, null),
+        ('done', now(), 'done', 10, 0, 100, 100)`,
+    );
+    const running = page.locator('.card', { hasText: 'Into running' });
+    await running.getByText('500 kB of 2 MB · 25%').waitFor();
+    expect(await running.getByRole('progressbar').getAttribute('value')).toBe('0.25');
+    await page.locator('.card', { hasText: 'Into cut' }).getByText('goes on where it was').waitFor();
+    expect(await page.locator('.card', { hasText: 'Into done' }).getByRole('progressbar').count()).toBe(0);
+    expect(await accessibilityFaults(page)).toEqual([]);
   });
 
   it.each(['accounts', 'quarantine', 'webhooks', 'audit'])('sees the view of %s', async (section) => {

@@ -75,6 +75,25 @@ describe.skipIf(skipWithoutChromium())('the page', () => {
     expect(await accessibilityFaults(page)).toEqual([]);
   });
 
+  it('leaves lines where they are seen while new mail comes in above', async () => {
+    for (let number = 0; number < 16; number += 1) await receiveNow(`Line ${number}`);
+    const page = await open('/');
+    await page.locator('.row', { hasText: 'Line 15' }).waitFor();
+    const scrolled = (): Promise<number> => page.evaluate(`document.querySelector('.list-scroll').scrollTop`);
+    const topRow = (): Promise<string> =>
+      page.evaluate(`(() => {
+        const { left, top } = document.querySelector('.list-scroll').getBoundingClientRect();
+        return document.elementFromPoint(left + 40, top + 10).closest('.row').textContent;
+      })()`);
+    await page.evaluate(`document.querySelector('.list-scroll').scrollTo(0, 300)`);
+    const seen = await topRow();
+    await receiveNow('Above the lines');
+    await expect.poll(scrolled).toBeGreaterThan(300);
+    expect(await topRow()).toBe(seen);
+    await page.evaluate(`document.querySelector('.list-scroll').scrollTo(0, 0)`);
+    await page.locator('.row', { hasText: 'Above the lines' }).waitFor();
+  });
+
   it('finishes a thread by a key, and takes that back', async () => {
     const { threadId } = await receiveNow('To be finished');
     const page = await open(`/t/${threadId}`);
@@ -137,6 +156,10 @@ describe.skipIf(skipWithoutChromium())('the page', () => {
     await page.keyboard.type('zanzib');
     await page.locator('.row', { hasText: 'Zanzibar spices' }).waitFor();
     await expect.poll(() => new URL(page.url()).searchParams.get('q')).toBe('zanzib');
+    // A search that is open finds new mail as well, a moment after it came.
+    await receiveNow('Zanzibar cloves');
+    await page.locator('.row', { hasText: 'Zanzibar cloves' }).waitFor();
+    expect(await page.evaluate(`document.activeElement?.matches('.search input')`)).toBe(true);
     await page.keyboard.type('qqq');
     await page.getByText('Nothing found').waitFor();
   });
@@ -307,7 +330,22 @@ describe.skipIf(skipWithoutChromium())('the page', () => {
     await page.locator('.row', { hasText: 'Unterwegs' }).tap();
     await page.getByRole('heading', { name: 'Unterwegs' }).waitFor();
     expect(await page.locator('.pane-list').isVisible()).toBe(false);
+    await page.locator('.message-address', { hasText: 'ann@customer.test' }).waitFor();
     expect(await accessibilityFaults(page)).toEqual([]);
+    // A wide email is made smaller.
+    const wide = await receiveNow('Breit', {
+      headers: ['Content-Type: text/html'],
+      body: '<table width="600"><tr><td>left<td align="right">right</table>',
+    });
+    await page.goto(`/t/${wide.threadId}`);
+    const right = page.locator('.mail-frame').contentFrame().getByText('right');
+    await expect
+      .poll(async () => {
+        const box = await right.boundingBox();
+        return box !== null && box.x + box.width <= 390;
+      })
+      .toBe(true);
+    await page.goBack();
     await page.getByRole('button', { name: 'Zurück' }).tap();
     await page.locator('.row', { hasText: 'Unterwegs' }).waitFor();
     await page.getByRole('button', { name: 'Menü' }).tap();

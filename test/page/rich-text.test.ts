@@ -3,6 +3,7 @@ import { simpleParser } from 'mailparser';
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { skipWithoutChromium } from '../helpers/chromium.ts';
+import { receive } from '../helpers/inbound-mail.ts';
 import { accessibilityFaults, usePages } from '../helpers/open-page.ts';
 import { getJson, startServiceWithSink, type RunningService } from '../helpers/running-service.ts';
 import type { SmtpSink } from '../helpers/smtp-sink.ts';
@@ -15,6 +16,36 @@ const PASTED = `<meta charset="utf-8"><style>p { color: red }</style>
   <script>top.hacked = 1</script><img src="https://tracker.invalid/x.png" onerror="top.hacked = 1">
   <table><tr><td>cell</td></tr></table><iframe srcdoc="<script>top.hacked = 1</script>"></iframe>`;
 
+/** 32 pixels wide and high, so that it can be clicked. */
+const PNG =
+  'iVBORw0KGgoAAAANSUhEUgAAACAAAAAgCAIAAAD8GO2jAAAAVElEQVR42mP4//8/AymAiYFEMKphVMOohlENoxpGNYxqGNUwqmFUw6iGUQ2jGkY1jGoY1TCqYVTDqIZRDaMaRjWMahjVMKphVMOohlENoxoAAN2yBD2Z3l8PAAAAAElFTkSuQmCC';
+const PICTURE = { name: 'plan.png', mimeType: 'image/png', buffer: Buffer.from(PNG, 'base64') };
+
+/** As mail programs send an image within a text. */
+const WITH_IMAGE = [
+  'From: Ann <ann@customer.test>',
+  'To: sales@example.com',
+  'Subject: A picture',
+  'Date: Sun, 01 Mar 2026 12:00:00 +0100',
+  'Message-ID: <picture@customer.test>',
+  'MIME-Version: 1.0',
+  'Content-Type: multipart/related; boundary=part',
+  '',
+  '--part',
+  'Content-Type: text/html',
+  '',
+  '<p>Our roof:</p><img src="cid:roof@customer.test" alt="roof">',
+  '--part',
+  'Content-Type: image/png; name=roof.png',
+  'Content-ID: <roof@customer.test>',
+  'Content-Disposition: inline; filename=roof.png',
+  'Content-Transfer-Encoding: base64',
+  '',
+  PNG,
+  '--part--',
+  '',
+].join('\r\n');
+
 describe.skipIf(skipWithoutChromium())('a formatted message', () => {
   let running: RunningService & { readonly sink: SmtpSink };
   const pages = usePages();
@@ -26,16 +57,16 @@ describe.skipIf(skipWithoutChromium())('a formatted message', () => {
 
   const messageIn = (page: Page) => page.getByRole('textbox', { name: 'Message' });
   const htmlIn = (page: Page) => messageIn(page).innerHTML();
-  const draft = async (): Promise<{ text_body?: string; html_body?: string }> => {
+  interface Draft {
+    readonly message: { readonly text_body?: string; readonly html_body?: string };
+    readonly attachments: readonly unknown[];
+  }
+  const wholeDraft = async (): Promise<Draft> => {
     const { drafts } = await getJson<{ drafts: { id: string }[] }>(running.service, '/api/drafts');
-    if (drafts[0] === undefined) return {};
-    return (
-      await getJson<{ message: { text_body?: string; html_body?: string } }>(
-        running.service,
-        `/api/drafts/${drafts[0].id}`,
-      )
-    ).message;
+    if (drafts[0] === undefined) return { message: {}, attachments: [] };
+    return getJson<Draft>(running.service, `/api/drafts/${drafts[0].id}`);
   };
+  const draft = async (): Promise<Draft['message']> => (await wholeDraft()).message;
   const discard = async (page: Page): Promise<void> => {
     await page.getByRole('button', { name: 'Discard the draft' }).click();
     await page.getByText('Draft discarded').waitFor();
@@ -87,6 +118,98 @@ describe.skipIf(skipWithoutChromium())('a formatted message', () => {
     const sent = await simpleParser(running.sink.messages[0]?.raw ?? '');
     expect(sent.html).toContain(`${expected}<div>Bye</div>`);
     expect(sent.text?.trim()).toBe('Hello Ann,\n\n- one\n- see shop.test/new\nBye');
+  });
+
+  const imagesIn = (page: Page) => messageIn(page).locator('img.writer-image');
+  const areShown = (page: Page) =>
+    imagesIn(page).evaluateAll((images) =>
+      images.map((image) => (image as unknown as { naturalWidth: number }).naturalWidth > 0),
+    );
+  /** Pastes or drops an image, and HTML where there is some. */
+  const give = (page: Page, kind: 'paste' | 'drop', html = '') =>
+    page.evaluate(`(() => {
+      const data = new DataTransfer();
+      const html = ${JSON.stringify(html)};
+      if (html !== '') data.setData('text/html', html);
+      const bytes = Uint8Array.from(atob('${PNG}'), (char) => char.charCodeAt(0));
+      if (html === '') data.items.add(new File([bytes], 'image.png', { type: 'image/png' }));
+      const text = document.querySelector('.writer-rich');
+      const { left, top } = text.getBoundingClientRect();
+      const common = { bubbles: true, cancelable: true };
+      text.dispatchEvent('${kind}' === 'paste'
+        ? new ClipboardEvent('paste', { clipboardData: data, ...common })
+        : new DragEvent('drop', { dataTransfer: data, clientX: left + 30, clientY: top + 20, ...common }));
+    })()`);
+
+  it('has images that are shown at once, kept with the draft, and sent within the text', async () => {
+    const page = await pages.open(running.service.url, '/write/new');
+    await page.getByRole('combobox', { name: 'To' }).fill('ann@customer.test');
+    await page.getByRole('textbox', { name: 'Subject' }).fill('Pictures');
+    await messageIn(page).click();
+    await page.keyboard.type('See ');
+    await give(page, 'paste');
+    await expect.poll(() => areShown(page)).toEqual([true]);
+    await give(page, 'drop');
+    await give(page, 'paste', `<p>and <img src="data:image/png;base64,${PNG}" onerror="top.hacked = 1"></p>`);
+    await page.locator('input[aria-label="Insert images"]').setInputFiles([PICTURE]);
+    await expect.poll(() => areShown(page)).toEqual([true, true, true, true]);
+    expect(await accessibilityFaults(page)).toEqual([]);
+    // They are in the text, and no files beside it.
+    await expect.poll(() => page.getByRole('list', { name: 'Attached files' }).count()).toBe(0);
+    await expect
+      .poll(async () => {
+        const { message, attachments } = await wholeDraft();
+        return [
+          message.html_body?.match(/<img alt="\w+" width="32" src="cid:[\w-]+">/g)?.length,
+          attachments.length,
+        ];
+      })
+      .toEqual([4, 4]);
+
+    await page.goto('/f/drafts');
+    await page.locator('.row', { hasText: 'Pictures' }).click();
+    await expect.poll(() => areShown(page)).toEqual([true, true, true, true]);
+    // What is taken out of the text does not go along.
+    await imagesIn(page).first().click();
+    await messageIn(page).locator('.ProseMirror-selectednode').waitFor();
+    await page.keyboard.press('Delete');
+    await expect.poll(() => areShown(page)).toEqual([true, true, true]);
+    const before = running.sink.messages.length;
+    await messageIn(page).press('Control+Enter');
+    await page.getByRole('button', { name: 'Undo' }).click();
+    await page.getByText('Not sent. The draft is open again.').waitFor();
+    await expect.poll(() => areShown(page)).toEqual([true, true, true]);
+    await messageIn(page).press('Control+Enter');
+    await expect.poll(() => running.sink.messages.length, { timeout: 60_000 }).toBe(before + 1);
+    const raw = running.sink.messages[before]?.raw.toString() ?? '';
+    expect(raw).toContain('multipart/related');
+    const sent = await simpleParser(raw, { keepCidLinks: true });
+    expect(sent.attachments).toHaveLength(3);
+    for (const { related, contentId = '', content } of sent.attachments) {
+      expect([related, content.toString('base64')]).toEqual([true, PNG]);
+      expect(contentId).toMatch(/^<written-[\w-]+>$/);
+      expect(sent.html).toContain(`src="cid:${contentId.slice(1, -1)}"`);
+    }
+    expect(sent.html).not.toContain('data-');
+    expect(sent.text).toMatch(/\[(?:Image|plan)\]/);
+    expect(await page.evaluate('top.hacked')).toBeUndefined();
+  });
+
+  it('answers an email with images: its own goes along with those that the quote shows', async () => {
+    const { threadId } = await receive(running.service, WITH_IMAGE);
+    const page = await pages.open(running.service.url, `/f/open/${threadId}`);
+    await page.getByRole('button', { name: 'Reply', exact: true }).click();
+    await messageIn(page).click();
+    await page.keyboard.type('Ours:');
+    await give(page, 'paste');
+    await expect.poll(() => areShown(page)).toEqual([true]);
+    const before = running.sink.messages.length;
+    await messageIn(page).press('Control+Enter');
+    await expect.poll(() => running.sink.messages.length, { timeout: 60_000 }).toBe(before + 1);
+    const sent = await simpleParser(running.sink.messages[before]?.raw ?? '', { keepCidLinks: true });
+    expect(sent.attachments.map(({ related }) => related)).toEqual([true, true]);
+    for (const { contentId = '' } of sent.attachments)
+      expect(sent.html).toContain(`cid:${contentId.slice(1, -1)}`);
   });
 
   it('becomes plain text with what was written, and formatted again', async () => {

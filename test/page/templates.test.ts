@@ -48,17 +48,17 @@ describe.skipIf(skipWithoutChromium())('a template in the page', () => {
     await page.getByRole('button', { name: 'Use a template' }).click();
     await page.getByRole('button', { name: 'Offer' }).click();
     await page.getByRole('textbox', { name: 'customer.name' }).fill('Ann <i>');
-    expect(await page.getByRole('button', { name: 'Insert' }).count()).toBe(0);
+    expect(await page.getByRole('button', { name: 'Insert', exact: true }).count()).toBe(0);
     await page.getByRole('textbox', { name: 'order.number' }).fill('7');
     const preview = page.getByRole('document', { name: 'Preview' });
     await preview.getByText('your order 7.').waitFor();
     expect(await preview.locator('strong').innerText()).toBe('Ann <i>');
     expect(await accessibilityFaults(page)).toEqual([]);
-    await page.getByRole('button', { name: 'Insert' }).click();
+    await page.getByRole('button', { name: 'Insert', exact: true }).click();
     await expect.poll(() => page.getByRole('textbox', { name: 'Subject' }).inputValue()).toBe('Offer 7');
     await page.getByRole('button', { name: 'Use a template' }).click();
     await page.getByRole('button', { name: 'Greeting' }).click();
-    await page.getByRole('button', { name: 'Insert' }).click();
+    await page.getByRole('button', { name: 'Insert', exact: true }).click();
     await expect.poll(() => message.innerText()).toContain('We call you.');
     await expect
       .poll(async () => {

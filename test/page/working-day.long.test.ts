@@ -140,7 +140,7 @@ describe.skipIf(skipWithoutChromium() || skipWithoutMailServers())('a working da
         .poll(() => text.evaluate((field) => field.contains(field.ownerDocument.activeElement)))
         .toBe(true);
       await page.keyboard.type('Please see the attached offer.');
-      await page.locator('input[type=file]').setInputFiles([OFFER]);
+      await page.locator('input[aria-label="Attach files"]').setInputFiles([OFFER]);
       await page.getByRole('button', { name: 'Remove offer.txt' }).waitFor();
       await page.getByText('Draft saved').waitFor();
       await text.press('Control+Enter');

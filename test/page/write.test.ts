@@ -56,11 +56,14 @@ describe.skipIf(skipWithoutChromium())('writing a message', () => {
     await page.getByRole('textbox', { name: 'Message' }).fill('Please see the attached offer.');
     await page.getByRole('button', { name: 'Send', exact: true }).click();
     await page.getByText('You mention an attachment').waitFor();
-    await page.locator('input[type=file]').setInputFiles([OFFER, { ...OFFER, name: 'wrong.txt' }]);
+    await page
+      .locator('input[aria-label="Attach files"]')
+      .setInputFiles([OFFER, { ...OFFER, name: 'wrong.txt' }]);
     await page.getByRole('button', { name: 'Remove wrong.txt' }).click();
     await expect
       .poll(() => page.getByRole('list', { name: 'Attached files' }).innerText())
       .toMatch(/^\s*offer\.txt\s+9 byte\s*$/);
+    await page.getByText('9 byte of 26.2 MB').waitFor();
 
     // As after a crash: it is among the drafts.
     await page.goto('/f/drafts');
@@ -108,6 +111,72 @@ describe.skipIf(skipWithoutChromium())('writing a message', () => {
     expect((await getJson<{ drafts: unknown[] }>(running.service, '/api/drafts')).drafts).toEqual([]);
   });
 
+  it('shows how far its files are, begins again after a cut, and waits for them when it is sent', async () => {
+    const page = await pages.open(running.service.url, '/write/new');
+    const attach = (...names: string[]) =>
+      page
+        .locator('input[aria-label="Attach files"]')
+        .setInputFiles(names.map((name) => ({ ...OFFER, name })));
+    await page.getByRole('combobox', { name: 'To' }).fill('bob@customer.test');
+    await page.getByRole('textbox', { name: 'Subject' }).fill('With files');
+    await page.getByRole('textbox', { name: 'Message' }).fill('Files are attached.');
+
+    await page.context().setOffline(true);
+    await attach('cut.txt');
+    await page.getByText('No connection. It goes on by itself.').waitFor();
+    expect(await accessibilityFaults(page)).toEqual([]);
+    await page.context().setOffline(false);
+    await page.getByRole('button', { name: 'Remove cut.txt' }).waitFor();
+
+    let goOn = (): void => undefined;
+    const gate = new Promise<void>((resolve) => {
+      goOn = resolve;
+    });
+    await page.route('**/api/uploads?*', async (route) => {
+      await gate;
+      // Whoever takes the file away takes the request away, too.
+      await route.continue().catch(() => undefined);
+    });
+    await attach('slow.txt', 'unwanted.txt', 'last.txt');
+    await page.getByRole('progressbar', { name: 'slow.txt is being uploaded' }).waitFor();
+    await page.getByRole('button', { name: 'Do not attach unwanted.txt' }).click();
+    await page.getByRole('progressbar', { name: 'last.txt is being uploaded' }).waitFor();
+    expect(await accessibilityFaults(page)).toEqual([]);
+    await page.getByRole('textbox', { name: 'Message' }).press('Escape');
+    await page.getByText('Files are still being attached.').waitFor();
+    await page.getByRole('textbox', { name: 'Message' }).press('Control+Enter');
+    await page.getByText('It is sent as soon as its files are there.').waitFor();
+    const before = running.sink.messages.length;
+    goOn();
+    await expect.poll(() => running.sink.messages.length, { timeout: 60_000 }).toBe(before + 1);
+    const sent = await simpleParser(running.sink.messages[before]?.raw ?? '');
+    expect(sent.attachments.map(({ filename }) => filename).toSorted()).toEqual([
+      'cut.txt',
+      'last.txt',
+      'slow.txt',
+    ]);
+  });
+
+  it('says which files were left behind, and which the service does not take', async () => {
+    const page = await pages.open(running.service.url, '/write/new');
+    await page.route('**/api/uploads?*', (route) =>
+      route.fulfill({ status: 413, json: { error: 'Zu groß.', code: 'payload_too_large' } }),
+    );
+    await page.locator('input[aria-label="Attach files"]').setInputFiles([OFFER]);
+    await page.getByText('Too large for the service.').waitFor();
+    await page.getByRole('combobox', { name: 'To' }).fill('bob@customer.test');
+    await page.getByRole('textbox', { name: 'Subject' }).fill('Not sent');
+    await page.getByRole('textbox', { name: 'Message' }).fill('Not sent.');
+    await page.getByRole('button', { name: 'Send', exact: true }).click();
+    await page.getByText('A file could not be attached.').waitFor();
+    expect(await accessibilityFaults(page)).toEqual([]);
+    await page.getByRole('link', { name: 'Drafts' }).click();
+    await page.getByText('Not attached, since the draft was left before: offer.txt').waitFor();
+    await page.locator('.row', { hasText: 'Not sent' }).click();
+    await page.getByRole('button', { name: 'Discard the draft' }).click();
+    await page.getByText('Draft discarded').waitFor();
+  });
+
   it('is written on a phone, in German and in the dark', async () => {
     const page = await pages.open(running.service.url, '/', TEST_SECRET, { ...PHONE, colorScheme: 'dark' });
     await page.getByRole('button', { name: 'Menü' }).tap();
@@ -116,7 +185,7 @@ describe.skipIf(skipWithoutChromium())('writing a message', () => {
     await page.getByRole('option', { name: /ann@customer\.test/ }).tap();
     await page.getByRole('button', { name: 'Blindkopie' }).tap();
     await page.getByRole('combobox', { name: 'Blindkopie' }).fill('bob@customer.test');
-    await page.locator('input[type=file]').setInputFiles([OFFER]);
+    await page.locator('input[aria-label="Dateien anhängen"]').setInputFiles([OFFER]);
     await page.getByRole('button', { name: 'offer.txt entfernen' }).waitFor();
     expect(await accessibilityFaults(page)).toEqual([]);
     expect(await page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(390);

@@ -12,6 +12,7 @@ import { Emails } from './resources/emails.ts';
 import { Events } from './resources/events.ts';
 import { Health } from './resources/health.ts';
 import { Erasures } from './resources/erasures.ts';
+import { Imports } from './resources/imports.ts';
 import { Keys } from './resources/keys.ts';
 import { Quarantine } from './resources/quarantine.ts';
 import { Sessions } from './resources/sessions.ts';
@@ -40,6 +41,7 @@ export class EmailWorkerClient {
   readonly sessions: Sessions;
   readonly audit: Audit;
   readonly statistics: Statistics;
+  readonly imports: Imports;
   readonly suppressions: Suppressions;
   readonly unsubscribes: Unsubscribes;
   readonly accounts: Accounts;
@@ -65,6 +67,7 @@ export class EmailWorkerClient {
     this.sessions = new Sessions(transport);
     this.audit = new Audit(transport);
     this.statistics = new Statistics(transport);
+    this.imports = new Imports(transport);
     this.suppressions = new Suppressions(transport);
     this.unsubscribes = new Unsubscribes(transport);
     this.accounts = new Accounts(transport);

@@ -56,7 +56,7 @@ export class EmailWorkerError extends Error {
   readonly status: number | null;
   /** When a send failed: what the mail server or the network said, in English. Else null. */
   readonly details: string | null;
-  /** `X-Request-Id` of the answer, which proxies add; null without one. */
+  /** `X-Request-Id` of the answer, by which the service's log names the request; null when no answer came. */
   readonly requestId: string | null;
   /** How long the service asks to wait before a repeat; null when it does not say. */
   readonly retryAfterMs: number | null;

@@ -59,6 +59,7 @@ export type SentCopy = Schemas['SentCopy'];
 export type SendState = Schemas['SendState'];
 export type Suppression = Schemas['Suppression'];
 export type DeletedTemplate = Schemas['DeletedTemplate'];
+export type Import = Schemas['Import'];
 export type Statistics = Schemas['Statistics'];
 export type StatisticsPoint = Schemas['StatisticsPoint'];
 export type Template = Schemas['Template'];
@@ -107,6 +108,7 @@ export type CustomerEmailFilter = Omit<Filter<'listCustomerEmails'>, Moments> & 
   readonly [Name in Moments]?: string | Date | undefined;
 };
 
+export type ImportFilter = Filter<'listImports'>;
 export type StatisticsFilter = Filter<'getStatistics'>;
 export type FolderFilter = Filter<'countFolders'>;
 export type ThreadPageFilter = Filter<'getThreadPage'>;

@@ -11,6 +11,8 @@ import { keys } from './queries.ts';
 /** Events that come together cost one round of requests. */
 const GATHER_MS = 300;
 const RETRY_MS = 3000;
+/** After an event: words of a new email are found a moment after it came, and later where much mail comes at once. */
+const FOUND_AFTER_MS = [1500, 5000, 20_000];
 /** A list is read again from its beginning, so that it costs the same however far the reader has scrolled. */
 const KEPT_PAGES = 3;
 
@@ -40,6 +42,7 @@ export function useLiveEvents(): void {
 
 async function follow(queryClient: QueryClient, stop: AbortSignal, next: () => AbortSignal): Promise<void> {
   const gathered = createGathering(queryClient);
+  stop.addEventListener('abort', gathered.end);
   let position: string | undefined;
   while (!stop.aborted) {
     const signal = next();
@@ -71,15 +74,24 @@ function sleep(ms: number, signal: AbortSignal): Promise<void> {
   });
 }
 
+/** Marks queries that look for words. */
+export const SEARCH_META = { isSearch: true } as const;
+
 interface Gathering {
   add(event: Event): void;
   addAll(): void;
+  end(): void;
 }
 
 function createGathering(queryClient: QueryClient): Gathering {
   let timer: ReturnType<typeof setTimeout> | null = null;
   const threads = new Set<string>();
+  const searches = new Map<number, ReturnType<typeof setTimeout>>();
   let isAll = false;
+  const search = (ms: number): void => {
+    searches.delete(ms);
+    if (!isScrolled()) void queryClient.invalidateQueries({ predicate: ({ meta }) => meta === SEARCH_META });
+  };
   const flush = (): void => {
     timer = null;
     if (isAll) void queryClient.invalidateQueries({ queryKey: ['thread'] });
@@ -87,6 +99,8 @@ function createGathering(queryClient: QueryClient): Gathering {
     threads.clear();
     isAll = false;
     refreshLists(queryClient);
+    // Those that are due go on: where mail comes all the time, an open search follows it all the same.
+    for (const ms of FOUND_AFTER_MS) if (!searches.has(ms)) searches.set(ms, setTimeout(search, ms, ms));
   };
   const start = (): void => {
     timer ??= setTimeout(flush, GATHER_MS);
@@ -99,6 +113,9 @@ function createGathering(queryClient: QueryClient): Gathering {
     addAll() {
       isAll = true;
       start();
+    },
+    end() {
+      for (const waiting of [timer, ...searches.values()]) clearTimeout(waiting ?? undefined);
     },
   };
 }

@@ -9,6 +9,8 @@ export interface Session {
   readonly accounts: readonly string[] | null;
   readonly key_id: string | null;
   readonly expires_at: string;
+  /** For the files of an email: bytes of all together, and how many. */
+  readonly limits: { readonly attachment_bytes: number; readonly attachments: number };
 }
 
 export type Credential = { readonly secret: string } | { readonly token: string };

@@ -21,6 +21,8 @@ export interface Formats {
   full(moment: string): string;
   count(value: number): string;
   size(bytes: number): string;
+  /** Of 1, in percent. */
+  share(part: number): string;
   /** Of so many seconds, in the largest unit that fits. */
   duration(seconds: number): string;
   names(values: readonly string[]): string;
@@ -49,6 +51,7 @@ export function createFormats(locale: string): Formats {
         maximumFractionDigits: unit === 'megabyte' ? 1 : 0,
       }),
   );
+  const percent = new Intl.NumberFormat(locale, { style: 'percent' });
   const list = new Intl.ListFormat(locale, { type: 'conjunction', style: 'narrow' });
   return {
     brief(moment) {
@@ -65,6 +68,7 @@ export function createFormats(locale: string): Formats {
       const step = bytes < KB ? 0 : bytes < KB * KB ? 1 : 2;
       return (sizes[step] ?? number).format(bytes / KB ** step);
     },
+    share: (part) => percent.format(part),
     duration(seconds) {
       const [unit, size] = UNITS.find(([, each]) => seconds >= each) ?? UNITS[3];
       const value = Math.floor(seconds / size);

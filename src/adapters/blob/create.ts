@@ -1,4 +1,5 @@
 /** Chooses the blob store by configuration. */
+import path from 'node:path';
 import type { BlobStore } from '../../app/files/file-ports.ts';
 import { FolderBlobStore } from './folder.ts';
 import type { S3Credentials } from './s3.ts';
@@ -25,3 +26,19 @@ export async function createBlobStore(options: BlobStoreOptions): Promise<BlobSt
   const { S3BlobStore } = await import('./s3.ts');
   return new S3BlobStore({ ...location, credentials: options.credentials });
 }
+
+export interface PlaceOptions {
+  /** A folder, or `s3://…`. */
+  readonly place: string;
+  readonly credentials: S3Credentials | null;
+}
+
+/** A store of a part of a place, which several processes may use. Throws as `createBlobStore` does. */
+export async function openPlace({ place, credentials }: PlaceOptions, part: string): Promise<BlobStore> {
+  if (!isS3(place)) return FolderBlobStore.open(path.join(place, part), true);
+  const location = parseS3Url(place, 'the place');
+  const { S3BlobStore } = await import('./s3.ts');
+  return new S3BlobStore({ ...location, prefix: `${location.prefix}${part}/`, credentials });
+}
+
+export const isS3 = (place: string): boolean => place.startsWith('s3:');

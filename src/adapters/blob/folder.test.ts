@@ -1,4 +1,4 @@
-import { chmod, mkdir, readdir, rename, stat, symlink, writeFile } from 'node:fs/promises';
+import { chmod, mkdir, readdir, rename, stat, symlink, utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -77,6 +77,14 @@ describe('folder blob store', () => {
     store = await FolderBlobStore.open(root);
     expect(await readdir(join(root, '.tmp'))).toEqual([]);
     expect(await getText('a/b')).toBe('x');
+  });
+
+  it('leaves there what another process may be writing, and clears away what none has touched for a day', async () => {
+    for (const name of ['new', 'old']) await writeFile(join(root, '.tmp', name), 'written');
+    const yesterday = new Date(Date.now() - 25 * 3_600_000);
+    await utimes(join(root, '.tmp', 'old'), yesterday, yesterday);
+    await FolderBlobStore.open(root, true);
+    expect(await readdir(join(root, '.tmp'))).toEqual(['new']);
   });
 
   it('removes a folder with its last file, and can make it again', async () => {

@@ -1,6 +1,6 @@
 /**
  * Blobs as files below a folder. A file is made complete and durable under `.tmp`, then named into place, so that it
- * is seen whole or not at all; what a crash leaves in `.tmp` is deleted at the next start. Large content is
+ * is seen whole or not at all; what a crash leaves in `.tmp` is deleted at the next start, or a day later. Large content is
  * hard-linked where that is possible, so that storing it costs no second copy.
  * No symbolic link below the folder is followed. One process at a time cleans up: the lock of the data folder
  * ensures that. Others may store and delete beside it.
@@ -33,6 +33,8 @@ const TEMP_NAME_BYTES = 12;
 /** Folders remembered as existing and durable; each email has one, used for a moment. */
 const MAX_KNOWN_FOLDERS = 1000;
 const READ_CHUNK_BYTES = 256 * 1024;
+/** No file takes so long to write, in ms. */
+const ABANDONED_MS = 86_400_000;
 /** A hard link can't be had: another file system, one without links, too many of them, or not allowed. */
 const NO_LINK: ReadonlySet<unknown> = new Set(['EXDEV', 'EPERM', 'EACCES', 'EMLINK', 'ENOTSUP', 'ENOSYS']);
 /** There is no such file; ELOOP is not among them: a symbolic link is a fault. */
@@ -49,15 +51,18 @@ export class FolderBlobStore implements BlobStore {
   }
 
   /**
-   * Makes the folder when it is missing and clears away what a crash left; not so when it is `shared` with a process
-   * that did. Throws as `put` does.
+   * Makes the folder when it is missing and clears away what a crash left; when it is `shared` with other processes, only what is so old
+   * that none of them works on it. Throws as `put` does.
    */
   static async open(root: string, shared = false): Promise<FolderBlobStore> {
     try {
       await mkdir(join(root, TEMP_FOLDER), { recursive: true, mode: 0o700 });
       const store = new FolderBlobStore(await realpath(root));
-      if (shared) return store;
       const temp = join(store.#root, TEMP_FOLDER);
+      if (shared) {
+        await removeAbandoned(temp);
+        return store;
+      }
       for (const name of await readdir(temp)) await rm(join(temp, name), { recursive: true, force: true });
       await sync(dirname(store.#root));
       return store;
@@ -237,6 +242,15 @@ export class FolderBlobStore implements BlobStore {
 
   #newTempPath(): string {
     return join(this.#root, TEMP_FOLDER, randomBytes(TEMP_NAME_BYTES).toString('hex'));
+  }
+}
+
+async function removeAbandoned(temp: string): Promise<void> {
+  const before = Date.now() - ABANDONED_MS;
+  for (const name of await readdir(temp)) {
+    const file = join(temp, name);
+    const stats = await lstat(file).catch(() => null);
+    if (stats !== null && stats.mtimeMs < before) await discard(file);
   }
 }
 

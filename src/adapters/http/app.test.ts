@@ -389,12 +389,12 @@ describe('shutdown', () => {
     const running = new Promise<void>((resolve) => (finish = resolve));
     const application = createRecordingApplication();
     const { readThread } = application;
-    const { fastify, beginShutdown } = await start({
+    const { fastify, shutdown } = await start({
       application: { ...application, readThread: (...asked) => running.then(() => readThread(...asked)) },
     });
     const slow = ask(`/api/thread/${IDS.thread}`);
     await new Promise(setImmediate);
-    beginShutdown();
+    shutdown.end();
     for (const url of ['/api/health', `/api/thread/${IDS.thread}`]) {
       const refused = await fastify.inject(url);
       expect(refused.statusCode).toBe(503);

@@ -5,11 +5,12 @@
 import { randomUUID } from 'node:crypto';
 import Fastify from 'fastify';
 import type { FastifyInstance, FastifyRequest, onRequestHookHandler } from 'fastify';
-import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Application } from '../../app/application.ts';
 import type { HttpActor, Operations } from '../../app/audit-operations.ts';
 import type { Clock, Logger } from '../../app/base/basics.ts';
 import { FOLLOWING_IS_CHEAP } from '../../app/base/request-scope.ts';
+import type { CertificateSource } from '../../app/base/tls.ts';
 import type { Spool } from '../../app/files/file-ports.ts';
 import type { SecurityLog } from '../../app/base/security-log.ts';
 import type { AccessLog } from '../../app/audit/access-log.ts';
@@ -24,12 +25,15 @@ import { ConnectionSlots } from './connections/connection-slots.ts';
 import type { HttpContext, HttpServer } from './answers/context.ts';
 import { createEmailsResponse } from './answers/emails-response.ts';
 import { createErrorHandler } from './answers/error-handler.ts';
+import { createServer } from './connections/create-server.ts';
 import { createRequestWatch, type RequestObserver } from './connections/answered-request.ts';
 import { findHeaderFault } from './connections/header-fault.ts';
+import { Handshakes } from './connections/handshakes.ts';
 import { createHttpLimits, type HttpLimits } from './connections/limits.ts';
 import { LingeringClose } from './connections/lingering-close.ts';
 import { LoginFailures } from './connections/login-failures.ts';
 import { requireDeclaredRight } from './connections/rights.ts';
+import { Shutdown } from './connections/shutdown.ts';
 import { registerDocumentRoutes } from './document/document.ts';
 import { RouteTable } from './document/route-table.ts';
 import { expectContinue } from './body/request-body.ts';
@@ -45,6 +49,7 @@ import { registerMcpRoutes, type McpHandler } from './mcp/mcp.ts';
 import { registerSafeHtmlRoutes } from './emails/safe-html.ts';
 import { registerSignedImageRoutes } from './emails/signed-images.ts';
 import { registerHealthRoutes } from './health/health.ts';
+import { registerImportRoutes } from './import/imports.ts';
 import { registerStatisticsRoutes } from './statistics/statistics.ts';
 import { registerAuditRoutes } from './audit/audit.ts';
 import { registerKeyRoutes } from './keys/keys.ts';
@@ -70,7 +75,7 @@ import { registerSuppressionRoutes } from './send/suppressions.ts';
 import { registerTemplateRoutes } from './templates/templates.ts';
 import { registerThreadRoutes } from './threads/threads.ts';
 import { registerUploadRoutes } from './uploads/uploads.ts';
-import { setAnswerHeaders } from './connections/security-headers.ts';
+import { requireHttps, setAnswerHeaders } from './connections/security-headers.ts';
 import { registerUnsubscribePage } from './unsubscribes/unsubscribe-page.ts';
 import { registerUnsubscribeRoutes } from './unsubscribes/unsubscribes.ts';
 import { registerWebhookActRoutes } from './webhooks/webhook-acts.ts';
@@ -106,6 +111,10 @@ export interface HttpAppOptions {
   /** Addresses and networks whose X-Forwarded-For tells the client; default: none. */
   readonly trustedProxies?: readonly string[];
   readonly clock: Clock;
+  /** Default: HTTP without TLS. */
+  readonly tls?: CertificateSource | null;
+  /** How long browsers are told to use https alone, in days; default: 0, they are not. */
+  readonly hstsDays?: number;
   /** For language models at /mcp; default: none. */
   readonly mcp?: McpHandler;
 }
@@ -113,8 +122,8 @@ export interface HttpAppOptions {
 export interface HttpApp {
   /** Call `listen` or `inject` on it, and `close` when done: that waits for the requests under way. */
   readonly fastify: FastifyInstance;
-  /** From now on new requests get 503 `shutting_down`, and connections close after their answer. */
-  beginShutdown(): void;
+  /** How it stops taking requests. */
+  readonly shutdown: Pick<Shutdown, 'beginDrain' | 'turnAway' | 'quietMs' | 'end'>;
 }
 
 /** Every key is wrong. */
@@ -137,7 +146,7 @@ export function createHttpApp(options: HttpAppOptions): HttpApp {
   const operationsOf = options.operationsOf ?? ((_actor, ofCaller) => ofCaller);
   const operationsFor = (request: FastifyRequest) => operationsOf(actorOf(request), applicationFor(request));
   const { keys = NO_KEYS, sessions = NO_SESSIONS } = options;
-  const stopping = new AbortController();
+  const shutdown = new Shutdown(() => performance.now());
   const access = options.access ?? NO_ACCESS_LOG;
   const context: HttpContext = {
     applicationFor,
@@ -153,12 +162,15 @@ export function createHttpApp(options: HttpAppOptions): HttpApp {
     lingering,
     logger,
     clock,
-    stopping: stopping.signal,
+    isDraining: () => shutdown.isDraining,
+    stopping: shutdown.stopping,
     ...emailsResponse,
   };
   const now = () => performance.now();
   const { security, trustedProxies = [], followsRequests = FOLLOWING_IS_CHEAP } = options;
-  const slots = new ConnectionSlots({ max: limits.maxConnections, security, now });
+  const { tls = null, hstsDays = 0 } = options;
+  const handshakes = new Handshakes();
+  const slots = new ConnectionSlots({ max: limits.maxConnections, security, now, handshakes });
   const failures = new LoginFailures(security, now);
   const authenticate = createAuthenticator(options.secrets, { failures, slots, keys, sessions, access });
   const handleError = createErrorHandler(limits, lingering, logger);
@@ -171,18 +183,17 @@ export function createHttpApp(options: HttpAppOptions): HttpApp {
     // Our hook answers instead, in our shape.
     return503OnClosing: false,
     forceCloseConnections: 'idle',
-    requestTimeout: limits.requestTimeoutMs,
-    keepAliveTimeout: limits.keepAliveTimeoutMs,
-    http: {
-      headersTimeout: limits.headersTimeoutMs,
-      maxHeaderSize: limits.maxHeaderBytes,
-      connectionsCheckingInterval: Math.min(limits.headersTimeoutMs, 5000),
-      // Node.js would answer without a body; our hook does it.
-      requireHostHeader: false,
+    // For each address that is listened on.
+    serverFactory: (handler) => {
+      const server = createServer(limits, tls, handler);
+      if (tls !== null) handshakes.attach(server);
+      slots.attach(server);
+      answerExpectations(server);
+      return server;
     },
     // Too long a parameter is a bad one, not an unknown path; the length of the URL is bounded anyway.
     routerOptions: { maxParamLength: limits.maxUrlLength },
-    clientErrorHandler: createClientErrorHandler(lingering),
+    clientErrorHandler: createClientErrorHandler(lingering, handshakes),
     frameworkErrors: handleError,
     schemaErrorFormatter: toValidationError,
     // Unlisted parameters are reported, not removed; errors carry the value, which tells what is given twice.
@@ -196,16 +207,20 @@ export function createHttpApp(options: HttpAppOptions): HttpApp {
   app.removeAllContentTypeParsers();
   // Bodies are read by the one route that wants them.
   app.addContentTypeParser('*', (_request, _body, done) => done(null));
-  const shutdown = addShutdown(app, stopping);
+  shutdown.attach(app.server);
+  app.addHook('onSend', (_request, reply, _payload, done) => {
+    if (shutdown.isDraining) reply.header('connection', 'close');
+    done();
+  });
   app.addHook('preClose', (done) => {
+    shutdown.end();
     lingering.destroyAll();
+    handshakes.destroyAll();
     slots.endUnused();
     done();
   });
-  slots.attach(app.server);
   app.addHook('onRequest', createRequestWatch(options.observers ?? [], followsRequests));
-  app.addHook('onRequest', createGuard(limits, shutdown, slots));
-  answerExpectations(app);
+  app.addHook('onRequest', createGuard(limits, shutdown, slots, hstsDays));
 
   const routes = new RouteTable();
   app.addHook('onRoute', (route) => routes.add(route));
@@ -218,7 +233,7 @@ export function createHttpApp(options: HttpAppOptions): HttpApp {
   registerOpenSessionRoute(app, context, log);
   registerSessionRoutes(app, context, authenticate, log);
 
-  return { fastify: app as unknown as FastifyInstance, beginShutdown: shutdown.begin };
+  return { fastify: app as unknown as FastifyInstance, shutdown };
 }
 
 function registerRoutes(
@@ -266,6 +281,7 @@ function registerRoutes(
     registerKeyRoutes(secured, context);
     registerAuditRoutes(secured, context);
     registerStatisticsRoutes(secured, context);
+    registerImportRoutes(secured, context);
     registerWebhookActRoutes(secured, context);
     registerPlacementRoutes(secured, context);
     registerRefusedMergeRoutes(secured, context);
@@ -278,36 +294,8 @@ function registerRoutes(
 const createRequestId = ({ headers }: Pick<IncomingMessage, 'headers'>): string =>
   readRequestId(headers['x-request-id']) ?? randomUUID();
 
-interface Shutdown {
-  readonly begun: boolean;
-  begin(): void;
-}
-
-/** From its begin on, connections close after their answer; closing the app begins it, too. */
-function addShutdown(app: HttpServer, stopping: AbortController): Shutdown {
-  const shutdown = {
-    begun: false,
-    begin: () => {
-      shutdown.begun = true;
-      stopping.abort();
-      // For answers whose headers are out already: their connections would be kept, and closing would wait for them.
-      app.server.keepAliveTimeout = 1;
-    },
-  };
-  app.addHook('preClose', (done) => {
-    shutdown.begin();
-    done();
-  });
-  app.addHook('onSend', (_request, reply, _payload, done) => {
-    if (shutdown.begun) reply.header('connection', 'close');
-    done();
-  });
-  return shutdown;
-}
-
 /** Says `100 Continue` only when the body is read; other expectations may be ignored (RFC 9110 §10.1.1). */
-function answerExpectations(app: HttpServer): void {
-  const { server } = app;
+function answerExpectations(server: Server): void {
   server.on('checkContinue', (request: IncomingMessage, response: ServerResponse) => {
     expectContinue(request);
     server.emit('request', request, response);
@@ -318,12 +306,19 @@ function answerExpectations(app: HttpServer): void {
 }
 
 /** What every request must pass before its route runs. */
-function createGuard(limits: HttpLimits, shutdown: Shutdown, slots: ConnectionSlots): onRequestHookHandler {
+function createGuard(
+  limits: HttpLimits,
+  shutdown: Shutdown,
+  slots: ConnectionSlots,
+  hstsDays: number,
+): onRequestHookHandler {
   return (request, reply, done) => {
     setAnswerHeaders(reply);
+    if (hstsDays > 0) requireHttps(request, reply, hstsDays);
     const { raw } = request;
-    if (shutdown.begun) {
-      done(new ServiceError('shutting_down'));
+    const fault = shutdown.faultOf(request.method);
+    if (fault !== null) {
+      done(fault);
     } else if (slots.isRefused(raw.socket)) {
       reply.header('connection', 'close');
       done(new ServiceError('busy'));

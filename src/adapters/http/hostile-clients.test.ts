@@ -144,7 +144,7 @@ describe('connections', () => {
     const { write, receive, closed } = await http.client();
     await write(rawRequest('GET', '/api/health'));
     await receive('email-worker-api');
-    http.app.beginShutdown();
+    http.app.shutdown.end();
     await write(rawRequest('GET', '/api/health'));
     expect(await closed()).toMatch(/503 [^]*connection: close[^]*shutting_down/i);
   });
@@ -158,7 +158,7 @@ describe('connections', () => {
     const other = await http.client();
     await other.write(rawRequest('GET', '/api/health'));
     await other.receive('email-worker-api');
-    http.app.beginShutdown();
+    http.app.shutdown.end();
     const closing = http.app.fastify.close();
     finish();
     expect(await closed()).toMatch(/200 OK[^]*connection: close[^]*"emails":\[\]/i);

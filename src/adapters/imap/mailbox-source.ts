@@ -4,6 +4,7 @@
  */
 import { readFile } from 'node:fs/promises';
 import { MailboxError, type MailboxSource } from '../../app/mailboxes/mailbox-ports.ts';
+import { endOfCertificates } from '../../app/base/peer-certificate.ts';
 import { TokenError, type AccessTokens } from '../../app/accounts/token-ports.ts';
 import type { SentMailboxes } from '../../app/sent-copies/sent-copy-ports.ts';
 import type { ImapConnection } from './imap-connection.ts';
@@ -63,6 +64,20 @@ export function createImapSource(
     },
     warningOf: (accountId) => (byId.get(accountId)?.password === null ? tokens.warningOf(accountId) : null),
   };
+}
+
+/**
+ * Logs in and out again. Returns when the first certificate of the server's chain ends; null without TLS. Throws `MailboxError`.
+ */
+export async function inspectMailboxServer(
+  account: ImapAccount,
+  tokens: AccessTokens,
+  signal: AbortSignal,
+): Promise<{ readonly certificateEnds: Date | null }> {
+  const connection = await connect({ ...account, suspects: new SuspectUids() }, tokens, signal);
+  const certificateEnds = endOfCertificates((connection.client as unknown as { socket?: unknown }).socket);
+  await connection.close();
+  return { certificateEnds };
 }
 
 function connect(account: KnownAccount, tokens: AccessTokens, signal: AbortSignal): Promise<ImapConnection> {

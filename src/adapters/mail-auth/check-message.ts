@@ -1,5 +1,5 @@
 /**
- * Checks one message with the library mailauth: SPF (RFC 7208), DKIM (RFC 6376), DMARC (RFC 7489) and ARC (RFC 8617). Whoever wrote the
+ * Checks one message with the library mailauth: SPF (RFC 7208), DKIM (RFC 6376), DMARC (RFC 7489) and ARC (RFC 8617). The writer of a forged
  * message wants it to pass: each method has look-ups of its own, so that a slow DNS of the stranger hides nothing that another domain
  * says, and a message that breaks the library has not passed.
  */
@@ -78,11 +78,12 @@ function outcomeOf({ status, signingHeaders }: DkimVerifier['results'][number]):
   // RFC 6376 §6.1.1: without From the signature says nothing about who wrote it.
   const fields = (signingHeaders?.keys ?? '').toLowerCase().split(/: ?/);
   if (!fields.includes('from')) return 'permerror';
-  // RFC 6376 §8.2: anybody may have written what stands behind the signed part.
+  // RFC 6376 §8.2: what stands behind the signed part may come from anywhere.
   return status.underSized ? 'policy' : 'pass';
 }
 
-async function checkSpf(
+/** Whether SPF of the domain of `mailFrom` allows the client to send for it. */
+export async function checkSpf(
   { address, helo }: NonNullable<SenderFacts['client']>,
   mailFrom: string | null,
   resolver: Lookup,

@@ -1,6 +1,6 @@
 /**
  * Tools for emails that a person looks at before they go out. Only plain text: a person who looks at what an agent wrote sees all of it.
- * Each change, and the send, names the version that the model saw, so that it neither overwrites nor sends what somebody else wrote since.
+ * Each change, and the send, names the version that the model saw, so that it neither overwrites nor sends what another writer changed since.
  */
 import { z } from 'zod';
 import { path } from './api-call.ts';
@@ -23,7 +23,7 @@ const accountId = z.string().min(1).max(63).optional();
 const version = z
   .int()
   .min(1)
-  .describe('That you have read. When somebody changed it since, nothing is done: read it again.');
+  .describe('That you have read. If the draft has changed since, nothing is done: read it again.');
 const addresses = z.string().max(MAX_RECIPIENTS_CHARS);
 const fields = {
   to: addresses
@@ -39,6 +39,29 @@ const fields = {
     .describe('Plain text. An answer quotes the email below it.'),
 };
 
+/** Of one draft, as a tool may name them. */
+const MAX_FILES = 20;
+
+const namedFile = {
+  attachment_id: id.optional().describe('A file of an email.'),
+  upload_id: id.optional().describe('A file that a program has uploaded.'),
+  filename: z.string().min(1).max(255).optional().describe('Another name for it.'),
+};
+const newFile = z.object(namedFile);
+const anyFile = newFile.extend({
+  draft_file_id: id.optional().describe('A file that the draft has, and keeps.'),
+});
+
+/** As the API names them; it refuses one that is named twice, or not at all. */
+const toAttachments = (files: readonly z.infer<typeof anyFile>[] | undefined) =>
+  files === undefined
+    ? {}
+    : {
+        attachments: files.map(({ draft_file_id: kept, ...file }) =>
+          kept === undefined ? file : { ...file, id: kept },
+        ),
+      };
+
 const ifMatch = (draftVersion: number) => `"${draftVersion}"`;
 
 const createDraft = defineTool({
@@ -51,12 +74,19 @@ const createDraft = defineTool({
   input: {
     answers_email_id: id.optional().describe('The email that it answers or forwards.'),
     kind: z.enum(['reply', 'reply_all', 'forward']).default('reply').describe('With answers_email_id.'),
+    with_files: z.boolean().default(true).describe('Of a forward: with all files of the email.'),
     ...fields,
     customer_id: id.optional(),
     account_id: accountId.describe('The account that would send it. An answer is sent by that of its email.'),
+    attachments: z
+      .array(newFile)
+      .max(MAX_FILES)
+      .optional()
+      .describe(`Up to ${MAX_FILES} files, each by one identifier. The draft keeps them as they are.`),
   },
-  async run(call, { answers_email_id: emailId, kind, ...message }) {
-    const body = { message, ...(emailId === undefined ? {} : { answers: { email_id: emailId, kind } }) };
+  async run(call, { answers_email_id: emailId, kind, with_files: withFiles, attachments, ...message }) {
+    const answers = { email_id: emailId, kind, with_files: withFiles };
+    const body = { message, ...(emailId === undefined ? {} : { answers }), ...toAttachments(attachments) };
     return toDraftView(bodyOf<DraftJson>(await call({ method: 'POST', path: '/api/drafts', body })), 0);
   },
 });
@@ -101,17 +131,29 @@ const editDraft = defineTool({
   name: 'edit_draft',
   title: 'Change a draft',
   description:
-    'Changes the fields that are given; the others stay. A new text takes the place of all of the old one, its HTML too.',
+    'Changes the fields that are given; the others stay. A new text takes the place of all of the old one, its HTML too, and attachments the place of all files.',
   right: 'draft',
   effect: 'changes',
-  input: { draft_id: id, version, ...fields },
-  async run(call, { draft_id: draftId, version: read, ...message }) {
+  input: {
+    draft_id: id,
+    version,
+    ...fields,
+    attachments: z
+      .array(anyFile)
+      .max(MAX_FILES)
+      .optional()
+      .describe('All files that it has from now on, each by one identifier.'),
+  },
+  async run(call, { draft_id: draftId, version: read, attachments, ...message }) {
     const request = {
       method: 'PATCH',
       path: path('api', 'drafts', draftId),
       ifMatch: ifMatch(read),
-      // Whoever sends it would send the HTML that a person wrote before, and see this text.
-      body: { message: { ...message, ...(message.text_body === undefined ? {} : { html_body: null }) } },
+      // The person who sends it would see this text, and send the HTML that was there before.
+      body: {
+        message: { ...message, ...(message.text_body === undefined ? {} : { html_body: null }) },
+        ...toAttachments(attachments),
+      },
     } as const;
     return toDraftView(bodyOf<DraftJson>(await call(request)), 0);
   },

@@ -2,7 +2,7 @@
  * The MCP server for one HTTP request (streamable HTTP without sessions): nothing is kept between two requests, so any process answers any
  * of them. The SDK is loaded when the first one comes: most services never need it.
  */
-import { targetOf, type ApiAnswer, type ApiRequest } from './api-call.ts';
+import { readAnswer, targetOf, type ApiRequest, type RawAnswer } from './api-call.ts';
 import type { McpServerOptions } from './create-mcp-server.ts';
 
 export interface McpAnswer {
@@ -13,7 +13,7 @@ export interface McpAnswer {
 
 export interface McpRequest extends Pick<McpServerOptions, 'mayUse'> {
   /** `target`: path and query. */
-  readonly call: (request: ApiRequest, target: string) => Promise<ApiAnswer>;
+  readonly call: (request: ApiRequest, target: string) => Promise<RawAnswer>;
   readonly headers: Readonly<Record<string, string>>;
   /** The body, as JSON says it. */
   readonly message: unknown;
@@ -30,7 +30,11 @@ export function createMcpEndpoint(version: string): McpEndpoint {
       import('./create-mcp-server.ts'),
       import('@modelcontextprotocol/sdk/server/webStandardStreamableHttp.js'),
     ]);
-    const server = createMcpServer({ call: (one) => call(one, targetOf(one)), mayUse, version });
+    const server = createMcpServer({
+      call: async (one) => readAnswer(one, await call(one, targetOf(one))),
+      mayUse,
+      version,
+    });
     const transport = new Transport({ enableJsonResponse: true });
     try {
       await server.connect(transport);

@@ -1,7 +1,8 @@
 /** Tools that change nothing. Each answer is bounded, and says how to get what comes after it. */
 import { z } from 'zod';
 import { path } from './api-call.ts';
-import { bodyOf, defineTool, type Tool } from './define-tool.ts';
+import { ApiRefusal, bodyOf, defineTool, type Tool } from './define-tool.ts';
+import { mayBeText, textPieceOf } from './file-text.ts';
 import { MAX_TEXT_CHARS } from './untrusted.ts';
 import { toEmailLine, toEmailView, toThreadLine, type EmailJson, type ThreadJson } from './views.ts';
 
@@ -114,6 +115,43 @@ const readEmail = defineTool({
   },
 });
 
+/** Of one answer: no more characters than other texts. */
+const FILE_BYTES = MAX_TEXT_CHARS;
+
+const readAttachment = defineTool({
+  name: 'read_attachment',
+  title: 'Read an attachment',
+  description: `Reads a file of an email where it is text (plain text, CSV, JSON, XML, HTML and the like), ${FILE_BYTES} bytes at a time. Of another file it tells type and size.`,
+  right: 'read',
+  effect: 'none',
+  input: {
+    attachment_id: id.describe('Of the attachments that read_email lists.'),
+    offset: z.int().min(0).default(0).describe('next_offset of the answer before, to read on.'),
+  },
+  async run(call, { attachment_id: attachmentId, offset }) {
+    const answer = await call({
+      method: 'GET',
+      path: path('api', 'attachments', attachmentId),
+      range: `bytes=${offset}-${offset + FILE_BYTES - 1}`,
+    });
+    const { status, file } = answer;
+    // RFC 9110 §15.5.17: nothing is there, at the end or in an empty file.
+    if (status === 416) {
+      return { attachment_id: attachmentId, is_text: true, untrusted_text: '', next_offset: null };
+    }
+    if (file === null) throw new ApiRefusal(answer);
+    const { contentType, sizeBytes, bytes } = file;
+    const piece = mayBeText(contentType) ? textPieceOf(bytes, offset, sizeBytes) : null;
+    return {
+      attachment_id: attachmentId,
+      content_type: contentType,
+      size_bytes: sizeBytes,
+      is_text: piece !== null,
+      ...piece,
+    };
+  },
+});
+
 const listCustomerEmails = defineTool({
   name: 'list_customer_emails',
   title: "List a customer's emails",
@@ -141,5 +179,6 @@ export const READING_TOOLS: readonly Tool[] = [
   listThreads,
   readThread,
   readEmail,
+  readAttachment,
   listCustomerEmails,
 ];

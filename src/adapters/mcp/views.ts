@@ -163,7 +163,7 @@ export const toDraftLine = (draft: DraftLineJson) => ({
   attachment_count: draft.file_count,
 });
 
-/** A draft with a piece of its text. Anybody may have written it, and pasted into it what mail says. */
+/** A draft with a piece of its text. Any person or model may have written it, and pasted into it what mail says. */
 export function toDraftView({ message, attachments, ...draft }: DraftJson, offset: number) {
   const people = (field: string) => pieceOf([message[field] ?? []].flat().join(', '), 0).untrusted_text;
   const text = (field: string) => (typeof message[field] === 'string' ? message[field] : '');

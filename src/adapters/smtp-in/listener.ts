@@ -8,6 +8,7 @@ import type { AddressInfo } from 'node:net';
 import { SMTPServer, type SMTPServerDataStream, type SMTPServerSession } from 'smtp-server';
 import type { Logger } from '../../app/base/basics.ts';
 import type { SecurityLog } from '../../app/base/security-log.ts';
+import { MIN_TLS_VERSION, type CertificateSource } from '../../app/base/tls.ts';
 import type { Delivery } from '../../app/receive/take-delivery.ts';
 import { addressGroup } from '../../core/edge/address-group.ts';
 import { isWorthTelling, WindowCounts } from '../../core/edge/window-counts.ts';
@@ -26,8 +27,8 @@ export interface ListenerOptions {
   readonly host: string;
   /** 0 picks a free one. */
   readonly port: number;
-  /** PEM; null: no STARTTLS. */
-  readonly tls: { readonly cert: string; readonly key: string } | null;
+  /** null: no STARTTLS. */
+  readonly certificate: CertificateSource | null;
   readonly maxBytes: number;
   /** Connections at the same moment; 1 or more. Beyond it the idlest one has to go. */
   readonly maxClients: number;
@@ -54,7 +55,7 @@ export interface Listener {
 
 /** Throws when it can't listen. */
 export async function startListener(options: ListenerOptions): Promise<Listener> {
-  const { protocol, tls, logger } = options;
+  const { protocol, certificate, logger } = options;
   const clients = new ClientLimits({
     ...options,
     now: () => performance.now(),
@@ -76,8 +77,9 @@ export async function startListener(options: ListenerOptions): Promise<Listener>
     size: options.maxBytes,
     rejectOversized: true,
     authOptional: true,
-    disabledCommands: tls === null ? ['AUTH', 'STARTTLS'] : ['AUTH'],
-    ...tls,
+    disabledCommands: certificate === null ? ['AUTH', 'STARTTLS'] : ['AUTH'],
+    ...certificate?.current,
+    minVersion: MIN_TLS_VERSION,
     disableReverseLookup: true,
     hideDSN: true,
     maxClients: options.maxClients * UNGREETED_FACTOR,
@@ -127,12 +129,14 @@ export async function startListener(options: ListenerOptions): Promise<Listener>
   const listening = server.listen(options.port, options.host);
   await once(listening, 'listening');
   const { address, port } = listening.address() as AddressInfo;
+  const stopFollowing = certificate?.follow(({ cert, key }) => server.updateSecureContext({ cert, key }));
   const checks = setInterval(() => clients.checkTimes(), CHECK_MS);
   return {
     host: address,
     address: address.includes(':') ? `[${address}]:${port}` : `${address}:${port}`,
     close: () => {
       clearInterval(checks);
+      stopFollowing?.();
       return new Promise((resolve) => server.close(resolve));
     },
   };

@@ -41,8 +41,14 @@ export interface SessionOptions extends SmtpOptions {
   readonly tokens?: LoginTokens;
 }
 
-/** @throws {SessionError} */
-export async function openSession(options: SessionOptions): Promise<SmtpSession> {
+/**
+ * @param onConnected gets the socket, after TLS and before the log-in
+ * @throws {SessionError}
+ */
+export async function openSession(
+  options: SessionOptions,
+  onConnected: (socket: unknown) => void = () => undefined,
+): Promise<SmtpSession> {
   const connection = new Connection({
     host: options.host,
     port: options.port,
@@ -69,6 +75,7 @@ export async function openSession(options: SessionOptions): Promise<SmtpSession>
   try {
     await connection.run<void>((done) => connection.library.connect(done));
     connection.setSocketTimeout(options.commandTimeoutMs);
+    onConnected(connection.socket);
     await authenticate(connection, options);
   } catch (error) {
     connection.destroy();

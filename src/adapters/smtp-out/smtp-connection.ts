@@ -104,6 +104,11 @@ export class Connection {
     return this.#fields._responseQueue.length === 0 && this.#fields._remainder === '';
   }
 
+  /** Of TLS once that is on; null or false without a connection. */
+  get socket(): unknown {
+    return this.library._socket;
+  }
+
   /** Silence after which the socket gives up, in ms; 0: never. */
   setSocketTimeout(timeoutMs: number): void {
     if (this.library._socket) this.library._socket.setTimeout(timeoutMs);

@@ -43,7 +43,9 @@ function create(options: Partial<MetricsOptions> = {}) {
     version: '1.2.3',
     readFigures: async () => FIGURES,
     readPool: () => ({ used: 1, idle: 2, waiting: 0, max: 10 }),
+    readReplica: () => ({ state: 'used', byReplica: 11, byPrimary: 12 }),
     readJournal: () => ({ entries: 9, withoutOutcome: 3, sizeBytes: 4096 }),
+    readCertificates: () => [{ listener: 'http', expiresAt: new Date('2026-06-01T00:00:00Z') }],
     now: () => 0,
     logger: silentLogger,
     ...options,
@@ -57,7 +59,7 @@ async function samplesOf(metrics: ReturnType<typeof create>): Promise<readonly s
 }
 
 describe('a scrape', () => {
-  it('has what the database, the pool and the journal say', async () => {
+  it('has what the database, the pool, the journal and the certificates say', async () => {
     const samples = await samplesOf(create());
     expect(samples).toEqual(
       expect.arrayContaining([
@@ -78,9 +80,13 @@ describe('a scrape', () => {
         'email_worker_database_connections{state="idle"} 2',
         'email_worker_database_connections{state="waiting"} 0',
         'email_worker_database_connections_max 10',
+        'email_worker_replica_used 1',
+        'email_worker_replica_reads_total{by="replica"} 11',
+        'email_worker_replica_reads_total{by="primary"} 12',
         'email_worker_journal_entries 9',
         'email_worker_journal_entries_without_outcome 3',
         'email_worker_journal_size_bytes 4096',
+        'email_worker_tls_certificate_expiry_timestamp_seconds{listener="http"} 1780272000',
       ]),
     );
     expect(samples.filter((line) => line.startsWith('email_worker_mailbox_lag_seconds'))).toHaveLength(1);

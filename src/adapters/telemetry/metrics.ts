@@ -2,7 +2,7 @@
  * The metrics of the service, for Prometheus, on prom-client. What labels hold comes from the configuration and from this program, and
  * never from callers or mail: the number of series is bounded. Names are stable, and stand in ops/prometheus.
  */
-import { collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
+import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client';
 import type { Logger } from '../../app/base/basics.ts';
 import type { Figures, ReadFigures } from '../../app/metrics/figures.ts';
 import type { Meter } from '../../app/metrics/meter.ts';
@@ -28,11 +28,23 @@ export interface MetricsOptions {
     readonly waiting: number;
     readonly max: number;
   };
+  /** Of the replica for reads; null: there is none. */
+  readonly readReplica: () => {
+    readonly state: string;
+    /** Statements since the start. */
+    readonly byReplica: number;
+    readonly byPrimary: number;
+  } | null;
   readonly readJournal: () => {
     readonly entries: number;
     readonly withoutOutcome: number;
     readonly sizeBytes: number;
   };
+  /** Those that the service serves. */
+  readonly readCertificates: () => readonly {
+    readonly listener: 'http' | 'mail';
+    readonly expiresAt: Date;
+  }[];
   /** Milliseconds, by a clock that never goes back. */
   readonly now: () => number;
   readonly logger: Logger;
@@ -93,7 +105,13 @@ export function createMetrics(options: MetricsOptions): Metrics {
     'Statements that were sent one by one, with their wait for a connection.',
     STATEMENT_BUCKETS,
   );
+  const expiry = gauge(
+    'tls_certificate_expiry_timestamp_seconds',
+    'When the certificate in use expires, in seconds since 1970.',
+    ['listener'],
+  );
   const setProcessGauges = createProcessGauges(gauge);
+  const setReplica = createReplicaGauges(gauge, registers);
   const setFigures = createFigureGauges(gauge);
   const readFigures = keepFor(FIGURES_MAX_AGE_MS, options.now, async () => {
     try {
@@ -120,6 +138,9 @@ export function createMetrics(options: MetricsOptions): Metrics {
     async read() {
       setFigures(await readFigures());
       setProcessGauges(options.readPool(), options.readJournal());
+      for (const { listener, expiresAt } of options.readCertificates())
+        expiry.set({ listener }, expiresAt.getTime() / 1000);
+      setReplica(options.readReplica());
       return { contentType: registry.contentType, text: await registry.metrics() };
     },
   };
@@ -147,6 +168,25 @@ function createProcessGauges(gauge: MakeGauge) {
     entries.set(journal.entries);
     open.set(journal.withoutOutcome);
     size.set(journal.sizeBytes);
+  };
+}
+
+/** Without series where there is no replica. */
+function createReplicaGauges(gauge: MakeGauge, registers: [Registry]) {
+  const isUsed = gauge('replica_used', '1 while the replica serves reads, else 0.');
+  isUsed.remove();
+  const reads = new Counter<'by'>({
+    name: `${PREFIX}replica_reads_total`,
+    help: 'Statements for the replica, by the server that carried them out.',
+    labelNames: ['by'],
+    registers,
+  });
+  return (replica: ReturnType<MetricsOptions['readReplica']>): void => {
+    if (replica === null) return;
+    isUsed.set(replica.state === 'used' || replica.state === 'untried' ? 1 : 0);
+    reads.reset();
+    reads.inc({ by: 'replica' }, replica.byReplica);
+    reads.inc({ by: 'primary' }, replica.byPrimary);
   };
 }
 

@@ -19,6 +19,12 @@ export const inRequest = <T>(requestId: string, work: () => T): T => scope.run(r
 /** undefined outside of requests. */
 export const currentRequestId = (): string | undefined => scope.getStore();
 
+/** The context of the start, to which no request belongs. */
+const outside = new AsyncResource('email-worker');
+
+/** Does the work of a loop, whichever request it was that woke it. */
+export const outsideRequest = <T>(work: () => T): T => outside.runInAsyncScope(work);
+
 /** A listener of events that belongs to no request, whichever one they come up in. */
 export const outsideRequests = <Given extends unknown[]>(
   listener: (...given: Given) => void,

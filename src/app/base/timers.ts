@@ -1,16 +1,18 @@
+import { outsideRequest } from './request-scope.ts';
+
 /** The passing of time, as loops see it: passed in, so that a test decides when timers fire and in which order. */
 
 export interface Timers {
   /** Milliseconds since some moment; never goes back, and continues while the process is stopped. */
   now(): number;
-  /** Calls `run` once, `delayMs` or more from now. Returns what cancels it. */
+  /** Calls `run` once, `delayMs` or more from now, as work of no request. Returns what cancels it. */
   after(delayMs: number, run: () => void): () => void;
 }
 
 export const systemTimers: Timers = {
   now: () => performance.now(),
   after(delayMs, run) {
-    const timer = setTimeout(run, delayMs);
+    const timer = setTimeout(() => outsideRequest(run), delayMs);
     return () => clearTimeout(timer);
   },
 };

@@ -17,6 +17,7 @@ import {
 } from '../send/take-references.ts';
 import type { DraftAccount, DraftStore } from './draft-ports.ts';
 import type { DraftChange, DraftFileInput } from './use-cases.ts';
+import { copyStored } from '../files/open-stored.ts';
 
 export interface DraftFilePorts extends ContentPorts {
   readonly drafts: Pick<DraftStore, 'accountOf'>;
@@ -80,11 +81,8 @@ export async function fetchFiles(
 ): Promise<readonly AttachmentInput[]> {
   const fetched: AttachmentInput[] = [];
   for (const { storagePath, filename, contentType, contentId, inline } of files) {
-    const stream = await blobs.get(storagePath);
-    if (stream === null) {
-      throw new ServiceError('content_missing', { cause: new Error(`no file ${storagePath}`) });
-    }
-    fetched.push({ filename, contentType, contentId, inline, content: await folder.write(stream) });
+    const content = await copyStored(blobs, storagePath, folder);
+    fetched.push({ filename, contentType, contentId, inline, content });
   }
   return fetched;
 }

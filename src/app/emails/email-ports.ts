@@ -196,6 +196,21 @@ export interface EmailFilter {
   readonly scheduledUntil: Date | null;
 }
 
+/** All emails. */
+export const NO_FILTER: EmailFilter = {
+  threadId: null,
+  customerId: null,
+  companyId: null,
+  direction: null,
+  bounced: null,
+  hasFiles: null,
+  listId: null,
+  label: null,
+  recordedSince: null,
+  scheduledSince: null,
+  scheduledUntil: null,
+};
+
 export interface EmailsQuery extends AccountFilter {
   /** Default: none. */
   readonly filter?: EmailFilter;

@@ -7,6 +7,7 @@ import type { EmailUseCases, CustomerEmailsRequest, RawMessage } from './use-cas
 import type { EmailStore } from './email-ports.ts';
 import { PLACE_CURSOR } from '../base/paging.ts';
 import type { BlobStore, RawLocation } from '../files/file-ports.ts';
+import { openStored } from '../files/open-stored.ts';
 
 type Reads = Pick<
   EmailUseCases,
@@ -23,9 +24,7 @@ type Reads = Pick<
 export function createReads(store: EmailStore, blobs: BlobStore): Reads {
   async function openRaw({ bytes, path, sizeBytes }: RawLocation): Promise<RawMessage> {
     if (bytes !== null) return { sizeBytes, stream: Readable.from([bytes]) };
-    const stream = path === null ? null : await blobs.get(path);
-    if (stream === null) throw new ServiceError('content_missing', { cause: new Error(`no file ${path}`) });
-    return { sizeBytes, stream };
+    return { sizeBytes, stream: await openStored(blobs, path) };
   }
 
   return {
@@ -76,12 +75,6 @@ export function createReads(store: EmailStore, blobs: BlobStore): Reads {
       return attachment;
     },
 
-    async openAttachment(attachment, range) {
-      const stream = await blobs.get(attachment.storagePath, range);
-      if (stream === null) {
-        throw new ServiceError('content_missing', { cause: new Error(`no file ${attachment.storagePath}`) });
-      }
-      return stream;
-    },
+    openAttachment: (attachment, range) => openStored(blobs, attachment.storagePath, range),
   };
 }

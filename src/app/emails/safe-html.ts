@@ -10,6 +10,7 @@ import type { ImageUrls } from './image-urls.ts';
 import type { MakeSafeHtml } from './make-safe-html.ts';
 import type { ShownImage } from './safe-html-view.ts';
 import type { EmailUseCases } from './use-cases.ts';
+import { openStored } from '../files/open-stored.ts';
 
 export interface SafeHtmlPorts {
   readonly store: Pick<EmailStore, 'readEmail' | 'readAttachment'>;
@@ -26,9 +27,7 @@ export function createSafeHtml(ports: SafeHtmlPorts): SafeHtmlUseCases {
   async function readStart(attachment: StoredAttachment): Promise<Buffer> {
     const end = Math.min(attachment.sizeBytes, SIGNATURE_BYTES) - 1;
     if (end < 0) return Buffer.alloc(0);
-    const stream = await blobs.get(attachment.storagePath, { start: 0, end });
-    if (stream === null) throw new ServiceError('content_missing');
-    return await buffer(stream);
+    return await buffer(await openStored(blobs, attachment.storagePath, { start: 0, end }));
   }
 
   return {

@@ -47,6 +47,8 @@ export interface ClaimedErasure {
   /** In lower case. */
   readonly addresses: readonly string[];
   readonly customerId: string | null;
+  /** Customers that had the address, by their identifiers; none for a customer. */
+  readonly candidates: readonly string[];
 }
 
 /** `more`: call it again. `waits`: an email is being sent at this moment, or events are being

@@ -1,5 +1,6 @@
 /** What importing needs from the outside. */
 import type { SpecialFolder } from '../../core/mailbox/special-folder.ts';
+import type { AccountFilter } from '../base/account-filter.ts';
 
 /** A file that may hold emails. */
 export interface MailFile {
@@ -32,6 +33,45 @@ export interface MailFiles {
    * no message begins there.
    */
   digestBefore(file: MailFile, position: number): Promise<string | null>;
+}
+
+/** How far a run of the command has come. */
+export interface ImportProgress {
+  /** Emails. */
+  readonly imported: number;
+  /** Emails that were recorded before, and files that an import before was done with. */
+  readonly known: number;
+  /** Emails and files: older than wanted, empty, or of a folder that is left out. */
+  readonly leftOut: number;
+  /** Emails and files. */
+  readonly failed: number;
+  /** Of all files, whatever became of them. */
+  readonly bytesDone: number;
+  /** null: not counted yet. */
+  readonly bytesTotal: number | null;
+}
+
+/** `stopped`: by its operator. `failed`: the database or the storage stayed away; what could not be imported is no failure of it. */
+export type ImportOutcome = 'done' | 'stopped' | 'failed';
+
+export interface ImportRecord extends ImportProgress {
+  readonly id: string;
+  readonly accountId: string;
+  readonly startedAt: Date;
+  /** When it was heard of last. */
+  readonly updatedAt: Date;
+  /** `cut_off`: it ended without saying so, as when its machine stopped. */
+  readonly state: 'running' | 'cut_off' | ImportOutcome;
+}
+
+/** The runs of the command, each with its progress. Throws `ServiceError('database_unavailable')`. */
+export interface ImportLog {
+  /** Returns its identifier. Forgets those that ended long ago. */
+  begin(accountId: string): Promise<string>;
+  /** `outcome` null: it goes on. */
+  note(id: string, progress: ImportProgress, outcome: ImportOutcome | null): Promise<void>;
+  /** The newest first. */
+  list(filter: AccountFilter, limit: number): Promise<readonly ImportRecord[]>;
 }
 
 /** How far an mbox file was read. */

@@ -8,6 +8,7 @@ import { NO_UIDS, piecesOf, toUidSet } from '../../core/mailbox/uid-set.ts';
 import { FIRST_SYNC_DAYS, MailboxError, type MailboxSession, type OpenedMailbox } from './mailbox-ports.ts';
 import type { GenerationRef, KnownMailboxRecord } from './mailbox-record-ports.ts';
 import type { Limit } from '../base/limit.ts';
+import { traced } from '../base/tracing.ts';
 import type { Clock } from '../base/basics.ts';
 import { takeSlice, type TakeMessagesPorts } from './take-messages.ts';
 
@@ -46,7 +47,24 @@ const PIECE_UIDS = 20_000;
 const DAY_MS = 86_400_000;
 
 /** Returns whether there is more to take now. Throws what the session and the database throw, and the signal's reason. */
-export async function syncMailbox(
+export function syncMailbox(
+  ports: SyncMailboxPorts,
+  session: MailboxSession,
+  mailbox: ReadMailbox,
+  options: SyncOptions,
+): Promise<boolean> {
+  const attributes = {
+    'email_worker.account': mailbox.accountId,
+    'email_worker.mailbox': mailbox.record.id,
+  };
+  return traced(
+    { name: 'look at mailbox', kind: 'client', attributes },
+    () => lookAndTake(ports, session, mailbox, options),
+    (left) => ({ attributes: { 'email_worker.more_to_take': left } }),
+  );
+}
+
+async function lookAndTake(
   ports: SyncMailboxPorts,
   session: MailboxSession,
   mailbox: ReadMailbox,

@@ -18,6 +18,7 @@ import { readReceived, type ReadReceivedPorts } from '../reading/read-received.t
 import { readReceivedAttachments } from './receive-attachments.ts';
 import { toReading } from './to-reading.ts';
 import type { ReadEmail, ReparseFilter, ReparseStore, ReplaceResult } from './reparse-ports.ts';
+import { openStored } from '../files/open-stored.ts';
 
 export interface ReparsePorts extends Pick<ReadReceivedPorts, 'reader' | 'unreadable'> {
   readonly store: ReparseStore;
@@ -125,8 +126,7 @@ function contextOf({ automatic }: ReadEmail): { mailFrom?: null } {
 async function openRaw({ messages, blobs }: ReparsePorts, id: string, folder: SpoolFolder): Promise<Content> {
   const location = await messages.readRaw(id);
   if (location?.bytes) return { kind: 'bytes', bytes: location.bytes };
-  const stream = location?.path ? await blobs.get(location.path) : null;
-  if (stream === null) throw new ServiceError('content_missing');
+  const stream = await openStored(blobs, location?.path ?? null);
   return await readRaw(
     stream[Symbol.asyncIterator]() as AsyncIterator<Buffer>,
     DELIVERY_IN_MEMORY_MAX_BYTES,

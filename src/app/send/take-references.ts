@@ -5,6 +5,7 @@ import { MAX_SENT_FILE_BYTES } from '../base/limits.ts';
 import type { AttachmentInput } from '../emails/prepare-attachments.ts';
 import { sizeOf } from '../files/content.ts';
 import type { BlobStore, Content, SpoolFolder } from '../files/file-ports.ts';
+import { copyStored } from '../files/open-stored.ts';
 
 /** A file by what names it; `id` is a UUID in lower case. */
 export interface FileReference {
@@ -66,13 +67,9 @@ export async function copyReferenced(
   file: ReferencedFile,
   folder: SpoolFolder,
 ): Promise<AttachmentInput> {
-  const stream = await blobs.get(file.storagePath);
-  if (stream === null) {
-    throw new ServiceError('content_missing', { cause: new Error(`no file ${file.storagePath}`) });
-  }
   return {
     ...rest,
-    content: await folder.write(stream),
+    content: await copyStored(blobs, file.storagePath, folder),
     filename: filename ?? (file.filename.trim() === '' ? NAMELESS : file.filename),
     // A received part may say anything of its type.
     contentType: contentType ?? (isContentType(file.contentType) ? file.contentType : null),

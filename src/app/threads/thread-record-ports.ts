@@ -5,6 +5,7 @@ import type { AutomaticMail } from '../../core/delivery/automatic.ts';
 import type { KeyAuthor } from '../../core/keys/author.ts';
 import type { AuthVerdict } from '../../core/message/authentication.ts';
 import type { MessageId } from '../../core/message/message-id.ts';
+import type { Metadata } from '../../core/message/tags.ts';
 import type { EmailState } from '../../core/delivery/states.ts';
 import type { LinkRule } from '../../core/thread/place-inbound.ts';
 
@@ -79,6 +80,9 @@ export interface ThreadEmail {
   readonly placement: 'thread_id' | 'decision' | 'new' | LinkRule;
   readonly automatic: AutomaticMail['kind'] | null;
   readonly newParticipant: boolean;
+  /** As its send gave them. */
+  readonly tags: readonly string[];
+  readonly metadata: Metadata;
   /** The key that sent it; null: none. */
   readonly author: KeyAuthor | null;
   /** Whether a received email is from whom it says; null: nothing that is trusted says anything. */

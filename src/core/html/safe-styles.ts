@@ -179,7 +179,7 @@ export function addDeclaration(styles: Styles, declaration: Declaration, context
     styles.set(property, written);
     return;
   }
-  // Settings of Outlook, and of single browsers, are not missed by anybody.
+  // Settings of Outlook and of single browsers are no loss.
   if (!/^(?:mso-|-)/.test(property)) {
     context.onRemoved(addresses.some(context.isRemote) || /url|image|src/i.test(raw(value)));
   }

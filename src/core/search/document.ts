@@ -1,14 +1,14 @@
 /**
  * What is searched of an email, as PostgreSQL's text form of a `tsvector`: words with their places. Subject, people,
- * file names and body stand one after the other with gaps, so that no phrase reaches from one into the other. Places in subject and
- * people carry the label of their part.
+ * file names and body stand one after the other with gaps, so that no phrase reaches from one into the other. Words of subject and
+ * people stand there a second time, behind the sign of their part, so that a word of one part is found however common it is elsewhere.
  *
  * PostgreSQL's bounds (a lexeme of 2 kB, places up to 16,383, 1 MB in all) are kept whatever comes in.
  */
 import { wordsOf } from './words.ts';
 
-/** Where words of these parts stand, as weights of PostgreSQL's; the rest of an email, its text and the names of its files, has none. */
-export const PART_LABELS = { from: 'A', to: 'B', subject: 'C' } as const;
+/** What words of these parts begin with, where they are looked for in one part alone. No word of a text has such signs. */
+export const PART_SIGNS = { from: '<', to: '>', subject: '#' } as const;
 
 export interface SearchedEmail {
   readonly subject: string;
@@ -45,33 +45,38 @@ const GAP = 10;
 /** Bytes that a UTF-16 unit has in UTF-8 at most. */
 const MAX_BYTES_PER_CHAR = 3;
 
-/** Letters and digits only, so nothing needs quoting. */
+/** Letters, digits and signs of parts only, so nothing needs quoting. */
 export function toSearchDocument({ subject, from, to, files, body }: SearchedEmail): string {
   const places = new Map<string, string[]>();
   let place = 1;
   let bytes = 0;
-  const add = (text: string, label = '') => {
+  /** False: the email has as many different words as count. */
+  const addWord = (word: string): boolean => {
+    let known = places.get(word);
+    if (known === undefined) {
+      bytes += MAX_BYTES_PER_CHAR * word.length;
+      if (bytes > MAX_WORD_BYTES) return false;
+      places.set(word, (known = []));
+    }
+    if (place <= MAX_PLACE && known.length < MAX_PLACES_OF_WORD) known.push(String(place));
+    return true;
+  };
+  const add = (text: string, sign = '') => {
     for (const forms of wordsOf(text)) {
       for (const form of forms) {
-        let known = places.get(form);
-        if (known === undefined) {
-          bytes += MAX_BYTES_PER_CHAR * form.length;
-          if (bytes > MAX_WORD_BYTES) return;
-          places.set(form, (known = []));
-        }
-        if (place <= MAX_PLACE && known.length < MAX_PLACES_OF_WORD) known.push(`${place}${label}`);
+        if (!addWord(form) || (sign !== '' && !addWord(sign + form))) return;
       }
       place += 1;
     }
     place += GAP;
   };
-  add(subject, PART_LABELS.subject);
+  add(subject, PART_SIGNS.subject);
   let peopleChars = 0;
   for (const part of ['from', 'to'] as const) {
     for (const text of part === 'from' ? from : to) {
       peopleChars += text.length;
       if (peopleChars > MAX_PEOPLE_CHARS) break;
-      add(text, PART_LABELS[part]);
+      add(text, PART_SIGNS[part]);
     }
   }
   for (const name of files.slice(0, MAX_FILES)) add(name);

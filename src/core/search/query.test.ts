@@ -33,8 +33,8 @@ describe('parseSearchQuery', () => {
       subject: '"neues Angebot" zu',
     });
     expect(formatTsquery(query!)).toBe(
-      `(('rom':*)) & (('ann':*A)) & (('example':B) <-> ('com':*B)) & (('neues':C) <-> ('angebot':C)) & (('zu':C))` +
-        ` & !(('b':A) <-> ('c':A))`,
+      `(('rom':*)) & (('<ann':*)) & (('>example') <-> ('>com':*)) & (('#neues') <-> ('#angebot')) & (('#zu'))` +
+        ` & !(('<b') <-> ('<c'))`,
     );
     expect(parseSearchQuery(null, { from: '-ann', to: '!' })).toBeNull();
     expect(isSearch(null, { to: '!' })).toBe(true);

@@ -6,7 +6,7 @@
  * (`@example.com`, `RE-2024/4711`) is found as a phrase whose last word may continue. Every text is a query: signs that mean
  * nothing are left out.
  */
-import { PART_LABELS } from './document.ts';
+import { PART_SIGNS } from './document.ts';
 import { wordsOf, type WordForms } from './words.ts';
 
 /** Characters of a query. */
@@ -16,7 +16,7 @@ export const MAX_QUERY_CHARS = 200;
 const MIN_PREFIX_CHARS = 3;
 
 /** Where a word has to be. */
-export type SearchPart = keyof typeof PART_LABELS;
+export type SearchPart = keyof typeof PART_SIGNS;
 
 /** What was typed for some parts alone. */
 export type SearchParts = { readonly [Part in SearchPart]?: string | undefined };
@@ -81,8 +81,11 @@ export function formatTsquery({ terms, excluded }: SearchQuery): string {
 
 const formatTerm = (term: Term) => `(${term.map(formatWord).join(' <-> ')})`;
 
-/** Letters and digits only, so nothing needs quoting inside the quotes. */
+/** As the word stands in the index. */
+export const toLexeme = (form: string, part: SearchPart | null): string =>
+  part === null ? form : PART_SIGNS[part] + form;
+
+/** Letters, digits and signs of parts only, so nothing needs quoting inside the quotes. */
 function formatWord({ forms, isPrefix, part }: TermWord): string {
-  const signs = `${isPrefix ? '*' : ''}${part === null ? '' : PART_LABELS[part]}`;
-  return `(${forms.map((form) => `'${form}'${signs === '' ? '' : `:${signs}`}`).join(' | ')})`;
+  return `(${forms.map((form) => `'${toLexeme(form, part)}'${isPrefix ? ':*' : ''}`).join(' | ')})`;
 }

@@ -215,7 +215,7 @@ export interface paths {
         head?: never;
         /**
          * Change the status, assignee, labels or customer of a thread
-         * @description What is left out stays as it is. `labels` comes before `add_labels`, and that before `remove_labels`; 20 labels at most. A change that changes nothing is no event. Needs the right `operate`.
+         * @description What is left out stays as it is. `labels` comes before `add_labels`, and that before `remove_labels`; 20 labels at most. A change that changes nothing is no event. Needs the rights `read` and `operate`.
          */
         patch: operations["changeThread"];
         trace?: never;
@@ -671,7 +671,7 @@ export interface paths {
         head?: never;
         /**
          * Change a send that waits
-         * @description A queued email that no process has taken, and that was never tried: its message is composed again, under its Message-ID. What is not named stays. It is sent once, as it is after the last change that was answered with 200; afterwards the answer is 409. When another change came first, the answer is 412 and `details` has the version it has now. Needs the right `send`.
+         * @description A queued email that no process has taken, and that was never tried: its message is composed again, under its Message-ID. What is not named stays. It is sent once, as it is after the last change that was answered with 200; afterwards the answer is 409. When another change came first, the answer is 412 and `details` has the version it has now. Needs the rights `read` and `send`.
          */
         patch: operations["changeSend"];
         trace?: never;
@@ -895,7 +895,7 @@ export interface paths {
         put?: never;
         /**
          * Try to take a message now
-         * @description Whichever process reads the account tries it, within seconds; it leaves the list when that works. When it does not, the next try follows after the shortest delay again. Needs no body; fields of one are refused. Needs the right `operate`.
+         * @description Whichever process reads the account tries it, within seconds; it leaves the list when that works. When it does not, the next try follows after the shortest delay again. Needs no body; fields of one are refused. Needs the rights `read` and `operate`.
          */
         post: operations["retryQuarantined"];
         delete?: never;
@@ -1348,6 +1348,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/imports": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Show how far imports have come
+         * @description The last 100 runs of `email-worker import`, with their progress, those that run among them. Kept for 90 days. No name of a file is kept. Needs the right `operate`.
+         */
+        get: operations["listImports"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/webhooks/{id}/pause": {
         parameters: {
             query?: never;
@@ -1579,7 +1599,7 @@ export interface components {
         Readiness: {
             /** @enum {string} */
             status: "ready";
-            /** @description Each dependency: `ok` or `away`. Reasons are in the log only. */
+            /** @description Each dependency: `ok` or `away`. Reasons are in the log only. The service is ready without `replica`. */
             checks: components["schemas"]["Checks"];
         };
         NotReady: {
@@ -1588,7 +1608,7 @@ export interface components {
             code: "not_ready" | "shutting_down";
             /** @enum {string} */
             status?: "not_ready";
-            /** @description Each dependency: `ok` or `away`. Reasons are in the log only. */
+            /** @description Each dependency: `ok` or `away`. Reasons are in the log only. The service is ready without `replica`. */
             checks?: components["schemas"]["Checks"];
         };
         OpenApiDocument: {
@@ -1612,6 +1632,12 @@ export interface components {
          * @description ISO 8601 in UTC, with milliseconds.
          */
         NullableTimestamp: string | null;
+        SessionLimits: {
+            /** @description All files of an email together, and so each of them. */
+            attachment_bytes: number;
+            /** @description Files of an email. */
+            attachments: number;
+        };
         Session: {
             /** @description Of the key; `API_SECRET`, with its number, for the secret. */
             name: string;
@@ -1623,6 +1649,7 @@ export interface components {
             key_id: string | null;
             /** @description It ends then, unless it is used before. Of a bearer: when its key expires; null: never. */
             expires_at: components["schemas"]["NullableTimestamp"];
+            limits: components["schemas"]["SessionLimits"];
         };
         CurrentSession: {
             session: components["schemas"]["Session"];
@@ -1801,6 +1828,10 @@ export interface components {
         };
         /** @enum {string} */
         PlacementRule: "thread_id" | "in_reply_to" | "references" | "message_id" | "bounce" | "subject" | "decision" | "new";
+        /** @description Any JSON object, as its send gave it. */
+        Metadata: {
+            [key: string]: unknown;
+        };
         KeyAuthor: {
             /** @description Of the key. */
             id: string;
@@ -1856,6 +1887,9 @@ export interface components {
             automatic: "bounce" | "auto_reply" | "list" | "bulk" | "auto_generated" | null;
             /** @description Its sender never took part in the thread before. */
             new_participant: boolean;
+            /** @description As its send gave them. */
+            tags: string[];
+            metadata: components["schemas"]["Metadata"];
             /** @description The key that sent it; null for any other email. */
             author: components["schemas"]["KeyAuthor"] | null;
             /** @description Of a received email; null when nothing that is trusted says anything. */
@@ -2017,7 +2051,7 @@ export interface components {
             content_id?: string | null;
         };
         RecordedAttachment: {
-            /** @description A file of a recorded email of the same account: it is sent along. */
+            /** @description A file of a recorded email of the same account: it is sent along. Needs the right `read` as well. */
             attachment_id: components["schemas"]["Uuid"];
             /** @description Default: that of the file. */
             filename?: components["schemas"]["NullableNonBlankText"];
@@ -2568,10 +2602,6 @@ export interface components {
             /** @description As it would be sent. To be shown in a frame without scripts. */
             html_body: string | null;
         };
-        /** @description Any JSON object, as its send gave it. */
-        Metadata: {
-            [key: string]: unknown;
-        };
         EmailListing: {
             id: components["schemas"]["Uuid"];
             message_id: components["schemas"]["MessageId"];
@@ -2851,9 +2881,9 @@ export interface components {
             files: number;
             /** @description Drafts that name the person, or answer such an email. */
             drafts: number;
-            /** @description Addresses and domains of customers, and companies. */
+            /** @description Addresses, domains, names and companies of customers. */
             customer_rules: number;
-            /** @description Entries of the suppression list, of which at most a digest is left. */
+            /** @description Entries of the suppression list, of which at most a digest is left, and what entries of others said. */
             suppressions: number;
             /** @description Lists that the person left; of the address a digest is left, so that it stays off them. */
             unsubscribes: number;
@@ -3519,6 +3549,36 @@ export interface components {
             /** @description Each step, the oldest first, also those without mail. */
             points: components["schemas"]["StatisticsPoint"][];
         };
+        /**
+         * @description `cut_off`: it was not heard of for three minutes, and did not say that it ended. `stopped`: by its operator. `failed`: the database or the file storage stayed away. Run again, each goes on where it was.
+         * @enum {string}
+         */
+        ImportState: "running" | "cut_off" | "done" | "stopped" | "failed";
+        ImportCount: number;
+        Import: {
+            id: components["schemas"]["Uuid"];
+            account_id: components["schemas"]["AccountId"];
+            state: components["schemas"]["ImportState"];
+            started_at: components["schemas"]["Timestamp"];
+            /** @description When it was heard of last. */
+            updated_at: components["schemas"]["Timestamp"];
+            /** @description Emails. */
+            imported: components["schemas"]["ImportCount"];
+            /** @description Emails that were recorded before, and files that were done before. */
+            known: components["schemas"]["ImportCount"];
+            /** @description Emails and files: older than wanted, empty, or of folders that are left out. */
+            left_out: components["schemas"]["ImportCount"];
+            /** @description Emails and files that could not be imported; the report of the command lists them. */
+            failed: components["schemas"]["ImportCount"];
+            /** @description Of all files. */
+            bytes_done: components["schemas"]["ImportCount"];
+            /** @description Of all files; null: not counted yet. */
+            bytes_total: number | null;
+        };
+        Imports: {
+            /** @description The newest first. */
+            imports: components["schemas"]["Import"][];
+        };
         ReplayRequest: {
             /** @description Go on behind this event; `0000000000000000`: with the first that is kept. */
             after?: components["schemas"]["EventId"];
@@ -3868,6 +3928,7 @@ export interface components {
         /** @description Codes: `internal_error`. */
         InternalError: {
             headers: {
+                "X-Request-Id": components["headers"]["XRequestId"];
                 [name: string]: unknown;
             };
             content: {
@@ -3878,6 +3939,7 @@ export interface components {
         ShuttingDownError: {
             headers: {
                 "Retry-After": components["headers"]["RetryAfter"];
+                "X-Request-Id": components["headers"]["XRequestId"];
                 [name: string]: unknown;
             };
             content: {
@@ -3887,6 +3949,7 @@ export interface components {
         /** @description Codes: `content_missing`, `internal_error`. */
         ContentMissingOrInternalError: {
             headers: {
+                "X-Request-Id": components["headers"]["XRequestId"];
                 [name: string]: unknown;
             };
             content: {
@@ -3897,6 +3960,7 @@ export interface components {
         DatabaseUnavailableOrShuttingDownOrStorageUnavailableError: {
             headers: {
                 "Retry-After": components["headers"]["RetryAfter"];
+                "X-Request-Id": components["headers"]["XRequestId"];
                 [name: string]: unknown;
             };
             content: {
@@ -3906,6 +3970,7 @@ export interface components {
         /** @description Codes: `request_timeout`. */
         RequestTimeoutError: {
             headers: {
+                "X-Request-Id": components["headers"]["XRequestId"];
                 [name: string]: unknown;
             };
             content: {
@@ -3915,6 +3980,7 @@ export interface components {
         /** @description Codes: `payload_too_large`. */
         PayloadTooLargeError: {
             headers: {
+                "X-Request-Id": components["headers"]["XRequestId"];
                 [name: string]: unknown;
             };
             content: {
@@ -3924,6 +3990,7 @@ export interface components {
         /** @description Codes: `unsupported_content_encoding`, `unsupported_media_type`. */
         UnsupportedContentEncodingOrUnsupportedMediaTypeError: {
             headers: {
+                "X-Request-Id": components["headers"]["XRequestId"];
                 [name: string]: unknown;
             };
             content: {
@@ -3934,6 +4001,7 @@ export interface components {
         TooManyFailedLoginsError: {
             headers: {
                 "Retry-After": components["headers"]["RetryAfter"];
+                "X-Request-Id": components["headers"]["XRequestId"];
                 [name: string]: unknown;
             };
             content: {
@@ -3944,6 +4012,7 @@ export interface components {
         BusyOrDatabaseUnavailableOrShuttingDownError: {
             headers: {
                 "Retry-After": components["headers"]["RetryAfter"];
+                "X-Request-Id": components["headers"]["XRequestId"];
                 [name: string]: unknown;
             };
             content: {
@@ -3954,6 +4023,7 @@ export interface components {
         UnauthorizedError: {
             headers: {
                 "WWW-Authenticate": components["headers"]["WWWAuthenticate"];
+                "X-Request-Id": components["headers"]["XRequestId"];
                 [name: string]: unknown;
             };
             content: {
@@ -3963,6 +4033,7 @@ export interface components {
         /** @description Codes: `cross_site_request`, `forbidden_right`. */
         CrossSiteRequestOrForbiddenRightError: {
             headers: {
+                "X-Request-Id": components["headers"]["XRequestId"];
                 [name: string]: unknown;
             };
             content: {
@@ -3973,6 +4044,7 @@ export interface components {
         DatabaseUnavailableOrShuttingDownError: {
             headers: {
                 "Retry-After": components["headers"]["RetryAfter"];
+                "X-Request-Id": components["headers"]["XRequestId"];
                 [name: string]: unknown;
             };
             content: {
@@ -3982,6 +4054,7 @@ export interface components {
         /** @description Codes: `thread_not_found`. */
         ThreadNotFoundError: {
             headers: {
+                "X-Request-Id": components["headers"]["XRequestId"];
                 [name: string]: unknown;
             };
             content: {
@@ -3991,6 +4064,7 @@ export interface components {
         /** @description Codes: `not_deletable`. */
         NotDeletableError: {
             headers: {
+                "X-Request-Id": components["headers"]["XRequestId"];
                 [name: string]: unknown;
             };
             content: {
@@ -4000,6 +4074,7 @@ export interface components {
         /** @description Codes: `email_not_found`, `thread_not_found`. */
         EmailNotFoundOrThreadNotFoundError: {
             headers: {
+                "X-Request-Id": components["headers"]["XRequestId"];
                 [name: string]: unknown;
             };
             content: {
@@ -4009,6 +4084,7 @@ export interface components {
         /** @description Codes: `different_accounts`. */
         DifferentAccountsError: {
             headers: {
+                "X-Request-Id": components["headers"]["XRequestId"];
                 [name: string]: unknown;
             };
             content: {
@@ -4020,6 +4096,7 @@ export interface components {
             headers: {
                 /** @description In seconds; only when the code is temporary. */
                 "Retry-After"?: number;
+                "X-Request-Id": components["headers"]["XRequestId"];
                 [name: string]: unknown;
             };
             content: {
@@ -4029,6 +4106,7 @@ export interface components {
         /** @description Codes: `email_deleted`. */
         EmailDeletedError: {
             headers: {
+                "X-Request-Id": components["headers"]["XRequestId"];
                 [name: string]: unknown;
             };
             content: {
@@ -4038,6 +4116,7 @@ export interface components {
         /** @description Codes: `attachments_too_large`, `payload_too_large`. */
         AttachmentsTooLargeOrPayloadTooLargeError: {
             headers: {
+                "X-Request-Id": components["headers"]["XRequestId"];
                 [name: string]: unknown;
             };
             content: {
@@ -4047,6 +4126,7 @@ export interface components {
         /** @description Codes: `recipient_suppressed`, `recipient_unsubscribed`. */
         RecipientSuppressedOrRecipientUnsubscribedError: {
             headers: {
+                "X-Request-Id": components["headers"]["XRequestId"];
                 [name: string]: unknown;
             };
             content: {
@@ -4057,6 +4137,7 @@ export interface components {
         LoopSuspectedOrRateLimitedOrTooManyFailedLoginsError: {
             headers: {
                 "Retry-After": components["headers"]["RetryAfter"];
+                "X-Request-Id": components["headers"]["XRequestId"];
                 [name: string]: unknown;
             };
             content: {
@@ -4066,6 +4147,7 @@ export interface components {
         /** @description Codes: `content_missing`, `internal_error`, `send_deferred`, `send_failed`, `send_unknown`. */
         ContentMissingOrInternalErrorOrSendDeferredOrSendFailedOrSendUnknownError: {
             headers: {
+                "X-Request-Id": components["headers"]["XRequestId"];
                 [name: string]: unknown;
             };
             content: {
@@ -4076,6 +4158,7 @@ export interface components {
         BusyOrDatabaseUnavailableOrDiskFullOrReadingUnavailableOrShuttingDownOrStorageUnavailableError: {
             headers: {
                 "Retry-After": components["headers"]["RetryAfter"];
+                "X-Request-Id": components["headers"]["XRequestId"];
                 [name: string]: unknown;
             };
             content: {
@@ -4085,6 +4168,7 @@ export interface components {
         /** @description Codes: `attachment_not_found`, `email_not_found`, `template_not_found`, `thread_not_found`, `upload_not_found`. */
         AttachmentNotFoundOrEmailNotFoundOrTemplateNotFoundOrThreadNotFoundOrUploadNotFoundError: {
             headers: {
+                "X-Request-Id": components["headers"]["XRequestId"];
                 [name: string]: unknown;
             };
             content: {
@@ -4094,6 +4178,7 @@ export interface components {
         /** @description Codes: `email_not_found`. */
         EmailNotFoundError: {
             headers: {
+                "X-Request-Id": components["headers"]["XRequestId"];
                 [name: string]: unknown;
             };
             content: {
@@ -4104,6 +4189,7 @@ export interface components {
         DatabaseUnavailableOrReadingUnavailableOrShuttingDownError: {
             headers: {
                 "Retry-After": components["headers"]["RetryAfter"];
+                "X-Request-Id": components["headers"]["XRequestId"];
                 [name: string]: unknown;
             };
             content: {
@@ -4114,6 +4200,7 @@ export interface components {
         BusyOrDatabaseUnavailableOrDiskFullOrShuttingDownOrStorageUnavailableError: {
             headers: {
                 "Retry-After": components["headers"]["RetryAfter"];
+                "X-Request-Id": components["headers"]["XRequestId"];
                 [name: string]: unknown;
             };
             content: {
@@ -4123,6 +4210,7 @@ export interface components {
         /** @description Codes: `draft_not_found`. */
         DraftNotFoundError: {
             headers: {
+                "X-Request-Id": components["headers"]["XRequestId"];
                 [name: string]: unknown;
             };
             content: {
@@ -4134,6 +4222,7 @@ export interface components {
             headers: {
                 /** @description In seconds; only when the code is temporary. */
                 "Retry-After"?: number;
+                "X-Request-Id": components["headers"]["XRequestId"];
                 [name: string]: unknown;
             };
             content: {
@@ -4143,6 +4232,7 @@ export interface components {
         /** @description Codes: `draft_changed`. */
         DraftChangedError: {
             headers: {
+                "X-Request-Id": components["headers"]["XRequestId"];
                 [name: string]: unknown;
             };
             content: {
@@ -4152,6 +4242,7 @@ export interface components {
         /** @description Codes: `version_required`. */
         VersionRequiredError: {
             headers: {
+                "X-Request-Id": components["headers"]["XRequestId"];
                 [name: string]: unknown;
             };
             content: {
@@ -4163,6 +4254,7 @@ export interface components {
             headers: {
                 /** @description `bytes *\/` and the size of the file (RFC 9110 §14.4). */
                 "Content-Range"?: string;
+                "X-Request-Id": components["headers"]["XRequestId"];
                 [name: string]: unknown;
             };
             content: {
@@ -4173,6 +4265,7 @@ export interface components {
         BusyOrDatabaseUnavailableOrReadingUnavailableOrShuttingDownError: {
             headers: {
                 "Retry-After": components["headers"]["RetryAfter"];
+                "X-Request-Id": components["headers"]["XRequestId"];
                 [name: string]: unknown;
             };
             content: {
@@ -4182,6 +4275,7 @@ export interface components {
         /** @description Codes: `template_not_found`. */
         TemplateNotFoundError: {
             headers: {
+                "X-Request-Id": components["headers"]["XRequestId"];
                 [name: string]: unknown;
             };
             content: {
@@ -4191,6 +4285,7 @@ export interface components {
         /** @description Codes: `template_changed`. */
         TemplateChangedError: {
             headers: {
+                "X-Request-Id": components["headers"]["XRequestId"];
                 [name: string]: unknown;
             };
             content: {
@@ -4200,6 +4295,7 @@ export interface components {
         /** @description Codes: `cross_site_request`, `forbidden_account`, `forbidden_right`. */
         CrossSiteRequestOrForbiddenAccountOrForbiddenRightError: {
             headers: {
+                "X-Request-Id": components["headers"]["XRequestId"];
                 [name: string]: unknown;
             };
             content: {
@@ -4209,6 +4305,7 @@ export interface components {
         /** @description Codes: `suppression_not_found`. */
         SuppressionNotFoundError: {
             headers: {
+                "X-Request-Id": components["headers"]["XRequestId"];
                 [name: string]: unknown;
             };
             content: {
@@ -4218,6 +4315,7 @@ export interface components {
         /** @description Codes: `variant_not_found`. */
         VariantNotFoundError: {
             headers: {
+                "X-Request-Id": components["headers"]["XRequestId"];
                 [name: string]: unknown;
             };
             content: {
@@ -4227,6 +4325,7 @@ export interface components {
         /** @description Codes: `events_expired`. */
         EventsExpiredError: {
             headers: {
+                "X-Request-Id": components["headers"]["XRequestId"];
                 [name: string]: unknown;
             };
             content: {
@@ -4236,6 +4335,7 @@ export interface components {
         /** @description Codes: `webhook_not_found`. */
         WebhookNotFoundError: {
             headers: {
+                "X-Request-Id": components["headers"]["XRequestId"];
                 [name: string]: unknown;
             };
             content: {
@@ -4245,6 +4345,7 @@ export interface components {
         /** @description Codes: `webhook_secret_unreadable`. */
         WebhookSecretUnreadableError: {
             headers: {
+                "X-Request-Id": components["headers"]["XRequestId"];
                 [name: string]: unknown;
             };
             content: {
@@ -4254,6 +4355,7 @@ export interface components {
         /** @description Codes: `cross_site_request`, `forbidden_right`, `key_exceeds_caller`. */
         CrossSiteRequestOrForbiddenRightOrKeyExceedsCallerError: {
             headers: {
+                "X-Request-Id": components["headers"]["XRequestId"];
                 [name: string]: unknown;
             };
             content: {
@@ -4263,6 +4365,7 @@ export interface components {
         /** @description Codes: `key_not_found`. */
         KeyNotFoundError: {
             headers: {
+                "X-Request-Id": components["headers"]["XRequestId"];
                 [name: string]: unknown;
             };
             content: {
@@ -4310,6 +4413,8 @@ export interface components {
     };
     requestBodies: never;
     headers: {
+        /** @description The name of the request, in the log as well: the `X-Request-Id` of the caller when it is safe to repeat (letters, digits and `._:=+/@-`, at most 128), else a new one. */
+        XRequestId: string;
         /** @description In seconds. */
         RetryAfter: number;
         /** @description Bytes of this answer. */
@@ -4348,6 +4453,7 @@ export interface operations {
             /** @description Alive. */
             200: {
                 headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -4364,6 +4470,7 @@ export interface operations {
             /** @description Codes: `invalid_request`. */
             400: {
                 headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -4386,6 +4493,7 @@ export interface operations {
             /** @description Everything the service stands on answers. */
             200: {
                 headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -4405,6 +4513,7 @@ export interface operations {
             /** @description Codes: `invalid_request`. */
             400: {
                 headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -4416,6 +4525,7 @@ export interface operations {
             503: {
                 headers: {
                     "Retry-After": components["headers"]["RetryAfter"];
+                    "X-Request-Id": components["headers"]["XRequestId"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -4448,6 +4558,7 @@ export interface operations {
             /** @description The document. */
             200: {
                 headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -4467,6 +4578,7 @@ export interface operations {
             /** @description Codes: `invalid_request`. */
             400: {
                 headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -4500,6 +4612,7 @@ export interface operations {
                     "Content-Length": components["headers"]["ContentLength"];
                     "Content-Disposition": components["headers"]["ContentDisposition"];
                     "Accept-Ranges": components["headers"]["AcceptRanges"];
+                    "X-Request-Id": components["headers"]["XRequestId"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -4510,6 +4623,7 @@ export interface operations {
             /** @description Codes: `invalid_request`, `invalid_uuid`. */
             400: {
                 headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -4522,6 +4636,7 @@ export interface operations {
             /** @description Codes: `image_not_found`. */
             404: {
                 headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -4547,6 +4662,7 @@ export interface operations {
             /** @description Who it is. */
             200: {
                 headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -4561,7 +4677,11 @@ export interface operations {
                      *         ],
                      *         "accounts": null,
                      *         "key_id": "0123456789ab",
-                     *         "expires_at": "2026-01-31T12:00:00.000Z"
+                     *         "expires_at": "2026-01-31T12:00:00.000Z",
+                     *         "limits": {
+                     *           "attachment_bytes": 26214400,
+                     *           "attachments": 200
+                     *         }
                      *       }
                      *     }
                      */
@@ -4598,6 +4718,7 @@ export interface operations {
                 headers: {
                     /** @description `email_worker_session`, HttpOnly and SameSite=Strict. */
                     "Set-Cookie"?: string;
+                    "X-Request-Id": components["headers"]["XRequestId"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -4612,7 +4733,11 @@ export interface operations {
                      *         ],
                      *         "accounts": null,
                      *         "key_id": "0123456789ab",
-                     *         "expires_at": "2026-01-31T12:00:00.000Z"
+                     *         "expires_at": "2026-01-31T12:00:00.000Z",
+                     *         "limits": {
+                     *           "attachment_bytes": 26214400,
+                     *           "attachments": 200
+                     *         }
                      *       }
                      *     }
                      */
@@ -4622,6 +4747,7 @@ export interface operations {
             /** @description Codes: `duplicate_field`, `invalid_json`, `invalid_request`, `unknown_field`. */
             400: {
                 headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -4632,6 +4758,7 @@ export interface operations {
             401: {
                 headers: {
                     "WWW-Authenticate": components["headers"]["WWWAuthenticate"];
+                    "X-Request-Id": components["headers"]["XRequestId"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -4644,6 +4771,7 @@ export interface operations {
             /** @description Codes: `cross_site_request`. */
             403: {
                 headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -4673,6 +4801,7 @@ export interface operations {
             /** @description Logged out. */
             200: {
                 headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -4687,6 +4816,7 @@ export interface operations {
             /** @description Codes: `duplicate_field`, `invalid_json`, `invalid_request`, `unknown_field`. */
             400: {
                 headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -4723,6 +4853,7 @@ export interface operations {
                 headers: {
                     ETag: components["headers"]["ETag"];
                     "Cache-Control": components["headers"]["CacheControl"];
+                    "X-Request-Id": components["headers"]["XRequestId"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -4768,6 +4899,7 @@ export interface operations {
                 headers: {
                     ETag: components["headers"]["ETag"];
                     "Cache-Control": components["headers"]["CacheControl"];
+                    "X-Request-Id": components["headers"]["XRequestId"];
                     [name: string]: unknown;
                 };
                 content?: never;
@@ -4775,6 +4907,7 @@ export interface operations {
             /** @description Codes: `invalid_uuid`. */
             400: {
                 headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -4840,6 +4973,7 @@ export interface operations {
             /** @description One page. */
             200: {
                 headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -4893,6 +5027,7 @@ export interface operations {
             /** @description Codes: `invalid_cursor`, `invalid_request`, `invalid_uuid`, `unknown_account`, `unknown_field`. */
             400: {
                 headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -4921,6 +5056,7 @@ export interface operations {
             /** @description Marked. */
             200: {
                 headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -4936,6 +5072,7 @@ export interface operations {
             /** @description Codes: `duplicate_field`, `invalid_json`, `invalid_request`, `invalid_uuid`, `unknown_field`. */
             400: {
                 headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -4968,6 +5105,7 @@ export interface operations {
             /** @description Marked. */
             200: {
                 headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -4983,6 +5121,7 @@ export interface operations {
             /** @description Codes: `duplicate_field`, `invalid_json`, `invalid_request`, `invalid_uuid`, `unknown_field`. */
             400: {
                 headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -5022,6 +5161,7 @@ export interface operations {
             /** @description The thread and a page of its emails. */
             200: {
                 headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -5116,6 +5256,12 @@ export interface operations {
                      *           "placement_rule": "new",
                      *           "automatic": null,
                      *           "new_participant": false,
+                     *           "tags": [
+                     *             "angebot"
+                     *           ],
+                     *           "metadata": {
+                     *             "order_id": 4711
+                     *           },
                      *           "author": {
                      *             "id": "4r8gk2m0vqxz",
                      *             "name": "CRM"
@@ -5133,6 +5279,7 @@ export interface operations {
             /** @description Codes: `invalid_cursor`, `invalid_request`, `invalid_uuid`, `unknown_field`. */
             400: {
                 headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -5162,6 +5309,7 @@ export interface operations {
             /** @description Deleted. */
             200: {
                 headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -5178,6 +5326,7 @@ export interface operations {
             /** @description Codes: `duplicate_field`, `invalid_json`, `invalid_request`, `invalid_uuid`, `unknown_field`. */
             400: {
                 headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -5227,6 +5376,7 @@ export interface operations {
             /** @description The record as it is now. */
             200: {
                 headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -5269,6 +5419,7 @@ export interface operations {
             /** @description Codes: `duplicate_field`, `invalid_json`, `invalid_request`, `invalid_uuid`, `too_many_entries`, `unknown_field`. */
             400: {
                 headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -5285,6 +5436,7 @@ export interface operations {
             /** @description Codes: `thread_changed`. */
             412: {
                 headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -5318,6 +5470,7 @@ export interface operations {
             /** @description The counts. */
             200: {
                 headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -5364,6 +5517,7 @@ export interface operations {
             /** @description Codes: `invalid_request`, `unknown_account`, `unknown_field`. */
             400: {
                 headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -5404,6 +5558,7 @@ export interface operations {
             /** @description The emails are in the new thread. */
             200: {
                 headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -5421,6 +5576,7 @@ export interface operations {
             /** @description Codes: `duplicate_field`, `invalid_json`, `invalid_request`, `invalid_uuid`, `unknown_field`. */
             400: {
                 headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -5434,6 +5590,7 @@ export interface operations {
             /** @description Codes: `different_accounts`, `email_not_in_thread`, `thread_would_be_empty`. */
             409: {
                 headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -5475,6 +5632,7 @@ export interface operations {
             /** @description The threads are one. */
             200: {
                 headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -5492,6 +5650,7 @@ export interface operations {
             /** @description Codes: `duplicate_field`, `invalid_json`, `invalid_request`, `invalid_uuid`, `unknown_field`. */
             400: {
                 headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -5537,6 +5696,7 @@ export interface operations {
             /** @description The emails are in this thread. */
             200: {
                 headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -5554,6 +5714,7 @@ export interface operations {
             /** @description Codes: `duplicate_field`, `invalid_json`, `invalid_request`, `invalid_uuid`, `unknown_field`. */
             400: {
                 headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -5614,6 +5775,7 @@ export interface operations {
             200: {
                 headers: {
                     "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
+                    "X-Request-Id": components["headers"]["XRequestId"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -5634,6 +5796,7 @@ export interface operations {
                     "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
                     Location: components["headers"]["Location"];
                     "Preference-Applied": components["headers"]["PreferenceApplied"];
+                    "X-Request-Id": components["headers"]["XRequestId"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -5652,6 +5815,7 @@ export interface operations {
             207: {
                 headers: {
                     "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
+                    "X-Request-Id": components["headers"]["XRequestId"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -5669,6 +5833,7 @@ export interface operations {
             /** @description Codes: `duplicate_field`, `header_injection`, `header_not_allowed`, `invalid_address`, `invalid_base64`, `invalid_content_id`, `invalid_content_type`, `invalid_filename`, `invalid_idempotency_key`, `invalid_json`, `invalid_lane`, `invalid_list`, `invalid_message_id`, `invalid_request`, `invalid_send_at`, `invalid_tag`, `invalid_text`, `invalid_uuid`, `metadata_too_large`, `missing_body`, `missing_recipient_or_subject`, `one_recipient_expected`, `template_empty`, `template_invalid`, `template_too_complex`, `template_variable_missing`, `too_many_recipients`, `unknown_account`, `unknown_field`, `unsubscribe_unavailable`, `variables_too_large`. */
             400: {
                 headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -5680,6 +5845,7 @@ export interface operations {
             /** @description Codes: `attachment_not_found`, `template_not_found`, `thread_not_found`, `upload_not_found`. */
             404: {
                 headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -5746,6 +5912,7 @@ export interface operations {
             200: {
                 headers: {
                     "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
+                    "X-Request-Id": components["headers"]["XRequestId"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -5774,6 +5941,7 @@ export interface operations {
             /** @description Codes: `duplicate_field`, `invalid_idempotency_key`, `invalid_json`, `invalid_request`, `unknown_field`. */
             400: {
                 headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -5794,6 +5962,7 @@ export interface operations {
             503: {
                 headers: {
                     "Retry-After": components["headers"]["RetryAfter"];
+                    "X-Request-Id": components["headers"]["XRequestId"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -5827,6 +5996,7 @@ export interface operations {
             /** @description Nothing was sent. */
             200: {
                 headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -5857,6 +6027,7 @@ export interface operations {
             /** @description Codes: `invalid_request`, `invalid_uuid`, `unknown_field`. */
             400: {
                 headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -5902,6 +6073,7 @@ export interface operations {
             200: {
                 headers: {
                     "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
+                    "X-Request-Id": components["headers"]["XRequestId"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -5922,6 +6094,7 @@ export interface operations {
                     "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
                     Location: components["headers"]["Location"];
                     "Preference-Applied": components["headers"]["PreferenceApplied"];
+                    "X-Request-Id": components["headers"]["XRequestId"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -5940,6 +6113,7 @@ export interface operations {
             207: {
                 headers: {
                     "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
+                    "X-Request-Id": components["headers"]["XRequestId"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -5957,6 +6131,7 @@ export interface operations {
             /** @description Codes: `duplicate_field`, `header_injection`, `header_not_allowed`, `invalid_address`, `invalid_base64`, `invalid_content_id`, `invalid_content_type`, `invalid_filename`, `invalid_idempotency_key`, `invalid_json`, `invalid_lane`, `invalid_list`, `invalid_message_id`, `invalid_request`, `invalid_send_at`, `invalid_tag`, `invalid_text`, `invalid_uuid`, `metadata_too_large`, `missing_body`, `missing_recipient_or_subject`, `one_recipient_expected`, `template_empty`, `template_invalid`, `template_too_complex`, `template_variable_missing`, `too_many_recipients`, `unknown_account`, `unknown_field`, `unsubscribe_unavailable`, `variables_too_large`. */
             400: {
                 headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -6008,6 +6183,7 @@ export interface operations {
             200: {
                 headers: {
                     "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
+                    "X-Request-Id": components["headers"]["XRequestId"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -6028,6 +6204,7 @@ export interface operations {
                     "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
                     Location: components["headers"]["Location"];
                     "Preference-Applied": components["headers"]["PreferenceApplied"];
+                    "X-Request-Id": components["headers"]["XRequestId"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -6046,6 +6223,7 @@ export interface operations {
             207: {
                 headers: {
                     "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
+                    "X-Request-Id": components["headers"]["XRequestId"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -6063,6 +6241,7 @@ export interface operations {
             /** @description Codes: `duplicate_field`, `header_injection`, `header_not_allowed`, `invalid_address`, `invalid_base64`, `invalid_content_id`, `invalid_content_type`, `invalid_filename`, `invalid_idempotency_key`, `invalid_json`, `invalid_lane`, `invalid_list`, `invalid_message_id`, `invalid_request`, `invalid_send_at`, `invalid_tag`, `invalid_text`, `invalid_uuid`, `metadata_too_large`, `missing_body`, `missing_recipient_or_subject`, `one_recipient_expected`, `template_empty`, `template_invalid`, `template_too_complex`, `template_variable_missing`, `too_many_recipients`, `unknown_account`, `unknown_field`, `unsubscribe_unavailable`, `variables_too_large`. */
             400: {
                 headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -6115,6 +6294,7 @@ export interface operations {
             200: {
                 headers: {
                     "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
+                    "X-Request-Id": components["headers"]["XRequestId"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -6135,6 +6315,7 @@ export interface operations {
                     "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
                     Location: components["headers"]["Location"];
                     "Preference-Applied": components["headers"]["PreferenceApplied"];
+                    "X-Request-Id": components["headers"]["XRequestId"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -6153,6 +6334,7 @@ export interface operations {
             207: {
                 headers: {
                     "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
+                    "X-Request-Id": components["headers"]["XRequestId"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -6170,6 +6352,7 @@ export interface operations {
             /** @description Codes: `duplicate_field`, `header_injection`, `header_not_allowed`, `invalid_address`, `invalid_base64`, `invalid_content_id`, `invalid_content_type`, `invalid_filename`, `invalid_idempotency_key`, `invalid_json`, `invalid_lane`, `invalid_list`, `invalid_message_id`, `invalid_request`, `invalid_send_at`, `invalid_tag`, `invalid_text`, `invalid_uuid`, `metadata_too_large`, `missing_body`, `missing_recipient_or_subject`, `one_recipient_expected`, `template_empty`, `template_invalid`, `template_too_complex`, `template_variable_missing`, `too_many_recipients`, `unknown_account`, `unknown_field`, `unsubscribe_unavailable`, `variables_too_large`. */
             400: {
                 headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -6213,6 +6396,7 @@ export interface operations {
             /** @description One page. */
             200: {
                 headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -6244,6 +6428,7 @@ export interface operations {
             /** @description Codes: `invalid_cursor`, `invalid_request`, `invalid_uuid`, `unknown_account`, `unknown_field`. */
             400: {
                 headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -6287,6 +6472,7 @@ export interface operations {
                 headers: {
                     /** @description The version in quotes, for `If-Match`. */
                     ETag?: string;
+                    "X-Request-Id": components["headers"]["XRequestId"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -6333,6 +6519,7 @@ export interface operations {
             /** @description Codes: `duplicate_field`, `invalid_base64`, `invalid_filename`, `invalid_json`, `invalid_lane`, `invalid_list`, `invalid_request`, `invalid_send_at`, `invalid_text`, `invalid_uuid`, `metadata_too_large`, `unknown_account`, `unknown_field`, `variables_too_large`. */
             400: {
                 headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -6344,6 +6531,7 @@ export interface operations {
             /** @description Codes: `attachment_not_found`, `draft_file_not_found`, `upload_not_found`. */
             404: {
                 headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -6378,6 +6566,7 @@ export interface operations {
                 headers: {
                     /** @description The version in quotes, for `If-Match`. */
                     ETag?: string;
+                    "X-Request-Id": components["headers"]["XRequestId"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -6424,6 +6613,7 @@ export interface operations {
             /** @description Codes: `invalid_uuid`. */
             400: {
                 headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -6456,6 +6646,7 @@ export interface operations {
             /** @description Deleted. */
             200: {
                 headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -6471,6 +6662,7 @@ export interface operations {
             /** @description Codes: `duplicate_field`, `invalid_json`, `invalid_request`, `invalid_uuid`, `unknown_field`. */
             400: {
                 headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -6527,6 +6719,7 @@ export interface operations {
                 headers: {
                     /** @description The version in quotes, for `If-Match`. */
                     ETag?: string;
+                    "X-Request-Id": components["headers"]["XRequestId"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -6573,6 +6766,7 @@ export interface operations {
             /** @description Codes: `duplicate_field`, `invalid_base64`, `invalid_filename`, `invalid_json`, `invalid_lane`, `invalid_list`, `invalid_request`, `invalid_send_at`, `invalid_text`, `invalid_uuid`, `metadata_too_large`, `unknown_account`, `unknown_field`, `variables_too_large`. */
             400: {
                 headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -6584,6 +6778,7 @@ export interface operations {
             /** @description Codes: `attachment_not_found`, `draft_file_not_found`, `draft_not_found`, `upload_not_found`. */
             404: {
                 headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -6637,6 +6832,7 @@ export interface operations {
                     /** @description The SHA-256 of the whole file, in quotes. */
                     ETag?: string;
                     "Cache-Control": components["headers"]["CacheControl"];
+                    "X-Request-Id": components["headers"]["XRequestId"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -6654,6 +6850,7 @@ export interface operations {
                     ETag?: string;
                     "Cache-Control": components["headers"]["CacheControl"];
                     "Content-Range": components["headers"]["ContentRange"];
+                    "X-Request-Id": components["headers"]["XRequestId"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -6667,6 +6864,7 @@ export interface operations {
                     /** @description The SHA-256 of the whole file, in quotes. */
                     ETag?: string;
                     "Cache-Control": components["headers"]["CacheControl"];
+                    "X-Request-Id": components["headers"]["XRequestId"];
                     [name: string]: unknown;
                 };
                 content?: never;
@@ -6674,6 +6872,7 @@ export interface operations {
             /** @description Codes: `invalid_request`, `invalid_uuid`, `unknown_field`. */
             400: {
                 headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -6685,6 +6884,7 @@ export interface operations {
             /** @description Codes: `draft_file_not_found`. */
             404: {
                 headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -6721,6 +6921,7 @@ export interface operations {
             200: {
                 headers: {
                     "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
+                    "X-Request-Id": components["headers"]["XRequestId"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -6741,6 +6942,7 @@ export interface operations {
                     "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
                     Location: components["headers"]["Location"];
                     "Preference-Applied": components["headers"]["PreferenceApplied"];
+                    "X-Request-Id": components["headers"]["XRequestId"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -6759,6 +6961,7 @@ export interface operations {
             207: {
                 headers: {
                     "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
+                    "X-Request-Id": components["headers"]["XRequestId"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -6776,6 +6979,7 @@ export interface operations {
             /** @description Codes: `duplicate_field`, `header_injection`, `header_not_allowed`, `invalid_address`, `invalid_content_id`, `invalid_content_type`, `invalid_filename`, `invalid_json`, `invalid_lane`, `invalid_list`, `invalid_message_id`, `invalid_request`, `invalid_send_at`, `invalid_tag`, `invalid_text`, `invalid_uuid`, `metadata_too_large`, `missing_body`, `missing_recipient_or_subject`, `one_recipient_expected`, `template_empty`, `template_invalid`, `template_too_complex`, `template_variable_missing`, `too_many_recipients`, `unknown_account`, `unknown_field`, `unsubscribe_unavailable`, `variables_too_large`. */
             400: {
                 headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -6790,6 +6994,7 @@ export interface operations {
             /** @description Codes: `attachment_not_found`, `draft_not_found`, `email_not_found`, `template_not_found`, `thread_not_found`, `upload_not_found`. */
             404: {
                 headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -6805,6 +7010,7 @@ export interface operations {
                 headers: {
                     /** @description In seconds; only when the code is temporary. */
                     "Retry-After"?: number;
+                    "X-Request-Id": components["headers"]["XRequestId"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -6844,6 +7050,7 @@ export interface operations {
             /** @description One page. */
             200: {
                 headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -6869,6 +7076,7 @@ export interface operations {
             /** @description Codes: `invalid_cursor`, `invalid_request`, `unknown_account`, `unknown_field`. */
             400: {
                 headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -6907,6 +7115,7 @@ export interface operations {
                 headers: {
                     /** @description The newest version in quotes, for `If-Match`. */
                     ETag?: string;
+                    "X-Request-Id": components["headers"]["XRequestId"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -6934,6 +7143,7 @@ export interface operations {
             /** @description Codes: `duplicate_field`, `header_injection`, `invalid_json`, `invalid_request`, `invalid_text`, `missing_body`, `template_invalid`, `template_too_complex`, `unknown_account`, `unknown_field`. */
             400: {
                 headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -6973,6 +7183,7 @@ export interface operations {
                 headers: {
                     /** @description The newest version in quotes, for `If-Match`. */
                     ETag?: string;
+                    "X-Request-Id": components["headers"]["XRequestId"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -7000,6 +7211,7 @@ export interface operations {
             /** @description Codes: `invalid_request`, `invalid_uuid`, `unknown_field`. */
             400: {
                 headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -7032,6 +7244,7 @@ export interface operations {
             /** @description Deleted. */
             200: {
                 headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -7047,6 +7260,7 @@ export interface operations {
             /** @description Codes: `duplicate_field`, `invalid_json`, `invalid_request`, `invalid_uuid`, `unknown_field`. */
             400: {
                 headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -7095,6 +7309,7 @@ export interface operations {
                 headers: {
                     /** @description The newest version in quotes, for `If-Match`. */
                     ETag?: string;
+                    "X-Request-Id": components["headers"]["XRequestId"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -7122,6 +7337,7 @@ export interface operations {
             /** @description Codes: `duplicate_field`, `header_injection`, `invalid_json`, `invalid_request`, `invalid_text`, `invalid_uuid`, `missing_body`, `template_invalid`, `template_too_complex`, `unknown_field`. */
             400: {
                 headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -7173,6 +7389,7 @@ export interface operations {
             /** @description Subject and bodies. */
             200: {
                 headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -7190,6 +7407,7 @@ export interface operations {
             /** @description Codes: `duplicate_field`, `header_injection`, `invalid_json`, `invalid_request`, `invalid_text`, `invalid_uuid`, `template_empty`, `template_invalid`, `template_too_complex`, `template_variable_missing`, `unknown_field`, `variables_too_large`. */
             400: {
                 headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -7265,6 +7483,7 @@ export interface operations {
             /** @description One page. */
             200: {
                 headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -7325,6 +7544,7 @@ export interface operations {
             /** @description Codes: `invalid_cursor`, `invalid_request`, `invalid_tag`, `invalid_uuid`, `unknown_account`, `unknown_field`. */
             400: {
                 headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -7356,6 +7576,7 @@ export interface operations {
             /** @description Not sent any more. */
             200: {
                 headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -7371,6 +7592,7 @@ export interface operations {
             /** @description Codes: `duplicate_field`, `invalid_json`, `invalid_request`, `invalid_uuid`, `unknown_field`. */
             400: {
                 headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -7384,6 +7606,7 @@ export interface operations {
             /** @description Codes: `not_cancellable`. */
             409: {
                 headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -7415,6 +7638,7 @@ export interface operations {
             /** @description In the queue, and due. */
             200: {
                 headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -7430,6 +7654,7 @@ export interface operations {
             /** @description Codes: `duplicate_field`, `invalid_json`, `invalid_request`, `invalid_uuid`, `unknown_field`. */
             400: {
                 headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -7443,6 +7668,7 @@ export interface operations {
             /** @description Codes: `not_retryable`. */
             409: {
                 headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -7483,6 +7709,7 @@ export interface operations {
             /** @description Decided. */
             200: {
                 headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -7498,6 +7725,7 @@ export interface operations {
             /** @description Codes: `duplicate_field`, `invalid_json`, `invalid_request`, `invalid_uuid`, `unknown_field`. */
             400: {
                 headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -7511,6 +7739,7 @@ export interface operations {
             /** @description Codes: `not_unknown`. */
             409: {
                 headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -7542,6 +7771,7 @@ export interface operations {
             /** @description The email. */
             200: {
                 headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -7676,6 +7906,7 @@ export interface operations {
             /** @description Codes: `invalid_uuid`. */
             400: {
                 headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -7705,6 +7936,7 @@ export interface operations {
             /** @description Deleted. */
             200: {
                 headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -7721,6 +7953,7 @@ export interface operations {
             /** @description Codes: `duplicate_field`, `invalid_json`, `invalid_request`, `invalid_uuid`, `unknown_field`. */
             400: {
                 headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -7770,6 +8003,7 @@ export interface operations {
                 headers: {
                     /** @description Its `send_version` in quotes; none where it is taken already. */
                     ETag?: string;
+                    "X-Request-Id": components["headers"]["XRequestId"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -7904,6 +8138,7 @@ export interface operations {
             /** @description Codes: `duplicate_field`, `header_injection`, `invalid_address`, `invalid_base64`, `invalid_content_id`, `invalid_content_type`, `invalid_filename`, `invalid_json`, `invalid_request`, `invalid_send_at`, `invalid_text`, `invalid_uuid`, `missing_body`, `missing_recipient_or_subject`, `one_recipient_expected`, `too_many_recipients`, `unknown_account`, `unknown_field`, `unsubscribe_unavailable`. */
             400: {
                 headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -7918,6 +8153,7 @@ export interface operations {
             /** @description Codes: `attachment_not_found`, `email_not_found`, `upload_not_found`. */
             404: {
                 headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -7931,6 +8167,7 @@ export interface operations {
             /** @description Codes: `not_editable`. */
             409: {
                 headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -7943,6 +8180,7 @@ export interface operations {
             /** @description Codes: `email_changed`. */
             412: {
                 headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -7983,6 +8221,7 @@ export interface operations {
             /** @description It has begun, or will at once. */
             202: {
                 headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -8015,6 +8254,7 @@ export interface operations {
             /** @description Codes: `duplicate_field`, `header_injection`, `invalid_address`, `invalid_json`, `invalid_request`, `invalid_uuid`, `unknown_field`. */
             400: {
                 headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -8030,6 +8270,7 @@ export interface operations {
             /** @description Codes: `own_address`. */
             409: {
                 headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -8061,6 +8302,7 @@ export interface operations {
             /** @description The protocol. */
             200: {
                 headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -8093,6 +8335,7 @@ export interface operations {
             /** @description Codes: `invalid_uuid`. */
             400: {
                 headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -8104,6 +8347,7 @@ export interface operations {
             /** @description Codes: `erasure_not_found`. */
             404: {
                 headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -8139,6 +8383,7 @@ export interface operations {
             /** @description One page. */
             200: {
                 headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -8165,6 +8410,7 @@ export interface operations {
             /** @description Codes: `header_injection`, `invalid_address`, `invalid_cursor`, `invalid_request`, `unknown_field`. */
             400: {
                 headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -8196,6 +8442,7 @@ export interface operations {
             /** @description It is on the list. */
             200: {
                 headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -8217,6 +8464,7 @@ export interface operations {
             /** @description Codes: `header_injection`, `invalid_address`, `invalid_request`. */
             400: {
                 headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -8258,6 +8506,7 @@ export interface operations {
             /** @description It is on the list. */
             200: {
                 headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -8279,6 +8528,7 @@ export interface operations {
             /** @description Codes: `duplicate_field`, `header_injection`, `invalid_address`, `invalid_json`, `invalid_request`, `invalid_text`, `unknown_field`. */
             400: {
                 headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -8313,6 +8563,7 @@ export interface operations {
             /** @description Not on the list any more. */
             200: {
                 headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -8328,6 +8579,7 @@ export interface operations {
             /** @description Codes: `duplicate_field`, `header_injection`, `invalid_address`, `invalid_json`, `invalid_request`, `unknown_field`. */
             400: {
                 headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -8375,6 +8627,7 @@ export interface operations {
             /** @description Kept. */
             201: {
                 headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -8395,6 +8648,7 @@ export interface operations {
             /** @description Codes: `content_digest_mismatch`, `invalid_content_digest`, `invalid_content_type`, `invalid_filename`, `invalid_request`, `unknown_account`, `unknown_field`. */
             400: {
                 headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -8415,6 +8669,7 @@ export interface operations {
             503: {
                 headers: {
                     "Retry-After": components["headers"]["RetryAfter"];
+                    "X-Request-Id": components["headers"]["XRequestId"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -8449,6 +8704,7 @@ export interface operations {
             /** @description One page. */
             200: {
                 headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -8473,6 +8729,7 @@ export interface operations {
             /** @description Codes: `header_injection`, `invalid_address`, `invalid_cursor`, `invalid_request`, `unknown_account`, `unknown_field`. */
             400: {
                 headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -8503,6 +8760,7 @@ export interface operations {
             /** @description What was removed. */
             200: {
                 headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -8522,6 +8780,7 @@ export interface operations {
             /** @description Codes: `duplicate_field`, `invalid_json`, `invalid_request`, `invalid_uuid`, `unknown_field`. */
             400: {
                 headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -8533,6 +8792,7 @@ export interface operations {
             /** @description Codes: `unsubscribe_not_found`. */
             404: {
                 headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -8582,6 +8842,7 @@ export interface operations {
             /** @description Recorded. */
             200: {
                 headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -8599,6 +8860,7 @@ export interface operations {
             /** @description Codes: `invalid_request`, `unknown_account`, `unknown_field`. */
             400: {
                 headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -8612,6 +8874,7 @@ export interface operations {
             /** @description Codes: `message_expected`, `unsupported_content_encoding`, `unsupported_media_type`. */
             415: {
                 headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -8638,6 +8901,7 @@ export interface operations {
             /** @description All of them. */
             200: {
                 headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -8691,6 +8955,7 @@ export interface operations {
             /** @description Codes: `unknown_field`. */
             400: {
                 headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -8726,6 +8991,7 @@ export interface operations {
             /** @description One page. */
             200: {
                 headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -8761,6 +9027,7 @@ export interface operations {
             /** @description Codes: `invalid_cursor`, `invalid_request`, `unknown_account`, `unknown_field`. */
             400: {
                 headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -8789,6 +9056,7 @@ export interface operations {
             /** @description It is due. */
             200: {
                 headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -8819,6 +9087,7 @@ export interface operations {
             /** @description Codes: `duplicate_field`, `invalid_json`, `invalid_request`, `invalid_uuid`, `unknown_field`. */
             400: {
                 headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -8830,6 +9099,7 @@ export interface operations {
             /** @description Codes: `quarantined_not_found`. */
             404: {
                 headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -8862,6 +9132,7 @@ export interface operations {
             /** @description It is due. */
             200: {
                 headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -8880,6 +9151,7 @@ export interface operations {
             /** @description Codes: `duplicate_field`, `invalid_json`, `invalid_request`, `invalid_uuid`, `unknown_field`. */
             400: {
                 headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -8893,6 +9165,7 @@ export interface operations {
             /** @description Codes: `no_sent_copy_to_retry`. */
             409: {
                 headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -8928,6 +9201,7 @@ export interface operations {
             /** @description One page. */
             200: {
                 headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -8950,6 +9224,7 @@ export interface operations {
             /** @description Codes: `invalid_cursor`, `invalid_request`, `unknown_field`. */
             400: {
                 headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -8978,6 +9253,7 @@ export interface operations {
             /** @description The customer. */
             200: {
                 headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -9010,6 +9286,7 @@ export interface operations {
             /** @description Codes: `invalid_uuid`. */
             400: {
                 headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -9049,6 +9326,7 @@ export interface operations {
             /** @description One page. */
             200: {
                 headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -9093,6 +9371,7 @@ export interface operations {
             /** @description Codes: `invalid_cursor`, `invalid_request`, `invalid_uuid`, `unknown_field`. */
             400: {
                 headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -9121,6 +9400,7 @@ export interface operations {
             /** @description What is registered. */
             200: {
                 headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -9147,6 +9427,7 @@ export interface operations {
             /** @description Codes: `invalid_uuid`. */
             400: {
                 headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -9191,6 +9472,7 @@ export interface operations {
             /** @description Registered, and past mail is linked. */
             200: {
                 headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -9215,6 +9497,7 @@ export interface operations {
             /** @description Codes: `duplicate_field`, `header_injection`, `invalid_address`, `invalid_domain`, `invalid_json`, `invalid_request`, `invalid_uuid`, `public_domain`, `too_many_entries`, `unknown_field`. */
             400: {
                 headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -9251,6 +9534,7 @@ export interface operations {
             /** @description One page. */
             200: {
                 headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -9277,6 +9561,7 @@ export interface operations {
             /** @description Codes: `invalid_cursor`, `invalid_request`, `unknown_field`. */
             400: {
                 headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -9311,6 +9596,7 @@ export interface operations {
             /** @description One page. */
             200: {
                 headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -9371,6 +9657,7 @@ export interface operations {
             /** @description Codes: `header_injection`, `invalid_address`, `invalid_cursor`, `invalid_domain`, `invalid_request`, `unknown_field`. */
             400: {
                 headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -9405,6 +9692,7 @@ export interface operations {
             /** @description The best ones. */
             200: {
                 headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -9419,6 +9707,7 @@ export interface operations {
             /** @description Codes: `invalid_request`, `unknown_account`, `unknown_field`. */
             400: {
                 headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -9450,6 +9739,7 @@ export interface operations {
                     "Content-Length": components["headers"]["ContentLength"];
                     "Content-Disposition": components["headers"]["ContentDisposition"];
                     "Accept-Ranges": components["headers"]["AcceptRanges"];
+                    "X-Request-Id": components["headers"]["XRequestId"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -9468,6 +9758,7 @@ export interface operations {
             /** @description Codes: `invalid_uuid`. */
             400: {
                 headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -9499,6 +9790,7 @@ export interface operations {
             /** @description The variant. */
             200: {
                 headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -9522,6 +9814,7 @@ export interface operations {
             /** @description Codes: `invalid_uuid`. */
             400: {
                 headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -9556,6 +9849,7 @@ export interface operations {
                     "Content-Length": components["headers"]["ContentLength"];
                     "Content-Disposition": components["headers"]["ContentDisposition"];
                     "Accept-Ranges": components["headers"]["AcceptRanges"];
+                    "X-Request-Id": components["headers"]["XRequestId"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -9574,6 +9868,7 @@ export interface operations {
             /** @description Codes: `invalid_uuid`. */
             400: {
                 headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -9608,6 +9903,7 @@ export interface operations {
             /** @description The HTML. */
             200: {
                 headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -9649,6 +9945,7 @@ export interface operations {
             /** @description Codes: `invalid_request`, `invalid_uuid`, `unknown_field`. */
             400: {
                 headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -9693,6 +9990,7 @@ export interface operations {
             /** @description One page, or the stream. */
             200: {
                 headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -9749,6 +10047,7 @@ export interface operations {
             /** @description Codes: `invalid_request`, `invalid_uuid`, `unknown_account`, `unknown_field`. */
             400: {
                 headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -9778,6 +10077,7 @@ export interface operations {
             /** @description The position. */
             200: {
                 headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -9813,6 +10113,7 @@ export interface operations {
             /** @description One page. */
             200: {
                 headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -9856,6 +10157,7 @@ export interface operations {
             /** @description Codes: `invalid_cursor`, `invalid_request`, `unknown_field`. */
             400: {
                 headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -9904,6 +10206,7 @@ export interface operations {
             /** @description Made, with its secret. */
             200: {
                 headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -9945,6 +10248,7 @@ export interface operations {
             /** @description Codes: `duplicate_field`, `invalid_json`, `invalid_request`, `invalid_uuid`, `invalid_webhook_header`, `invalid_webhook_url`, `unknown_account`, `unknown_field`, `webhook_address_refused`. */
             400: {
                 headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -9957,6 +10261,7 @@ export interface operations {
             /** @description Codes: `too_many_webhooks`. */
             409: {
                 headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -9989,6 +10294,7 @@ export interface operations {
             /** @description The webhook. */
             200: {
                 headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -10027,6 +10333,7 @@ export interface operations {
             /** @description Codes: `invalid_uuid`. */
             400: {
                 headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -10056,6 +10363,7 @@ export interface operations {
             /** @description Deleted. */
             200: {
                 headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -10071,6 +10379,7 @@ export interface operations {
             /** @description Codes: `duplicate_field`, `invalid_json`, `invalid_request`, `invalid_uuid`, `unknown_field`. */
             400: {
                 headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -10125,6 +10434,7 @@ export interface operations {
             /** @description As it is now. */
             200: {
                 headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -10163,6 +10473,7 @@ export interface operations {
             /** @description Codes: `duplicate_field`, `invalid_json`, `invalid_request`, `invalid_uuid`, `invalid_webhook_header`, `invalid_webhook_url`, `unknown_account`, `unknown_field`, `webhook_address_refused`. */
             400: {
                 headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -10198,6 +10509,7 @@ export interface operations {
             /** @description One page. */
             200: {
                 headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -10235,6 +10547,7 @@ export interface operations {
             /** @description Codes: `invalid_cursor`, `invalid_request`, `unknown_field`. */
             400: {
                 headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -10277,6 +10590,7 @@ export interface operations {
             /** @description Made, with its secret. */
             200: {
                 headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -10312,6 +10626,7 @@ export interface operations {
             /** @description Codes: `duplicate_field`, `invalid_json`, `invalid_request`, `unknown_account`, `unknown_field`. */
             400: {
                 headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -10327,6 +10642,7 @@ export interface operations {
             /** @description Codes: `too_many_keys`. */
             409: {
                 headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -10357,6 +10673,7 @@ export interface operations {
             /** @description The key. */
             200: {
                 headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -10389,6 +10706,7 @@ export interface operations {
             /** @description Codes: `invalid_request`. */
             400: {
                 headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -10417,6 +10735,7 @@ export interface operations {
             /** @description Revoked. */
             200: {
                 headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -10449,6 +10768,7 @@ export interface operations {
             /** @description Codes: `duplicate_field`, `invalid_json`, `invalid_request`, `unknown_field`. */
             400: {
                 headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -10489,6 +10809,7 @@ export interface operations {
             /** @description The key with its new secret. */
             200: {
                 headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -10524,6 +10845,7 @@ export interface operations {
             /** @description Codes: `duplicate_field`, `invalid_json`, `invalid_request`, `unknown_field`. */
             400: {
                 headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -10566,6 +10888,7 @@ export interface operations {
             /** @description One page. */
             200: {
                 headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -10605,6 +10928,7 @@ export interface operations {
             /** @description Codes: `invalid_cursor`, `invalid_request`, `unknown_field`. */
             400: {
                 headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -10641,6 +10965,7 @@ export interface operations {
             /** @description The counts. */
             200: {
                 headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -10667,6 +10992,65 @@ export interface operations {
             /** @description Codes: `invalid_request`, `unknown_account`, `unknown_field`. */
             400: {
                 headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["InvalidRequestOrUnknownAccountOrUnknownFieldError"];
+                };
+            };
+            401: components["responses"]["UnauthorizedError"];
+            403: components["responses"]["CrossSiteRequestOrForbiddenRightError"];
+            429: components["responses"]["TooManyFailedLoginsError"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["DatabaseUnavailableOrShuttingDownError"];
+        };
+    };
+    listImports: {
+        parameters: {
+            query?: {
+                /** @description Only of this account. */
+                account_id?: components["parameters"]["account_id"];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The imports. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "imports": [
+                     *         {
+                     *           "id": "0199d3a4-5b1e-7c52-9f0e-2f6a1d3b8c47",
+                     *           "account_id": "vertrieb",
+                     *           "state": "running",
+                     *           "started_at": "2026-01-30T09:15:00.000Z",
+                     *           "updated_at": "2026-01-31T12:00:00.000Z",
+                     *           "imported": 120,
+                     *           "known": 120,
+                     *           "left_out": 120,
+                     *           "failed": 120,
+                     *           "bytes_done": 120,
+                     *           "bytes_total": 5000000
+                     *         }
+                     *       ]
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Imports"];
+                };
+            };
+            /** @description Codes: `invalid_request`, `unknown_account`, `unknown_field`. */
+            400: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -10695,6 +11079,7 @@ export interface operations {
             /** @description Paused. */
             200: {
                 headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -10733,6 +11118,7 @@ export interface operations {
             /** @description Codes: `duplicate_field`, `invalid_json`, `invalid_request`, `invalid_uuid`, `unknown_field`. */
             400: {
                 headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -10765,6 +11151,7 @@ export interface operations {
             /** @description Active. */
             200: {
                 headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -10803,6 +11190,7 @@ export interface operations {
             /** @description Codes: `duplicate_field`, `invalid_json`, `invalid_request`, `invalid_uuid`, `unknown_field`. */
             400: {
                 headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -10846,6 +11234,7 @@ export interface operations {
             /** @description Moved. */
             200: {
                 headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -10884,6 +11273,7 @@ export interface operations {
             /** @description Codes: `duplicate_field`, `invalid_json`, `invalid_request`, `invalid_uuid`, `unknown_field`. */
             400: {
                 headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -10926,6 +11316,7 @@ export interface operations {
             /** @description The new secret. */
             200: {
                 headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -10967,6 +11358,7 @@ export interface operations {
             /** @description Codes: `duplicate_field`, `invalid_json`, `invalid_request`, `invalid_uuid`, `unknown_field`. */
             400: {
                 headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -10999,6 +11391,7 @@ export interface operations {
             /** @description What became of it. */
             200: {
                 headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -11022,6 +11415,7 @@ export interface operations {
             /** @description Codes: `duplicate_field`, `invalid_json`, `invalid_request`, `invalid_uuid`, `unknown_field`. */
             400: {
                 headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -11062,6 +11456,7 @@ export interface operations {
             /** @description One page. */
             200: {
                 headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -11090,6 +11485,7 @@ export interface operations {
             /** @description Codes: `invalid_cursor`, `invalid_request`, `invalid_uuid`, `unknown_field`. */
             400: {
                 headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -11119,6 +11515,7 @@ export interface operations {
             /** @description The reasons. */
             200: {
                 headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -11163,6 +11560,7 @@ export interface operations {
             /** @description Codes: `invalid_uuid`. */
             400: {
                 headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -11196,6 +11594,7 @@ export interface operations {
             /** @description One page. */
             200: {
                 headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -11223,6 +11622,7 @@ export interface operations {
             /** @description Codes: `invalid_cursor`, `invalid_request`, `unknown_account`, `unknown_field`. */
             400: {
                 headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -11267,6 +11667,7 @@ export interface operations {
                     /** @description The SHA-256 of the whole file, in quotes. */
                     ETag?: string;
                     "Cache-Control": components["headers"]["CacheControl"];
+                    "X-Request-Id": components["headers"]["XRequestId"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -11284,6 +11685,7 @@ export interface operations {
                     ETag?: string;
                     "Cache-Control": components["headers"]["CacheControl"];
                     "Content-Range": components["headers"]["ContentRange"];
+                    "X-Request-Id": components["headers"]["XRequestId"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -11297,6 +11699,7 @@ export interface operations {
                     /** @description The SHA-256 of the whole file, in quotes. */
                     ETag?: string;
                     "Cache-Control": components["headers"]["CacheControl"];
+                    "X-Request-Id": components["headers"]["XRequestId"];
                     [name: string]: unknown;
                 };
                 content?: never;
@@ -11304,6 +11707,7 @@ export interface operations {
             /** @description Codes: `invalid_request`, `invalid_uuid`, `unknown_field`. */
             400: {
                 headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -11315,6 +11719,7 @@ export interface operations {
             /** @description Codes: `attachment_not_found`. */
             404: {
                 headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -11342,6 +11747,7 @@ export interface operations {
             /** @description Logged out. */
             200: {
                 headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -11356,6 +11762,7 @@ export interface operations {
             /** @description Codes: `duplicate_field`, `invalid_json`, `invalid_request`, `unknown_field`. */
             400: {
                 headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
                     [name: string]: unknown;
                 };
                 content: {

@@ -1,8 +1,10 @@
 /** How much mail came, went and failed: plots, with the same figures as text beside them. Loaded when it is opened. */
-import { useQuery } from '@tanstack/react-query';
+import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import type { StatisticsPoint } from 'email-worker-client';
 import { useCallback, useMemo, useState } from 'react';
 import { client } from '../../api/client.ts';
+import { accountsQuery } from '../../api/queries.ts';
+import { useMay } from '../../app/session.tsx';
 import { useTheme } from '../../app/theme.ts';
 import { Failure } from '../../ui/empty.tsx';
 import { useOperateWords } from './operate-words.ts';
@@ -39,23 +41,48 @@ export function Figures() {
   const words = operate.figures;
   const [range, setRange] = useState<Range>('month');
   const { step, days } = RANGES[range];
+  const [account, setAccount] = useState('');
+  const accounts = useQuery({ ...accountsQuery, enabled: useMay('read') }).data ?? [];
   const query = useQuery({
-    queryKey: ['operate', 'figures', range],
+    queryKey: ['operate', 'figures', range, account],
     queryFn: ({ signal }) =>
       client.statistics.read(
-        { step, time_zone: timeZone(), since: new Date(Date.now() - days * DAY_MS).toISOString() },
+        {
+          step,
+          time_zone: timeZone(),
+          since: new Date(Date.now() - days * DAY_MS).toISOString(),
+          ...(account === '' ? {} : { account_id: account }),
+        },
         { signal },
       ),
     refetchInterval: REFRESH_MS,
+    placeholderData: keepPreviousData,
   });
   return (
     <>
-      <div className="chips" role="group" aria-label={words.range}>
-        {(Object.keys(RANGES) as Range[]).map((name) => (
-          <button key={name} type="button" aria-pressed={name === range} onClick={() => setRange(name)}>
-            {words.ranges[name]}
-          </button>
-        ))}
+      <div className="figures-choice">
+        <div className="chips" role="group" aria-label={words.range}>
+          {(Object.keys(RANGES) as Range[]).map((name) => (
+            <button key={name} type="button" aria-pressed={name === range} onClick={() => setRange(name)}>
+              {words.ranges[name]}
+            </button>
+          ))}
+        </div>
+        {accounts.length > 1 && (
+          <select
+            className="input figures-account"
+            aria-label={words.account}
+            value={account}
+            onChange={({ target }) => setAccount(target.value)}
+          >
+            <option value="">{words.allAccounts}</option>
+            {accounts.map(({ id, from_address: from }) => (
+              <option key={id} value={id}>
+                {from === null ? id : from.address}
+              </option>
+            ))}
+          </select>
+        )}
       </div>
       {query.isPending && <div role="status" aria-label={text.app.loading} className="operate-bone bone" />}
       {query.isError && query.data === undefined && (
@@ -67,9 +94,9 @@ export function Figures() {
       )}
       {query.data !== undefined && (
         <>
-          <Figure name="mail" points={query.data.points} step={step} />
-          <Figure name="trouble" points={query.data.points} step={step} />
-          <AsTable points={query.data.points} step={step} />
+          <Figure name="mail" points={query.data.points} step={query.data.step} />
+          <Figure name="trouble" points={query.data.points} step={query.data.step} />
+          <AsTable points={query.data.points} step={query.data.step} />
         </>
       )}
     </>
@@ -135,7 +162,7 @@ function Figure({ name, points, step }: PointsProps & { readonly name: keyof typ
 const sum = (points: readonly StatisticsPoint[], kind: Kind): number =>
   points.reduce((total, point) => total + point[kind], 0);
 
-/** For screen readers, and for who wants the numbers: the newest first, without what is empty. */
+/** For screen readers, and for people who want the numbers: the newest first, without empty ones. */
 function AsTable({ points, step }: PointsProps) {
   const { operate, format } = useOperateWords();
   const words = operate.figures;

@@ -7,6 +7,7 @@ import { useSession } from '../../app/session.tsx';
 import { Empty } from '../../ui/empty.tsx';
 import { Accounts } from './accounts.tsx';
 import { Audit } from './audit.tsx';
+import { Imports } from './imports.tsx';
 import { Keys } from './keys.tsx';
 import { Merges } from './merges.tsx';
 import { useOperateWords } from './operate-words.ts';
@@ -27,6 +28,7 @@ const VIEWS: Readonly<Record<Section, ComponentType>> = {
   quarantine: Quarantine,
   merges: Merges,
   figures: Figures,
+  imports: Imports,
   webhooks: Webhooks,
   keys: Keys,
   audit: Audit,

@@ -17,10 +17,12 @@ interface PagedProps<Item> {
   readonly name: readonly [view: string, ...filter: string[]];
   readonly list: (options: { readonly signal: AbortSignal }) => Pick<Pages<Item>, 'page'>;
   readonly empty: { readonly icon: LucideIcon; readonly title: string; readonly hint?: string };
+  /** null: as any other list. */
+  readonly refreshMs?: (items: readonly Item[]) => number | null;
   readonly children: (items: readonly Item[]) => ReactNode;
 }
 
-export function Paged<Item>({ name, list, empty, children }: PagedProps<Item>) {
+export function Paged<Item>({ name, list, empty, refreshMs, children }: PagedProps<Item>) {
   const { text } = useWords();
   const { operate } = useOperateWords();
   const query = useInfiniteQuery({
@@ -28,7 +30,8 @@ export function Paged<Item>({ name, list, empty, children }: PagedProps<Item>) {
     queryFn: ({ pageParam, signal }): Promise<Page<Item>> => list({ signal }).page(pageParam),
     initialPageParam: null as string | null,
     getNextPageParam: (last) => last.nextCursor,
-    refetchInterval: REFRESH_MS,
+    refetchInterval: ({ state }) =>
+      refreshMs?.(state.data?.pages.flatMap((page) => page.items) ?? []) ?? REFRESH_MS,
   });
   if (query.isPending) return <Bones label={text.app.loading} />;
   const items = query.data?.pages.flatMap((page) => page.items) ?? [];

@@ -6,6 +6,7 @@ export const SECTIONS = {
   quarantine: 'operate',
   merges: 'read',
   figures: 'operate',
+  imports: 'operate',
   webhooks: 'admin',
   keys: 'admin',
   audit: 'admin',

@@ -17,6 +17,18 @@ import { allowRemote, isRemoteAllowed } from './remote-senders.ts';
 const FIRST_HEIGHT_PX = 120;
 /** Higher ones scroll in their frame. */
 const MAX_HEIGHT_PX = 20_000;
+/** What is wider than there is room is made smaller, down to where it can hardly be read; then it scrolls. */
+const MIN_SCALE = 0.5;
+
+/** What is too wide scrolls in an element of its own. */
+const widths = (body: HTMLElement): readonly number[] =>
+  [body, ...body.children].map(({ scrollWidth }) => scrollWidth);
+
+/** A mail that is wider than the place of its frame, in px. */
+interface Fit {
+  readonly place: number;
+  readonly mail: number;
+}
 
 export function MailFrame({ email }: { readonly email: ThreadEmail }) {
   const { text } = useWords();
@@ -25,6 +37,7 @@ export function MailFrame({ email }: { readonly email: ThreadEmail }) {
   const [isRemote, setRemote] = useState(() => isRemoteAllowed(address));
   const { data } = useQuery(safeHtmlQuery(email.id));
   const [height, setHeight] = useState(FIRST_HEIGHT_PX);
+  const [fit, setFit] = useState<Fit | null>(null);
   const [isLoaded, setLoaded] = useState(false);
   const frame = useRef<HTMLIFrameElement>(null);
   const observer = useRef<ResizeObserver | null>(null);
@@ -33,12 +46,25 @@ export function MailFrame({ email }: { readonly email: ThreadEmail }) {
     const body = frame.current?.contentDocument?.body;
     if (body === undefined || body === null) return;
     observer.current?.disconnect();
+    const place = frame.current?.parentElement;
+    const findFit = (): void => {
+      const room = place?.clientWidth ?? 0;
+      setFit((now) => {
+        // Its own width makes a frame no wider.
+        const mail = Math.max(...widths(body), now?.mail ?? 0);
+        if (room === 0 || mail <= room + 1) return null;
+        return now?.place === room && now.mail === mail ? now : { place: room, mail };
+      });
+    };
     observer.current = new ResizeObserver(() => {
+      findFit();
       setHeight(Math.min(Math.ceil(body.getBoundingClientRect().height), MAX_HEIGHT_PX));
       setLoaded(true);
     });
     observer.current.observe(body);
+    if (place !== null && place !== undefined) observer.current.observe(place);
   };
+  const scale = fit === null ? 1 : Math.max(MIN_SCALE, fit.place / fit.mail);
   const query = new URLSearchParams({
     remote: isRemote ? 'allow' : 'block',
     theme: theme === 'system' ? 'auto' : theme,
@@ -63,16 +89,20 @@ export function MailFrame({ email }: { readonly email: ThreadEmail }) {
           </Button>
         </div>
       )}
-      <iframe
-        ref={frame}
-        className="mail-frame"
-        data-is-loaded={isLoaded ? '' : undefined}
-        title={text.thread.htmlTitle(nameOf(email.from_address))}
-        sandbox="allow-same-origin allow-popups allow-popups-to-escape-sandbox"
-        src={`/api/emails/${email.id}/html?${query}`}
-        style={{ height }}
-        onLoad={measure}
-      />
+      <div className="mail-frame-place" style={{ height: height * scale }}>
+        <iframe
+          ref={frame}
+          className="mail-frame"
+          data-is-loaded={isLoaded ? '' : undefined}
+          title={text.thread.htmlTitle(nameOf(email.from_address))}
+          sandbox="allow-same-origin allow-popups allow-popups-to-escape-sandbox"
+          src={`/api/emails/${email.id}/html?${query}`}
+          style={
+            fit === null ? { height } : { height, width: fit.place / scale, transform: `scale(${scale})` }
+          }
+          onLoad={measure}
+        />
+      </div>
     </>
   );
 }

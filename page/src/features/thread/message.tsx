@@ -125,6 +125,7 @@ const inFull = ({ name, address }: Address): string => (name === '' ? address : 
 function Details({ email }: { readonly email: ThreadEmail }) {
   const { text } = useWords();
   const lines: readonly (readonly [string, readonly Address[]])[] = [
+    [text.write.from, [email.from_address]],
     [text.thread.to, email.to_addresses],
     [text.thread.cc, email.cc_addresses],
     [text.thread.bcc, email.bcc_addresses],

@@ -16,6 +16,7 @@ export function PlainText({ text: whole, newText }: PlainTextProps) {
   const { text } = useWords();
   const [isOpen, setOpen] = useState(false);
   const { shown, quoted } = foldText(whole, newText);
+  if (whole.trim() === '') return <p className="plain-text-none">{text.thread.noText}</p>;
   // Where the new text stands apart, the quote may be in the middle of it: then the whole is shown.
   const body = isOpen && newText !== null ? whole : shown;
   return (

@@ -3,7 +3,7 @@ import { keepPreviousData, useInfiniteQuery } from '@tanstack/react-query';
 import { useVirtualizer } from '@tanstack/react-virtual';
 import { Inbox, ListChecks, SearchX } from 'lucide-react';
 import { useCallback, useEffect, useMemo, useRef, useState, type RefObject } from 'react';
-import { tellScrolled } from '../../api/live.ts';
+import { SEARCH_META, tellScrolled } from '../../api/live.ts';
 import { LIST_PAGE, listQuery } from '../../api/queries.ts';
 import { DrawerButton } from '../../app/drawer-button.tsx';
 import { usePlaces } from '../../app/places.ts';
@@ -18,6 +18,7 @@ import { CustomerChoice, SearchFaults } from '../search/search-notes.tsx';
 import { BulkActions } from './bulk-actions.tsx';
 import type { Row } from './rows.ts';
 import { ROW_HEIGHT, ThreadRow } from './thread-row.tsx';
+import { useSteadyRows } from './use-steady-rows.ts';
 import './thread-list.css';
 
 interface ThreadListProps {
@@ -55,7 +56,7 @@ export function ThreadList({ folder, threadId, draftId, leaveRef }: ThreadListPr
     ...listQuery(folder.source),
     enabled: folder.isReady,
     // What was found stays until the next letter has found something else.
-    ...(folder.query === null ? {} : { placeholderData: keepPreviousData }),
+    ...(folder.query === null ? {} : { placeholderData: keepPreviousData, meta: SEARCH_META }),
   });
   const rows = useMemo(() => withoutRepeats(list.data?.pages ?? []), [list.data]);
   const scrollRef = useRef<HTMLDivElement>(null);
@@ -159,6 +160,7 @@ function Rows(props: RowsProps) {
     estimateSize: () => ROW_HEIGHT,
     overscan: OVERSCAN,
   });
+  useSteadyRows(rows, scrollRef);
   const shown = virtual.getVirtualItems();
   const last = shown.at(-1)?.index ?? 0;
   useEffect(() => {

@@ -10,7 +10,10 @@ export interface Body {
   readonly html_body: string | null;
 }
 
-/** The text of a formatted message: lists with dashes and numbers, quotes with `>`, addresses of links behind their words. */
+/**
+ * The text of a formatted message: lists with dashes and numbers, quotes with `>`, addresses of links behind their words, images by
+ * what they show.
+ */
 export function toPlainText(doc: JSONContent): string {
   return toLines(doc.content ?? [])
     .join('\n')
@@ -66,12 +69,19 @@ function inlineText(nodes: readonly JSONContent[]): string {
     const href = linkOf(node);
     if (href !== link) endLink();
     link = href;
-    const said = node.type === 'hardBreak' ? '\n' : (node.text ?? '');
+    const said = saidBy(node);
     words += said;
     text += said;
   }
   endLink();
   return text;
+}
+
+function saidBy({ type, text = '', attrs }: JSONContent): string {
+  if (type === 'hardBreak') return '\n';
+  if (type !== 'image') return text;
+  const alt: unknown = attrs?.['alt'];
+  return typeof alt === 'string' && alt !== '' ? `[${alt}]` : '';
 }
 
 function linkOf({ marks = [] }: JSONContent): string | null {
@@ -85,7 +95,7 @@ const isSaid = (words: string, href: string): boolean =>
     (one) => one === href || `${one}/` === href,
   );
 
-/** Where a link leads that somebody typed in; null for what is no address of the web, of a person or of a telephone. */
+/** Where a typed link leads; null for what is no address of the web, of a person or of a telephone. */
 export function toLink(typed: string): string | null {
   const given = typed.trim();
   if (/^(?:mailto:|tel:)\S+$/i.test(given)) return given;

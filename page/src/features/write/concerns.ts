@@ -16,7 +16,7 @@ export type Concern =
   /** It belongs to another customer than the thread, or than the recipients before it. */
   | { readonly kind: 'other_customer'; readonly address: string; readonly customer: string | null };
 
-/** More are a mailing: nobody has typed them, and each costs a request. */
+/** More are a mailing: they were not typed one by one, and each costs a request. */
 const MAX_CHECKED = 20;
 
 const IN_BRACKETS = /<([^<>]*)>\s*$/;
@@ -30,7 +30,7 @@ export function addressesIn(...fields: readonly string[]): readonly string[] {
   return [...new Set(all)].slice(0, MAX_CHECKED);
 }
 
-/** @param customerId whose thread it is; null: nobody's, or a new one */
+/** @param customerId of the thread; null: it has none, or is new */
 export function concernsAbout(known: readonly Recipient[], customerId: string | null): Concern[] {
   const expected = customerId ?? known.find(({ customer_id }) => customer_id !== null)?.customer_id ?? null;
   return known.flatMap((one): Concern[] => {

@@ -2,7 +2,7 @@
  * Keeps what is being written as a draft of the service: some moments after the last key, one request at a time, and always the
  * newest text. A draft that another window changed is not overwritten.
  */
-import { EmailWorkerError, type Attachment, type Draft, type DraftRequest } from 'email-worker-client';
+import { EmailWorkerError, type Draft, type DraftAttachment, type DraftRequest } from 'email-worker-client';
 import { client } from '../../api/client.ts';
 
 export type Fields = NonNullable<DraftRequest['message']>;
@@ -29,6 +29,8 @@ export class DraftKeeper {
   #timer: ReturnType<typeof setTimeout> | null = null;
   #running: Promise<void> = Promise.resolve();
   #isClosed = false;
+  /** What it may say by now, since no answer came to what was asked for. */
+  #unsure: readonly Fields[] = [];
 
   /** `base` says whose it is and what it answers; `draft` is the one that is continued. */
   constructor(base: DraftRequest, draft: Draft | null, tell: (state: KeeperState) => void) {
@@ -56,7 +58,7 @@ export class DraftKeeper {
    * The files that it has from now on, by those that it has; what is written is stored along with them. Throws what the service
    * says against it, and then it has the files that it had.
    */
-  async setFiles(choose: (files: readonly Attachment[]) => Files): Promise<readonly Attachment[]> {
+  async setFiles(choose: (files: readonly DraftAttachment[]) => Files): Promise<readonly DraftAttachment[]> {
     this.#cancelTimer();
     const set = this.#running.then(() => {
       if (this.#isClosed) throw new Error('the draft is closed');
@@ -134,12 +136,34 @@ export class DraftKeeper {
       this.#draft =
         this.#draft === null
           ? await client.drafts.create({ ...this.#base, ...change })
-          : await client.drafts.change(this.#draft.id, this.#draft.version, change);
+          : await this.#change(this.#draft, change);
+      this.#unsure = [];
     } catch (error) {
+      if (error instanceof EmailWorkerError && error.status === null)
+        this.#unsure = [...this.#unsure, { ...this.#draft?.message, ...message }];
       // What was written since goes before it.
       if (message !== null) this.#wanted = { ...message, ...(this.#wanted as Fields | null) };
       throw error;
     }
     this.#tell('saved');
   }
+
+  /** A version that the service has and we have not heard of is no other window's when it says what we asked for. */
+  async #change(draft: Draft, change: DraftRequest): Promise<Draft> {
+    try {
+      return await client.drafts.change(draft.id, draft.version, change);
+    } catch (error) {
+      const isChanged = error instanceof EmailWorkerError && error.code === 'draft_changed';
+      if (!isChanged || this.#unsure.length === 0) throw error;
+      const found = await client.drafts.get(draft.id);
+      if (!this.#unsure.some((message) => saysAll(found.message, message))) throw error;
+      this.#draft = found;
+      return client.drafts.change(found.id, found.version, change);
+    }
+  }
 }
+
+const saysAll = (found: Fields, wanted: Fields): boolean =>
+  (Object.keys(wanted) as (keyof Fields)[]).every(
+    (name) => JSON.stringify(found[name] ?? null) === JSON.stringify(wanted[name] ?? null),
+  );

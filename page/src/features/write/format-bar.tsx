@@ -4,6 +4,7 @@ import { useEditorState } from '@tiptap/react';
 import {
   Bold,
   Heading,
+  Image,
   Italic,
   Link,
   List,
@@ -26,7 +27,7 @@ import {
   TooltipTrigger,
 } from 'react-aria-components';
 import { useWords } from '../../i18n/index.tsx';
-import { Button } from '../../ui/button.tsx';
+import { Button, IconButton } from '../../ui/button.tsx';
 import '../../ui/field.css';
 import '../../ui/menu.css';
 import { toLink } from './body.ts';
@@ -35,6 +36,8 @@ interface FormatBarProps {
   readonly editor: Editor;
   readonly isLinking: boolean;
   readonly onLinking: (isLinking: boolean) => void;
+  /** An image is to be chosen. */
+  readonly onImage: () => void;
 }
 
 const COMMANDS = {
@@ -70,7 +73,7 @@ const COMMANDS = {
 type Command = keyof typeof COMMANDS;
 const NAMES = Object.keys(COMMANDS) as readonly Command[];
 
-export function FormatBar({ editor, isLinking, onLinking }: FormatBarProps) {
+export function FormatBar({ editor, isLinking, onLinking, onImage }: FormatBarProps) {
   const { text } = useWords();
   const link = useRef<HTMLButtonElement>(null);
   const active = useEditorState({
@@ -97,6 +100,7 @@ export function FormatBar({ editor, isLinking, onLinking }: FormatBarProps) {
         isOn={active.includes('link')}
         onPress={() => onLinking(true)}
       />
+      <IconButton icon={Image} label={text.write.insertImage} onPress={onImage} />
       <Popover
         className="popover"
         placement="bottom start"

@@ -6,7 +6,7 @@ const REFUSED = /\s(?:style|on[a-z]+)(?=\s*=)/gi;
 const STYLE_ELEMENT = /<(\/?)style\b/gi;
 
 /**
- * The Content-Security-Policy refuses styles and handlers even in a document that nobody sees, with a complaint for each. Styles stay
+ * The Content-Security-Policy refuses styles and handlers even in a document that is never shown, with a complaint for each. Styles stay
  * readable for rich-schema.ts, as `data-style`; style elements become something that has no effect and no content.
  */
 export const withoutStyles = (html: string): string =>

@@ -5,7 +5,9 @@ import { HardBreak } from '@tiptap/extension-hard-break';
 import { Italic } from '@tiptap/extension-italic';
 import { Paragraph } from '@tiptap/extension-paragraph';
 import { Underline } from '@tiptap/extension-underline';
+import { DOMSerializer, type Node as DocNode } from '@tiptap/pm/model';
 import { StarterKit } from '@tiptap/starter-kit';
+import { inlineImage, nameByContentId, type ImageSources } from './inline-image.ts';
 import { byStyle, isReallyBold } from './pasted.ts';
 
 /** A line is a `div`; see body.ts. */
@@ -32,7 +34,8 @@ const SendKey = Extension.create({
   addKeyboardShortcuts: () => ({ 'Mod-Enter': () => true }),
 });
 
-export const RICH_SCHEMA = [
+/** `images`: where those of the text are found. */
+export const richSchema = (images: ImageSources) => [
   StarterKit.configure({
     bold: false,
     italic: false,
@@ -59,5 +62,15 @@ export const RICH_SCHEMA = [
   Underline.extend({ parseHTML: () => [{ tag: 'u' }, byStyle(/text-decoration:[^;]*underline/i)] }),
   Line,
   Break,
+  inlineImage(images),
   SendKey,
 ];
+
+/** What was written. Made in a document that loads nothing: a `cid:` is no address for a browser. */
+export function htmlOf(doc: DocNode): string {
+  const inert = document.implementation.createHTMLDocument('');
+  const box = inert.createElement('div');
+  box.append(DOMSerializer.fromSchema(doc.type.schema).serializeFragment(doc.content, { document: inert }));
+  nameByContentId(box);
+  return box.innerHTML;
+}

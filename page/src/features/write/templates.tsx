@@ -20,7 +20,7 @@ import '../../ui/field.css';
 import '../../ui/menu.css';
 import { toHtml, toMailHtml, toPlainText, type Body } from './body.ts';
 import { withoutStyles } from './pasted.ts';
-import { RICH_SCHEMA } from './rich-schema.ts';
+import { htmlOf, richSchema } from './rich-schema.ts';
 import { toVariables } from './template-variables.ts';
 import { useLate } from './use-late.ts';
 
@@ -150,8 +150,9 @@ interface PreviewProps {
 function Preview({ preview, isReady, onBack, onChoose }: PreviewProps) {
   const { text } = useWords();
   const { subject, text_body: said, html_body: html } = preview;
+  const [schema] = useState(() => richSchema(new Map()));
   const editor = useEditor({
-    extensions: RICH_SCHEMA,
+    extensions: schema,
     content: withoutStyles(html ?? toHtml(said ?? '')),
     injectCSS: false,
     editable: false,
@@ -162,7 +163,7 @@ function Preview({ preview, isReady, onBack, onChoose }: PreviewProps) {
   const filled = (): FilledTemplate => ({
     subject,
     text: said ?? toPlainText(editor.getJSON()),
-    html: toMailHtml(editor.getHTML()),
+    html: toMailHtml(htmlOf(editor.state.doc)),
   });
   return (
     <>

@@ -1,7 +1,8 @@
 /** What is written, kept as a draft; sending it, which may be taken back for some seconds; and throwing it away. */
 import { useQueryClient, type QueryClient } from '@tanstack/react-query';
-import { EmailWorkerError, type Attachment, type Draft, type DraftRequest } from 'email-worker-client';
+import { EmailWorkerError, type Draft, type DraftAttachment, type DraftRequest } from 'email-worker-client';
 import { useEffect, useRef, useState } from 'react';
+import { useMay, useSession } from '../../app/session.tsx';
 import { client } from '../../api/client.ts';
 import { addressesQuery } from '../../api/queries.ts';
 import { refreshLists } from '../../api/live.ts';
@@ -10,9 +11,11 @@ import { notify } from '../../ui/toast.tsx';
 import { trimEntries } from './addresses.ts';
 import type { Body } from './body.ts';
 import { DraftKeeper, type Fields, type Files, type KeeperState } from './draft-keeper.ts';
-import type { PendingFile } from './files.tsx';
+import { newContentId, placeOf } from './inline-image.ts';
 import { addressesIn, concernsAbout, type Concern, type Recipient } from './concerns.ts';
 import { speaksOfFile } from './missing-file.ts';
+import type { Upload } from './upload-queue.ts';
+import { useUploads } from './use-uploads.ts';
 
 export interface WriterFields extends Body {
   readonly to: string;
@@ -32,8 +35,10 @@ export interface WriterOptions {
   readonly needsSubject?: boolean;
   /** Without words it goes out, too. */
   readonly mayBeEmpty?: boolean;
-  /** Whose thread it is in; null: nobody's, or a new one. */
+  /** Of the thread; null: it has none, or is new. */
   readonly customerId: string | null;
+  /** That of what is answered. */
+  readonly accountId?: string;
   /** Files go along that are no files of the draft. */
   readonly hasOtherFiles?: boolean;
   /** It was left, and everything is stored. */
@@ -48,10 +53,6 @@ export interface WriterOptions {
 const UNDO_MS = 10_000;
 /** The notice goes a little before, so that who is late is not told that it worked. */
 const UNDO_SHOWN_MS = 9000;
-/** What the service takes unless it is configured otherwise: 25 MiB for all files together. */
-const MAX_FILE_BYTES = 25 * 1024 * 1024;
-
-let lastPending = 0;
 
 /** Where nothing is written, there is no HTML either. */
 const toMessage = (fields: Partial<WriterFields>): Fields =>
@@ -67,11 +68,12 @@ export function useWriter(options: WriterOptions) {
   const [state, setState] = useState<KeeperState>(draft === null ? 'idle' : 'saved');
   const [problem, setProblem] = useState<string | null>(null);
   const [isSending, setSending] = useState(false);
+  /** For files that are on their way. */
+  const [isWaiting, setWaiting] = useState(false);
   const [fields, setFields] = useState(initial);
-  const [files, setFiles] = useState<readonly Attachment[]>(draft?.attachments ?? []);
-  const [pending, setPending] = useState<readonly PendingFile[]>([]);
+  const [files, setFiles] = useState<readonly DraftAttachment[]>(draft?.attachments ?? []);
   const [concerns, setConcerns] = useState<readonly string[]>([]);
-  /** What somebody was told, and may want so. */
+  /** What the writer was told, and may want so. */
   const told = useRef(new Set<string>());
   /** When it is to go out; null: now. */
   const wantedAt = useRef<Date | null>(null);
@@ -96,55 +98,79 @@ export function useWriter(options: WriterOptions) {
     keeper.change({ ...sender, ...toMessage(changed) });
   };
 
-  const attach = async (added: readonly File[]): Promise<void> => {
-    if (added.length === 0) return;
-    const bytes =
-      files.reduce((sum, { size_bytes }) => sum + size_bytes, 0) +
-      [...pending.map(({ file }) => file), ...added].reduce((sum, { size }) => sum + size, 0);
-    if (bytes > MAX_FILE_BYTES) {
-      setProblem(text.write.tooLarge(format.size(MAX_FILE_BYTES)));
-      return;
-    }
-    setProblem(null);
-    setConcerns([]);
-    setPending((those) => [...those, ...added.map((file) => ({ id: ++lastPending, file }))]);
-    keeper.change(sender);
-    try {
-      setFiles(await keeper.setFiles((kept) => [...kept.map(({ id }) => ({ id })), ...added]));
-    } catch (error) {
-      setProblem(
-        isRefused(error, 'attachments_too_large', 'payload_too_large', 'too_many_attachments')
-          ? text.write.refusedFiles
-          : isRefused(error, 'draft_changed')
-            ? text.write.elsewhere
-            : text.write.notAttached,
-      );
-    } finally {
-      setPending((those) => those.filter(({ file }) => !added.includes(file)));
-    }
+  const { limits } = useSession();
+  const mayUpload = useMay('send');
+  const account = useRef(options.accountId ?? fields.account_id);
+  useEffect(() => {
+    account.current = options.accountId ?? fields.account_id;
+  });
+  const { uploads, queue, images } = useUploads(draft, {
+    accountId: () => account.current,
+    mayUpload,
+    attach: async (file) =>
+      setFiles(await keeper.setFiles((kept) => [...kept.map(({ id }) => ({ id })), file])),
+  });
+  const totalBytes =
+    files.reduce((sum, { size_bytes }) => sum + size_bytes, 0) +
+    uploads.reduce((sum, { file }) => sum + file.size, 0);
+
+  /** Tells it when they are too many or too large. */
+  const hasRoom = (added: readonly File[]): boolean => {
+    const bytes = added.reduce((sum, { size }) => sum + size, totalBytes);
+    const isTooLarge = bytes > limits.attachment_bytes;
+    const isTooMany = files.length + uploads.length + added.length > limits.attachments;
+    setProblem(
+      isTooLarge
+        ? text.write.tooLarge(format.size(limits.attachment_bytes))
+        : isTooMany
+          ? text.write.tooMany(format.count(limits.attachments))
+          : null,
+    );
+    return !isTooLarge && !isTooMany;
   };
 
-  const remove = async (file: Attachment): Promise<void> => {
+  const attach = (added: readonly File[]): void => {
+    if (added.length === 0 || !hasRoom(added)) return;
+    setConcerns([]);
+    keeper.change(sender);
+    for (const file of added) queue.add(file, null);
+  };
+
+  /** Returns by what the text shows it; null: there is no room. */
+  const addImage = (file: File): string | null => {
+    if (!hasRoom([file])) return null;
+    const contentId = newContentId();
+    images.set(contentId, URL.createObjectURL(file));
+    keeper.change(sender);
+    queue.add(file, contentId);
+    return contentId;
+  };
+
+  const keepFiles = async (isKept: (file: DraftAttachment) => boolean): Promise<void> =>
+    setFiles(await keeper.setFiles((kept) => kept.filter(isKept).map(({ id }) => ({ id }))));
+
+  const remove = async (file: DraftAttachment): Promise<void> => {
     try {
-      setFiles(
-        await keeper.setFiles((kept) => kept.filter(({ id }) => id !== file.id).map(({ id }) => ({ id }))),
-      );
+      await keepFiles(({ id }) => id !== file.id);
     } catch {
       setProblem(text.thread.changeFailed);
     }
   };
 
+  const isDropped = ({ content_id: contentId }: DraftAttachment): boolean =>
+    placeOf(contentId, fields.html_body) === 'dropped';
+
   const lack = (): string | null => {
     if (`${fields.to}${fields.cc}${fields.bcc}`.trim() === '') return text.write.noRecipient;
     if (options.needsSubject === true && fields.subject.trim() === '') return text.write.noSubject;
     if (options.mayBeEmpty !== true && fields.text_body.trim() === '') return text.write.noText;
-    return pending.length > 0 ? text.write.filesPending : null;
+    return uploads.some(({ state: how }) => how === 'failed') ? text.write.filesFailed : null;
   };
 
   const findConcerns = async (): Promise<readonly string[]> => {
     const asked = addressesIn(fields.to, fields.cc, fields.bcc);
     const answers = await Promise.all(asked.map((address) => findAddress(queryClient, address)));
-    const hasFiles = files.length > 0 || options.hasOtherFiles === true;
+    const hasFiles = files.length + uploads.length > 0 || options.hasOtherFiles === true;
     const isFileMissing = !hasFiles && speaksOfFile(`${fields.subject}\n${fields.text_body}`);
     const found: readonly Concern[] = [
       ...concernsAbout(
@@ -174,7 +200,10 @@ export function useWriter(options: WriterOptions) {
       notify(text.write.tooLate);
       return;
     }
-    const attachments = await recorded(emailId, files);
+    const attachments = await recorded(
+      emailId,
+      files.filter((file) => !isDropped(file)),
+    );
     onTakenBack(await client.drafts.create({ ...base, message: toMessage(fields), attachments }));
     refreshLists(queryClient);
     notify(text.write.undone);
@@ -183,6 +212,7 @@ export function useWriter(options: WriterOptions) {
   /** At a moment, or now. What speaks against it is told once. */
   const send = async (at: Date | null = null): Promise<void> => {
     if (isSending) return;
+    setWaiting(false);
     wantedAt.current = at;
     const lacking = lack();
     setProblem(lacking);
@@ -195,7 +225,13 @@ export function useWriter(options: WriterOptions) {
       setSending(false);
       return;
     }
+    if (queue.isBusy) {
+      setWaiting(true);
+      setSending(false);
+      return;
+    }
     try {
+      if (files.some(isDropped)) await keepFiles((file) => !isDropped(file));
       const message: Fields = {
         ...toMessage(fields),
         to: trimEntries(fields.to),
@@ -227,6 +263,16 @@ export function useWriter(options: WriterOptions) {
     }
   };
 
+  // It goes out when its files are there; where one does not come, its writer decides.
+  const sendWaiting = useRef<() => void>(() => undefined);
+  useEffect(() => {
+    sendWaiting.current = () => void send(wantedAt.current);
+  });
+  const isBusy = uploads.some(({ state: how }) => how !== 'failed');
+  useEffect(() => {
+    if (isWaiting && !isBusy) sendWaiting.current();
+  }, [isWaiting, isBusy]);
+
   const discard = async (): Promise<void> => {
     try {
       await keeper.discard();
@@ -240,15 +286,28 @@ export function useWriter(options: WriterOptions) {
 
   return {
     fields,
-    files,
-    pending,
+    /** Those that stand beside the text. */
+    files: files.filter(({ content_id: contentId }) => placeOf(contentId, fields.html_body) === 'list'),
+    uploads,
+    totalBytes,
+    images,
     state,
     problem,
     concerns,
     isSending,
+    isWaiting,
     change,
     attach,
+    addImage,
     remove,
+    retry: ({ id }: Upload) => queue.retry(id),
+    cancel: ({ id }: Upload) => queue.cancel(id),
+    stopWaiting: () => setWaiting(false),
+    /** Whether it may be closed; says why not. */
+    mayClose: (): boolean => {
+      if (isBusy) setProblem(text.write.filesPending);
+      return !isBusy;
+    },
     send,
     sendAnyway: () => send(wantedAt.current),
     discard,
@@ -265,19 +324,15 @@ async function findAddress(queryClient: QueryClient, address: string): Promise<R
   }
 }
 
-/** The files of a draft that is gone, as the email that it became has them; what a forward took along is not among them. */
-async function recorded(emailId: string, files: readonly Attachment[]): Promise<Files> {
+/** The files of a draft that is gone, by the email that it became; what a forward took along is not among them. */
+async function recorded(emailId: string, files: readonly DraftAttachment[]): Promise<Files> {
   if (files.length === 0) return [];
-  const { email_attachments: those } = await client.emails.get(emailId);
-  const rest = [...those];
-  const ours = files.flatMap(({ filename, size_bytes }) => {
-    const at = rest.findIndex((file) => file.filename === filename && file.size_bytes === size_bytes);
-    return at === -1 ? [] : rest.splice(at, 1);
+  const { email_attachments: rest } = await client.emails.get(emailId);
+  return files.flatMap(({ filename, size_bytes, content_id }) => {
+    const at = rest.findIndex(
+      (file) =>
+        file.filename === filename && file.size_bytes === size_bytes && file.content_id === content_id,
+    );
+    return rest.splice(at, at === -1 ? 0 : 1).map(({ id }) => ({ attachment_id: id, filename, content_id }));
   });
-  return Promise.all(
-    ours.map(async ({ id, filename, content_type }) => {
-      const download = await client.attachments.download(id);
-      return { filename, content_type, content: await download.blob() };
-    }),
-  );
 }

@@ -9,14 +9,14 @@ import {
   type DragEvent,
   type KeyboardEvent,
 } from 'react';
-import { useMay } from '../../app/session.tsx';
+import { useMay, useSession } from '../../app/session.tsx';
 import { useWords } from '../../i18n/index.tsx';
 import { Button, IconButton } from '../../ui/button.tsx';
 import type { KeeperState } from './draft-keeper.ts';
 import { toHtml, type Body } from './body.ts';
 import { AttachButton, DraftFiles } from './files.tsx';
 import { Recipients } from './recipients.tsx';
-import { RichText } from './rich-text.tsx';
+import { RichText, type RichTextHandle } from './rich-text.tsx';
 import { SendLater } from './send-later.tsx';
 import { Templates, withTemplate, type FilledTemplate } from './templates.tsx';
 import { useWriter, type WriterOptions } from './use-writer.ts';
@@ -30,8 +30,6 @@ interface WriterFormProps extends WriterOptions {
   readonly placeholder: string;
   /** Who may send it, by the address that it then comes from; one or none is no choice. */
   readonly accounts?: readonly { readonly id: string; readonly address: string }[];
-  /** That of what is answered. */
-  readonly accountId?: string;
   readonly alwaysCc?: boolean;
   /** What is written in first. */
   readonly focus: 'to' | 'text' | null;
@@ -42,14 +40,17 @@ export function WriterForm(props: WriterFormProps) {
   const { title, note, placeholder, accounts = [], alwaysCc = false, focus, onClose } = props;
   const { text } = useWords();
   const maySend = useMay('send');
+  const { limits } = useSession();
   const id = useId();
-  const { fields, files, pending, state, problem, concerns, isSending, ...writer } = useWriter(props);
+  const writer = useWriter(props);
+  const { fields, files, uploads, images, state, problem, concerns, isSending, isWaiting } = writer;
+  const richText = useRef<RichTextHandle>(null);
   const [hasCc, setCc] = useState(alwaysCc || fields.cc !== '');
   const [hasBcc, setBcc] = useState(fields.bcc !== '');
   const [isDropping, setDropping] = useState(false);
   const section = useRef<HTMLElement>(null);
   const isBegun = focus === 'text' && props.draft === null;
-  // Whoever answers sees all of the writer, and whoever reads stays where they are.
+  // A person who answers sees all of the writer; one who reads stays where they are.
   useEffect(() => {
     if (isBegun) section.current?.scrollIntoView({ block: 'nearest' });
   }, [isBegun]);
@@ -83,7 +84,7 @@ export function WriterForm(props: WriterFormProps) {
     }
     if (event.key === 'Escape') {
       event.preventDefault();
-      onClose();
+      if (writer.mayClose()) onClose();
     }
   };
   const recipients = (field: 'to' | 'cc' | 'bcc', autoFocus = false) => (
@@ -111,16 +112,18 @@ export function WriterForm(props: WriterFormProps) {
   };
   const onDrop = (event: DragEvent): void => {
     setDropping(false);
-    if (event.dataTransfer.files.length === 0) return;
+    // The text has taken it.
+    if (event.defaultPrevented || event.dataTransfer.files.length === 0) return;
     event.preventDefault();
-    void writer.attach([...event.dataTransfer.files]);
+    writer.attach([...event.dataTransfer.files]);
   };
   const onPaste = (event: ClipboardEvent): void => {
     const pasted = [...event.clipboardData.files];
     // Office programs give a picture of the text, too.
-    if (pasted.length === 0 || event.clipboardData.types.includes('text/plain')) return;
+    if (event.defaultPrevented || pasted.length === 0 || event.clipboardData.types.includes('text/plain'))
+      return;
     event.preventDefault();
-    void writer.attach(pasted);
+    writer.attach(pasted);
   };
   return (
     // oxlint-disable-next-line jsx-a11y/no-noninteractive-element-interactions -- the button does what dropping does
@@ -172,6 +175,10 @@ export function WriterForm(props: WriterFormProps) {
       {isRich ? (
         <RichText
           key={revision}
+          ref={richText}
+          images={images}
+          onImage={writer.addImage}
+          onFiles={writer.attach}
           label={text.write.text}
           placeholder={placeholder}
           html={fields.html_body ?? ''}
@@ -191,7 +198,26 @@ export function WriterForm(props: WriterFormProps) {
         />
       )}
       {note !== null && <p className="writer-note">{note}</p>}
-      <DraftFiles files={files} pending={pending} onRemove={(file) => void writer.remove(file)} />
+      <DraftFiles
+        files={files}
+        uploads={uploads}
+        totalBytes={writer.totalBytes}
+        maxBytes={limits.attachment_bytes}
+        onRemove={(file) => void writer.remove(file)}
+        onCancel={(upload) => {
+          writer.cancel(upload);
+          if (upload.contentId !== null) richText.current?.removeImage(upload.contentId);
+        }}
+        onRetry={writer.retry}
+      />
+      {isWaiting && (
+        <div className="writer-waiting" role="status">
+          <p>{text.write.sendWaits}</p>
+          <Button look="outline" onPress={writer.stopWaiting}>
+            {text.app.cancel}
+          </Button>
+        </div>
+      )}
       {problem !== null && (
         <p className="writer-problem" role="alert">
           {problem}
@@ -211,13 +237,13 @@ export function WriterForm(props: WriterFormProps) {
       )}
       <div className="writer-foot">
         {maySend && (
-          <Button look="primary" onPress={() => void writer.send()} isPending={isSending}>
+          <Button look="primary" onPress={() => void writer.send()} isPending={isSending || isWaiting}>
             <Send size={16} aria-hidden />
             {text.write.send}
           </Button>
         )}
         {maySend && <SendLater label={text.write.sendLater} onChoose={(at) => void writer.send(at)} />}
-        <AttachButton onFiles={(added) => void writer.attach(added)} />
+        <AttachButton maxBytes={limits.attachment_bytes} onFiles={writer.attach} />
         <Templates accountId={props.accountId ?? fields.account_id} onChoose={takeTemplate} />
         <IconButton
           icon={isRich ? RemoveFormatting : Type}

@@ -61,7 +61,7 @@ function AnswerForm(props: WriterProps & { readonly preview: ReplyPreview }) {
       }}
       customerId={customerId}
       accountId={preview.account_id}
-      alwaysCc
+      alwaysCc={mode !== 'reply'}
       focus={isForward ? null : 'text'}
       mayBeEmpty={isForward}
       // Of the thread; the text of a forward may speak of what travels with it.

@@ -3,7 +3,7 @@ import { MAX_COMPLETED } from '../../../app/addresses/use-cases.ts';
 import { MAX_QUERY_CHARS } from '../../../core/search/query.ts';
 import type { HttpContext, HttpServer } from '../answers/context.ts';
 import { errorResponses } from '../schemas/error-schemas.ts';
-import { AccountId } from '../schemas/page-schemas.ts';
+import { AccountId, ACCOUNT_QUERY_ERRORS } from '../schemas/page-schemas.ts';
 import { jsonResponse, NullableUuid, record, Timestamp } from '../schemas/schemas.ts';
 
 const DEFAULT_LIMIT = 10;
@@ -59,13 +59,7 @@ export function registerAddressRoutes(app: HttpServer, { applicationFor }: HttpC
             'The best ones.',
             record('KnownAddresses', { addresses: { type: 'array', items: KnownAddress } }),
           ),
-          ...errorResponses(
-            'invalid_request',
-            'unknown_field',
-            'unknown_account',
-            'unauthorized',
-            'database_unavailable',
-          ),
+          ...errorResponses(...ACCOUNT_QUERY_ERRORS),
         },
       },
     },

@@ -6,6 +6,7 @@ import { STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
 import { invalidRequest, ServiceError, type ErrorCode } from '../../../core/errors.ts';
 import { toErrorJson } from './error-handler.ts';
+import type { Handshakes } from '../connections/handshakes.ts';
 import type { LingeringClose } from '../connections/lingering-close.ts';
 
 const CODES: Readonly<Record<string, ErrorCode>> = {
@@ -14,19 +15,35 @@ const CODES: Readonly<Record<string, ErrorCode>> = {
   ERR_HTTP_REQUEST_TIMEOUT: 'request_timeout',
 };
 
+/** What OpenSSL says of a client that begins with anything but TLS. */
+const NOT_TLS: ReadonlySet<string | undefined> = new Set([
+  'ERR_SSL_HTTP_REQUEST',
+  'ERR_SSL_WRONG_VERSION_NUMBER',
+]);
+
 /** Makes the handler that answers on the bare socket, in the same shape as all other errors, and closes it. */
-export function createClientErrorHandler(lingering: LingeringClose) {
+export function createClientErrorHandler(lingering: LingeringClose, handshakes: Handshakes) {
   return (error: NodeJS.ErrnoException, socket: Socket): void => {
+    const below = handshakes.end(socket);
+    if (below !== null) {
+      // As nginx does: a client that forgot the s of https is told in words.
+      if (NOT_TLS.has(error.code)) lingering.end(below, formatAnswer(invalidRequest('not_https')));
+      else below.destroy();
+      return;
+    }
     // What follows broken HTTP is broken as well, once for each piece that arrives.
     if (lingering.note(socket)) return;
     if (error.code === 'ECONNRESET' || !socket.writable || isAnswering(socket)) socket.destroy();
-    else lingering.end(socket, formatAnswer(error));
+    else lingering.end(socket, formatAnswer(toFailure(error)));
   };
 }
 
-function formatAnswer(error: NodeJS.ErrnoException): string {
+function toFailure(error: NodeJS.ErrnoException): ServiceError {
   const code = CODES[error.code ?? ''];
-  const failure = code === undefined ? invalidRequest('not_http') : new ServiceError(code);
+  return code === undefined ? invalidRequest('not_http') : new ServiceError(code);
+}
+
+function formatAnswer(failure: ServiceError): string {
   const body = JSON.stringify(toErrorJson(failure));
   return [
     `HTTP/1.1 ${failure.status} ${STATUS_CODES[failure.status] ?? ''}`,

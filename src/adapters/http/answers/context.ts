@@ -42,6 +42,8 @@ export interface HttpContext extends EmailsResponse {
   readonly lingering: LingeringClose;
   readonly logger: Logger;
   readonly clock: Clock;
+  /** True from the moment on that load balancers are to send no more. */
+  readonly isDraining: () => boolean;
   /** Aborted when the service begins to stop: requests that wait for events are answered then. */
   readonly stopping: AbortSignal;
 }

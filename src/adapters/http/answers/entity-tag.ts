@@ -32,6 +32,13 @@ export function wantedVersion(header: string | undefined): number | null {
   return version;
 }
 
+/** The same where a change has to name one. Throws `version_required` for none and `*`, too. */
+export function requiredVersion(header: string | undefined): number {
+  const version = wantedVersion(header);
+  if (version === null) throw new ServiceError('version_required');
+  return version;
+}
+
 /** If-Range: our tag, compared strongly. A date is never the same: files have no Last-Modified. */
 export function isSameEntity(header: string, etag: string): boolean {
   return header.trim() === etag;

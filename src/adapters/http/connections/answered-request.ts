@@ -1,6 +1,7 @@
 /** Tells of each request when it is over: for the access log and for the metrics. */
 import type { FastifyReply, FastifyRequest, onRequestHookHandler } from 'fastify';
 import { inRequest } from '../../../app/base/request-scope.ts';
+import { beginSpan, type Span, type SpanStart } from '../../../app/base/tracing.ts';
 
 export interface AnsweredRequest {
   readonly request: FastifyRequest;
@@ -33,9 +34,47 @@ export function createRequestWatch(
         for (const observe of observers) observe(answered);
       });
     }
-    if (follows) inRequest(request.id, done);
-    else done();
+    const work = follows ? () => inRequest(request.id, done) : done;
+    const span = beginSpan(() => toSpanStart(request));
+    if (span === null) return work();
+    reply.raw.once('close', () => endRequestSpan(span, reply));
+    span.run(work);
   };
+}
+
+/** Whether the service is alive and ready is asked all the time, and says nothing of its work. */
+const UNTRACED_ROUTES: ReadonlySet<string | undefined> = new Set(['/api/health', '/api/health/ready']);
+
+/** Names and attributes by the conventions of OpenTelemetry for HTTP; without paths and addresses. null: it is not traced. */
+function toSpanStart(request: FastifyRequest) {
+  const { headers, id, method, protocol, routeOptions } = request;
+  const { url: route } = routeOptions;
+  if (UNTRACED_ROUTES.has(route)) return null;
+  const { traceparent, tracestate } = headers;
+  const start: SpanStart = {
+    name: route === undefined ? method : `${method} ${route}`,
+    kind: 'server',
+    attributes: {
+      'http.request.method': method,
+      ...(route === undefined ? {} : { 'http.route': route }),
+      'url.scheme': protocol,
+      'email_worker.request_id': id,
+    },
+  };
+  const state = Array.isArray(tracestate) ? tracestate.join(',') : tracestate;
+  return { start, caller: typeof traceparent === 'string' ? { traceparent, tracestate: state } : null };
+}
+
+function endRequestSpan(span: Span, { raw }: FastifyReply): void {
+  if (!raw.writableEnded) {
+    span.end({ failure: 'gone' });
+    return;
+  }
+  const { statusCode } = raw;
+  span.end({
+    attributes: { 'http.response.status_code': statusCode },
+    failure: statusCode >= 500 ? String(statusCode) : null,
+  });
 }
 
 function toAnswered(request: FastifyRequest, reply: FastifyReply, durationMs: number): AnsweredRequest {

@@ -2,11 +2,14 @@
  * Bounds the HTTP connections, so that strangers can't take every file descriptor. When all slots are taken, the oldest
  * connection that never brought a right secret makes room for the next one, as Dovecot's login processes do it: who has
  * the secret gets in, and is never pushed out. A connection that finds all slots with those is answered with 503.
+ * With TLS a connection has its slot from its first packet on, and keeps it when its handshake is over.
  */
 import type { Server } from 'node:http';
 import type { Socket } from 'node:net';
+import type { TLSSocket } from 'node:tls';
 import type { SecurityLog } from '../../../app/base/security-log.ts';
 import { isWorthTelling, WindowCounts } from '../../../core/edge/window-counts.ts';
+import type { Handshakes } from './handshakes.ts';
 
 const TELL_WINDOW_MS = 3_600_000;
 
@@ -17,22 +20,30 @@ export class ConnectionSlots {
   readonly #max: number;
   readonly #security: SecurityLog;
   readonly #now: () => number;
+  readonly #handshakes: Handshakes;
   readonly #told = new WindowCounts({ windowMs: TELL_WINDOW_MS, maxKeys: 1 });
   /** Those without a right secret so far, the oldest first. */
   readonly #strangers = new Set<Socket>();
   readonly #known = new Set<Socket>();
   readonly #refused = new WeakSet<Socket>();
 
-  constructor(options: { readonly max: number; readonly security: SecurityLog; readonly now: () => number }) {
+  constructor(options: {
+    readonly max: number;
+    readonly security: SecurityLog;
+    readonly now: () => number;
+    readonly handshakes: Handshakes;
+  }) {
     this.#max = options.max;
     this.#security = options.security;
     this.#now = options.now;
+    this.#handshakes = options.handshakes;
   }
 
   /** Watches the connections of a server from now on. */
   attach(server: Server): void {
     server.maxConnections = this.#max + REFUSED_SLOTS;
     server.on('connection', (socket: Socket) => this.#enter(socket));
+    server.on('secureConnection', (socket: TLSSocket) => this.#secure(socket));
     server.on('drop', () => this.#tell());
   }
 
@@ -62,8 +73,20 @@ export class ConnectionSlots {
       this.#leave(oldest);
       oldest.destroy();
     }
+    this.#occupy(socket);
+  }
+
+  #occupy(socket: Socket): void {
     this.#strangers.add(socket);
     socket.once('close', () => this.#leave(socket));
+  }
+
+  /** What requests come by takes the slot of the connection below it. */
+  #secure(socket: TLSSocket): void {
+    const below = this.#handshakes.end(socket);
+    if (below === null) return;
+    if (this.#refused.has(below)) this.#refused.add(socket);
+    if (this.#strangers.delete(below)) this.#occupy(socket);
   }
 
   #leave(socket: Socket): void {

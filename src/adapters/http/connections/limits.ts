@@ -36,6 +36,8 @@ export interface HttpLimits {
   readonly requestTimeoutMs: number;
   /** Time for all headers to arrive, in milliseconds. Default 20 s. */
   readonly headersTimeoutMs: number;
+  /** Time for the TLS handshake, in milliseconds. Default 10 s. */
+  readonly handshakeTimeoutMs: number;
   /** Time an idle connection is kept, in milliseconds. Default 72 s: longer than the 60 s of usual proxies. */
   readonly keepAliveTimeoutMs: number;
   /**
@@ -82,6 +84,7 @@ export function createHttpLimits(overrides: Partial<HttpLimits> = {}): HttpLimit
     answerIdleTimeoutMs: 60_000,
     requestTimeoutMs: 300_000,
     headersTimeoutMs: 20_000,
+    handshakeTimeoutMs: 10_000,
     keepAliveTimeoutMs: 72_000,
     maxConnections: 500,
     maxEventReaders: 100,

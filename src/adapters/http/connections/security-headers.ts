@@ -1,7 +1,7 @@
 /**
  * Headers of every answer: what keeps browsers from doing anything with it but showing it, and the name of the request.
  */
-import type { FastifyReply } from 'fastify';
+import type { FastifyReply, FastifyRequest } from 'fastify';
 
 /** For JSON: nothing may be loaded, and no page may frame it. */
 export const API_CSP = "default-src 'none'; frame-ancestors 'none'";
@@ -15,4 +15,12 @@ export function setAnswerHeaders(reply: FastifyReply): void {
   reply.header('content-security-policy', API_CSP);
   reply.header('cache-control', 'no-store');
   reply.header('x-request-id', reply.request.id);
+}
+
+const DAY_SECONDS = 86_400;
+
+/** For browsers, of this host with all of its ports. RFC 6797 §7.2: over TLS alone. */
+export function requireHttps(request: FastifyRequest, reply: FastifyReply, days: number): void {
+  if (request.protocol === 'https')
+    reply.header('strict-transport-security', `max-age=${days * DAY_SECONDS}`);
 }

@@ -57,6 +57,9 @@ const FIELDS: Readonly<Record<string, unknown>> = {
   step: 'day',
   'StatisticsPoint.at': SENT_AT,
   StatisticsCount: 12,
+  ImportCount: 120,
+  'Import.state': 'running',
+  'Import.bytes_total': 5_000_000,
   'DraftAttachment.id': ATTACHMENT,
   'DraftAttachment.content_id': null,
   'AuditEntry.id': '17',
@@ -445,6 +448,8 @@ const FIELDS: Readonly<Record<string, unknown>> = {
   'Session.name': 'Ada',
   'Session.rights': ['read', 'draft', 'send'],
   'Session.accounts': null,
+  'SessionLimits.attachment_bytes': 26_214_400,
+  'SessionLimits.attachments': 200,
   key_id: '0123456789ab',
   ended: 1,
   'Set-Cookie':

@@ -102,6 +102,7 @@ describe('the OpenAPI document', () => {
       'get /api/health',
       'get /api/health/ready',
       'get /api/images/{id}',
+      'get /api/imports',
       'get /api/keys',
       'get /api/keys/{id}',
       'get /api/openapi.json',
@@ -276,6 +277,11 @@ describe('the OpenAPI document', () => {
     const answers = operations().flatMap(({ responses }) => Object.entries(responses));
     const waiting = answers.filter(([status]) => status === '429' || status === '503');
     expect(waiting.filter(([, { headers }]) => !Object.hasOwn(headers ?? {}, 'Retry-After'))).toEqual([]);
+  });
+
+  it('says that every answer names its request', () => {
+    const answers = operations().flatMap(({ responses }) => Object.values(responses));
+    expect(answers.filter(({ headers }) => !Object.hasOwn(headers ?? {}, 'X-Request-Id'))).toEqual([]);
   });
 
   it('has no dangling references and no unused component', () => {

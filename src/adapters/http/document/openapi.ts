@@ -4,7 +4,7 @@
 import Fastify from 'fastify';
 import type { FastifySchema } from 'fastify';
 import { rightsOf } from '../connections/rights.ts';
-import { shareComponents, type Paths } from './components.ts';
+import { operationsOf, shareComponents, type Paths } from './components.ts';
 import { addExamples } from './examples.ts';
 import type { DocumentedRoute } from './route-table.ts';
 
@@ -13,7 +13,14 @@ const DESCRIPTION = `Sends and receives email, records it and returns it by thre
 Every error is \`{"error": "<German text>", "code": "<stable code>"}\`. Besides the errors listed for each operation,
 any request may get 400 \`invalid_request\` (not valid HTTP, or a badly encoded path), 404 \`not_found\`,
 405 \`method_not_allowed\` with \`Allow\`, 408 \`request_timeout\`, 414 \`uri_too_long\` and 431 \`headers_too_large\`.
-429, 503 and 409 \`idempotency_in_progress\` come with \`Retry-After\`.`;
+429, 503 and 409 \`idempotency_in_progress\` come with \`Retry-After\`. Every answer has \`X-Request-Id\`.`;
+
+/** Of every answer; see security-headers.ts. */
+const REQUEST_ID = {
+  description:
+    'The name of the request, in the log as well: the `X-Request-Id` of the caller when it is safe to repeat (letters, digits and `._:=+/@-`, at most 128), else a new one.',
+  schema: { type: 'string' },
+};
 
 /** Builds the document. Takes some 50 ms, so it is made when first asked for and not at each start. */
 export async function buildOpenApiDocument(routes: readonly DocumentedRoute[]): Promise<object> {
@@ -46,7 +53,7 @@ export async function buildOpenApiDocument(routes: readonly DocumentedRoute[]): 
         { name: 'Drafts', description: 'Emails that are being written.' },
         { name: 'Templates', description: 'What emails are made of.' },
         { name: 'Webhooks', description: 'Have events posted to an address.' },
-        { name: 'Statistics', description: 'How much mail came, went and failed.' },
+        { name: 'Statistics', description: 'How much mail came, went and failed, and how far imports are.' },
         { name: 'Keys', description: 'Who may do what.' },
         { name: 'Sessions', description: 'Log in and out with a browser.' },
         { name: 'Health', description: 'For monitoring.' },
@@ -79,9 +86,18 @@ export async function buildOpenApiDocument(routes: readonly DocumentedRoute[]): 
   // A copy: the generator's holds the routes' own schemas.
   const document = structuredClone<unknown>(app.swagger()) as { paths: Paths; components: object };
   await app.close();
+  addRequestIds(document.paths);
   addExamples(document.paths);
   const { paths, components } = shareComponents(document.paths);
   return { ...document, paths, components: { ...document.components, ...components } };
+}
+
+function addRequestIds(paths: Paths): void {
+  for (const { responses } of operationsOf(paths)) {
+    for (const [status, answer] of Object.entries(responses)) {
+      responses[status] = { ...answer, headers: { ...answer.headers, 'X-Request-Id': REQUEST_ID } };
+    }
+  }
 }
 
 /** Says the rights that the operation needs: for people in its description, for programs as `x-rights`. */

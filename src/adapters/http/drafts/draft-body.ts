@@ -4,7 +4,6 @@ import type { DraftChange, DraftSend } from '../../../app/drafts/use-cases.ts';
 import { REPLY_KINDS } from '../../../app/reply/use-cases.ts';
 import { MAX_AUTHOR_CHARS } from '../../../core/drafts/limits.ts';
 import { invalidRequest, ServiceError } from '../../../core/errors.ts';
-import type { JsonWithLongStrings } from '../body/json-long-strings.ts';
 import type { HttpLimits } from '../connections/limits.ts';
 import { ForwardBody, readFlag, readLanguage, readReplyBody, readTimeZone } from '../reply/reply-body.ts';
 import { Uuid } from '../schemas/schemas.ts';
@@ -19,6 +18,7 @@ import {
   SendBody,
   toFields,
   wrongType,
+  type EmailJson,
   type Fields,
 } from '../send/send-body.ts';
 import { isStorable } from '../../../core/storable-text.ts';
@@ -90,7 +90,7 @@ const KEPT_FIELDS = new Set(Object.keys(KeptFile.properties));
 const ANSWER_FIELDS = new Set(Object.keys(AnswerBody.properties));
 
 /** Only what the body names. Throws ServiceError with status 400, `payload_too_large` or `attachments_too_large`. */
-export function readDraftBody(json: JsonWithLongStrings, limits: HttpLimits): DraftChange {
+export function readDraftBody(json: EmailJson, limits: HttpLimits): DraftChange {
   const body = toFields(json.value);
   if (body === null) throw invalidRequest('not_an_object');
   refuseUnknown(body, FIELDS, '');
@@ -136,7 +136,7 @@ function readAnswer(value: unknown): DraftAnswer | null {
   };
 }
 
-function readMessage(value: unknown, json: JsonWithLongStrings, limits: HttpLimits): Fields {
+function readMessage(value: unknown, json: EmailJson, limits: HttpLimits): Fields {
   const message = toFields(value);
   if (message === null) throw wrongType('message', 'object');
   refuseUnknown(message, MESSAGE_FIELDS, 'message.');
@@ -160,7 +160,12 @@ function readKept(fields: Fields, path: string): { readonly keptId: string } | n
 
 /** The draft as a send, without its files. Throws what the send of such a body throws. */
 export function readDraftSend(draft: Draft, limits: HttpLimits, respondAsync: boolean): DraftSend {
-  const json = (value: object): JsonWithLongStrings => ({ value, longStrings: new Map() });
+  // Its files are stored beside it.
+  const json = (value: object): EmailJson => ({
+    value,
+    longStrings: new Map(),
+    requireRead: () => undefined,
+  });
   const { answers, message } = draft;
   if (answers === null) {
     return { kind: 'send', request: { ...readSendBody(json(message), limits), respondAsync } };

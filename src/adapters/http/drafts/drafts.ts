@@ -1,15 +1,13 @@
 /** Drafts: POST and GET of /api/drafts; GET, PATCH and DELETE of /api/drafts/{id}; its files; POST /api/drafts/{id}/send. */
-import type { FastifyRequest } from 'fastify';
 import type {
   Draft as DraftOf,
   DraftAnswer,
   DraftSummary as SummaryOf,
 } from '../../../app/drafts/draft-ports.ts';
-import type { DraftChange, DraftFileInput } from '../../../app/drafts/use-cases.ts';
 import { MAX_AUTHOR_CHARS } from '../../../core/drafts/limits.ts';
-import { ServiceError, type ErrorCode } from '../../../core/errors.ts';
+import type { ErrorCode } from '../../../core/errors.ts';
 import type { HttpContext, HttpServer } from '../answers/context.ts';
-import { ifMatch, wantedVersion } from '../answers/entity-tag.ts';
+import { ifMatch, requiredVersion, wantedVersion } from '../answers/entity-tag.ts';
 import {
   answerStoredFile,
   STORED_FILE_CONDITIONS,
@@ -167,17 +165,7 @@ const BODY_ERRORS = [
 ] as const satisfies readonly ErrorCode[];
 
 export function registerDraftRoutes(app: HttpServer, context: HttpContext, input: SendInput): void {
-  const { applicationFor, requireRight, limits, spool, clock } = context;
-
-  /** A draft shows its files to all who read drafts: its author must be allowed to see those of emails. */
-  const readBodyOf =
-    (request: FastifyRequest) =>
-    (...body: Parameters<typeof readDraftBody>): DraftChange => {
-      const change = readDraftBody(...body);
-      const isOfEmail = (file: DraftFileInput) => 'content' in file && file.content.kind === 'attachment';
-      if (change.files?.some(isOfEmail) === true) requireRight(request, 'read');
-      return change;
-    };
+  const { applicationFor, limits, spool, clock } = context;
 
   app.post(
     '/api/drafts',
@@ -199,7 +187,7 @@ export function registerDraftRoutes(app: HttpServer, context: HttpContext, input
     },
     (request, reply) => {
       refuseOtherMedia(request.headers);
-      return input.withBody(request, reply, readBodyOf(request), async (change, folder) =>
+      return input.withBody(request, reply, readDraftBody, async (change, folder) =>
         answerDraft(reply, await applicationFor(request).createDraft(change, folder)),
       );
     },
@@ -324,9 +312,8 @@ export function registerDraftRoutes(app: HttpServer, context: HttpContext, input
     (request, reply) => {
       const id = readUuidParameter(request.params as object, 'id');
       refuseOtherMedia(request.headers);
-      const version = wantedVersion(request.headers['if-match']);
-      if (version === null) throw new ServiceError('version_required');
-      return input.withBody(request, reply, readBodyOf(request), async (change, folder) =>
+      const version = requiredVersion(request.headers['if-match']);
+      return input.withBody(request, reply, readDraftBody, async (change, folder) =>
         answerDraft(reply, await applicationFor(request).changeDraft(id, version, change, folder)),
       );
     },

@@ -39,8 +39,10 @@ const Erased = record('Erased', {
   emails: count('Emails, with all that belongs to them.'),
   files: count('Attachments, and raw messages that are files.'),
   drafts: count('Drafts that name the person, or answer such an email.'),
-  customer_rules: count('Addresses and domains of customers, and companies.'),
-  suppressions: count('Entries of the suppression list, of which at most a digest is left.'),
+  customer_rules: count('Addresses, domains, names and companies of customers.'),
+  suppressions: count(
+    'Entries of the suppression list, of which at most a digest is left, and what entries of others said.',
+  ),
   unsubscribes: count(
     'Lists that the person left; of the address a digest is left, so that it stays off them.',
   ),

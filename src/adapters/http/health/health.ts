@@ -2,7 +2,7 @@
  * GET /api/health: the process answers. GET /api/health/ready: what it stands on answers too.
  */
 import type { Readiness } from '../../../app/check-readiness.ts';
-import { ERRORS } from '../../../core/errors.ts';
+import { ERRORS, ServiceError } from '../../../core/errors.ts';
 import type { HttpContext, HttpServer } from '../answers/context.ts';
 import { RETRY_AFTER_SECONDS } from '../answers/error-handler.ts';
 import { errorResponses, RETRY_AFTER } from '../schemas/error-schemas.ts';
@@ -19,7 +19,8 @@ export const HealthResult = record('Health', {
 const Checks = {
   title: 'Checks',
   type: 'object',
-  description: 'Each dependency: `ok` or `away`. Reasons are in the log only.',
+  description:
+    'Each dependency: `ok` or `away`. Reasons are in the log only. The service is ready without `replica`.',
   additionalProperties: { type: 'string', enum: ['ok', 'away'] },
 } as const;
 
@@ -84,6 +85,7 @@ export function registerHealthRoutes(app: HttpServer, context: HttpContext): voi
       },
     },
     async (_request, reply) => {
+      if (context.isDraining()) throw new ServiceError('shutting_down');
       const { ready, checks } = await checkReadiness();
       const named = Object.fromEntries(checks.map(({ name, ok }) => [name, ok ? 'ok' : 'away']));
       if (ready) return reply.send({ status: 'ready', checks: named });

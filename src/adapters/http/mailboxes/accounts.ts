@@ -72,7 +72,8 @@ export function registerAccountRoutes(
     {
       schema: {
         operationId: 'retryQuarantined',
-        right: 'operate',
+        // Its answer has the subject and the sender.
+        right: ['read', 'operate'],
         tags: ['Mailboxes'],
         summary: 'Try to take a message now',
         description:

@@ -14,10 +14,13 @@ interface ToolRequest {
   readonly body?: object;
   readonly idempotencyKey?: string | undefined;
   readonly ifMatch?: string | undefined;
+  readonly range?: string | undefined;
 }
 interface ToolAnswer {
   readonly status: number;
-  readonly json: unknown;
+  readonly contentType: string | null;
+  readonly contentRange: string | null;
+  readonly body: Uint8Array;
 }
 
 /** What a model asks, and what it may; see adapters/mcp/endpoint.ts. */
@@ -63,10 +66,10 @@ export function registerMcpRoutes(app: HttpServer, { limits }: HttpContext, hand
 async function inject(
   app: HttpServer,
   { headers, id, ip }: FastifyRequest,
-  { method, body, idempotencyKey, ifMatch }: ToolRequest,
+  { method, body, idempotencyKey, ifMatch, range }: ToolRequest,
   target: string,
 ): Promise<ToolAnswer> {
-  const { statusCode, payload } = await app.inject({
+  const answer = await app.inject({
     method,
     url: target,
     remoteAddress: ip,
@@ -77,8 +80,16 @@ async function inject(
       ...(body === undefined ? {} : { 'content-type': 'application/json' }),
       ...(idempotencyKey === undefined ? {} : { 'idempotency-key': idempotencyKey }),
       ...(ifMatch === undefined ? {} : { 'if-match': ifMatch }),
+      ...(range === undefined ? {} : { range }),
     },
     ...(body === undefined ? {} : { payload: JSON.stringify(body) }),
   });
-  return { status: statusCode, json: payload === '' ? null : (JSON.parse(payload) as unknown) };
+  return {
+    status: answer.statusCode,
+    contentType: textOf(answer.headers['content-type']),
+    contentRange: textOf(answer.headers['content-range']),
+    body: answer.rawPayload,
+  };
 }
+
+const textOf = (field: unknown): string | null => (typeof field === 'string' ? field : null);

@@ -2,7 +2,6 @@
 import { REPLY_LANGUAGES, isTimeZone, type ReplyLanguage } from '../../../core/reply/quote.ts';
 import { invalidRequest, ServiceError } from '../../../core/errors.ts';
 import type { ReplyKind, ReplyRequest } from '../../../app/reply/use-cases.ts';
-import type { JsonWithLongStrings } from '../body/json-long-strings.ts';
 import type { HttpLimits } from '../connections/limits.ts';
 import {
   readSendFields,
@@ -12,6 +11,7 @@ import {
   toFields,
   WithTemplate,
   wrongType,
+  type EmailJson,
   type Fields,
 } from '../send/send-body.ts';
 
@@ -109,7 +109,7 @@ const OWN = new Set(['quote', 'language', 'time_zone', 'with_files']);
 export type ReplyInput = Omit<ReplyRequest, 'emailId' | 'kind'>;
 
 /** Throws ServiceError with status 400, or `attachments_too_large`. */
-export function readReplyBody(json: JsonWithLongStrings, limits: HttpLimits, kind: ReplyKind): ReplyInput {
+export function readReplyBody(json: EmailJson, limits: HttpLimits, kind: ReplyKind): ReplyInput {
   const body = toFields(json.value);
   if (body === null) throw invalidRequest('not_an_object');
   const isForward = kind === 'forward';

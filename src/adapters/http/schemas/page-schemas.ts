@@ -73,6 +73,15 @@ export const AccountPageQuery = {
   },
 } as const;
 
+/** Errors of what is read of accounts and not by pages. */
+export const ACCOUNT_QUERY_ERRORS = [
+  'invalid_request',
+  'unknown_field',
+  'unknown_account',
+  'unauthorized',
+  'database_unavailable',
+] as const satisfies readonly ErrorCode[];
+
 /** Errors of a list whose only filter is the account. */
 export const ACCOUNT_PAGE_ERRORS = [
   'invalid_request',

@@ -2,15 +2,21 @@
 import type { SendChange } from '../../../app/send/use-cases.ts';
 import { invalidRequest, ServiceError } from '../../../core/errors.ts';
 import type { HttpContext, HttpServer } from '../answers/context.ts';
-import { ifMatch, wantedVersion } from '../answers/entity-tag.ts';
+import { ifMatch, requiredVersion } from '../answers/entity-tag.ts';
 import { JSON_BODY_ERRORS, refuseOtherMedia } from '../body/json-body.ts';
-import type { JsonWithLongStrings } from '../body/json-long-strings.ts';
 import type { HttpLimits } from '../connections/limits.ts';
 import { EmailDetailSchema, toEmailDetailJson } from '../emails/email-detail.ts';
 import { errorResponses } from '../schemas/error-schemas.ts';
 import { EmailParams, jsonResponse, readUuidParameter } from '../schemas/schemas.ts';
 import { SEND_ERRORS } from './send-answer.ts';
-import { readSendFields, refuseNoBody, refuseUnknown, SendBody, toFields } from './send-body.ts';
+import {
+  readSendFields,
+  refuseNoBody,
+  refuseUnknown,
+  SendBody,
+  toFields,
+  type EmailJson,
+} from './send-body.ts';
 import type { SendInput } from './send-input.ts';
 
 const { to, cc, bcc, subject, text_body, html_body, attachments, send_at } = SendBody.properties;
@@ -44,7 +50,7 @@ const ChangeBody = {
 const FIELDS = new Set(Object.keys(ChangeBody.properties));
 
 /** Only what the body names. Throws ServiceError with status 400, or `attachments_too_large`. */
-export function readSendChange(json: JsonWithLongStrings, limits: HttpLimits): SendChange {
+export function readSendChange(json: EmailJson, limits: HttpLimits): SendChange {
   const body = toFields(json.value);
   if (body === null) throw invalidRequest('not_an_object');
   refuseUnknown(body, FIELDS, '');
@@ -100,7 +106,8 @@ export function registerChangeSendRoute(
       validatorCompiler: () => () => true,
       schema: {
         operationId: 'changeSend',
-        right: 'send',
+        // Its answer is the email, and another recipient would get it.
+        right: ['read', 'send'],
         tags: ['Sending'],
         summary: 'Change a send that waits',
         description:
@@ -136,8 +143,7 @@ export function registerChangeSendRoute(
     (request, reply) => {
       const id = readUuidParameter(request.params as object, 'id');
       refuseOtherMedia(request.headers);
-      const version = wantedVersion(request.headers['if-match']);
-      if (version === null) throw new ServiceError('version_required');
+      const version = requiredVersion(request.headers['if-match']);
       return input.withBody(request, reply, readSendChange, async (change, folder) => {
         const email = await operationsFor(request).changeSend(id, version, change, folder);
         if (email.sendVersion !== null) reply.header('etag', `"${email.sendVersion}"`);

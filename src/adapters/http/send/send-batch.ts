@@ -6,7 +6,6 @@ import { invalidRequest, ServiceError } from '../../../core/errors.ts';
 import type { HttpContext, HttpServer } from '../answers/context.ts';
 import { toErrorJson } from '../answers/error-handler.ts';
 import { refuseOtherMedia } from '../body/json-body.ts';
-import type { JsonWithLongStrings } from '../body/json-long-strings.ts';
 import type { HttpLimits } from '../connections/limits.ts';
 import { ErrorBody, errorResponses } from '../schemas/error-schemas.ts';
 import { jsonResponse, record } from '../schemas/schemas.ts';
@@ -20,7 +19,7 @@ import {
   SentResult,
   toSendJson,
 } from './send-answer.ts';
-import { readSendBody, refuseUnknown, SendBody, toFields, wrongType } from './send-body.ts';
+import { readSendBody, refuseUnknown, SendBody, toFields, wrongType, type EmailJson } from './send-body.ts';
 import type { SendInput } from './send-input.ts';
 
 const BatchBody = {
@@ -116,10 +115,7 @@ export function registerSendBatchRoutes(
 }
 
 /** An email that can't be read becomes its error. Throws what is wrong with the batch itself. */
-function readBatchBody(
-  json: JsonWithLongStrings,
-  limits: HttpLimits,
-): readonly (SendRequest | ServiceError)[] {
+function readBatchBody(json: EmailJson, limits: HttpLimits): readonly (SendRequest | ServiceError)[] {
   const body = toFields(json.value);
   if (body === null) throw invalidRequest('not_an_object');
   refuseUnknown(body, BATCH_FIELDS, '');

@@ -85,7 +85,7 @@ export const AnyAttachment = {
     NamedFile(
       'RecordedAttachment',
       'attachment_id',
-      'A file of a recorded email of the same account: it is sent along.',
+      'A file of a recorded email of the same account: it is sent along. Needs the right `read` as well.',
     ),
   ],
 };
@@ -226,8 +226,14 @@ const UUID = new RegExp(UUID_PATTERN);
 
 export type Fields = Readonly<Record<string, unknown>>;
 
+/** The body of an operation that takes an email. */
+export interface EmailJson extends JsonWithLongStrings {
+  /** Asked before a file of a stored email is named: who may send it may read it. Throws `forbidden_right`. */
+  readonly requireRead: () => void;
+}
+
 /** Throws ServiceError with status 400, or `attachments_too_large`. */
-export function readSendBody(json: JsonWithLongStrings, limits: HttpLimits): SendRequest {
+export function readSendBody(json: EmailJson, limits: HttpLimits): SendRequest {
   const body = toFields(json.value);
   if (body === null) throw invalidRequest('not_an_object');
 
@@ -247,7 +253,7 @@ export function refuseNoBody(body: Fields): void {
 }
 
 /** What a body says of a send, whatever it lacks; `body` has been searched for unknown fields. Throws as readSendBody. */
-export function readSendFields(body: Fields, json: JsonWithLongStrings, limits: HttpLimits): SendRequest {
+export function readSendFields(body: Fields, json: EmailJson, limits: HttpLimits): SendRequest {
   return {
     to: readAddressLists(body, 'to'),
     cc: readAddressLists(body, 'cc'),
@@ -338,7 +344,7 @@ function readMetadata(body: Fields, { longStrings }: JsonWithLongStrings): Metad
 }
 
 /** null: the send names no template, and variables mean nothing. */
-function readTemplateUse(body: Fields, json: JsonWithLongStrings): TemplateUse | null {
+function readTemplateUse(body: Fields, json: EmailJson): TemplateUse | null {
   const id = readUuid(body, 'template_id');
   const version = readVersionNumber(body['template_version']);
   const variables = readVariables(body['variables'], json);
@@ -409,7 +415,7 @@ export function readUuid(body: Fields, field: string, path = field): string | nu
 /** @param readOther what an operation takes beside new files; null: the entry is a new one */
 export function readAttachments<Other = never>(
   value: unknown,
-  json: JsonWithLongStrings,
+  json: EmailJson,
   limits: HttpLimits,
   readOther: (fields: Fields, path: string) => Other | null = () => null,
 ): readonly (SendAttachment | Other)[] {
@@ -431,7 +437,7 @@ export function readAttachments<Other = never>(
     const contentType = readText(fields, 'content_type', `${path}.content_type`);
     const contentId = readText(fields, 'content_id', `${path}.content_id`);
     const details = { filename, contentType, ...(contentId === null ? {} : { contentId }) };
-    const reference = readReference(fields, path);
+    const reference = readReference(fields, path, json);
     if (reference !== null) {
       if (filename !== null && isBlank(filename)) throw invalidFilename(path);
       return { ...details, content: reference };
@@ -456,13 +462,15 @@ const invalidFilename = (path: string) =>
   new ServiceError('invalid_filename', { values: { field: `${path}.filename` } });
 
 /** null when the bytes are given themselves. */
-function readReference(fields: Fields, path: string): FileReference | null {
+function readReference(fields: Fields, path: string, { requireRead }: EmailJson): FileReference | null {
   const upload = readUuid(fields, 'upload_id', `${path}.upload_id`);
   const attachment = readUuid(fields, 'attachment_id', `${path}.attachment_id`);
   const given = [upload, attachment, fields['content'] ?? null].filter((value) => value !== null);
   if (given.length > 1) throw invalidRequest('one_content', { field: path });
   if (upload !== null) return { kind: 'upload', id: upload };
-  return attachment === null ? null : { kind: 'attachment', id: attachment };
+  if (attachment === null) return null;
+  requireRead();
+  return { kind: 'attachment', id: attachment };
 }
 
 function toContent(text: string, longStrings: JsonWithLongStrings['longStrings']): Content | 'invalid' {

@@ -12,8 +12,9 @@ import type { HttpLimits } from '../connections/limits.ts';
 import { readIdempotencyKey, REPLAYED_HEADER } from './idempotency-key.ts';
 import { prefersAsync } from './prefer.ts';
 import { answerSend } from './send-answer.ts';
+import type { EmailJson } from './send-body.ts';
 
-type ReadBody<Input> = (json: JsonWithLongStrings, limits: HttpLimits) => Input;
+type ReadBody<Input> = (json: EmailJson, limits: HttpLimits) => Input;
 
 /** The body, and what the headers say. */
 type Asked<Input> = Input & { readonly respondAsync: boolean };
@@ -46,16 +47,18 @@ export function createSendInput({
   limits,
   logger,
   spool,
-}: Pick<HttpContext, 'limits' | 'logger' | 'spool'>): SendInput {
+  requireRight,
+}: Pick<HttpContext, 'limits' | 'logger' | 'spool' | 'requireRight'>): SendInput {
   const slots = new RequestSlots(limits.maxLargeBodies);
 
   const withBody: SendInput['withBody'] = async (request, reply, read, use) => {
     const slot = slots.reserve();
+    const requireRead = () => requireRight(request, 'read');
     try {
       const folder = spool.create();
       const { maxBodyBytes: maxBytes } = limits;
       const input = await openBody(request, reply, { limits, logger, maxBytes, slot, folder }, async (body) =>
-        read(await readJson(body, folder, limits), limits),
+        read({ ...(await readJson(body, folder, limits)), requireRead }, limits),
       );
       return await use(input, folder);
     } finally {

@@ -13,6 +13,7 @@ import type { HttpContext, HttpServer } from '../answers/context.ts';
 import { JSON_BODY_ERRORS, optionalJsonBody, smallJsonBody } from '../body/json-body.ts';
 import { actorOf, callerOf, showsAnything, shownKeyOf, toActor } from '../connections/auth.ts';
 import { clientAddressOf } from '../connections/client-address.ts';
+import type { HttpLimits } from '../connections/limits.ts';
 import type { LoginFailures } from '../connections/login-failures.ts';
 import { requireOwnPage } from '../connections/own-page.ts';
 import { readSessionCookie, setSessionCookie } from '../connections/session-cookie.ts';
@@ -58,6 +59,14 @@ const SessionSchema = record('Session', {
     ...NullableTimestamp,
     description: 'It ends then, unless it is used before. Of a bearer: when its key expires; null: never.',
   },
+  limits: record('SessionLimits', {
+    attachment_bytes: {
+      type: 'integer',
+      minimum: 0,
+      description: 'All files of an email together, and so each of them.',
+    },
+    attachments: { type: 'integer', minimum: 0, description: 'Files of an email.' },
+  }),
 });
 const CurrentSession = record('CurrentSession', { session: SessionSchema });
 const EndedSessions = record('EndedSessions', {
@@ -138,7 +147,7 @@ export function registerOpenSessionRoute(
       const maxAgeSeconds = Math.ceil((opened.endsAt.getTime() - clock().getTime()) / 1000);
       setSessionCookie(request, reply, { token: opened.token, maxAgeSeconds });
       security.note('session.opened', { actor, by });
-      return { session: toSessionJson({ ...opened.shown, session: opened.session }) };
+      return { session: toSessionJson({ ...opened.shown, session: opened.session }, limits) };
     },
   );
 }
@@ -179,7 +188,7 @@ export function registerSessionRoutes(
           },
         },
       },
-      async (request) => ({ session: toSessionJson(shownKeyOf(request)) }),
+      async (request) => ({ session: toSessionJson(shownKeyOf(request), limits) }),
     );
 
     secured.delete(
@@ -258,7 +267,7 @@ async function endShownBefore(request: FastifyRequest, sessions: SessionUseCases
   if (shown?.session !== undefined) await sessions.end(shown.session);
 }
 
-function toSessionJson({ caller, session }: ShownKey) {
+function toSessionJson({ caller, session }: ShownKey, limits: HttpLimits) {
   const { id, name } = toAuthorJson(caller.author);
   return {
     name,
@@ -266,5 +275,6 @@ function toSessionJson({ caller, session }: ShownKey) {
     accounts: caller.accounts === null ? null : [...caller.accounts],
     key_id: id,
     expires_at: (session?.expiresAt ?? caller.expiresAt)?.toISOString() ?? null,
+    limits: { attachment_bytes: limits.maxAttachmentBytes, attachments: limits.maxAttachments },
   };
 }

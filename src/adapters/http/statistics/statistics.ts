@@ -2,7 +2,7 @@
 import { MAX_POINTS, type StatisticsPoint } from '../../../app/statistics/statistics-ports.ts';
 import type { HttpContext, HttpServer } from '../answers/context.ts';
 import { errorResponses } from '../schemas/error-schemas.ts';
-import { AccountId } from '../schemas/page-schemas.ts';
+import { AccountId, ACCOUNT_QUERY_ERRORS } from '../schemas/page-schemas.ts';
 import { jsonResponse, Moment, record, Timestamp, toMoment } from '../schemas/schemas.ts';
 
 /** Without the offsets that other requests take: PostgreSQL reads their sign the other way round. */
@@ -76,13 +76,7 @@ export function registerStatisticsRoutes(app: HttpServer, { applicationFor }: Ht
         querystring: StatisticsQuery,
         response: {
           200: jsonResponse('The counts.', Statistics),
-          ...errorResponses(
-            'invalid_request',
-            'unknown_field',
-            'unknown_account',
-            'unauthorized',
-            'database_unavailable',
-          ),
+          ...errorResponses(...ACCOUNT_QUERY_ERRORS),
         },
       },
     },

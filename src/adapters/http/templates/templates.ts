@@ -5,7 +5,7 @@ import type { FastifyReply } from 'fastify';
 import type { XStatic } from 'typebox/schema';
 import type { Template as TemplateOf, TemplateSummary } from '../../../app/templates/template-ports.ts';
 import type { TemplateChange } from '../../../app/templates/use-cases.ts';
-import { ServiceError, type ErrorCode } from '../../../core/errors.ts';
+import type { ErrorCode } from '../../../core/errors.ts';
 import {
   MAX_TEMPLATE_BODY_CHARS,
   MAX_TEMPLATE_NAME_CHARS,
@@ -14,7 +14,7 @@ import {
   MAX_VARIABLES_BYTES,
 } from '../../../core/templates/limits.ts';
 import type { HttpContext, HttpServer } from '../answers/context.ts';
-import { ifMatch, wantedVersion } from '../answers/entity-tag.ts';
+import { ifMatch, requiredVersion, wantedVersion } from '../answers/entity-tag.ts';
 import { JSON_BODY_ERRORS, optionalJsonBody, smallJsonBody } from '../body/json-body.ts';
 import { errorResponses } from '../schemas/error-schemas.ts';
 import {
@@ -289,8 +289,7 @@ export function registerTemplateRoutes(
         ...(text_body === undefined ? {} : { textBody: text_body }),
         ...(html_body === undefined ? {} : { htmlBody: html_body }),
       };
-      const version = wantedVersion(request.headers['if-match']);
-      if (version === null) throw new ServiceError('version_required');
+      const version = requiredVersion(request.headers['if-match']);
       return answerTemplate(
         reply,
         await operationsFor(request).changeTemplate(request.params.id.toLowerCase(), version, change),

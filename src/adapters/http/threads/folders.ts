@@ -7,7 +7,7 @@ import {
 } from '../../../app/threads/folder-counts-ports.ts';
 import type { HttpContext, HttpServer } from '../answers/context.ts';
 import { errorResponses } from '../schemas/error-schemas.ts';
-import { AccountId } from '../schemas/page-schemas.ts';
+import { AccountId, ACCOUNT_QUERY_ERRORS } from '../schemas/page-schemas.ts';
 import { jsonResponse, record } from '../schemas/schemas.ts';
 import { AssigneeName, ThreadLabel } from '../schemas/thread-schemas.ts';
 
@@ -79,13 +79,7 @@ export function registerFolderRoutes(app: HttpServer, { applicationFor }: HttpCo
         querystring: FoldersQuery,
         response: {
           200: jsonResponse('The counts.', Folders),
-          ...errorResponses(
-            'invalid_request',
-            'unknown_field',
-            'unknown_account',
-            'unauthorized',
-            'database_unavailable',
-          ),
+          ...errorResponses(...ACCOUNT_QUERY_ERRORS),
         },
       },
     },

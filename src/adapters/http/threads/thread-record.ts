@@ -23,7 +23,7 @@ import {
   toAttachmentDetailJson,
   toRecipientJson,
 } from '../emails/email-detail.ts';
-import { PlacementRule, stateProperties } from '../emails/email-schemas.ts';
+import { noteProperties, PlacementRule, stateProperties } from '../emails/email-schemas.ts';
 import { toAddressJson } from '../emails/email-view.ts';
 import { NullableVerdict } from '../emails/authentication-schema.ts';
 import { NullableKeyAuthor } from '../schemas/author.ts';
@@ -130,6 +130,7 @@ const ThreadEmailSchema = record('ThreadEmail', {
     description: 'What program wrote it; null when a person did.',
   },
   new_participant: { type: 'boolean', description: 'Its sender never took part in the thread before.' },
+  ...noteProperties,
   author: { ...NullableKeyAuthor, description: 'The key that sent it; null for any other email.' },
   authentication: NullableVerdict,
   unread: { type: 'boolean' },
@@ -233,7 +234,8 @@ export function registerThreadRecordRoutes(
     {
       schema: {
         operationId: 'changeThread',
-        right: 'operate',
+        // Its answer says what the emails are about, and between whom.
+        right: ['read', 'operate'],
         tags: ['Threads'],
         summary: 'Change the status, assignee, labels or customer of a thread',
         description:
@@ -341,6 +343,8 @@ function toThreadEmailJson(email: ThreadEmail): XStatic<typeof ThreadEmailSchema
     placement_rule: email.placement,
     automatic: email.automatic,
     new_participant: email.newParticipant,
+    tags: [...email.tags],
+    metadata: { ...email.metadata },
     author: email.author,
     authentication: email.verdict === null ? null : { verdict: email.verdict },
     unread: email.isUnread,

@@ -73,6 +73,14 @@ describe('completing', () => {
     expect(await rowsRead(() => complete(text, ['main']))).toBeLessThan(MAX_READ);
   });
 
+  it.each([
+    ['nothing', ''],
+    ['what every address begins with', 'p'],
+    ['what a tenth begins with', 'info'],
+  ])('for %s ends where the answer is full', async (_, text) => {
+    expect(await rowsRead(() => complete(text, ['main']))).toBeLessThan(MAX_READ / 10);
+  });
+
   it('finds the best, by either way', async () => {
     expect(await firstOf('p')).toEqual(['person1@d1.test', 'person2@d2.test', 'person3@d3.test']);
     expect(await firstOf('p', ['main'])).toEqual(['person2@d2.test', 'person4@d4.test', 'person6@d6.test']);

@@ -5,11 +5,10 @@
  * thousand rows, which fills the answer when many fit. Where it does not, few fit, and they are looked up by their words, each of
  * which is a row. So neither a single letter nor a rare name reads more than some thousand rows, of however many addresses.
  */
-import type { Pool } from 'pg';
 import type { AddressesQuery, KnownAddress, KnownAddresses } from '../../../app/addresses/address-ports.ts';
 import { MAX_TYPED_WORDS, type TypedWord } from '../../../core/address/typed-address.ts';
 import { matchOf } from '../customers/match-customer.ts';
-import { run, statements } from '../db/statement.ts';
+import { run, statements, type Executor } from '../db/statement.ts';
 
 /** Addresses that a walk looks at, of all accounts together; and of one at least. Some 2 ms. */
 const WALKED = 2000;
@@ -25,7 +24,7 @@ const COUNTED = 1000;
 /** Behind everything that begins like it. */
 const LAST_CHARACTER = '\u{10FFFF}';
 
-export function createKnownAddresses(pool: Pool): KnownAddresses {
+export function createKnownAddresses(pool: Executor): KnownAddresses {
   return {
     async complete(query) {
       if (query.accountIds.length === 0) return [];
@@ -75,12 +74,19 @@ const fits = (words: number): string =>
 /** The columns of an address, best first; a mailbox of our own is no choice. */
 const OTHERS_THAN_OWN = 'k.address <> all ($ownAddresses::text[])';
 
+/** Ends as soon as an account has filled the answer; the last step of all is a row whether it fits or not. */
 const WALK = (words: number) => `
-  select a.account_id, k.address, k.rank, k.fits
+  select a.account_id, k.address, k.rank, k.fits, k.is_end
   from unnest($accountIds::text[]) a (account_id) cross join lateral (
-    select k.address, k.rank, (${fits(words)}) and ${OTHERS_THAN_OWN} as fits
-    from known_addresses k where k.account_id = a.account_id
-    order by k.rank desc, k.address limit $steps::int
+    select k.address, k.rank, k.fits, k.n = $steps::int as is_end
+    from (
+      select k.address, k.rank, (${fits(words)}) and ${OTHERS_THAN_OWN} as fits,
+        row_number() over (order by k.rank desc, k.address) as n
+      from known_addresses k where k.account_id = a.account_id
+      order by k.rank desc, k.address limit $steps::int
+    ) k
+    where k.fits or k.n = $steps::int
+    order by k.rank desc, k.address limit $limit::int
   ) k`;
 
 /** The typed words, a row for each form. */
@@ -123,7 +129,7 @@ const COMPLETE = statements(
   ({ words }) => `with walked as materialized (${WALK(words)}
   ), unfilled as materialized (
     select account_id from walked group by account_id
-    having count(*) = $steps::int and count(*) filter (where fits) < $limit::int
+    having bool_or(is_end) and count(*) filter (where fits) < $limit::int
   ), found as (
     select account_id, address, rank from walked
     where fits and account_id not in (select account_id from unfilled)

@@ -14,8 +14,8 @@ declare module '../db/statement.ts' {
     'complete-addresses': {
       values: {
         accountIds: readonly (string | null)[] | null;
-        ownAddresses: readonly (string | null)[] | null;
         steps: number | null;
+        ownAddresses: readonly (string | null)[] | null;
         limit: number | null;
         word1?: readonly (string | null)[] | null;
         numbers?: readonly (number | null)[] | null;

@@ -20,15 +20,15 @@ const MAX_LISTED = 2000;
  * `patient` is for changes: linking past mail anew takes as long as there is mail, so its statements have a time limit
  * of their own.
  */
-export function createCustomerStore(pool: Pool, patient: Pool): CustomerStore {
+export function createCustomerStore(pool: Pool, patient: Pool, reads: Executor = pool): CustomerStore {
   return {
     async readRegistration(customerId) {
       const [row] = await run(pool, REGISTRATION, { customerId, limit: MAX_LISTED + 1 });
       return toRegistration(row, MAX_LISTED);
     },
 
-    readCustomer: (customerId, within) => readCustomer(pool, customerId, within),
-    listCustomers: (query) => listCustomers(pool, query),
+    readCustomer: (customerId, within) => readCustomer(reads, customerId, within),
+    listCustomers: (query) => listCustomers(reads, query),
 
     replaceRegistration: (customerId, rules, companyId, name, keyId) =>
       inLinkingTransaction(patient, async (trx): Promise<Relinked> => {
@@ -54,24 +54,38 @@ export function createCustomerStore(pool: Pool, patient: Pool): CustomerStore {
   };
 }
 
+/** Who is erased. */
+interface ErasedPerson {
+  /** In lower case. */
+  readonly addresses: readonly string[];
+  /** With everything that is registered for them; null: an address was named. */
+  readonly customerId: string | null;
+  /** Erased as well, where they have no other address, no domain and no email. */
+  readonly candidates: readonly string[];
+}
+
 /**
- * All rules about the addresses, and everything that is registered for the customer, with all consequences for mail that is left.
+ * All rules about the addresses, and everything that is registered for the customers, with all consequences for mail that is left.
  *
  * @returns how many rules there were
  */
 export async function eraseRules(
   trx: Executor,
-  addresses: readonly string[],
-  customerId: string | null,
+  { addresses, customerId, candidates }: ErasedPerson,
 ): Promise<number> {
   await lockRules(trx);
   const erased = await eraseAddresses(trx, addresses, customerId);
   const domains = customerId === null ? [] : await replaceDomains(trx, customerId, []);
-  const hadName = customerId !== null && (await eraseCustomer(trx, customerId));
-  const hadCompany = customerId !== null && (await replaceCompany(trx, customerId, null));
+  const empty = await run(trx, LEFT_EMPTY, { candidates });
+  let registered = 0;
+  for (const id of [...(customerId === null ? [] : [customerId]), ...empty.map((one) => one.id)]) {
+    const hadName = await eraseCustomer(trx, id);
+    const hadCompany = await replaceCompany(trx, id, null);
+    registered += Number(hadName || hadCompany);
+  }
   await lockAndRelink(trx, [...(await threadsUnder(trx, { addresses: erased, domains }))].sort());
   await renewRulesVersion(trx);
-  return erased.length + domains.length + Number(hadCompany || hadName);
+  return erased.length + domains.length + registered;
 }
 
 /** Returns the domain rules that have changed. */
@@ -92,6 +106,15 @@ async function replaceCompany(trx: Executor, customerId: string, companyId: stri
       : await run(trx, REPLACE_COMPANY, { customerId, companyId });
   return rows.length > 0;
 }
+
+const LEFT_EMPTY = statement(
+  'customers-left-empty',
+  `select c.id from unnest($candidates::uuid[]) c (id)
+  where not exists (select from customer_addresses a where a.customer_id = c.id and a.origin <> 'removed')
+    and not exists (select from customer_domains d where d.customer_id = c.id)
+    and not exists (select from emails e where e.customer_id = c.id)
+  order by c.id`,
+).narrow<{ id: string }>();
 
 const REGISTRATION = statement(
   'customer-registration',

@@ -1,5 +1,4 @@
 /** One customer with everything that is known of it, and the list of customers. */
-import type { Pool } from 'pg';
 import {
   MAX_COUNTED,
   type CustomerListing,
@@ -7,7 +6,7 @@ import {
   type CustomerRecord,
   type CustomersQuery,
 } from '../../../app/customers/customer-ports.ts';
-import { run, statements } from '../db/statement.ts';
+import { run, statements, type Executor } from '../db/statement.ts';
 import { LISTED } from '../emails/listed.ts';
 import { registrationColumns, toRegistration, type RegistrationRow } from './registration.ts';
 
@@ -21,7 +20,7 @@ const MAX_FOUND = 1000;
 const LAST_CHARACTER = '\u{10FFFF}';
 
 export async function readCustomer(
-  pool: Pool,
+  pool: Executor,
   customerId: string,
   within: readonly string[] | null,
 ): Promise<CustomerRecord> {
@@ -45,7 +44,7 @@ export async function readCustomer(
 }
 
 export async function listCustomers(
-  pool: Pool,
+  pool: Executor,
   { search, within, limit, after }: CustomersQuery,
 ): Promise<readonly (CustomerListing & CustomerPlace)[]> {
   const rows = await run(

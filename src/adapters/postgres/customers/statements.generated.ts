@@ -77,6 +77,14 @@ declare module '../db/statement.ts' {
         marked: boolean | null;
       };
     };
+    'customers-left-empty': {
+      values: {
+        candidates: readonly (string | null)[] | null;
+      };
+      row: {
+        id: string | null;
+      };
+    };
     'customers-of-emails': {
       values: {
         emailIds: readonly (string | null)[] | null;

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { ServiceError } from '../../../core/errors.ts';
+import { currentRequestId, inRequest } from '../../../app/base/request-scope.ts';
 import { createBatches, type BatchLimits } from './batches.ts';
 
 interface Write {
@@ -9,10 +10,10 @@ interface Write {
 }
 
 /** Writes end when the test says so; items are their own size in bytes. */
-function createWorld(limits: BatchLimits = { items: 3, bytes: 100, failTogether: true }) {
+function createWorld(limits: Omit<BatchLimits, 'name'> = { items: 3, bytes: 100, failTogether: true }) {
   const writes: Write[] = [];
   const add = createBatches<number, string>(
-    limits,
+    { name: 'test', ...limits },
     (item) => item,
     (items) =>
       new Promise((resolve, reject) => {
@@ -37,6 +38,26 @@ describe('an item', () => {
     world.writes[2]?.resolve();
     expect(await Promise.all(results)).toEqual([1, 2, 3, 4, 5].map((item) => `wrote ${item}`));
     expect(world.written()).toEqual([[1], [2, 3, 4], [5]]);
+  });
+
+  it('are written as work of no request, whichever one began the batch', async () => {
+    const requests: unknown[] = [];
+    const add = createBatches<number, string>(
+      { name: 'test', items: 1, bytes: 1, failTogether: true },
+      () => 1,
+      async (items) => {
+        requests.push(currentRequestId());
+        return items.map(String);
+      },
+    );
+    const callers = ['one', 'two'].map((id) =>
+      inRequest(id, async () => {
+        await add(1);
+        return currentRequestId();
+      }),
+    );
+    expect(await Promise.all(callers)).toEqual(['one', 'two']);
+    expect(requests).toEqual([undefined, undefined]);
   });
 
   it('may be written with those of its turn, with more than one write under way', async () => {

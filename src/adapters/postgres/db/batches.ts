@@ -1,8 +1,13 @@
 /** Collects what comes while a write is under way, so that one round trip and one commit serve many. */
+import { outsideRequest } from '../../../app/base/request-scope.ts';
+import { isTracing } from '../../../app/base/tracing.ts';
 import { ServiceError } from '../../../core/errors.ts';
 import { isUnreachable } from './pool.ts';
+import { tracedStatements } from './statement-spans.ts';
 
 export interface BatchLimits {
+  /** What traces call the wait for the write. */
+  readonly name: string;
   /** Items in one write at most: beyond some number a larger batch gains nothing and only makes the first one wait. */
   readonly items: number;
   /** Bytes in one write at most, but for a single item; bounds the memory of a batch. */
@@ -40,7 +45,8 @@ export function createBatches<T, R>(
   function start(): void {
     while (writing < atOnce && waiting.length > 0) {
       writing += 1;
-      writeBatch(takeBatch()).then(goOn, goOn);
+      // Of many callers, and of none alone.
+      outsideRequest(() => writeBatch(takeBatch())).then(goOn, goOn);
     }
   }
 
@@ -83,13 +89,15 @@ export function createBatches<T, R>(
     }
   }
 
-  return (item) =>
-    new Promise((resolve, reject) => {
+  return (item) => {
+    const written = new Promise<R>((resolve, reject) => {
       waiting.push({ item, resolve, reject });
       if (limits.gatherMs !== undefined) gather(limits.gatherMs);
       else if (limits.collectsTurn !== true) start();
       else if (waiting.length === 1) setImmediate(start);
     });
+    return isTracing() ? tracedStatements([limits.name], written) : written;
+  };
 }
 
 interface Waiting<T, R> {

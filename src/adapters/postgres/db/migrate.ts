@@ -1,16 +1,26 @@
 /** Brings the schema up to date. Safe when several instances start at the same moment. */
-import type { Pool } from 'pg';
+import type { Pool, PoolClient } from 'pg';
 import { PROTECTION } from './migrations/protection.ts';
 import { isAway } from './pool.ts';
-import { run, statement } from './statement.ts';
+import { run, statement, type Executor, type RowOf } from './statement.ts';
 import { inTransaction } from './transaction.ts';
 
-/**
- * Name → its statements, in order; forward only. A migration that was ever released is never changed. Loaded when it is carried out: nearly
- * every start finds nothing to do.
- */
-const MIGRATIONS: ReadonlyMap<string, () => Promise<readonly string[]>> = new Map([
-  ['0001_schema', async () => (await import('./migrations/0001_schema.ts')).SCHEMA],
+interface Migration {
+  /**
+   * Processes of the version before run and start with it as well: it only adds what these do not need to know. Else all of them have to
+   * be stopped before. See CONTRIBUTING.md.
+   */
+  readonly letsOlderRun: boolean;
+  /** Its statements. Loaded when it is carried out: nearly every start finds nothing to do. */
+  readonly load: () => Promise<readonly string[]>;
+}
+
+/** By name, in order; forward only. A migration that was ever released is never changed. */
+const MIGRATIONS: ReadonlyMap<string, Migration> = new Map([
+  [
+    '0001_schema',
+    { letsOlderRun: false, load: async () => (await import('./migrations/0001_schema.ts')).SCHEMA },
+  ],
 ]);
 
 /** Any constant that no other user of the same database takes; `pg_locks` shows it. */
@@ -19,7 +29,7 @@ const MIGRATION_LOCK = 0x656d6c77;
 /** The oldest server the SQL is tested with. */
 const MIN_SERVER_VERSION = 150_000;
 
-/** The database can't be used by this version of the program. */
+/** The database was changed by a later version, in a way that this one can't live with. */
 export class NewerDatabaseError extends Error {
   constructor() {
     super(
@@ -31,30 +41,92 @@ export class NewerDatabaseError extends Error {
 }
 
 /**
- * Throws when the server is too old, when a migration fails (all are rolled back), `NewerDatabaseError`, and
- * `database_unavailable`.
+ * What may stand beside the migrations, and keeps every service and command from the database: it is not whole yet, or not in use any
+ * more.
  */
-export async function migrateToLatest(pool: Pool): Promise<void> {
-  const [server] = await run(pool, SERVER_VERSION);
+const MARKS = {
+  unfinished_restore:
+    'A restore into the database was cut off. Run it again; until then the database is not whole.',
+  moving:
+    'The database is being moved, or that was cut off. Run `email-worker move` again with the same target.',
+  moved:
+    'The database was moved to another server, and is not used any more. Set DATABASE_URL to where it is now.',
+} as const;
+export type DatabaseMark = keyof typeof MARKS;
+
+/** The database has a mark. */
+export class MarkedDatabaseError extends Error {
+  readonly mark: DatabaseMark;
+
+  constructor(mark: DatabaseMark) {
+    super(MARKS[mark]);
+    this.name = 'MarkedDatabaseError';
+    this.mark = mark;
+  }
+}
+
+/** The migrations of this program, in their order. */
+export const MIGRATION_NAMES: readonly string[] = [...MIGRATIONS.keys()];
+
+/** Throws when the server is too old. */
+export async function requireServer(session: Executor): Promise<void> {
+  const [server] = await run(session, SERVER_VERSION);
   const version = server?.version ?? 0;
   if (version < MIN_SERVER_VERSION) {
     throw new Error(
       `PostgreSQL 15 or later is needed, the server is version ${Math.floor(version / 10_000)}`,
     );
   }
+}
+
+/** Until the end of the transaction no other process migrates, and so none starts. */
+export async function lockMigrations(client: Executor): Promise<void> {
+  await run(client, LOCK);
+}
+
+/** Makes what the schema lacks, in the transaction of the caller, which holds the lock. */
+export async function makeSchema(client: PoolClient, missing = MIGRATION_NAMES): Promise<void> {
+  await client.query(MAKE_SCHEMA);
+  await client.query(MAKE_TABLE);
+  for (const name of missing) {
+    const migration = MIGRATIONS.get(name);
+    for (const text of (await migration?.load()) ?? []) await client.query(text);
+    await run(client, NOTE, { name, letsOlderRun: migration?.letsOlderRun ?? false });
+  }
+  for (const text of PROTECTION) await client.query(text);
+}
+
+/** Puts a mark on the database, in place of another; also on one without tables. null: takes it away. */
+export function markDatabase(pool: Pool, mark: DatabaseMark | null): Promise<void> {
+  return inTransaction(pool, async (client) => {
+    await run(client, LOCK);
+    await client.query(MAKE_SCHEMA);
+    await client.query(MAKE_TABLE);
+    await run(client, TAKE_MARKS, { marks: Object.keys(MARKS) });
+    if (mark !== null) await run(client, NOTE, { name: mark, letsOlderRun: false });
+  });
+}
+
+/** null: none. */
+export async function readMark(session: Executor): Promise<DatabaseMark | null> {
+  return markOf((await readRows(session)).map(({ name }) => name));
+}
+
+const markOf = (names: readonly string[]): DatabaseMark | null =>
+  (Object.keys(MARKS) as DatabaseMark[]).find((mark) => names.includes(mark)) ?? null;
+
+/**
+ * Throws when the server is too old, when a migration fails (all are rolled back), `NewerDatabaseError`, `MarkedDatabaseError`, and
+ * `database_unavailable`.
+ */
+export async function migrateToLatest(pool: Pool): Promise<void> {
+  await requireServer(pool);
   await inTransaction(pool, async (client) => {
     await run(client, LOCK);
     const done = await namesOf(client);
-    const missing = [...MIGRATIONS].filter(([name]) => !done.includes(name));
+    const missing = MIGRATION_NAMES.filter((name) => !done.includes(name));
     try {
-      if (missing.length === 0) return;
-      await client.query(MAKE_SCHEMA);
-      await client.query(MAKE_TABLE);
-      for (const [name, load] of missing) {
-        for (const text of await load()) await client.query(text);
-        await run(client, NOTE, { name });
-      }
-      for (const text of PROTECTION) await client.query(text);
+      if (missing.length > 0) await makeSchema(client, missing);
     } catch (error) {
       if (isAway(error)) throw error;
       throw new Error('the database could not be migrated', { cause: error });
@@ -62,18 +134,27 @@ export async function migrateToLatest(pool: Pool): Promise<void> {
   });
 }
 
-/** True when the schema is that of this program; false when migrations are missing. Throws `NewerDatabaseError`. */
+/**
+ * True when the schema has what this program needs; false when migrations are missing. Throws `NewerDatabaseError` and
+ * `MarkedDatabaseError`.
+ */
 export async function isLatest(pool: Pool): Promise<boolean> {
   return (await namesOf(pool)).length === MIGRATIONS.size;
 }
 
-/** Of the migrations that were carried out. */
-async function namesOf(session: Parameters<typeof run>[0]): Promise<readonly string[]> {
+/** Of the migrations of this program that were carried out. */
+async function namesOf(session: Executor): Promise<readonly string[]> {
+  const rows = await readRows(session);
+  const mark = markOf(rows.map(({ name }) => name));
+  if (mark !== null) throw new MarkedDatabaseError(mark);
+  const others = rows.filter(({ name }) => !MIGRATIONS.has(name));
+  if (others.some((one) => !one.lets_older_run)) throw new NewerDatabaseError();
+  return rows.filter((row) => !others.includes(row)).map(({ name }) => name);
+}
+
+async function readRows(session: Executor): Promise<readonly RowOf<typeof READ_ROWS>[]> {
   const [table] = await run(session, FIND_TABLE);
-  if (table?.is_there !== true) return [];
-  const names = (await run(session, READ_NAMES)).map(({ name }) => name);
-  if (names.some((name) => !MIGRATIONS.has(name))) throw new NewerDatabaseError();
-  return names;
+  return table?.is_there === true ? await run(session, READ_ROWS) : [];
 }
 
 const SERVER_VERSION = statement(
@@ -106,9 +187,15 @@ const MAKE_SCHEMA = `
 const MAKE_TABLE = `
   create table if not exists schema_migrations (
     name text primary key,
+    lets_older_run boolean not null,
     applied_at timestamptz not null default now()
   )`;
 
-const READ_NAMES = statement('read-migrations', 'select name from schema_migrations');
+const READ_ROWS = statement('read-migrations', 'select name, lets_older_run from schema_migrations');
 
-const NOTE = statement('note-migration', 'insert into schema_migrations (name) values ($name)');
+const NOTE = statement(
+  'note-migration',
+  'insert into schema_migrations (name, lets_older_run) values ($name, $letsOlderRun)',
+);
+
+const TAKE_MARKS = statement('take-marks', 'delete from schema_migrations where name = any ($marks::text[])');

@@ -1,4 +1,4 @@
-/** Tells how long statements took, whoever wants to know: a channel of Node.js, which costs nothing while nobody listens. */
+/** Tells its listeners how long statements took: a channel of Node.js, which costs nothing without listeners. */
 import diagnosticsChannel from 'node:diagnostics_channel';
 
 export const statementTimes = diagnosticsChannel.channel('email-worker:statement');

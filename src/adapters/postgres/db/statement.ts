@@ -6,9 +6,11 @@
  * few times at most. One whose best plan depends on its values is planned each time, and says why.
  */
 import type { QueryResult } from 'pg';
+import { isTracing } from '../../../app/base/tracing.ts';
 import { guard } from './pool.ts';
 import type { GroupedQuery } from './statement-group.ts';
 import { statementTimes, timed } from './statement-times.ts';
+import { tracedStatements } from './statement-spans.ts';
 
 /** Name → types. The generated files of the areas add to it. */
 // eslint-disable-next-line typescript/no-empty-object-type -- filled by declaration merging
@@ -189,7 +191,8 @@ async function send(executor: Executor, statement: StatementText, given: object 
   const { name, text, isPlannedEachTime } = statement;
   const values = valuesOf(statement, given);
   const answer = executor.query(isPlannedEachTime ? { text, values } : { name, text, values });
-  return await guard(statementTimes.hasSubscribers ? timed(answer) : answer);
+  const told = isTracing() ? tracedStatements([name], answer) : answer;
+  return await guard(statementTimes.hasSubscribers ? timed(told) : told);
 }
 
 /** In the order of its parameters. */

@@ -9,6 +9,15 @@ declare module './statement.ts' {
         analyzed: number | null;
       };
     };
+    'await-replay': {
+      values: {
+        position: string | null;
+        patienceMs: number | null;
+      };
+      row: {
+        done: string | null;
+      };
+    };
     check: {
       values: object;
       row: {
@@ -39,6 +48,7 @@ declare module './statement.ts' {
     'note-migration': {
       values: {
         name: string | null;
+        letsOlderRun: boolean | null;
       };
       row: object;
     };
@@ -46,6 +56,25 @@ declare module './statement.ts' {
       values: object;
       row: {
         name: string;
+        lets_older_run: boolean;
+      };
+    };
+    'replica-alive': {
+      values: object;
+      row: {
+        alive: number | null;
+      };
+    };
+    'replica-position': {
+      values: object;
+      row: {
+        position: string | null;
+      };
+    };
+    'server-identity': {
+      values: object;
+      row: {
+        server: string | null;
       };
     };
     'server-version': {
@@ -53,6 +82,12 @@ declare module './statement.ts' {
       row: {
         version: number | null;
       };
+    };
+    'take-marks': {
+      values: {
+        marks: readonly (string | null)[] | null;
+      };
+      row: object;
     };
   }
 }

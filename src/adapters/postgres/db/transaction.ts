@@ -3,6 +3,8 @@ import type { Pool, PoolClient, QueryResult, Submittable } from 'pg';
 import { addNotice, cutAfterTimeout, EVENTS_NOTICE, sharedSettings } from './connection.ts';
 import { guard, isRetryable } from './pool.ts';
 import type { Call, Executor } from './statement.ts';
+import { isTracing } from '../../../app/base/tracing.ts';
+import { tracedStatements } from './statement-spans.ts';
 import { StatementGroup, type GroupedQuery, type GroupedResult } from './statement-group.ts';
 
 /** Tries of a transaction that conflicts with another one. */
@@ -175,7 +177,16 @@ export class PlannedTransaction implements Executor {
     if (this.#state === 'committed') throw new Error('the transaction is committed');
     const before = this.#state === 'new' ? beginPlanned(this.#client) : [];
     this.#state = 'open';
-    const results = await guard(queryTogether(this.#client, [...before, ...queries, ...behind]));
+    const all = [...before, ...queries, ...behind];
+    const answer = queryTogether(this.#client, all);
+    const results = await guard(
+      isTracing()
+        ? tracedStatements(
+            all.map(({ name }) => name),
+            answer,
+          )
+        : answer,
+    );
     return results.slice(before.length, before.length + queries.length);
   }
 }

@@ -16,7 +16,7 @@ import { nameAuthor } from '../db/name-author.ts';
 import { run, statement, type Executor, type RowOf } from '../db/statement.ts';
 import { inTransaction } from '../db/transaction.ts';
 import { keyAuthor } from '../emails/email-detail.ts';
-import { toAttachmentView } from '../emails/rows.ts';
+import { storedFiles, toAttachmentView } from '../emails/rows.ts';
 
 export function createDraftStore(pool: Pool): DraftStore {
   async function read(id: string): Promise<Draft | null> {
@@ -103,12 +103,7 @@ const SUMMARY = `d.id, d.version, d.account_id, d.thread_id, d.author, d.answers
 
 const READ = statement(
   'read-draft',
-  `select ${SUMMARY}, d.message, coalesce((
-      select json_agg(json_build_object('id', f.id, 'filename', f.filename, 'contentType', f.content_type,
-        'sizeBytes', f.size_bytes, 'storagePath', f.storage_path, 'sha256', f.sha256, 'contentId', f.content_id,
-        'inline', f.inline) order by f.ordinal)
-      from draft_files f where f.draft_id = d.id
-    ), '[]') as files
+  `select ${SUMMARY}, d.message, ${storedFiles('from draft_files f where f.draft_id = d.id', 'f.sha256')} as files
   from drafts d where d.id = $id`,
 ).narrow<{ files: StoredAttachment[]; created_by: KeyAuthor | null }>();
 

@@ -40,6 +40,9 @@ export const DELIVERIES = `coalesce((
       from email_deliveries d where d.email_id = e.id
     ), '[]')`;
 
+/** Of an email `e` and its row `q` of the queue: the version of a send that no process has claimed, and none tried before; else null. */
+export const SEND_VERSION = `case when e.state = 'queued' and q.owner is null and q.attempts = 0 then q.version end`;
+
 /** The key of a column, as `KeyAuthor`; null for none. */
 export const keyAuthor = (column: string): string =>
   `case when ${column} is not null then json_build_object('id', ${column},
@@ -77,7 +80,7 @@ export const READ_EMAIL = statement(
     (select ${SENT_COPY} from sent_copies c where c.email_id = e.id) as sent_copy,
     case when q.owner is null then q.due_at end as next_attempt_at,
     case when q.owner is null or q.lease_until is not null then q.give_up_at end as give_up_at,
-    case when e.state = 'queued' and q.owner is null and q.attempts = 0 then q.version end as send_version,
+    ${SEND_VERSION} as send_version,
     q.owner is not null and q.lease_until is null as claim_lost
   from emails e left join send_queue q on q.email_id = e.id where e.id = ${EMAIL_ID}`,
 ).narrow<DetailColumns>();

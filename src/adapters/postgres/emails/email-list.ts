@@ -4,7 +4,6 @@
  * In the indexes the state comes before the date: a page is merged from the pieces of one index, one for each state, each
  * in order (see thread-list.ts). So rare states are found as fast as the others.
  */
-import type { Pool } from 'pg';
 import { accountIdsOf, howMany } from '../../../app/base/account-filter.ts';
 import {
   LISTED_DEFECTS,
@@ -18,14 +17,14 @@ import { COMMON_STATES, filteredPages, type FilteredPages } from './filtered-ema
 import { matches } from '../search/matches.ts';
 import { LISTING } from './email-json.ts';
 import { mergePieces, selectPage, toPage, type PageRow } from './email-pages.ts';
-import { run, statements } from '../db/statement.ts';
+import { run, statements, type Executor } from '../db/statement.ts';
 import { WALK_COST, type planSearch } from '../search/search-plan.ts';
 import { searchPage } from '../search/search-pages.ts';
 import { createWordStatistics } from '../search/word-statistics.ts';
 
 type EmailList = (request: EmailsQuery) => Promise<EmailPage>;
 
-export function createEmailList(pool: Pool, choose?: typeof planSearch): EmailList {
+export function createEmailList(pool: Executor, choose?: typeof planSearch): EmailList {
   const readStatistics = createWordStatistics(pool);
 
   return async (asked) => {
@@ -35,6 +34,8 @@ export function createEmailList(pool: Pool, choose?: typeof planSearch): EmailLi
     const pages = filteredPages(pool, asked, limit) ?? plainPages(pool, asked, limit);
     if (search === null) return toPage(pool, LISTING, await pages.list(), asked.limit);
     const words = formatTsquery(search);
+    const few = await pages.few(words);
+    if (few !== null) return toPage(pool, LISTING, few, asked.limit);
     const { emails, estimate, rarest } = await readStatistics();
     const rows = await searchPage(
       { emails, share: estimate(search), limit, walkCost: WALK_COST.emails },
@@ -50,23 +51,23 @@ export function createEmailList(pool: Pool, choose?: typeof planSearch): EmailLi
   };
 }
 
-function plainPages(pool: Pool, asked: EmailsQuery, limit: number): FilteredPages {
-  const { after, state, defect, tag } = asked;
+function plainPages(pool: Executor, asked: EmailsQuery, limit: number): FilteredPages {
+  const { after, state, defect } = asked;
   const accountIds = accountIdsOf(asked);
   const choice = {
     state,
     defect,
-    ofTag: tag !== null,
     ofAccounts: howMany(accountIds),
     isNext: after !== null,
   };
-  const values = { limit, accountIds, tag, afterDate: after?.date ?? null, afterId: after?.id ?? null };
+  const values = { limit, accountIds, afterDate: after?.date ?? null, afterId: after?.id ?? null };
   return {
     list: () => run(pool, LIST.of(choice), values),
+    few: async () => null,
     walk: (words, steps) => run(pool, WALK.of(choice), { ...values, words, steps }),
-    count: (atMost) => run(pool, COUNT.of(choice), { ...values, limit: atMost }),
+    count: (atMost) => run(pool, COUNT.of(choice), { ...values, atMost }),
     lookUp: (words, rarest) => run(pool, LOOK_UP.of(choice), { ...values, words, rarest }),
-    isNarrow: defect !== null || tag !== null || (state !== null && !COMMON_STATES.has(state)),
+    isNarrow: defect !== null || choice.ofAccounts === 'one' || (state !== null && !COMMON_STATES.has(state)),
   };
 }
 
@@ -76,7 +77,6 @@ const ORDER = 'order by e.date desc, e.id desc';
 const CHOICES = {
   state: [null, ...EMAIL_STATES],
   defect: [null, ...LISTED_DEFECTS],
-  ofTag: [false, true],
   // Of one, the index has the order of the list.
   ofAccounts: [null, 'one', 'some'],
   isNext: [false, true],
@@ -85,16 +85,14 @@ const CHOICES = {
 interface Choice {
   readonly state: EmailState | null;
   readonly defect: ListedDefect | null;
-  readonly ofTag: boolean;
   readonly ofAccounts: 'one' | 'some' | null;
   readonly isNext: boolean;
 }
 
 /** But for the state. */
-const conditionsOf = ({ defect, ofTag, ofAccounts, isNext }: Choice): readonly string[] => [
+const conditionsOf = ({ defect, ofAccounts, isNext }: Choice): readonly string[] => [
   // In the words of the index that has only these.
   ...(defect === null ? [] : [`e.defects @> '{${defect}}'`]),
-  ...(ofTag ? ['e.tags @> array[$tag::text]'] : []),
   ...(ofAccounts === 'one' ? ['e.account_id = ($accountIds::text[])[1]'] : []),
   ...(ofAccounts === 'some' ? ['e.account_id = any ($accountIds::text[])'] : []),
   ...(isNext ? ['(e.date, e.id) < ($afterDate::timestamptz, $afterId::uuid)'] : []),
@@ -102,15 +100,7 @@ const conditionsOf = ({ defect, ofTag, ofAccounts, isNext }: Choice): readonly s
 
 /** The list in its order, at most `rows` of it; only what the index has. */
 function list(choice: Choice, rows: string): string {
-  const { state, defect, ofTag, isNext } = choice;
-  // In the order of the tag's own index. A rare state is found by its index, however many emails the tag has.
-  if (ofTag && defect === null && (state === null || COMMON_STATES.has(state))) {
-    const conditions = [...(state === null ? [] : [`e.state = '${state}'`]), ...conditionsOf(choice)];
-    const after = isNext ? 'and (g.date, g.email_id) < ($afterDate::timestamptz, $afterId::uuid)' : '';
-    return `select e.id, e.date from email_tags g join emails e on e.id = g.email_id
-      where g.tag = $tag ${after} and ${conditions.join(' and ')}
-      order by g.date desc, g.email_id desc limit ${rows}`;
-  }
+  const { state, defect } = choice;
   const states = state === null ? (defect === null ? EMAIL_STATES : [null]) : [state];
   const pieces = states.map(
     (one) => `select e.id, e.date from emails e
@@ -143,7 +133,7 @@ const WALK = statements(
 const COUNT = statements(
   'count-emails',
   CHOICES,
-  (choice) => `select count(*)::int as count from (${list(choice, '$limit')}) e`,
+  (choice) => `select count(*)::int as count from (${list(choice, '$atMost')}) e`,
   { plannedEachTime: 'it follows a search, and is rare' },
 ).narrow<{ count: number }>();
 
@@ -152,12 +142,12 @@ const LOOK_UP = statements(
   'look-up-emails',
   CHOICES,
   (choice) => {
-    const { state, defect, ofTag, ofAccounts } = choice;
+    const { state, defect, ofAccounts } = choice;
     const found = `select x.email_id as id, x.date from email_search x
       where x.words @@ $rarest::tsquery and ${matches('$words')}`;
     const conditions = [...conditionsOf(choice), ...(state === null ? [] : [`e.state = '${state}'`])];
     // The emails themselves are large, and only asked for what the rows of the search don't know.
-    const isPlain = !ofTag && ofAccounts === null && state === null && defect === null;
+    const isPlain = ofAccounts === null && state === null && defect === null;
     return selectEmails(`
     select e.id, e.date from ${
       isPlain

@@ -35,13 +35,15 @@ const CANDIDATES = 32;
 /**
  * A statement that gives PageRows, newest first. `from` gives emails as `e`: what `view.more` shows, and at least their
  * `id` and `date`. An email whose JSON is not stored is of the rest, and so are those behind it.
+ *
+ * @param flag a column of `p` in `from` that the rows have as well
  */
-export const selectPage = (view: EmailView, from: string, limit: string) => `
-  select d.id, d.date, case when d.total <= ${STEP_BYTES} then d.json || d.more end as json
+export const selectPage = (view: EmailView, from: string, limit: string, flag?: string) => `
+  select d.id, d.date, ${flag === undefined ? '' : `d.${flag}, `}case when d.total <= ${STEP_BYTES} then d.json || d.more end as json
   from (
     select b.*, sum(octet_length(b.json)) over (rows unbounded preceding) as total
     from (
-      select e.id, e.date, j.json, ${view.more} as more
+      select e.id, e.date, ${flag === undefined ? '' : `p.${flag}, `}j.json, ${view.more} as more
       from ${from} left join email_json j on j.email_id = e.id ${view.joins}
       order by e.date desc, e.id desc limit ${limit}
     ) b

@@ -163,7 +163,7 @@ function toRow(content: EmailContent, email: Partial<NewEmail> & Pick<NewEmail, 
   };
 }
 
-/** For a send that says something else before anybody has it. */
+/** For a send that is changed before it leaves. */
 export const toComposedRow = (
   email: EmailContent &
     RecordedRaw &

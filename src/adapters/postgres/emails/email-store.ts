@@ -1,5 +1,4 @@
 /** `EmailStore` on PostgreSQL: each read but that of a search is one statement, prepared once per connection. */
-import type { Pool } from 'pg';
 import type {
   EmailDetail,
   EmailPage,
@@ -14,9 +13,9 @@ import { createEmailList } from './email-list.ts';
 import { mergePieces, selectPage, toPage, type PageRow } from './email-pages.ts';
 import { LISTED } from './listed.ts';
 import { toStoredAttachment, toVariant } from './rows.ts';
-import { run, statement, statements, type RowOf } from '../db/statement.ts';
+import { run, statement, statements, type Executor, type RowOf } from '../db/statement.ts';
 
-export function createEmailStore(pool: Pool): EmailStore {
+export function createEmailStore(pool: Executor): EmailStore {
   return {
     listEmails: createEmailList(pool),
 

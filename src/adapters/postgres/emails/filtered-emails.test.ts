@@ -4,11 +4,12 @@
  */
 import type pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { CountingPool } from '../../../../test/helpers/counting-pool.ts';
 import { parseEmailsJson } from '../../../../test/helpers/emails-json.ts';
 import { ALL_THREADS, openMailStores } from '../../../../test/helpers/mail-stores.ts';
 import { compareEmailJson } from '../../../../test/helpers/email-json-rows.ts';
 import { compareLabelledEmails } from '../../../../test/helpers/thread-summaries.ts';
-import type { EmailFilter, EmailsQuery } from '../../../app/emails/email-ports.ts';
+import { NO_FILTER, type EmailFilter, type EmailsQuery } from '../../../app/emails/email-ports.ts';
 import type { ThreadsQuery } from '../../../app/threads/thread-list-ports.ts';
 import { createThreadList } from '../threads/thread-list.ts';
 import { createEmailList } from './email-list.ts';
@@ -55,42 +56,6 @@ beforeAll(async () => {
 });
 afterAll(() => end());
 
-interface Plan {
-  readonly Plan: Readonly<Record<'Shared Hit Blocks' | 'Shared Read Blocks', number>>;
-}
-
-/** Carries out every statement twice, the second time to count what it touches. */
-class Counting {
-  buffers = 0;
-
-  async query(config: { text: string; values: unknown[] }): Promise<pg.QueryResult> {
-    const result = await pool.query(config.text, config.values);
-    const { rows } = await pool.query<{ 'QUERY PLAN': readonly [Plan] }>(
-      `explain (analyze, buffers, format json) ${config.text}`,
-      config.values,
-    );
-    const [{ Plan: plan }] = rows[0]!['QUERY PLAN'];
-    this.buffers += plan['Shared Hit Blocks'] + plan['Shared Read Blocks'];
-    return result;
-  }
-}
-
-/** A pool of which lists use no more than this. */
-const poolOf = (counting: Counting) => counting as unknown as pg.Pool;
-
-const NO_FILTER: EmailFilter = {
-  threadId: null,
-  customerId: null,
-  companyId: null,
-  direction: null,
-  bounced: null,
-  hasFiles: null,
-  listId: null,
-  label: null,
-  recordedSince: null,
-  scheduledSince: null,
-  scheduledUntil: null,
-};
 const ALL_EMAILS: EmailsQuery = {
   search: null,
   accountId: null,
@@ -122,7 +87,7 @@ describe('a page of emails', () => {
   it.each<[string, Asked, string]>([
     ['of a label of old threads', asked({ label: 'old' }), LABELLED('old')],
     ['of a label of nearly all', asked({ label: 'later' }), LABELLED('later')],
-    ['of a label of nobody', asked({ label: 'none' }), 'false'],
+    ['of a label that no thread has', asked({ label: 'none' }), 'false'],
     [
       'of a label and a direction',
       asked({ label: 'old', direction: 'inbound' }),
@@ -144,8 +109,8 @@ describe('a page of emails', () => {
       `e.tags @> '{old}' and e.direction = 'inbound'`,
     ],
   ])('%s reads what it shows', async (_, query, condition) => {
-    const counting = new Counting();
-    const list = createEmailList(poolOf(counting));
+    const counting = new CountingPool(pool);
+    const list = createEmailList(counting.asPool());
     const ids = await expected(condition);
     const page = await list({ ...ALL_EMAILS, ...query });
     const found = (await parseEmailsJson(page.emails)).map(({ id }) => id);
@@ -169,10 +134,13 @@ describe('a page of threads', () => {
     ['with attachments', { hasAttachments: true }, LIMIT],
     ['without attachments, which few are', { hasAttachments: false }, LIMIT],
     ['with attachments, in an account without', { hasAttachments: true, accountId: 'small' }, 0],
+    ['of a label, with attachments, which none of it has', { label: 'old', hasAttachments: true }, 0],
+    ['of a label, in an account without it', { label: 'later', accountId: 'small' }, 0],
+    ['of a label, with attachments', { label: 'later', hasAttachments: true }, LIMIT],
     ['without attachments, in an account of such', { hasAttachments: false, accountId: 'small' }, LIMIT],
   ])('%s reads what it shows', async (_, query, count) => {
-    const counting = new Counting();
-    const threads = await createThreadList(poolOf(counting)).listThreads({
+    const counting = new CountingPool(pool);
+    const threads = await createThreadList(counting.asPool()).listThreads({
       ...ALL_THREADS,
       ...query,
       limit: LIMIT,

@@ -1,18 +1,38 @@
 /**
- * `GET /api/emails` by more than state, defect, tag and account. A page comes from the index of one of the filters, in its order where
- * the index has it; the others are conditions. Each is planned for its values, so a condition that is not asked for costs nothing.
+ * `GET /api/emails` by more than state, defect and account. A page is read in up to three ways, each bounded; the next one when
+ * the one before did not come to an end:
+ *
+ * - A set that is not in the order of the list, such as what was recorded since a moment, is read whole where it is small.
+ * - The set that usually has the fewest is walked in the order of the list, and each of its emails looked at: good where many fit.
+ * - All sets are brought together by their indexes (email-sets.ts): good where few fit, however many each set has.
+ *
+ * Figures: docs/decisions/0042-filtered-lists.md.
  */
-import type { EmailFilter, EmailsQuery } from '../../../app/emails/email-ports.ts';
+import { NO_FILTER, type EmailFilter, type EmailsQuery } from '../../../app/emails/email-ports.ts';
 import { accountIdsOf } from '../../../app/base/account-filter.ts';
 import { EMAIL_STATES, type EmailState } from '../../../core/delivery/states.ts';
-import { BOUNCE_OUTCOMES } from '../../../core/delivery/delivery-report.ts';
 import { run, statements, type Executor } from '../db/statement.ts';
 import { matches } from '../search/matches.ts';
 import { LISTING } from './email-json.ts';
 import { selectPage, type PageRow } from './email-pages.ts';
+import {
+  CONDITIONS,
+  firstOf,
+  inAll,
+  ORDERED,
+  someOf,
+  TOGETHER,
+  UNORDERED,
+  type Ordered,
+  type Together,
+  type Unordered,
+} from './email-sets.ts';
 
+/** A list, and what searching in it needs; see search-pages.ts. */
 export interface FilteredPages {
   list(): Promise<readonly PageRow[]>;
+  /** All that match, where the list is known to be short; else null. */
+  few(words: string): Promise<readonly PageRow[] | null>;
   walk(words: string, steps: number): Promise<readonly PageRow[]>;
   count(atMost: number): Promise<readonly { readonly count: number }[]>;
   lookUp(words: string, rarest: string): Promise<readonly PageRow[]>;
@@ -20,204 +40,206 @@ export interface FilteredPages {
   readonly isNarrow: boolean;
 }
 
+/** Emails that are looked at for each that a page has: with a tenth of them that fit, a walk fills it. */
+const STEPS_FOR_ROW = 10;
+
+/** Behind the first email of any list. */
+const BEFORE_ALL = { date: 'infinity', id: 'ffffffff-ffff-ffff-ffff-ffffffffffff' } as const;
+
 /** null where the plain list does it. @param limit one more than the page has */
 export function filteredPages(pool: Executor, asked: EmailsQuery, limit: number): FilteredPages | null {
-  const { filter, tag } = asked;
-  if (filter === undefined) return null;
+  const { tag, state, defect, after } = asked;
+  if (asked.filter === undefined && tag === null) return null;
+  const filter = asked.filter ?? NO_FILTER;
   const from = sourceOf(filter, asked);
-  const choice = { from, isNext: asked.after !== null };
-  const directions = filter.direction === null ? ['inbound', 'outbound'] : [filter.direction];
-  const ofDirection = EMAIL_STATES.filter((state) =>
-    directions.includes(state === 'received' ? 'inbound' : 'outbound'),
+  const isNext = after !== null;
+  const { direction, ...conditions } = filter;
+  const states = EMAIL_STATES.filter(
+    (one) => (state === null || one === state) && (direction === null || directionOf(one) === direction),
   );
-  const { direction: _direction, ...conditions } = filter;
   const accountIds = accountIdsOf(asked);
   const values = {
     ...conditions,
-    listIds: [filter.listId].filter((id) => id !== null),
-    tags: [tag].filter((one) => one !== null),
+    // Of a set that is one piece
+    ones: [''],
     // Planned for its value, one account alone is a part of the index in the order of the list; of several it is not.
     accountId: accountIds?.length === 1 ? (accountIds[0] ?? null) : null,
     accountIds: accountIds?.length === 1 ? null : accountIds,
     tag,
-    defect: asked.defect,
-    directions,
-    states: ofDirection.filter((state) => asked.state === null || state === asked.state),
+    defect,
+    states,
+    directions: [...new Set(states.map(directionOf))],
     limit,
-    afterDate: asked.after?.date ?? null,
-    afterId: asked.after?.id ?? null,
+    afterDate: after?.date ?? BEFORE_ALL.date,
+    afterId: after?.id ?? BEFORE_ALL.id,
   };
+  const hasDirections = [filter.companyId, filter.label, filter.hasFiles].some((value) => value !== null);
+  const together: Together = {
+    own:
+      [filter.threadId, filter.customerId, state, defect].some((value) => value !== null) ||
+      accountIds !== null ||
+      (direction !== null && !hasDirections),
+    company: filter.companyId !== null,
+    list: filter.listId !== null,
+    tag: tag !== null,
+    label: filter.label !== null,
+    files: filter.hasFiles !== null,
+    since: filter.recordedSince !== null,
+    queue: isOfQueue(filter),
+    bounced: filter.bounced,
+  };
+  const unordered = UNORDERED.filter((one) => IS_ASKED[one](filter));
+  /** null: there are more than `steps`. */
+  async function few(words: string | null): Promise<readonly PageRow[] | null> {
+    const steps = STEPS_FOR_ROW * limit;
+    for (const one of unordered) {
+      const rows = await run(pool, FEW.of({ from: one, isNext, ofWords: words !== null }), {
+        ...values,
+        words,
+        steps,
+      });
+      if (!isCut(rows)) return rows;
+    }
+    return null;
+  }
   return {
-    list: () => run(pool, LIST.of(choice), values),
-    walk: (words, steps) => run(pool, WALK.of(choice), { ...values, words, steps }),
-    count: (atMost) => run(pool, COUNT.of(choice), { ...values, limit: atMost }),
-    lookUp: (words, rarest) => run(pool, LOOK_UP.of(choice), { ...values, words, rarest }),
+    async list() {
+      const small = await few(null);
+      if (small !== null) return small;
+      const rows = await run(pool, LIST.of({ from, isNext }), { ...values, steps: STEPS_FOR_ROW * limit });
+      return isCut(rows) ? await run(pool, LIST_TOGETHER.of(together), values) : rows;
+    },
+    few,
+    walk: (words, steps) => run(pool, WALK.of({ from, isNext }), { ...values, words, steps }),
+    count: (atMost) => run(pool, COUNT.of({ from, isNext }), { ...values, limit: atMost }),
+    lookUp: (words, rarest) => run(pool, LOOK_UP.of(together), { ...values, words, rarest }),
     isNarrow: from !== 'state',
   };
 }
 
-type Source = (typeof CHOICES.from)[number];
+const directionOf = (state: EmailState) => (state === 'received' ? 'inbound' : 'outbound');
 
-/** The filter that usually leaves the fewest. */
-function sourceOf(filter: EmailFilter, { state, tag }: Pick<EmailsQuery, 'state' | 'tag'>): Source {
+/** The set that usually has the fewest. */
+function sourceOf(filter: EmailFilter, { state, tag, defect }: EmailsQuery): Ordered {
   if (filter.threadId !== null) return 'thread';
-  if (filter.scheduledSince !== null || filter.scheduledUntil !== null) return 'queue';
-  if (filter.bounced === true) return 'reports';
   if (filter.customerId !== null) return 'customer';
   if (filter.companyId !== null) return 'company';
   if (filter.listId !== null) return 'list';
-  if (state !== null && !COMMON_STATES.has(state)) return 'state';
+  if (state !== null && !COMMON_STATES.has(state)) return 'rareState';
+  if (defect !== null) return 'defect';
   if (tag !== null) return 'tag';
   if (filter.label !== null) return 'label';
   return filter.hasFiles === null ? 'state' : 'files';
 }
 
+const isOfQueue = ({ scheduledSince, scheduledUntil }: EmailFilter) =>
+  scheduledSince !== null || scheduledUntil !== null;
+
+const IS_ASKED: Readonly<Record<Unordered, (filter: EmailFilter) => boolean>> = {
+  queue: isOfQueue,
+  reports: ({ bounced }) => bounced === true,
+  since: ({ recordedSince }) => recordedSince !== null,
+};
+
 /** Few emails have any other state. */
 export const COMMON_STATES: ReadonlySet<EmailState> = new Set<EmailState>(['sent', 'received']);
 
-const CHOICES = {
-  from: ['thread', 'queue', 'reports', 'customer', 'company', 'list', 'tag', 'label', 'files', 'state'],
-  isNext: [false, true],
-} as const;
-
-interface Choice {
-  readonly from: Source;
-  readonly isNext: boolean;
+interface CutRow extends PageRow {
+  /** Not of the page: it stands where the emails end that were looked at. */
+  readonly is_cut: boolean;
 }
 
-const VALUES_DECIDE = { plannedEachTime: 'a condition without a value is left out of the plan' };
-
-const THREAD = 'coalesce((select thread_id from thread_aliases where id = $threadId::uuid), $threadId::uuid)';
-const BOUNCED = `exists (
-      select from delivery_reports r
-      where r.email_id = e.id and r.outcome in (${BOUNCE_OUTCOMES.map((outcome) => `'${outcome}'`).join(', ')})
-    )`;
-const SCHEDULED = `($scheduledSince::timestamptz is null or q.due_at >= $scheduledSince)
-    and ($scheduledUntil::timestamptz is null or q.due_at < $scheduledUntil)`;
-
-/** Of an email `e`; all but that of the label. */
-const UNLABELLED = `e.state = any ($states::text[])
-    and ($threadId::uuid is null or e.thread_id = ${THREAD})
-    and ($customerId::uuid is null or e.customer_id = $customerId)
-    and ($companyId::uuid is null or e.company_id = $companyId)
-    and ($accountId::text is null or e.account_id = $accountId)
-    and ($accountIds::text[] is null or e.account_id = any ($accountIds))
-    and ($listId::text is null or e.list_id = $listId)
-    and ($tag::text is null or e.tags @> array[$tag])
-    and ($defect::text is null or e.defects @> array[$defect])
-    and ($bounced::boolean is null or $bounced = ${BOUNCED})
-    and ($hasFiles::boolean is null
-      or $hasFiles = exists (select from email_attachments a where a.email_id = e.id and not a.inline))
-    and ($recordedSince::timestamptz is null or e.created_at >= $recordedSince)
-    and (($scheduledSince::timestamptz is null and $scheduledUntil::timestamptz is null) or exists (
-      select from send_queue q where q.email_id = e.id and ${SCHEDULED}
-    ))`;
-const CONDITIONS = `${UNLABELLED}
-    and ($label::text is null or e.thread_id in (select l.thread_id from thread_labels l where l.label = $label))`;
+const isCut = (rows: readonly CutRow[]): boolean => rows.at(-1)?.is_cut === true;
 
 const ORDER = 'order by e.date desc, e.id desc';
-const afterOf = ({ isNext }: Choice) =>
-  isNext ? 'and (e.date, e.id) < ($afterDate::timestamptz, $afterId::uuid)' : '';
+const VALUES_DECIDE = { plannedEachTime: 'a condition without a value is left out of the plan' };
+const HAS_WORDS = `cross join lateral (
+      select from email_search x where x.email_id = e.id and ${matches('$words')} limit 1
+    ) m`;
 
-/** As `e`, in no order. */
-const SOURCES = {
-  thread: `emails e where e.thread_id = ${THREAD} and`,
-  queue: `send_queue q join emails e on e.id = q.email_id where ${SCHEDULED} and`,
-  reports: `(
-      select distinct r.email_id from delivery_reports r
-      where r.outcome in (${BOUNCE_OUTCOMES.map((outcome) => `'${outcome}'`).join(', ')})
-    ) r join emails e on e.id = r.email_id where`,
-} as const;
+const selectEmails = (found: string, flag?: string) =>
+  selectPage(LISTING, `(${found}) p join emails e on e.id = p.id`, '$limit', flag);
 
-/** The same of a row `g` that stands for an email. */
-const OF_ACCOUNT = `($accountId::text is null or g.account_id = $accountId)
-    and ($accountIds::text[] is null or g.account_id = any ($accountIds))`;
+/** `offset 0`: the email of each row is looked up, in the order of the rows, until there are enough. */
+const walked = (from: Ordered, isNext: boolean, isEnd: string) => `
+    select g.id, g.date, ${isEnd} as is_cut from (${firstOf(from, isNext, '$steps')}) g cross join lateral (
+      select from emails e where e.id = g.id and (${isEnd} or (${CONDITIONS})) offset 0
+    ) e`;
 
-/** Rows `g` that stand for emails, in pieces of an index with the date and the identifier of the email. */
-const ROWS = {
-  tag: ['tags', 'email_tags', 'g.tag = piece.value', CONDITIONS],
-  label: [
-    'directions',
-    'labelled_emails',
-    `g.label = $label and g.direction = piece.value and ${OF_ACCOUNT}`,
-    UNLABELLED,
-  ],
-  files: [
-    'directions',
-    'email_json',
-    `g.has_files = $hasFiles and g.direction = piece.value and ${OF_ACCOUNT}`,
-    CONDITIONS,
-  ],
-} as const;
-
-/** Pieces of an index that are in the order of the list each; see thread-list-statements.ts. */
-const PIECES = {
-  customer: ['directions', 'e.customer_id = $customerId and e.direction = piece.value'],
-  company: ['directions', 'e.company_id = $companyId and e.direction = piece.value'],
-  list: ['listIds', 'e.list_id = piece.value'],
-  state: ['states', 'e.state = piece.value'],
-} as const;
-
-/** The list in its order, at most `rows` of it. */
-function list(choice: Choice, rows: string): string {
-  const { from } = choice;
-  if (from === 'tag' || from === 'label' || from === 'files') {
-    const [values, table, ofPiece, conditions] = ROWS[from];
-    const after = choice.isNext ? 'and (g.date, g.email_id) < ($afterDate::timestamptz, $afterId::uuid)' : '';
-    // `offset 0`: the email of each row is looked up, in the order of the rows, until there are enough.
-    return `select e.id, e.date from unnest($${values}::text[]) piece (value) cross join lateral (
-      select e.id, e.date from ${table} g cross join lateral (
-        select e.id, e.date from emails e where e.id = g.email_id and ${conditions} offset 0
-      ) e
-      where ${ofPiece} ${after} order by g.date desc, g.email_id desc limit ${rows}
-    ) e ${ORDER} limit ${rows}`;
-  }
-  if (from === 'thread' || from === 'queue' || from === 'reports') {
-    return `select e.id, e.date from ${SOURCES[from]} ${CONDITIONS} ${afterOf(choice)} ${ORDER} limit ${rows}`;
-  }
-  const [values, condition] = PIECES[from];
-  return `select e.id, e.date from unnest($${values}::text[]) piece (value) cross join lateral (
-      select e.id, e.date from emails e where ${condition} and ${CONDITIONS} ${afterOf(choice)} ${ORDER} limit ${rows}
-    ) e ${ORDER} limit ${rows}`;
-}
-
-const selectEmails = (found: string) =>
-  selectPage(LISTING, `(${found}) p join emails e on e.id = p.id`, '$limit');
+const ORDERED_CHOICES = { from: ORDERED, isNext: [false, true] } as const;
 
 const LIST = statements(
   'list-filtered-emails',
-  CHOICES,
-  (choice) => selectEmails(list(choice, '$limit')),
+  ORDERED_CHOICES,
+  ({ from, isNext }) =>
+    selectEmails(
+      `${walked(from, isNext, 'g.n = $steps')} order by g.date desc, g.id desc limit $limit`,
+      'is_cut',
+    ),
   VALUES_DECIDE,
-).narrow<PageRow>();
+).narrow<CutRow>();
 
 const WALK = statements(
   'walk-filtered-emails',
-  CHOICES,
-  (choice) =>
-    selectEmails(`
-    select e.id, e.date from (${list(choice, '$steps')}) e cross join lateral (
-      select from email_search x where x.email_id = e.id and ${matches('$words')} limit 1
-    ) m ${ORDER} limit $limit`),
+  ORDERED_CHOICES,
+  ({ from, isNext }) =>
+    selectEmails(
+      `select e.id, e.date from (${walked(from, isNext, 'false')}) e ${HAS_WORDS} ${ORDER} limit $limit`,
+    ),
   VALUES_DECIDE,
 ).narrow<PageRow>();
 
 const COUNT = statements(
   'count-filtered-emails',
-  CHOICES,
-  (choice) => `select count(*)::int as count from (${list(choice, '$limit')}) e`,
+  ORDERED_CHOICES,
+  ({ from, isNext }) => `select count(*)::int as count from (${firstOf(from, isNext, '$limit')}) e`,
   VALUES_DECIDE,
 ).narrow<{ count: number }>();
 
-/** `offset 0`: see LOOK_UP of thread-list-statements.ts. */
+/** Nothing is looked up where there are too many. */
+const FEW = statements(
+  'list-few-emails',
+  { from: UNORDERED, isNext: [false, true], ofWords: [false, true] },
+  ({ from, isNext, ofWords }) => {
+    const after = isNext ? 'and (e.date, e.id) < ($afterDate::timestamptz, $afterId::uuid)' : '';
+    return selectEmails(
+      `with few as materialized (${someOf(from, '$steps')})
+    (
+      select e.id, e.date, false as is_cut from few f cross join lateral (
+        select e.id, e.date from emails e where e.id = f.id and ${CONDITIONS} ${after} offset 0
+      ) e ${ofWords ? HAS_WORDS : ''}
+      where (select count(*) from few) < $steps ${ORDER} limit $limit
+    ) union all (
+      select f.id, null, true from few f where (select count(*) from few) >= $steps limit 1
+    )`,
+      'is_cut',
+    );
+  },
+  VALUES_DECIDE,
+).narrow<CutRow>();
+
+/** Materialized: with a view to the first page alone PostgreSQL would walk one set and hope for the others. */
+const allOf = (found: string) =>
+  `with found as materialized (${found}) select e.id, e.date from found e ${ORDER} limit $limit`;
+
+const LIST_TOGETHER = statements(
+  'list-emails-together',
+  TOGETHER,
+  (choice) => selectEmails(allOf(inAll(choice, () => ['', 'true']))),
+  VALUES_DECIDE,
+).narrow<PageRow>();
+
 const LOOK_UP = statements(
   'look-up-filtered-emails',
-  CHOICES,
+  TOGETHER,
   (choice) =>
-    selectEmails(`
-    select e.id, e.date from (
-      select x.email_id as id from email_search x where x.words @@ $rarest::tsquery and ${matches('$words')}
-    ) f cross join lateral (select e.* from emails e where e.id = f.id offset 0) e
-    where ${CONDITIONS} ${afterOf(choice)} ${ORDER} limit $limit`),
+    selectEmails(
+      allOf(
+        inAll(choice, (id) => [
+          `join email_search x on x.email_id = ${id}`,
+          `x.words @@ $rarest::tsquery and ${matches('$words')}`,
+        ]),
+      ),
+    ),
   VALUES_DECIDE,
 ).narrow<PageRow>();

@@ -15,6 +15,18 @@ export interface AttachmentRow {
   inline: boolean;
 }
 
+/**
+ * `StoredAttachment`s as JSON, `[]` for none.
+ * @param from of the files `f`
+ * @param sha256 their hash in hexadecimal
+ */
+export const storedFiles = (from: string, sha256: string): string => `coalesce((
+      select json_agg(json_build_object('id', f.id, 'filename', f.filename, 'contentType', f.content_type,
+        'sizeBytes', f.size_bytes, 'storagePath', f.storage_path, 'sha256', ${sha256}, 'contentId', f.content_id,
+        'inline', f.inline) order by f.ordinal)
+      ${from}
+    ), '[]')`;
+
 /** From JSON where it stands among others, hence the time as text. */
 export interface VariantRow {
   id: string;

@@ -46,11 +46,10 @@ declare module '../db/statement.ts' {
     };
     'count-emails': {
       values: {
-        limit: number | string | null;
+        atMost: number | string | null;
         afterDate?: Date | string | null;
         afterId?: string | null;
         accountIds?: readonly (string | null)[] | null;
-        tag?: string | null;
       };
       row: {
         count: number | null;
@@ -58,27 +57,22 @@ declare module '../db/statement.ts' {
     };
     'count-filtered-emails': {
       values: {
-        threadId: string | null;
-        states: readonly (string | null)[] | null;
-        customerId: string | null;
-        companyId: string | null;
-        accountId: string | null;
-        accountIds: readonly (string | null)[] | null;
-        listId: string | null;
-        tag: string | null;
-        defect: string | null;
-        bounced: boolean | null;
-        hasFiles: boolean | null;
-        recordedSince: Date | string | null;
-        scheduledSince: Date | string | null;
-        scheduledUntil: Date | string | null;
-        label: string | null;
+        ones?: readonly (string | null)[] | null;
+        threadId?: string | null;
         limit: number | string | null;
         afterDate?: Date | string | null;
         afterId?: string | null;
         directions?: readonly (string | null)[] | null;
-        listIds?: readonly (string | null)[] | null;
-        tags?: readonly (string | null)[] | null;
+        customerId?: string | null;
+        accountId?: string | null;
+        accountIds?: readonly (string | null)[] | null;
+        companyId?: string | null;
+        listId?: string | null;
+        states?: readonly (string | null)[] | null;
+        defect?: string | null;
+        tag?: string | null;
+        label?: string | null;
+        hasFiles?: boolean | null;
       };
       row: {
         count: number | null;
@@ -273,7 +267,6 @@ declare module '../db/statement.ts' {
         afterDate?: Date | string | null;
         afterId?: string | null;
         accountIds?: readonly (string | null)[] | null;
-        tag?: string | null;
       };
       row: {
         id: string | null;
@@ -281,17 +274,76 @@ declare module '../db/statement.ts' {
         json: string | null;
       };
     };
+    'list-emails-together': {
+      values: {
+        states?: readonly (string | null)[] | null;
+        threadId?: string | null;
+        customerId?: string | null;
+        defect?: string | null;
+        accountId?: string | null;
+        accountIds?: readonly (string | null)[] | null;
+        afterDate: Date | string | null;
+        afterId: string | null;
+        limit: number | string | null;
+        scheduledSince?: Date | string | null;
+        scheduledUntil?: Date | string | null;
+        recordedSince?: Date | string | null;
+        hasFiles?: boolean | null;
+        directions?: readonly (string | null)[] | null;
+        label?: string | null;
+        tag?: string | null;
+        listId?: string | null;
+        companyId?: string | null;
+      };
+      row: {
+        id: string | null;
+        date: Date | null;
+        json: string | null;
+      };
+    };
+    'list-few-emails': {
+      values: {
+        scheduledSince: Date | string | null;
+        scheduledUntil: Date | string | null;
+        steps: number | string | null;
+        states: readonly (string | null)[] | null;
+        threadId: string | null;
+        customerId: string | null;
+        defect: string | null;
+        accountId: string | null;
+        accountIds: readonly (string | null)[] | null;
+        companyId: string | null;
+        listId: string | null;
+        tag: string | null;
+        bounced: boolean | null;
+        hasFiles: boolean | null;
+        recordedSince: Date | string | null;
+        label: string | null;
+        limit: number | string | null;
+        words?: string | null;
+        afterDate?: Date | string | null;
+        afterId?: string | null;
+      };
+      row: {
+        id: string | null;
+        date: Date | null;
+        is_cut: boolean | null;
+        json: string | null;
+      };
+    };
     'list-filtered-emails': {
       values: {
+        steps: number | string | null;
+        ones?: readonly (string | null)[] | null;
         threadId: string | null;
         states: readonly (string | null)[] | null;
         customerId: string | null;
-        companyId: string | null;
+        defect: string | null;
         accountId: string | null;
         accountIds: readonly (string | null)[] | null;
+        companyId: string | null;
         listId: string | null;
         tag: string | null;
-        defect: string | null;
         bounced: boolean | null;
         hasFiles: boolean | null;
         recordedSince: Date | string | null;
@@ -302,12 +354,11 @@ declare module '../db/statement.ts' {
         afterDate?: Date | string | null;
         afterId?: string | null;
         directions?: readonly (string | null)[] | null;
-        listIds?: readonly (string | null)[] | null;
-        tags?: readonly (string | null)[] | null;
       };
       row: {
         id: string | null;
         date: Date | null;
+        is_cut: boolean | null;
         json: string | null;
       };
     };
@@ -364,7 +415,6 @@ declare module '../db/statement.ts' {
         afterDate?: Date | string | null;
         afterId?: string | null;
         accountIds?: readonly (string | null)[] | null;
-        tag?: string | null;
       };
       row: {
         id: string | null;
@@ -374,26 +424,26 @@ declare module '../db/statement.ts' {
     };
     'look-up-filtered-emails': {
       values: {
+        states?: readonly (string | null)[] | null;
+        threadId?: string | null;
+        customerId?: string | null;
+        defect?: string | null;
+        accountId?: string | null;
+        accountIds?: readonly (string | null)[] | null;
+        afterDate: Date | string | null;
+        afterId: string | null;
         rarest: string | null;
         words: string | null;
-        states: readonly (string | null)[] | null;
-        threadId: string | null;
-        customerId: string | null;
-        companyId: string | null;
-        accountId: string | null;
-        accountIds: readonly (string | null)[] | null;
-        listId: string | null;
-        tag: string | null;
-        defect: string | null;
-        bounced: boolean | null;
-        hasFiles: boolean | null;
-        recordedSince: Date | string | null;
-        scheduledSince: Date | string | null;
-        scheduledUntil: Date | string | null;
-        label: string | null;
         limit: number | string | null;
-        afterDate?: Date | string | null;
-        afterId?: string | null;
+        scheduledSince?: Date | string | null;
+        scheduledUntil?: Date | string | null;
+        recordedSince?: Date | string | null;
+        hasFiles?: boolean | null;
+        directions?: readonly (string | null)[] | null;
+        label?: string | null;
+        tag?: string | null;
+        listId?: string | null;
+        companyId?: string | null;
       };
       row: {
         id: string | null;
@@ -714,7 +764,6 @@ declare module '../db/statement.ts' {
         afterDate?: Date | string | null;
         afterId?: string | null;
         accountIds?: readonly (string | null)[] | null;
-        tag?: string | null;
       };
       row: {
         id: string | null;
@@ -724,29 +773,28 @@ declare module '../db/statement.ts' {
     };
     'walk-filtered-emails': {
       values: {
+        ones?: readonly (string | null)[] | null;
         threadId: string | null;
+        steps: number | string | null;
         states: readonly (string | null)[] | null;
         customerId: string | null;
-        companyId: string | null;
+        defect: string | null;
         accountId: string | null;
         accountIds: readonly (string | null)[] | null;
+        companyId: string | null;
         listId: string | null;
         tag: string | null;
-        defect: string | null;
         bounced: boolean | null;
         hasFiles: boolean | null;
         recordedSince: Date | string | null;
         scheduledSince: Date | string | null;
         scheduledUntil: Date | string | null;
         label: string | null;
-        steps: number | string | null;
         words: string | null;
         limit: number | string | null;
         afterDate?: Date | string | null;
         afterId?: string | null;
         directions?: readonly (string | null)[] | null;
-        listIds?: readonly (string | null)[] | null;
-        tags?: readonly (string | null)[] | null;
       };
       row: {
         id: string | null;

@@ -159,7 +159,7 @@ const WRITE_READING = statement(
 );
 
 /**
- * What a send of ours says, in the place of what it said before; nobody has it yet, and its row is locked. Gives the files that the email
+ * What a send of ours says, in the place of what it said before; it has not left yet, and its row is locked. Gives the files that the email
  * no longer refers to.
  *
  * @param hasOtherFiles the rows of its files are written anew

@@ -54,17 +54,23 @@ export function createErasureStore(pool: Pool, patient: Pool): ErasureStore {
       const [row] = await run(pool, CLAIM, { owner, leaseMs: LEASE_MS });
       return row === undefined
         ? null
-        : { id: row.id, owner, addresses: row.addresses, customerId: row.customer_id };
+        : {
+            id: row.id,
+            owner,
+            addresses: row.addresses,
+            customerId: row.customer_id,
+            candidates: row.candidates,
+          };
     },
 
     eraseEmails: (erasure) => inLinkingTransaction(patient, (trx) => eraseEmails(trx, erasure)),
 
     async eraseRecords(erasure) {
-      const { id, addresses, customerId } = erasure;
+      const { id, addresses, customerId, candidates } = erasure;
       const pattern = addressPattern(addresses);
       // The lock of the rules comes first, so that it is a transaction of its own.
       await inLinkingTransaction(patient, async (trx) => {
-        const rules = await eraseRules(trx, addresses, customerId);
+        const rules = await eraseRules(trx, { addresses, customerId, candidates });
         await note(trx, erasure, { customer_rules: rules });
       });
       await inTransaction(patient, async (trx) => {
@@ -72,7 +78,7 @@ export function createErasureStore(pool: Pool, patient: Pool): ErasureStore {
         await rememberErased(trx, id, quarantined);
         await note(trx, erasure, {
           quarantined: quarantined.length,
-          suppressions: await eraseSuppressions(trx, addresses),
+          suppressions: await eraseSuppressions(trx, addresses, pattern),
           unsubscribes: await eraseUnsubscribes(trx, addresses),
           decisions: await forgetReasonsNaming(trx, pattern),
           idempotency_keys: await forgetKeysNaming(trx, addressPattern(addresses, 'keys')),
@@ -172,8 +178,10 @@ const COLUMNS = 'id, requested_at, requested_by, customer_id, finished_at, erase
 /** Of a customer: the addresses that are no other's, and of no account. */
 const REQUEST = statement(
   'request-erasure',
-  `insert into erasures (id, requested_by, customer_id, addresses)
-  values ($id, $requestedBy, $customerId::uuid, case when $address::text is not null then array[$address] else array(
+  `insert into erasures (id, requested_by, customer_id, candidates, addresses)
+  values ($id, $requestedBy, $customerId::uuid, array(
+    select c.customer_id from customer_addresses c where c.address = $address::text and c.origin <> 'removed'
+  ), case when $address::text is not null then array[$address] else array(
     select c.address from customer_addresses c
     where c.customer_id = $customerId and c.origin <> 'removed' and c.address <> all ($ownAddresses::text[])
       and not exists (
@@ -194,7 +202,7 @@ const CLAIM = statement(
     select id from erasures where finished_at is null and (lease_until is null or lease_until < now())
     order by requested_at, id limit 1 for update skip locked
   )
-  returning id, addresses, customer_id`,
+  returning id, addresses, customer_id, candidates`,
 );
 
 const RENEW = statement(

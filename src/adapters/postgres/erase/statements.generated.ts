@@ -18,6 +18,7 @@ declare module '../db/statement.ts' {
         id: string;
         addresses: string[];
         customer_id: string | null;
+        candidates: string[];
       };
     };
     'count-quiet-threads': {

@@ -29,6 +29,8 @@ export function createEventFeed(pool: Pool): EventFeed {
       const oldest = Number(first.forgotten);
       // The start is no position that a reader was given: from there on means everything that is kept.
       if (after > 0 && after < oldest) throw eventsExpired(oldest);
+      // The reader has seen events that a restore has undone.
+      if (first.lost_to !== null) throw eventsExpired(Number(first.lost_to));
       return toPage(after, first, rows, { limit, examine });
     },
 
@@ -88,7 +90,8 @@ const READ = statement(
   ), size as (
     select count(*) as examined, max(position) as examined_to from examined
   )
-  select c.position as last, c.forgotten, s.examined, s.examined_to, m.position, m.type, m.json
+  select c.position as last, c.forgotten,
+    case when not isempty(c.lost) then (select upper(r) from unnest(c.lost) r where $after <@ r) end as lost_to, s.examined, s.examined_to, m.position, m.type, m.json
   from event_clock c cross join size s left join matching m on true
   order by m.position`,
 );

@@ -15,8 +15,8 @@ export interface RedactedEvents {
 }
 
 /**
- * Redacts those of emails that the erasure deleted, and those that name an address. All are numbered before, those excepted that
- * a transaction writes at this moment. @param pattern see addressPattern
+ * Redacts those of emails that the erasure deleted, those that name an address, and what was said of threads that are gone: their
+ * labels and assignees. All are numbered before, those excepted that a transaction writes at this moment. @param pattern see addressPattern
  */
 export async function redactEvents(
   executor: Executor,
@@ -41,13 +41,15 @@ export async function redactEvents(
 const REDACT = statement(
   'redact-events',
   `with examined as materialized (
-    select position, email_id, data from events where position > $after order by position limit $limit::int
+    select position, type, email_id, thread_id, data from events where position > $after order by position limit $limit::int
   ), redacted as (
     update events e set data = $redacted from examined x
     where e.position = x.position and x.data not in ('{}', $redacted) and (
       lower(x.data) ~ $pattern or exists (
         select from deleted_emails d where d.id = x.email_id and d.erasure_id = $erasureId
       )
+      or x.type = 'thread.updated' and not exists (select from email_threads t where t.id = x.thread_id)
+        and not exists (select from thread_aliases a where a.id = x.thread_id)
     )
     returning e.position
   )

@@ -11,6 +11,10 @@ declare module '../db/statement.ts' {
         are_numbered: boolean | null;
       };
     };
+    'keep-event-positions': {
+      values: object;
+      row: object;
+    };
     'keep-events': {
       values: {
         day: number | string | null;
@@ -23,6 +27,12 @@ declare module '../db/statement.ts' {
       values: object;
       row: {
         position: string;
+      };
+    };
+    'make-partition-of-clock': {
+      values: object;
+      row: {
+        make_event_partition: string | null;
       };
     };
     'mark-of-event-inbox': {
@@ -52,6 +62,7 @@ declare module '../db/statement.ts' {
       row: {
         last: string;
         forgotten: string;
+        lost_to: string | null;
         examined: string | null;
         examined_to: string | null;
         position: string | null;
@@ -72,6 +83,10 @@ declare module '../db/statement.ts' {
         events: string | null;
         last: string | null;
       };
+    };
+    'skip-event-positions': {
+      values: object;
+      row: object;
     };
   }
 }

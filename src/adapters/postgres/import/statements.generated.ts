@@ -3,6 +3,15 @@ export {};
 
 declare module '../db/statement.ts' {
   interface StatementTypes {
+    'import-begin': {
+      values: {
+        days: number | null;
+        accountId: string | null;
+      };
+      row: {
+        id: string;
+      };
+    };
     'import-delete-old': {
       values: {
         days: number | null;
@@ -28,6 +37,26 @@ declare module '../db/statement.ts' {
         digest: Buffer | null;
       };
     };
+    'import-list': {
+      values: {
+        cutOffSeconds: number | null;
+        accountIds: readonly (string | null)[] | null;
+        limit: number | string | null;
+      };
+      row: {
+        id: string;
+        account_id: string;
+        started_at: Date;
+        updated_at: Date;
+        imported: number | null;
+        known: number | null;
+        left_out: number | null;
+        failed: number | null;
+        bytes_done: number | null;
+        bytes_total: number | null;
+        state: string | null;
+      };
+    };
     'import-mark-done': {
       values: {
         accountId: string | null;
@@ -41,6 +70,19 @@ declare module '../db/statement.ts' {
         key: Buffer | null;
         position: number | string | null;
         digest: Buffer | null;
+      };
+      row: object;
+    };
+    'import-note': {
+      values: {
+        outcome: string | null;
+        imported: number | null;
+        known: number | null;
+        leftOut: number | null;
+        failed: number | null;
+        bytesDone: number | null;
+        bytesTotal: number | null;
+        id: string | null;
       };
       row: object;
     };

@@ -3,7 +3,7 @@ import type { Pool } from 'pg';
 import { MAX_COUNTED, type AccountFigures, type ReadFigures } from '../../../app/metrics/figures.ts';
 import { run, statement } from '../db/statement.ts';
 
-/** @param accountIds the configured ones: others are told by nobody's metrics */
+/** @param accountIds the configured ones: no metric tells of others */
 export function createReadFigures(pool: Pool, accountIds: readonly string[]): ReadFigures {
   return async () => {
     const [row] = await run(pool, FIGURES, { accounts: [...accountIds], atMost: MAX_COUNTED });

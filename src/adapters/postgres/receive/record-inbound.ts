@@ -60,7 +60,7 @@ export function createInboundStore(pool: Pool): InboundStore & ContentReplacemen
   };
 
   const record = createBatches<InboundRecord, InboundResult>(
-    { items: MAX_BATCH, bytes: MAX_BATCH_BYTES, failTogether: true },
+    { name: 'record-inbound', items: MAX_BATCH, bytes: MAX_BATCH_BYTES, failTogether: true },
     bytesOf,
     async (records) => {
       const recorded = await recordTogether(pool, records, turns);
@@ -69,7 +69,7 @@ export function createInboundStore(pool: Pool): InboundStore & ContentReplacemen
   );
 
   const find = createBatches<Sought, KnownEmail | null>(
-    { items: MAX_BATCH, bytes: Infinity, failTogether: true },
+    { name: 'find-recorded', items: MAX_BATCH, bytes: Infinity, failTogether: true },
     () => 0,
     (sought) => findRecorded(pool, sought),
   );

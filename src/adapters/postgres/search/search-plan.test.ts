@@ -48,6 +48,19 @@ describe('toStatistics', () => {
     expect(rare.rarest(parseSearchQuery('und selten zitrone')!)).toBe(`(('zitrone':*)) & (('selten':*))`);
   });
 
+  it('looks up words together that are about as common as each other', () => {
+    const alike = toStatistics(1000, ['ann', 'bob', 'com'], [0.3, 0.4, 0.9]);
+    expect(alike.rarest(parseSearchQuery('com bob ann')!)).toBe(`(('ann':*)) & (('bob':*))`);
+  });
+
+  it('takes a word of one part for as common as it is there', () => {
+    const parts = toStatistics(1000, ['ann', '<ann', '>ann', '>anna'], [0.9, 0.01, 0.2, 0.1]);
+    expect(parts.estimate(parseSearchQuery(null, { from: 'ann' })!)).toBeCloseTo(0.01);
+    expect(parts.estimate(parseSearchQuery(null, { to: 'ann' })!)).toBeCloseTo(0.3);
+    expect(parts.estimate(parseSearchQuery('ann')!)).toBeCloseTo(0.9);
+    expect(parts.rarest(parseSearchQuery('ann', { from: 'ann' })!)).toBe(`(('<ann':*))`);
+  });
+
   it('knows nothing before the first ANALYZE, and says that', () => {
     expect(toStatistics(0, [], []).estimate(parseSearchQuery('rom')!)).toBe(0.005);
   });

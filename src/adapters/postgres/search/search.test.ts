@@ -62,7 +62,7 @@ async function findThreads(
   choose?: Choose,
 ): Promise<readonly string[]> {
   await indexAll();
-  const threads = await createThreadList(pool, choose).listThreads({
+  const threads = await createThreadList(pool, pool, choose).listThreads({
     ...ALL_THREADS,
     search: parse(q),
     ...filter,
@@ -280,5 +280,30 @@ describe('both ways of searching', () => {
     const failed = await findEmails('apfel', { state: 'failed' }, lookUp);
     expect(failed.length).toBeGreaterThan(0);
     expect(await findEmails('apfel', { state: 'failed' }, walk(1000))).toEqual(failed);
+  });
+
+  it('find what is behind the end of a walk, however long it was', async () => {
+    const oldest = await send({ subject: 'Apfel', date: at(0) });
+    await pool.query(
+      `insert into email_threads (id, account_id) select md5(i::text)::uuid, 'default' from generate_series(1, 400) i`,
+    );
+    await pool.query(
+      `insert into emails (
+        id, account_id, thread_id, direction, message_id, in_reply_to, reference_ids, from_address, to_addresses,
+        cc_addresses, bcc_addresses, subject, text_body, date, state, placement_rule, raw_size_bytes, raw
+      )
+      select md5('email' || i)::uuid, 'default', md5(i::text)::uuid, 'outbound', i || '@example.com', '{}', '{}',
+        '{"name": "", "address": "ada@example.org"}', '[]', '[]', '[]', 'birne', '', $1::timestamptz + i * interval '1 second',
+        'sent', 'new', 0, ''
+      from generate_series(1, 400) i`,
+      [at(1)],
+    );
+    await indexAll();
+    for (const steps of [1, 200, 300, 400, 500]) {
+      for (const filter of [{}, { accountId: 'default' }]) {
+        expect(await findEmails('apfel', filter, walk(steps)), String(steps)).toEqual([oldest.id]);
+        expect(await findThreads('apfel', filter, walk(steps)), String(steps)).toEqual([oldest.threadId]);
+      }
+    }
   });
 });

@@ -2,9 +2,14 @@
  * How common words are, for choosing how to search: what ANALYZE knows of `email_search`, kept for a minute. It knows the
  * thousand or so most common words; others are rarer than the rarest of these. A wrong answer only costs time.
  */
-import type { Pool } from 'pg';
-import { formatTsquery, type SearchQuery, type Term, type TermWord } from '../../../core/search/query.ts';
-import { run, statement } from '../db/statement.ts';
+import {
+  formatTsquery,
+  toLexeme,
+  type SearchQuery,
+  type Term,
+  type TermWord,
+} from '../../../core/search/query.ts';
+import { run, statement, type Executor } from '../db/statement.ts';
 
 export interface WordStatistics {
   /** Emails that are searched. */
@@ -24,10 +29,13 @@ const KEPT_MS = 60_000;
 /** Words up to this share of all emails are looked up together. */
 const RARE_SHARE = 0.02;
 
+/** And those that are this many times as common as the rarest: reading what that has takes longer than collecting them. */
+const COMPARABLE = 2;
+
 /** Of a word that is not among the most common ones, when nothing is known of these. */
 const UNKNOWN_SHARE = 0.005;
 
-export function createWordStatistics(pool: Pool): () => Promise<WordStatistics> {
+export function createWordStatistics(pool: Executor): () => Promise<WordStatistics> {
   let kept: Promise<WordStatistics> | null = null;
   let keptUntil = 0;
   return () => {
@@ -43,7 +51,7 @@ export function createWordStatistics(pool: Pool): () => Promise<WordStatistics> 
   };
 }
 
-async function readStatistics(pool: Pool): Promise<WordStatistics> {
+async function readStatistics(pool: Executor): Promise<WordStatistics> {
   const [row] = await run(pool, STATISTICS);
   return toStatistics(row?.emails ?? 0, row?.words ?? [], row?.shares ?? []);
 }
@@ -74,10 +82,10 @@ export function toStatistics(
     const beginning = known.filter(({ word }) => word.startsWith(form));
     return beginning.reduce((sum, { share }) => sum + share, beginning.length === 0 ? rest : 0);
   };
-  const shareOfWord = ({ forms, isPrefix }: TermWord) =>
+  const shareOfWord = ({ forms, isPrefix, part }: TermWord) =>
     Math.min(
       1,
-      forms.reduce((sum, form) => sum + shareOfForm(form, isPrefix), 0),
+      forms.reduce((sum, form) => sum + shareOfForm(toLexeme(form, part), isPrefix), 0),
     );
   const shareOfTerm = (term: Term) => together(term.map(shareOfWord));
   return {
@@ -87,7 +95,8 @@ export function toStatistics(
       const [rarest, ...rarer] = [...first, ...others.flat()]
         .map((word) => ({ word, share: shareOfWord(word) }))
         .toSorted((a, b) => a.share - b.share);
-      const together = rarer.filter(({ share }) => share <= RARE_SHARE);
+      const bound = Math.max(RARE_SHARE, COMPARABLE * (rarest?.share ?? 0));
+      const together = rarer.filter(({ share }) => share <= bound);
       const words = [...(rarest === undefined ? [] : [rarest]), ...together].map(({ word }): Term => [word]);
       return formatTsquery({ terms: [words[0] ?? first, ...words.slice(1)], excluded: [] });
     },

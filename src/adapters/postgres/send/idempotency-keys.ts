@@ -3,7 +3,7 @@
  * way share a statement and a commit, and so do outcomes.
  */
 import type { Pool } from 'pg';
-import type { SendOutcome } from '../../../app/send/use-cases.ts';
+import type { SendFailure, SendOutcome } from '../../../app/send/use-cases.ts';
 import type { ClaimResult, IdempotencyKeys, KeyHold } from '../../../app/send/idempotency.ts';
 import { ServiceError } from '../../../core/errors.ts';
 import { createBatches, type BatchLimits } from '../db/batches.ts';
@@ -14,7 +14,7 @@ import { freeDraft, settleDrafts } from '../drafts/sent-drafts.ts';
 const MAX_TRIES = 5;
 
 /** Outcomes are small: the number bounds the bytes, too. */
-const BATCHED: BatchLimits = { items: 64, bytes: Infinity, failTogether: false };
+const BATCHED: Omit<BatchLimits, 'name'> = { items: 64, bytes: Infinity, failTogether: false };
 
 interface NewClaim {
   readonly hold: KeyHold;
@@ -30,7 +30,7 @@ interface NewOutcome {
 export function createIdempotencyKeys(pool: Pool, instanceId: string): IdempotencyKeys {
   /** null when another request took or freed the key meanwhile. */
   const claimBatched = createBatches<NewClaim, ClaimResult | null>(
-    BATCHED,
+    { name: 'claim-idempotency-key', ...BATCHED },
     () => 0,
     async (claims) => {
       const rows = await run(pool, CLAIM, {
@@ -51,7 +51,7 @@ export function createIdempotencyKeys(pool: Pool, instanceId: string): Idempoten
     },
   );
   const completeBatched = createBatches<NewOutcome, void>(
-    BATCHED,
+    { name: 'complete-idempotency-key', ...BATCHED },
     () => 0,
     async (outcomes) => {
       await run(pool, COMPLETE, {
@@ -175,4 +175,32 @@ export function forgetKeysNaming(executor: Executor, pattern: string): Promise<n
 const FORGET_NAMING = statement(
   'forget-idempotency-keys-naming',
   'delete from idempotency_keys where lower(key) ~ $pattern and outcome is not null',
+);
+
+/**
+ * Of requests whose process is not there any more, nor its journal: nothing tells whether one sent whose email is not recorded. A repeat is
+ * told so, and sends nothing; its draft is free again, since it has the only text. Returns their number.
+ */
+export function closeOpenKeys(executor: Executor): Promise<number> {
+  const failed = (code: SendFailure['code']) =>
+    JSON.stringify({ kind: 'failed', code, details: null } satisfies SendFailure);
+  return runCounting(executor, CLOSE_OPEN, {
+    unknown: failed('send_unknown'),
+    failed: failed('send_failed'),
+  });
+}
+
+const CLOSE_OPEN = statement(
+  'close-open-idempotency-keys',
+  `with ended as materialized (
+    select key, email_id from idempotency_keys where outcome is null
+  ), ${settleDrafts('ended', 'not exists (select from emails m where m.id = e.email_id)')}
+  update idempotency_keys k set outcome = case
+      when e.id is null or (e.state = 'unknown' and not k.queued) then $unknown::jsonb
+      when e.state = 'failed' and not k.queued then $failed::jsonb
+      else jsonb_build_object('kind', case when k.queued or e.state = any ('{queued,sending,cancelled}') then 'queued' else 'sent' end,
+        'id', e.id, 'messageId', coalesce(e.written_message_id, e.message_id), 'threadId', e.thread_id)
+    end
+  from ended o left join emails e on e.id = o.email_id
+  where k.key = o.key`,
 );

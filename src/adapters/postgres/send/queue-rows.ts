@@ -1,8 +1,8 @@
 /** Single rows of the queue, in transactions that lock them before their email; send-queue.ts changes many at once. */
 import { defaultLane, PRIORITIES, type QueuedSend } from '../../../core/delivery/priority.ts';
 import type { Conclusion } from '../../../core/delivery/conclude.ts';
-import { run, statement, type Executor, type RowOf } from '../db/statement.ts';
-import { setState } from './send-states.ts';
+import { run, runCounting, statement, type Executor, type RowOf } from '../db/statement.ts';
+import { beginUnseen, loseWaiting, setState } from './send-states.ts';
 
 /** Makes a row of the queue free. */
 export const FREE = 'owner = null, claim_id = null, lease_until = null, claimed_at = null, begun_at = null';
@@ -134,4 +134,24 @@ const ENQUEUE = statement(
   from emails e where e.id = $emailId
   on conflict (email_id) do update set
     ${FREE}, due_at = excluded.due_at, give_up_at = excluded.give_up_at, version = excluded.version`,
+);
+
+/**
+ * Takes sends out of the queue whose outcome nobody can know: the database is an older one than that which they may have been sent from.
+ * They are `unknown`, so that evidence or an operator decides. Returns their number.
+ *
+ * @param evenUnclaimed also those that no process had claimed
+ */
+export function holdSends(executor: Executor, detail: string, evenUnclaimed: boolean): Promise<number> {
+  return runCounting(executor, HOLD, { detail, evenUnclaimed });
+}
+
+const HOLD = statement(
+  'hold-sends',
+  `with held as materialized (
+    delete from send_queue where owner is not null or $evenUnclaimed::boolean returning email_id, attempts, claimed_at
+  ), begun as (
+    select * from held where claimed_at is not null
+  ), ${beginUnseen('begun', '$detail')}, ${loseWaiting('held', '$detail')}
+  select from held`,
 );

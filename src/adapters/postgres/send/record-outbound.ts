@@ -28,7 +28,7 @@ const MAX_BATCH_BYTES = 4 * 1024 * 1024;
 /** Returns the function that records one email; see `OutboundStore.recordOutbound`. */
 export function createOutboundRecorder(pool: Pool): (record: OutboundRecord) => Promise<RecordedSend> {
   const recordNew = createBatches<OutboundRecord, RecordedSend>(
-    { items: MAX_BATCH, bytes: MAX_BATCH_BYTES, failTogether: false },
+    { name: 'record-send', items: MAX_BATCH, bytes: MAX_BATCH_BYTES, failTogether: false },
     ({ rawSizeBytes }) => rawSizeBytes,
     async (records) => {
       const known = await insertNewSends(pool, records);

@@ -13,7 +13,7 @@ import { inTransaction } from '../db/transaction.ts';
 
 export function createSendQueue(pool: Pool): SendQueue {
   const begin = createBatches<Beginning, boolean>(
-    BEGIN_LIMITS,
+    { name: 'begin-attempt', ...BEGIN_LIMITS },
     () => 0,
     async (beginnings) => {
       const [first] = beginnings;

@@ -133,7 +133,7 @@ const ADD_RECIPIENTS = statement(
   insertRecipients('(select $emailId::uuid as id, $recipients::jsonb as deliveries) r'),
 );
 
-/** Of an email that nobody tried to send yet. */
+/** Of an email that was never tried. */
 export async function replaceRecipients(
   executor: Executor,
   emailId: string,
@@ -174,22 +174,36 @@ export const waitAgain = (source: string, attempt: string): string => `
     from ${source} s where e.id = s.email_id and e.state in ('sending', 'unknown')
   )`;
 
+/** The attempts of claims about which nothing is known. @param source has the columns attempts and claimed_at, too */
+export const beginUnseen = (source: string, detail: string): string => `
+  assumed as (
+    insert into delivery_attempts (email_id, attempt, started_at, outcome, detail)
+    select email_id, attempts, claimed_at, 'unknown', ${detail} from ${source}
+    on conflict (email_id, attempt) do nothing
+  )`;
+
 /**
  * What became of an attempt can't be known while its process is silent.
  *
  * @param source has the columns attempts and claimed_at, too
  */
 export const loseAttempt = (source: string, detail: string): string => `
-  assumed as (
-    insert into delivery_attempts (email_id, attempt, started_at, outcome, detail)
-    select email_id, attempts, claimed_at, 'unknown', ${detail} from ${source}
-    on conflict (email_id, attempt) do nothing
-  ), deliveries as (
+  ${beginUnseen(source, detail)}, deliveries as (
     update email_deliveries d set state = 'unknown' from ${source} s
     where d.email_id = s.email_id and d.state in ('pending', 'deferred')
   ), lost_emails as (
     update emails e set state = 'unknown', state_detail = ${detail} from ${source} s
     where e.id = s.email_id and e.state = 'sending'
+  )`;
+
+/** What became of emails since can't be known, whether an attempt was under way or not. */
+export const loseWaiting = (source: string, detail: string): string => `
+  waiting_recipients as (
+    update email_deliveries d set state = 'unknown' from ${source} s
+    where d.email_id = s.email_id and d.state in ('pending', 'deferred')
+  ), waiting_emails as (
+    update emails e set state = 'unknown', state_detail = ${detail} from ${source} s
+    where e.id = s.email_id and e.state in ('queued', 'sending', 'deferred')
   )`;
 
 /** As in `conclude`: an email that any recipient has is `sent`. */

@@ -38,7 +38,7 @@ const GATHER_MS = 10;
 /** Returns the function that stores one attempt; see `SendQueue.settle`. */
 export function createSettling(pool: Pool): (settlement: Settlement) => Promise<RecordedSend> {
   const settleTogether = createBatches<Settlement, RecordedSend>(
-    { items: MAX_BATCH, bytes: Infinity, failTogether: false, gatherMs: GATHER_MS },
+    { name: 'settle-attempt', items: MAX_BATCH, bytes: Infinity, failTogether: false, gatherMs: GATHER_MS },
     () => 0,
     async (settlements) => {
       const settled = await acceptTogether(pool, settlements);

@@ -100,6 +100,13 @@ declare module '../db/statement.ts' {
         attempt: number;
       };
     };
+    'close-open-idempotency-keys': {
+      values: {
+        unknown: string | null;
+        failed: string | null;
+      };
+      row: object;
+    };
     'complete-idempotency-keys': {
       values: {
         keys: readonly (string | null)[] | null;
@@ -294,6 +301,12 @@ declare module '../db/statement.ts' {
       };
       row: object;
     };
+    'forget-suppressions-naming': {
+      values: {
+        pattern: string | null;
+      };
+      row: object;
+    };
     'give-up-orphans': {
       values: {
         accountIds: readonly (string | null)[] | null;
@@ -302,6 +315,13 @@ declare module '../db/statement.ts' {
       row: {
         id: string;
       };
+    };
+    'hold-sends': {
+      values: {
+        evenUnclaimed: boolean | null;
+        detail: string | null;
+      };
+      row: object;
     };
     'insert-linked-send': {
       values: {

@@ -156,18 +156,32 @@ function toSuppression(row: RowOf<typeof FIND>): Suppression {
 const DIGEST_KEY = statement('read-digest-key', 'select inner_key, outer_key from digest_key');
 
 /**
- * Nothing is known of the addresses any more but a digest, by which nothing is sent to them. What was lifted is forgotten.
+ * Nothing is known of the addresses any more but a digest, by which nothing is sent to them. What was lifted is forgotten, and so
+ * is what an entry of another address says of them. @param pattern see addressPattern
  *
  * @returns how many entries there were
  */
-export async function eraseSuppressions(executor: Executor, addresses: readonly string[]): Promise<number> {
+export async function eraseSuppressions(
+  executor: Executor,
+  addresses: readonly string[],
+  pattern: string,
+): Promise<number> {
   const lifted = await runCounting(executor, FORGET_LIFTED, { addresses });
   const found = await run(executor, FIND_TO_ERASE, { addresses });
   for (const { address } of found) {
     await run(executor, ERASE, { address, version: await nextVersion(executor) });
   }
-  return lifted + found.length;
+  const naming = await runCounting(executor, FORGET_NAMING, { pattern });
+  return lifted + found.length + naming;
 }
+
+/** Such as the bounce of one that forwards to them. */
+const FORGET_NAMING = statement(
+  'forget-suppressions-naming',
+  `update suppressions set note = case when lower(note) ~ $pattern then null else note end,
+    diagnostic = case when lower(diagnostic) ~ $pattern then '' else diagnostic end
+  where lower(note) ~ $pattern or lower(diagnostic) ~ $pattern`,
+);
 
 const FORGET_LIFTED = statement(
   'forget-lifted-suppressions',

@@ -9,7 +9,8 @@ import { markToRelink } from '../customers/customer-links.ts';
 import { nameAuthor } from '../db/name-author.ts';
 import { run, statement, type RowOf } from '../db/statement.ts';
 import { inTransaction } from '../db/transaction.ts';
-import { toMessageId } from '../emails/rows.ts';
+import { SEND_VERSION } from '../emails/email-detail.ts';
+import { storedFiles, toMessageId } from '../emails/rows.ts';
 import { replaceComposed } from '../emails/write-emails.ts';
 import { lockQueueRow, replaceQueueRow, type QueueRow } from './queue-rows.ts';
 import { replaceRecipients } from './send-states.ts';
@@ -74,21 +75,13 @@ const LOCK = statement('lock-waiting-send', 'select state from emails where id =
 
 const RELINK = statement('relink-changed-send', markToRelink('values ($emailId::uuid)'));
 
-/** Of a row `q` of the queue and its email `e`: no process has claimed it, and none tried it before. */
-const IS_WAITING = `e.state = 'queued' and q.owner is null and q.attempts = 0`;
-
 const READ = statement(
   'read-waiting-send',
-  `select case when ${IS_WAITING} then q.version end as version, q.due_at, e.account_id, e.thread_id, e.placement_rule,
+  `select ${SEND_VERSION} as version, q.due_at, e.account_id, e.thread_id, e.placement_rule,
     e.placement_message_id, e.message_id, e.in_reply_to, e.reference_ids, encode(e.thread_index, 'base64') as thread_index,
     e.from_address, e.to_addresses, e.cc_addresses, e.bcc_addresses, e.reply_to_addresses, e.subject, e.text_body,
     e.html_body, e.headers, e.automatic, e.exchange_with, e.unsubscribe_list,
-    coalesce((
-      select json_agg(json_build_object('id', a.id, 'filename', a.filename, 'contentType', a.content_type,
-        'sizeBytes', a.size_bytes, 'storagePath', a.storage_path, 'sha256', encode(a.sha256, 'hex'),
-        'contentId', a.content_id, 'inline', a.inline) order by a.ordinal)
-      from email_attachments a where a.email_id = e.id
-    ), '[]') as attachments
+    ${storedFiles('from email_attachments f where f.email_id = e.id', "encode(f.sha256, 'hex')")} as attachments
   from emails e left join send_queue q on q.email_id = e.id where e.id = $emailId`,
 ).narrow<{ attachments: StoredAttachment[] }>();
 

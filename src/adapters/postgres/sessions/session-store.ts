@@ -1,7 +1,7 @@
 /** `SessionStore` on PostgreSQL. Alone writes `sessions`, `session_clock` and `login_links`. */
 import type { Pool, PoolClient } from 'pg';
 import type { SessionStore } from '../../../app/sessions/session-ports.ts';
-import { run, statement } from '../db/statement.ts';
+import { run, statement, type Executor } from '../db/statement.ts';
 import { inTransaction } from '../db/transaction.ts';
 
 /** Sessions of one key, and of the secrets together: browsers on the machines of a person, or of those who share the secret. */
@@ -145,3 +145,13 @@ const READ_LINK = statement(
 );
 
 const WAS_OPENED = statement('was-session-opened', 'select was_opened from session_clock');
+
+/** Also of those that were ended after the backup from which they came back. */
+export async function endEverySession(executor: Executor): Promise<void> {
+  await run(executor, END_EVERY);
+}
+
+const END_EVERY = statement(
+  'end-every-session',
+  'with links as (delete from login_links) delete from sessions',
+);

@@ -30,6 +30,10 @@ declare module '../db/statement.ts' {
         token_hash: Buffer;
       };
     };
+    'end-every-session': {
+      values: object;
+      row: object;
+    };
     'end-session': {
       values: {
         digest: Buffer | null;

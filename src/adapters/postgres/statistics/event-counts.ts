@@ -1,12 +1,11 @@
 /** `StatisticsReader` on PostgreSQL. The counts are written where events are numbered: db/migrations/0001_schema/event-counts.ts. */
-import type { Pool } from 'pg';
 import { accountIdsOf } from '../../../app/base/account-filter.ts';
 import type { StatisticsReader } from '../../../app/statistics/statistics-ports.ts';
 import { invalidRequest } from '../../../core/errors.ts';
 import { isUnknownTimeZone } from '../db/pool.ts';
-import { run, statement } from '../db/statement.ts';
+import { run, statement, type Executor } from '../db/statement.ts';
 
-export function createStatisticsReader(pool: Pool): StatisticsReader {
+export function createStatisticsReader(pool: Executor): StatisticsReader {
   return {
     async read(query) {
       const { since, until, step, timeZone } = query;

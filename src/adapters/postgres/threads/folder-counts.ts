@@ -2,7 +2,6 @@
  * `FolderCounter` on PostgreSQL: each count walks an index up to MAX_FOLDER_COUNT, so that it costs the same for a hundred threads and a
  * million. Counters kept by triggers would make all mail that comes in wait for the same few rows.
  */
-import type { Pool } from 'pg';
 import {
   MAX_COUNTED_ACCOUNTS,
   MAX_COUNTED_LABELS,
@@ -11,10 +10,10 @@ import {
   type FolderCounts,
 } from '../../../app/threads/folder-counts-ports.ts';
 import { accountIdsOf } from '../../../app/base/account-filter.ts';
-import { run, statements } from '../db/statement.ts';
+import { run, statements, type Executor } from '../db/statement.ts';
 import { facetsOf } from './thread-list-rows.ts';
 
-export function createFolderCounter(pool: Pool): FolderCounter {
+export function createFolderCounter(pool: Executor): FolderCounter {
   return {
     async countFolders(query) {
       const { assignee } = query;

@@ -4,7 +4,6 @@
  * is the one that the caller has, or that is kept here. A large thread is read in pieces, each by its own statement once
  * the piece before was taken, so that a slow reader holds no connection and no snapshot.
  */
-import type { Pool } from 'pg';
 import type { ThreadReader } from '../../../app/threads/thread-list-ports.ts';
 import { createBatches } from '../db/batches.ts';
 import { EMAIL, emailJson, measureEmails, STEP_BYTES } from '../emails/email-json.ts';
@@ -45,11 +44,12 @@ interface Found {
 }
 
 export function createThreadReader(
-  pool: Pool,
+  pool: Executor,
   cache: ThreadCache = new ThreadCache(),
 ): ThreadReader['readThread'] {
   const read = createBatches<Asked, Found | null>(
     {
+      name: 'read-thread',
       items: THREADS_AT_ONCE,
       bytes: Infinity,
       failTogether: true,

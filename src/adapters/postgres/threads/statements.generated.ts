@@ -61,7 +61,7 @@ declare module '../db/statement.ts' {
     };
     'count-threads': {
       values: {
-        limit: number | string | null;
+        atMost: number | string | null;
         afterDate?: Date | string | null;
         afterId?: string | null;
         accountIds?: readonly (string | null)[] | null;

@@ -64,7 +64,7 @@ export const WALK = statements(
 export const COUNT = statements(
   'count-threads',
   CHOICES,
-  (choice) => `select count(*)::int as count from (${list(choice, '$limit')}) s`,
+  (choice) => `select count(*)::int as count from (${list(choice, '$atMost')}) s`,
   { plannedEachTime: 'it follows a search, and is rare' },
 ).narrow<{ count: number }>();
 

@@ -9,19 +9,20 @@ import { participantsOf } from './participants.ts';
 import { facetsOf, type ThreadRow } from './thread-list-rows.ts';
 import { COUNT, LIST, LOOK_UP, WALK } from './thread-list-statements.ts';
 import { WORK_COUNT, WORK_LIST, WORK_LOOK_UP, WORK_WALK } from './thread-work-list.ts';
-import { run, statement, type RowOf } from '../db/statement.ts';
+import { run, statement, type Executor, type RowOf } from '../db/statement.ts';
 import { WALK_COST, type planSearch } from '../search/search-plan.ts';
 import { searchPage } from '../search/search-pages.ts';
 import { nameAuthor } from '../db/name-author.ts';
 import { inTransaction } from '../db/transaction.ts';
 import { createWordStatistics } from '../search/word-statistics.ts';
 
-export function createThreadList(pool: Pool, choose?: typeof planSearch): ThreadList {
-  const readStatistics = createWordStatistics(pool);
+/** @param reads carries out what only reads */
+export function createThreadList(pool: Pool, reads: Executor = pool, choose?: typeof planSearch): ThreadList {
+  const readStatistics = createWordStatistics(reads);
   return {
     async listThreads(request) {
       const { search, customerId, companyId, limit } = request;
-      const pages = hasWorkFilter(request) ? workPages(pool, request) : plainPages(pool, request);
+      const pages = hasWorkFilter(request) ? workPages(reads, request) : plainPages(reads, request);
       if (search === null) return (await pages.list()).map(toThreadListing);
       const words = formatTsquery(search);
       const { emails, estimate, rarest } = await readStatistics();
@@ -29,7 +30,8 @@ export function createThreadList(pool: Pool, choose?: typeof planSearch): Thread
         { emails, share: estimate(search), limit, walkCost: WALK_COST.threads },
         {
           isNarrow:
-            customerId !== null || companyId !== null || request.assignee !== null || request.label !== null,
+            [customerId, companyId, request.assignee, request.label].some((value) => value !== null) ||
+            howMany(accountIdsOf(request)) === 'one',
           walk: (steps) => pages.walk(words, steps),
           count: async (atMost) => (await pages.count(atMost))[0]?.count ?? 0,
           lookUp: () => pages.lookUp(words, rarest(search)),
@@ -84,19 +86,19 @@ const valuesOf = ({ limit, customerId, companyId, after, ...filter }: ThreadsQue
   afterId: after?.id ?? null,
 });
 
-function plainPages(pool: Pool, request: ThreadsQuery): Pages {
+function plainPages(pool: Executor, request: ThreadsQuery): Pages {
   const { direction, unread, unanswered } = request;
   const choice = { direction, unread, unanswered, ...conditionsOf(request) };
   const values = valuesOf(request);
   return {
     list: () => run(pool, LIST.of(choice), values),
     walk: (words, steps) => run(pool, WALK.of(choice), { ...values, words, steps }),
-    count: (atMost) => run(pool, COUNT.of(choice), { ...values, limit: atMost }),
+    count: (atMost) => run(pool, COUNT.of(choice), { ...values, atMost }),
     lookUp: (words, rarest) => run(pool, LOOK_UP.of(choice), { ...values, words, rarest }),
   };
 }
 
-function workPages(pool: Pool, request: ThreadsQuery): Pages {
+function workPages(pool: Executor, request: ThreadsQuery): Pages {
   const { assignee, isAssigned, label, hasAttachments, activeSince, activeUntil } = request;
   const someone = isAssigned === null ? null : isAssigned ? ('any' as const) : ('none' as const);
   const choice = {

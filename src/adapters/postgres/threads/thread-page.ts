@@ -3,14 +3,14 @@
  * page ends before its texts become too large for one answer, and each text is cut: what is held in memory is bounded, whatever the
  * thread is made of.
  */
-import type { Pool } from 'pg';
 import type { AddressView } from '../../../app/emails/email-ports.ts';
 import type { ThreadEmail, ThreadPages, ThreadRecord } from '../../../app/threads/thread-record-ports.ts';
 import type { KeyAuthor } from '../../../core/keys/author.ts';
 import type { EmailState } from '../../../core/delivery/states.ts';
 import type { AuthVerdict } from '../../../core/message/authentication.ts';
 import { toSnippet } from '../../../core/message/snippet.ts';
-import { run, statements, type RowOf } from '../db/statement.ts';
+import type { Metadata } from '../../../core/message/tags.ts';
+import { run, statements, type Executor, type RowOf } from '../db/statement.ts';
 import { ATTACHMENTS, AUTHOR, DELIVERIES, toDelivery, type DeliveryRow } from '../emails/email-detail.ts';
 import { STEP_BYTES } from '../emails/email-json.ts';
 import { LISTED } from '../emails/listed.ts';
@@ -24,7 +24,7 @@ const MAX_HTML_BYTES = STEP_BYTES;
 /** What an email adds to a page beside its texts, in bytes; about. */
 const FRAME_BYTES = 2000;
 
-export function createThreadPages(pool: Pool): ThreadPages {
+export function createThreadPages(pool: Executor): ThreadPages {
   return {
     async readThreadPage({ threadId, withHtml, limit, after }) {
       const [row] = await run(pool, READ_PAGE.of({ withHtml, isNext: after !== null }), {
@@ -52,6 +52,7 @@ const page = (withHtml: boolean, isNext: boolean) => `
       select e.id, e.date, ${FRAME_BYTES} + ${bytesOf('e.text_body', 4 * MAX_TEXT_CHARS)}
         + ${bytesOf('e.reply_text', 4 * MAX_TEXT_CHARS)}
         + octet_length(e.json_before_text) + pg_column_size(e.cc_addresses) + pg_column_size(e.bcc_addresses)
+        + coalesce(pg_column_size(e.metadata), 0)
         ${withHtml ? `+ ${bytesOf('e.html_body', MAX_HTML_BYTES)}` : ''} as size
       from emails e
       where e.thread_id = t.id
@@ -78,7 +79,7 @@ const emailJson = (withHtml: boolean) => `json_build_object(
     'is_truncated', coalesce(${isLong('e.text_body')}, false) or coalesce(${isLong('e.reply_text')}, false)
       ${withHtml ? `or coalesce(octet_length(e.html_body) > ${MAX_HTML_BYTES}, false)` : ''},
     'attachments', (${ATTACHMENTS}), 'placement', e.placement_rule, 'automatic', e.automatic ->> 'kind',
-    'new_participant', e.new_participant, 'author', ${AUTHOR}, 'verdict', e.authentication ->> 'verdict',
+    'new_participant', e.new_participant, 'tags', e.tags, 'metadata', e.metadata, 'author', ${AUTHOR}, 'verdict', e.authentication ->> 'verdict',
     'unread', exists (select from unread_emails u where u.email_id = e.id)
   )`;
 
@@ -151,6 +152,8 @@ interface EmailRow {
   placement: ThreadEmail['placement'];
   automatic: ThreadEmail['automatic'];
   new_participant: boolean;
+  tags: string[];
+  metadata: Metadata | null;
   author: KeyAuthor | null;
   verdict: AuthVerdict | null;
   unread: boolean;
@@ -207,6 +210,8 @@ function toEmail(row: EmailRow): ThreadEmail {
     placement: row.placement,
     automatic: row.automatic,
     newParticipant: row.new_participant,
+    tags: row.tags,
+    metadata: row.metadata ?? {},
     author: row.author,
     verdict: row.verdict,
     isUnread: row.unread,

@@ -47,6 +47,10 @@ function piece(choice: Choice, rows: string): string {
   }
   const ofLabel = [
     '($activeUntil::timestamptz is null or l.last_activity_at < $activeUntil)',
+    // What the index has: the summary of a thread that does not fit is not looked up.
+    '($hasAttachments::boolean is null or l.has_attachments = $hasAttachments)',
+    ...(choice.ofAccounts === 'one' ? ['l.account_id = ($accountIds::text[])[1]'] : []),
+    ...(choice.ofAccounts === 'some' ? ['l.account_id = any ($accountIds::text[])'] : []),
     ...(choice.isNext
       ? ['(l.last_activity_at, l.thread_id) < ($afterDate::timestamptz, $afterId::uuid)']
       : []),

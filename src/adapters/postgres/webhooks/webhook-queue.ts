@@ -25,7 +25,7 @@ export interface WebhookQueueOptions {
 
 export function createWebhookQueue({ pool, deliveries, owner, leaseMs }: WebhookQueueOptions): WebhookQueue {
   const settle = createBatches<Progress, boolean>(
-    BATCH,
+    { name: 'settle-webhooks', ...BATCH },
     (progress) => progress.deliveries.reduce((sum, { answer }) => sum + answer.length + DELIVERY_BYTES, 0),
     async (batch) => {
       const logged = batch.flatMap((one) =>

@@ -14,6 +14,7 @@ import { IMPORT } from './0001_schema/import.ts';
 import { KEYS } from './0001_schema/keys.ts';
 import { LABELLED_EMAILS } from './0001_schema/labelled-emails.ts';
 import { MAILBOXES } from './0001_schema/mailboxes.ts';
+import { REPLICAS } from './0001_schema/replicas.ts';
 import { REPORTS } from './0001_schema/reports.ts';
 import { SEARCH } from './0001_schema/search.ts';
 import { SEND } from './0001_schema/send.ts';
@@ -46,6 +47,7 @@ export const SCHEMA: readonly string[] = [
   ...SENT_COPIES,
   ...DRAFTS,
   ...TEMPLATES,
+  ...REPLICAS,
   ...REPORTS,
   ...MAILBOXES,
   ...ACCOUNTS,

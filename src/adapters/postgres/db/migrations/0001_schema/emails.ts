@@ -228,11 +228,12 @@ export const EMAILS = [
   // GET /api/customer/{id}/emails, also of one direction that a large customer has none of
   `create index emails_customer on emails (customer_id, direction, date desc, id desc) include (account_id, state)
     where customer_id is not null`,
-  `create index emails_company on emails (company_id, direction, date desc, id desc) where company_id is not null`,
+  `create index emails_company on emails (company_id, direction, date desc, id desc) include (account_id)
+    where company_id is not null`,
   // GET /api/emails?list_id=
   `create index emails_list on emails (list_id, date desc, id desc) where list_id is not null`,
-  // GET /api/emails?recorded_since=. Rows lie in the order in which they were recorded, nearly: some bytes for each hundred of them.
-  `create index emails_created_at on emails using brin (created_at) with (pages_per_range = 32, autosummarize = on)`,
+  // GET /api/emails?recorded_since=, which mail with an old date may fit; new rows go to the end of the index.
+  `create index emails_created_at on emails (created_at, date, id)`,
 
   `create table email_aliases (
     id uuid primary key,

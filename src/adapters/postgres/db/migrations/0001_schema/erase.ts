@@ -1,6 +1,6 @@
 /**
  * What is left of deleted emails: identifiers and keyed digests. They keep a deleted email from being recorded again, and
- * tell nobody what it was who does not have the message, and the key, already.
+ * tell only a holder of both the message and the key what it was.
  */
 export const ERASE = [
   // Of keyed_digest: 64 bytes each, a block of SHA-256, as the inner and outer key of HMAC (RFC 2104)
@@ -52,6 +52,8 @@ export const ERASE = [
     -- In lower case; forgotten when all is done
     addresses text[] not null,
     customer_id uuid,
+    -- Those that had the address: erased as well where nothing else is left of them
+    candidates uuid[] not null default '{}',
     -- Emails up to this one were looked at; null: none yet
     scanned_to uuid,
     -- Since the scan began, an email was erased: it begins once more

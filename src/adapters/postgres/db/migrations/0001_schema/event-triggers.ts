@@ -189,14 +189,14 @@ export const EVENT_TRIGGERS = [
       is distinct from
       (new.text_body, new.html_body, new.subject, new.date, new.from_address, new.to_addresses, new.cc_addresses)`,
     `values ('email.updated', clock_timestamp(), new.account_id, new.id, new.thread_id, new.customer_id, new.company_id, false,
-      concat('{"changes":["content"],"email":', ${email('new')}  , '}'))`,
+      ${noted('new', `concat('{"changes":["content"],"email":', ${email('new')}, '}')`)})`,
   ),
   ...rowTrigger(
     'email_variants_events_after_insert',
     'insert on email_variants',
     null,
     `select 'email.updated', clock_timestamp(), e.account_id, e.id, e.thread_id, e.customer_id, e.company_id, false,
-      json_build_object('changes', json_build_array('variants'), 'variant_id', new.id)
+      ${noted('e', `json_build_object('changes', json_build_array('variants'), 'variant_id', new.id)::text`)}
     from emails e where e.id = new.email_id`,
   ),
 

@@ -53,7 +53,9 @@ export const EVENTS = [
     forgotten bigint not null default 0,
     taken_to bigint not null default 0,
     mark bigint not null default 0,
-    mark_xid xid8
+    mark_xid xid8,
+    -- Positions that are not given out here: a database that this one was restored in place of may have given them to other events
+    lost int8multirange not null default '{}'
   )`,
   `create unique index event_clock_one on event_clock ((true))`,
   `insert into event_clock default values`,

@@ -12,4 +12,22 @@ export const IMPORT = [
     primary key (account_id, source),
     check ((position is null) = (digest is null))
   )`,
+  // Each run of the command, for operators who watch it from elsewhere
+  `create table imports (
+    id uuid primary key default gen_random_uuid(),
+    account_id account_id not null,
+    started_at timestamptz not null default now(),
+    -- While it runs, every few seconds
+    updated_at timestamptz not null default now(),
+    -- null: it runs, or was cut off
+    outcome text check (outcome in ('done', 'stopped', 'failed')),
+    imported bigint not null default 0,
+    known bigint not null default 0,
+    left_out bigint not null default 0,
+    failed bigint not null default 0,
+    bytes_done bigint not null default 0,
+    -- null: not counted yet
+    bytes_total bigint
+  )`,
+  `create index imports_by_start on imports (started_at desc, id)`,
 ];

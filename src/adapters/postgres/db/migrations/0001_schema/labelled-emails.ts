@@ -4,7 +4,7 @@
  * thread gets a label or loses it, and in thread-list.ts for emails that come, move or are dated anew. An email of a thread without
  * labels costs a comparison.
  *
- * Whoever writes here has the lock of the thread's summary, as whoever changes its labels has: none misses what the other did.
+ * Writing here takes the lock of the thread's summary, as changing its labels does: neither misses what the other did.
  */
 export const LABELLED_EMAILS = [
   `create table labelled_emails (

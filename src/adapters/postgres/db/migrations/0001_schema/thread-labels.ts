@@ -9,9 +9,12 @@ export const THREAD_LABELS = [
     account_id account_id not null,
     facets smallint not null,
     last_activity_at timestamptz not null,
+    has_attachments boolean not null,
     primary key (thread_id, label)
   )`,
-  `create index thread_labels_list on thread_labels (label, facets, last_activity_at desc, thread_id desc)`,
+  // The account and the files are compared without reading the row.
+  `create index thread_labels_list on thread_labels (label, facets, last_activity_at desc, thread_id desc)
+    include (account_id, has_attachments)`,
   // The labels of an account, and how much is open of each
   `create index thread_labels_account on thread_labels (account_id, label, facets)`,
 
@@ -21,10 +24,11 @@ export const THREAD_LABELS = [
       delete from thread_labels where thread_id = old.thread_id and (tg_op = 'DELETE' or label <> all (new.labels));
     end if;
     if tg_op <> 'DELETE' then
-      insert into thread_labels (label, thread_id, account_id, facets, last_activity_at)
-      select label, new.thread_id, new.account_id, new.facets, new.last_activity_at from unnest(new.labels) label
-      on conflict (thread_id, label) do update set
-        facets = excluded.facets, last_activity_at = excluded.last_activity_at;
+      insert into thread_labels (label, thread_id, account_id, facets, last_activity_at, has_attachments)
+      select label, new.thread_id, new.account_id, new.facets, new.last_activity_at, new.has_attachments
+      from unnest(new.labels) label
+      on conflict (thread_id, label) do update set facets = excluded.facets,
+        last_activity_at = excluded.last_activity_at, has_attachments = excluded.has_attachments;
     end if;
     return null;
   end $$`,
@@ -33,7 +37,8 @@ export const THREAD_LABELS = [
   `create trigger thread_summaries_labels_after_update after update on thread_summaries
     for each row when (
       (old.labels <> '{}' or new.labels <> '{}')
-      and (old.labels, old.facets, old.last_activity_at) is distinct from (new.labels, new.facets, new.last_activity_at)
+      and (old.labels, old.facets, old.last_activity_at, old.has_attachments)
+        is distinct from (new.labels, new.facets, new.last_activity_at, new.has_attachments)
     ) execute function thread_summaries_labels_after_write()`,
   `create trigger thread_summaries_labels_after_delete after delete on thread_summaries
     for each row when (old.labels <> '{}') execute function thread_summaries_labels_after_write()`,

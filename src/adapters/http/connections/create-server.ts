@@ -1,0 +1,43 @@
+/** The server below the HTTP edge: plain, or with TLS and a certificate that may be renewed. */
+import { createServer as createHttpServer, type RequestListener, type Server } from 'node:http';
+import { createServer as createHttpsServer } from 'node:https';
+import { MIN_TLS_VERSION, type CertificateSource } from '../../../app/base/tls.ts';
+import type { HttpLimits } from './limits.ts';
+
+/** How often Node.js looks for requests that take too long, in ms. */
+const CHECK_MS = 5000;
+
+/** @param tls null: plain */
+export function createServer(
+  limits: HttpLimits,
+  tls: CertificateSource | null,
+  handler: RequestListener,
+): Server {
+  const options = {
+    headersTimeout: limits.headersTimeoutMs,
+    requestTimeout: limits.requestTimeoutMs,
+    keepAliveTimeout: limits.keepAliveTimeoutMs,
+    maxHeaderSize: limits.maxHeaderBytes,
+    connectionsCheckingInterval: Math.min(limits.headersTimeoutMs, CHECK_MS),
+    // Node.js would answer without a body; our hook does it.
+    requireHostHeader: false,
+  };
+  if (tls === null) return createHttpServer(options, handler);
+  const server = createHttpsServer(
+    {
+      ...options,
+      ...tls.current,
+      minVersion: MIN_TLS_VERSION,
+      // RFC 7301; HTTP/2 is for a proxy to speak.
+      ALPNProtocols: ['http/1.1'],
+      handshakeTimeout: limits.handshakeTimeoutMs,
+    },
+    handler,
+  );
+  // Connections that are open keep what they agreed on.
+  const stop = tls.follow(({ cert, key }) =>
+    server.setSecureContext({ cert, key, minVersion: MIN_TLS_VERSION }),
+  );
+  server.once('close', stop);
+  return server;
+}

@@ -1,0 +1,70 @@
+/**
+ * How the edge stops taking requests, in steps. Behind a load balancer no request fails:
+ *
+ * 1. Draining: readiness says 503, everything else is answered, and connections end with their answer. Balancers that ask for readiness
+ *    send elsewhere.
+ * 2. Turning away: reads get 503 as well. A balancer that asks for nothing (nginx) repeats a read elsewhere, and leaves this process alone
+ *    for a while. It repeats no other request, so those are still answered.
+ * 3. Ended: every request gets 503, and the listener closes. Without a balancer it begins here.
+ */
+import { ServiceError } from '../../../core/errors.ts';
+
+const READS: ReadonlySet<string> = new Set(['GET', 'HEAD']);
+
+export class Shutdown {
+  readonly #now: () => number;
+  readonly #stopping = new AbortController();
+  #server: { keepAliveTimeout: number } | null = null;
+  #step: 'serving' | 'draining' | 'turning away' | 'ended' = 'serving';
+  #takenAt = Number.NEGATIVE_INFINITY;
+
+  /** @param now milliseconds, by a clock that never goes back */
+  constructor(now: () => number) {
+    this.#now = now;
+  }
+
+  attach(server: { keepAliveTimeout: number }): void {
+    this.#server = server;
+  }
+
+  /** Connections close after their answer. */
+  get isDraining(): boolean {
+    return this.#step !== 'serving';
+  }
+
+  /** Aborted when requests that wait for events are to be answered. */
+  get stopping(): AbortSignal {
+    return this.#stopping.signal;
+  }
+
+  beginDrain(): void {
+    if (this.#step === 'serving') this.#step = 'draining';
+  }
+
+  turnAway(): void {
+    if (this.#step === 'ended') return;
+    this.#step = 'turning away';
+    this.#takenAt = this.#now();
+    this.#stopping.abort();
+  }
+
+  /** How long no request was taken since reads are turned away, in ms. */
+  quietMs(): number {
+    return this.#now() - this.#takenAt;
+  }
+
+  end(): void {
+    this.#step = 'ended';
+    this.#stopping.abort();
+    // For answers whose headers are out already: their connections would be kept, and closing would wait for them.
+    if (this.#server !== null) this.#server.keepAliveTimeout = 1;
+  }
+
+  /** null: the request is taken. */
+  faultOf(method: string): ServiceError | null {
+    if (this.#step === 'serving' || this.#step === 'draining') return null;
+    if (this.#step === 'ended' || READS.has(method)) return new ServiceError('shutting_down');
+    this.#takenAt = this.#now();
+    return null;
+  }
+}

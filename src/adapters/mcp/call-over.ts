@@ -1,0 +1,36 @@
+/** The API of a running service over HTTP: for MCP over standard input and output, and for commands. */
+import { readAnswer, targetOf, type ApiCall } from './api-call.ts';
+
+/** A send may take as long as the mail server does. */
+const TIMEOUT_MS = 120_000;
+
+/**
+ * @param token a key, or the API secret
+ * @param signal ends what is under way
+ */
+export function callOver(url: URL, token: string, signal?: AbortSignal): ApiCall {
+  return async (request) => {
+    const { method, body, idempotencyKey, ifMatch, range } = request;
+    const timeout = AbortSignal.timeout(TIMEOUT_MS);
+    const response = await fetch(`${url.href.replace(/\/$/, '')}${targetOf(request)}`, {
+      method,
+      headers: {
+        authorization: `Bearer ${token}`,
+        ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+        ...(idempotencyKey === undefined ? {} : { 'idempotency-key': idempotencyKey }),
+        ...(ifMatch === undefined ? {} : { 'if-match': ifMatch }),
+        ...(range === undefined ? {} : { range }),
+      },
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+      // The token goes to this service alone.
+      redirect: 'error',
+      signal: signal === undefined ? timeout : AbortSignal.any([signal, timeout]),
+    });
+    return readAnswer(request, {
+      status: response.status,
+      contentType: response.headers.get('content-type'),
+      contentRange: response.headers.get('content-range'),
+      body: new Uint8Array(await response.arrayBuffer()),
+    });
+  };
+}

@@ -1,0 +1,85 @@
+/** `RestoreTarget` on PostgreSQL. */
+import { setTimeout as wait } from 'node:timers/promises';
+import type { PoolClient } from 'pg';
+import type { RestoreTarget, TargetState } from '../../../app/backup/backup-ports.ts';
+import { sharedSettings } from '../db/connection.ts';
+import { markDatabase, readMark, requireServer } from '../db/migrate.ts';
+import { run, statement } from '../db/statement.ts';
+import { readDatabaseId } from './catalog.ts';
+import { onOwnConnection, type OpenPatientPool } from './exclusive-connection.ts';
+import { loadDatabase } from './load.ts';
+
+/** How long the server may take to notice that a program has ended, in ms. */
+const LEAVING_MS = 3000;
+const LOOK_AGAIN_MS = 100;
+
+export function createRestoreTarget(openPool: OpenPatientPool): RestoreTarget {
+  return {
+    readState: () => onOwnConnection(openPool, readState),
+
+    countOthers: () =>
+      onOwnConnection(openPool, async (client) => {
+        if (sharedSettings(client) !== null) return null;
+        const deadline = performance.now() + LEAVING_MS;
+        for (;;) {
+          const [row] = await run(client, COUNT_OTHERS);
+          const others = row?.others ?? 0;
+          if (others === 0 || performance.now() > deadline) return others;
+          await wait(LOOK_AGAIN_MS);
+        }
+      }),
+
+    async markUnfinished() {
+      const pool = openPool(new AbortController().signal);
+      try {
+        await markDatabase(pool, 'unfinished_restore');
+      } finally {
+        await pool.end();
+      }
+    },
+
+    load: (database, policy) =>
+      onOwnConnection(openPool, async (client) => {
+        await client.query('begin');
+        const result = await loadDatabase(client, database, policy);
+        await client.query('commit');
+        return result;
+      }),
+  };
+}
+
+async function readState(client: PoolClient): Promise<TargetState> {
+  await requireServer(client);
+  const mark = await readMark(client);
+  if (mark === 'unfinished_restore') return { kind: 'unfinished' };
+  const [tables] = await run(client, HAS_TABLES);
+  if (tables?.has_tables !== true) return { kind: 'empty' };
+  const [row] = await run(client, CONTENTS);
+  if (row?.is_filled !== true) return { kind: 'empty' };
+  return {
+    kind: 'filled',
+    databaseId: await readDatabaseId(client),
+    emails: Number(row.emails),
+    eventPosition: row.position ?? '',
+    moving: mark === 'moving',
+    moved: mark === 'moved',
+  };
+}
+
+const HAS_TABLES = statement('has-tables', `select to_regclass('digest_key') is not null as has_tables`);
+
+/** What a service makes by itself at its first start does not count. */
+const CONTENTS = statement(
+  'contents-of-target',
+  `select (select count(*) from emails) as emails, (select position::text from event_clock) as position, exists (select from emails) or exists (select from drafts)
+    or exists (select from customers) or exists (select from customer_addresses) or exists (select from api_keys)
+    or exists (select from webhooks) or exists (select from templates) or exists (select from suppressions)
+    or exists (select from deleted_emails) as is_filled`,
+);
+
+/** Of all our pools, on any machine; see `application_name` in db/pool.ts. */
+const COUNT_OTHERS = statement(
+  'count-other-sessions',
+  `select count(*)::int as others from pg_stat_activity
+  where datname = current_database() and usename = current_user and application_name = 'email-worker' and pid <> pg_backend_pid()`,
+).narrow<{ others: number }>();

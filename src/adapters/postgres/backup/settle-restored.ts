@@ -1,0 +1,28 @@
+/** What must not go on in a restored database as it stood: claims of processes that are gone, and what may have happened since. */
+import type { LoadResult, WaitingSendsPolicy } from '../../../app/backup/backup-ports.ts';
+import type { Executor } from '../db/statement.ts';
+import { keepPositions, skipPositions } from '../events/skip-positions.ts';
+import { closeOpenKeys } from '../send/idempotency-keys.ts';
+import { holdSends } from '../send/queue-rows.ts';
+import { endEverySession } from '../sessions/session-store.ts';
+
+/**
+ * Claims that have an end, such as those of mailboxes and webhooks, end by themselves. Triggers are in force, so that the feed tells what
+ * becomes of sends.
+ */
+export async function settleRestored(
+  executor: Executor,
+  takenAt: Date,
+  policy: WaitingSendsPolicy,
+): Promise<Omit<LoadResult, 'rows'>> {
+  if (policy === 'keep') {
+    await keepPositions(executor);
+    return { heldSends: 0, closedKeys: 0 };
+  }
+  await endEverySession(executor);
+  const closedKeys = await closeOpenKeys(executor);
+  const detail = `restored from a backup of ${takenAt.toISOString()}: it may have been sent since`;
+  const heldSends = await holdSends(executor, detail, policy === 'hold');
+  await skipPositions(executor);
+  return { heldSends, closedKeys };
+}

@@ -1,0 +1,167 @@
+/** `BackupSource` on PostgreSQL. A snapshot is one transaction, so it works through a pooler that shares sessions, too. */
+import type { PoolClient } from 'pg';
+import { to as copyTo } from 'pg-copy-streams';
+import type {
+  BackupSource,
+  DatabaseSnapshot,
+  RowStream,
+  SnapshotTable,
+} from '../../../app/backup/backup-ports.ts';
+import type { FileRecord } from '../../../core/backup/file-entry.ts';
+import { BackupError } from '../../../core/backup/manifest.ts';
+import { markDatabase, readMark } from '../db/migrate.ts';
+import { run, statement } from '../db/statement.ts';
+import type { MovedDatabase } from '../../../app/backup/move-database.ts';
+import {
+  PLAIN_VALUES,
+  quoted,
+  readDatabaseId,
+  readSchemaDigest,
+  readSequences,
+  readTables,
+} from './catalog.ts';
+import { onOwnConnection, type OpenPatientPool } from './exclusive-connection.ts';
+
+/** Any constant that no other user of the same database takes. */
+const BACKUP_LOCK = 0x656d6c78;
+/** A partition that begins or ends while the tables are locked makes it begin again. */
+const MAX_TRIES = 5;
+
+export function createBackupSource(openPool: OpenPatientPool): BackupSource {
+  return {
+    exclusively: (work) =>
+      onOwnConnection(openPool, async (client) => {
+        // Without a statement under way it holds a lock and no snapshot: nothing is kept from being vacuumed.
+        await client.query('begin');
+        const [row] = await run(client, TRY_LOCK);
+        if (row?.is_locked !== true) throw new BackupError('another backup of the database is under way');
+        const result = await work({
+          isHeld: () =>
+            client.query('select').then(
+              () => true,
+              () => false,
+            ),
+        });
+        // The lock is gone when the connection is; the backup is whole all the same.
+        await client.query('commit').catch(() => undefined);
+        return result;
+      }),
+
+    withSnapshot: (work) =>
+      onOwnConnection(openPool, async (client) => {
+        const tables = await beginSnapshot(client);
+        const result = await work(await toSnapshot(client, tables));
+        await client.query('commit');
+        return result;
+      }),
+  };
+}
+
+export function createMovedDatabase(openPool: OpenPatientPool): MovedDatabase {
+  return {
+    ...createBackupSource(openPool),
+    readMark: () => onOwnConnection(openPool, readMark),
+    async mark(mark) {
+      const pool = openPool(new AbortController().signal);
+      try {
+        await markDatabase(pool, mark);
+      } finally {
+        await pool.end();
+      }
+    },
+  };
+}
+
+const TRY_LOCK = statement(
+  'try-lock-backup',
+  `select pg_try_advisory_xact_lock(${BACKUP_LOCK}) as is_locked`,
+);
+
+/** Locks all tables against being changed or dropped, before the snapshot is taken, so that both are of one moment. */
+async function beginSnapshot(client: PoolClient): Promise<readonly SnapshotTable[]> {
+  for (let attempt = 1; ; attempt += 1) {
+    const before = await readTables(client);
+    await client.query('begin isolation level repeatable read read only');
+    try {
+      // The first statement that needs a snapshot is the one after it.
+      await client.query(
+        `lock table ${before.map(({ name }) => quoted(name)).join(', ')} in access share mode`,
+      );
+      await client.query(PLAIN_VALUES);
+      const tables = await readTables(client);
+      if (JSON.stringify(tables) === JSON.stringify(before)) return tables;
+    } catch (error) {
+      if (attempt >= MAX_TRIES || !isUndefinedTable(error)) throw error;
+    }
+    await client.query('rollback');
+    if (attempt >= MAX_TRIES) throw new BackupError('the tables of the database change all the time');
+  }
+}
+
+const isUndefinedTable = (error: unknown): boolean =>
+  error instanceof Error && 'code' in error && error.code === '42P01';
+
+async function toSnapshot(client: PoolClient, tables: readonly SnapshotTable[]): Promise<DatabaseSnapshot> {
+  const [facts] = await run(client, FACTS);
+  if (facts === undefined) throw new Error('the clock of events has no row');
+  return {
+    takenAt: facts.now,
+    databaseId: await readDatabaseId(client),
+    postgres: facts.version,
+    migrations: facts.migrations,
+    schemaDigest: await readSchemaDigest(client),
+    eventPosition: facts.position,
+    tables,
+    sequences: await readSequences(client),
+    readTable: ({ name, columns }) =>
+      copyRows(client, `copy ${quoted(name)} (${columns.map(quoted).join(', ')}) to stdout`),
+    readFiles: () => readFiles(client),
+  };
+}
+
+const FACTS = statement(
+  'facts-of-snapshot',
+  `select date_trunc('milliseconds', clock_timestamp()) as now, current_setting('server_version') as version,
+    (select position::text from event_clock) as position,
+    (select array_agg(name order by name) from schema_migrations) as migrations`,
+).narrow<{ now: Date; version: string; position: string; migrations: string[] }>();
+
+function copyRows(client: PoolClient, text: string): RowStream {
+  const stream = client.query(copyTo(text));
+  return {
+    get rows() {
+      return stream.rowCount;
+    },
+    [Symbol.asyncIterator]: () => stream[Symbol.asyncIterator]() as AsyncIterator<Buffer>,
+  };
+}
+
+/** Paths in hex: they may hold what ends a value or a line. The order is that of their bytes. */
+const FILES = `
+  select distinct on (path) encode(path, 'hex'), size_bytes, coalesce(sha256, '') from (
+    select convert_to(storage_path, 'UTF8') as path, size_bytes, encode(sha256, 'hex') as sha256 from email_attachments
+    union all
+    select convert_to(storage_path, 'UTF8'), size_bytes, encode(sha256, 'hex') from uploads
+    union all
+    select convert_to(storage_path, 'UTF8'), size_bytes, sha256 from draft_files
+    union all
+    select convert_to(raw_path, 'UTF8'), raw_size_bytes, null from emails where raw_path is not null
+    union all
+    select convert_to(raw_path, 'UTF8'), raw_size_bytes, null from email_variants where raw_path is not null
+  ) f order by path, sha256`;
+
+async function* readFiles(client: PoolClient): AsyncGenerator<FileRecord> {
+  let rest = '';
+  for await (const chunk of copyRows(client, `copy (${FILES}) to stdout`)) {
+    const lines = `${rest}${chunk.toString('latin1')}`.split('\n');
+    rest = lines.pop() ?? '';
+    for (const line of lines) {
+      const [path = '', sizeBytes = '', sha256 = ''] = line.split('\t');
+      yield {
+        path: Buffer.from(path, 'hex').toString(),
+        sizeBytes: Number(sizeBytes),
+        sha256: sha256 === '' ? null : sha256,
+      };
+    }
+  }
+}

@@ -1,0 +1,281 @@
+/**
+ * Statements that only read, carried out by a streaming replica (DATABASE_READ_URL). A read asks the primary how far its log is written,
+ * and the replica begins when it has replayed that: it has then everything that was committed before the read was asked for, by any
+ * process. So callers read what they wrote, and nothing goes back in time, wherever a read is carried out.
+ *
+ * Reads of the same moment share the question, which costs the primary some microseconds. Where the replica is behind, away or
+ * no replica, the primary carries out the read; reads leave the replica alone for a while then, and one of them tries it again.
+ */
+import pg, { type Pool, type PoolClient, type QueryResult } from 'pg';
+import { ServiceError } from '../../../core/errors.ts';
+import type { Logger } from '../../../app/base/basics.ts';
+import { createBatches } from './batches.ts';
+import { sharedSettings } from './connection.ts';
+import { ReplicaQuery } from './replica-query.ts';
+import { call, run, statement, type Executor } from './statement.ts';
+
+/** `untried`: no read has come yet. `other`: not a replica of this primary, or a server that is none. */
+export type ReplicaState = 'untried' | 'used' | 'behind' | 'away' | 'other';
+
+export interface ReplicaFigures {
+  readonly state: ReplicaState;
+  /** Statements since the start. */
+  readonly byReplica: number;
+  readonly byPrimary: number;
+}
+
+export interface ReplicaReads extends Executor {
+  figures(): ReplicaFigures;
+  /** Tries the replica now. Throws the reason when it would not be used. */
+  check(): Promise<void>;
+}
+
+export interface ReplicaReadsOptions {
+  readonly primary: Pool;
+  readonly replica: Pool;
+  /** How long a read waits for the replica to have what the primary has, in ms. */
+  readonly maxLagMs: number;
+  /** Milliseconds, by a clock that never goes back. */
+  readonly now: () => number;
+  readonly logger: Logger;
+}
+
+/** Questions for the position under way at the same moment: with one, a read waits for up to two of them. */
+const POSITIONS_AT_ONCE = 2;
+
+/** Without an answer for so long, the primary is asked as well, in ms: a network that drops packets tells nothing. */
+const PATIENCE_MS = 2000;
+
+/** How long reads leave the replica alone, in ms. It catches up soon, or not at all; one that is away is tried ever more rarely. */
+const REST_MS = { behind: 250, other: 30_000, away: 1000 } as const;
+const MAX_REST_MS = 30_000;
+
+type Question = Parameters<Executor['query']>[0];
+type Fault = Exclude<ReplicaState, 'untried' | 'used'>;
+
+/** Another server, whose positions mean something else. */
+class OtherServerError extends Error {
+  constructor() {
+    super('DATABASE_READ_URL is no replica of the server of DATABASE_URL');
+    this.name = 'OtherServerError';
+  }
+}
+
+export function createReplicaReads(options: ReplicaReadsOptions): ReplicaReads {
+  const { primary, replica, maxLagMs, now, logger } = options;
+  const counts = { byReplica: 0, byPrimary: 0 };
+  let state: ReplicaState = 'untried';
+  /** Faults in a row. */
+  let faults = 0;
+  let restUntil = Number.NEGATIVE_INFINITY;
+  let isTrying = false;
+
+  const readPosition = createBatches<null, string>(
+    {
+      name: 'replica-position',
+      items: Infinity,
+      bytes: Infinity,
+      failTogether: true,
+      atOnce: POSITIONS_AT_ONCE,
+      collectsTurn: true,
+    },
+    () => 0,
+    async (asked) => {
+      const [row] = await run(primary, POSITION);
+      return asked.map(() => row?.position ?? '');
+    },
+  );
+  const prepared = new WeakSet<PoolClient>();
+
+  async function carryOut(client: PoolClient, question: Question, position: string): Promise<QueryResult> {
+    const { name, text, values } = call(AWAIT_REPLAY, { position, patienceMs: maxLagMs });
+    const settings = sharedSettings(client);
+    if (settings === null && !prepared.has(client)) {
+      await run(client, AWAIT_REPLAY, { position: '0/0', patienceMs: 0 });
+      prepared.add(client);
+    }
+    const query = new ReplicaQuery(question, {
+      precondition: { name, text, values: values.map(String) },
+      settings,
+    });
+    return await new Promise((resolve, reject) => {
+      query.callback = (error, result) => (error ? reject(error) : resolve(result as QueryResult));
+      client.query(query as unknown as pg.Submittable);
+    });
+  }
+
+  /** @param signal cuts the connection */
+  async function onReplica(question: Question, position: string, signal: AbortSignal): Promise<QueryResult> {
+    const client = await replica.connect();
+    let isLent = true;
+    const giveBack = (isBroken: boolean) => {
+      if (isLent) client.release(isBroken);
+      isLent = false;
+    };
+    const cut = () => giveBack(true);
+    signal.addEventListener('abort', cut, { once: true });
+    try {
+      signal.throwIfAborted();
+      return await carryOut(client, question, position);
+    } finally {
+      signal.removeEventListener('abort', cut);
+      giveBack(false);
+    }
+  }
+
+  /** A position of another cluster would be taken for one of this. */
+  async function compareServers(): Promise<void> {
+    const [[own], [other]] = await Promise.all([run(primary, SERVER), run(replica, SERVER)]);
+    if (own?.server !== other?.server) throw new OtherServerError();
+  }
+
+  function mayTry(): boolean {
+    if (state === 'used') return true;
+    return !isTrying && now() >= restUntil;
+  }
+
+  function noteUse(): void {
+    if (state !== 'used' && state !== 'untried') logger.info({}, 'the replica serves reads again');
+    state = 'used';
+    faults = 0;
+  }
+
+  function noteFault(fault: Fault, err: unknown): void {
+    // Of many reads at the same moment, the first tells.
+    const isNew = state !== fault;
+    if (!isNew && now() < restUntil) return;
+    faults += 1;
+    restUntil = now() + Math.min(REST_MS[fault] * (fault === 'away' ? 2 ** (faults - 1) : 1), MAX_REST_MS);
+    if (isNew) logger.warn({ err, replica: fault }, 'the replica serves no reads; the primary does');
+    state = fault;
+  }
+
+  /** null: the primary is to carry it out. */
+  async function tryReplica(question: Question): Promise<QueryResult | null> {
+    const isTrial = state !== 'used';
+    if (isTrial) isTrying = true;
+    const giveUp = new AbortController();
+    try {
+      const position = await readPosition(null).catch(() => null);
+      if (position === null) return null;
+      if (isTrial) await within(PATIENCE_MS, compareServers());
+      const answer = onReplica(question, position, giveUp.signal);
+      const first = await within(PATIENCE_MS, answer).catch((error: unknown) => {
+        if (error instanceof LateError) return null;
+        throw error;
+      });
+      if (first === null) return await fromEither(question, answer, giveUp);
+      noteUse();
+      counts.byReplica += 1;
+      return first;
+    } catch (error) {
+      const fault = faultOf(error);
+      if (fault !== null) noteFault(fault, error);
+      return null;
+    } finally {
+      if (isTrial) isTrying = false;
+    }
+  }
+
+  /** The statement may be a slow one, or the replica be gone without a word: the first answer of the two counts. */
+  async function fromEither(
+    question: Question,
+    answer: Promise<QueryResult>,
+    giveUp: AbortController,
+  ): Promise<QueryResult | null> {
+    const own = primary.query(question);
+    // Where it fails and the replica does not, no one needs it.
+    own.catch(() => undefined);
+    let isByReplica = false;
+    const noteAnswer = (result: QueryResult) => {
+      isByReplica = true;
+      return result;
+    };
+    const result = await Promise.race([answer.then(noteAnswer, () => own), own]);
+    if (isByReplica) {
+      noteUse();
+      counts.byReplica += 1;
+      return result;
+    }
+    giveUp.abort(new LateError());
+    noteFault('away', new LateError());
+    counts.byPrimary += 1;
+    return result;
+  }
+
+  return {
+    async query(question) {
+      const answer = mayTry() ? await tryReplica(question) : null;
+      if (answer !== null) return answer;
+      counts.byPrimary += 1;
+      return await primary.query(question);
+    },
+
+    figures: () => ({ state, ...counts }),
+
+    async check() {
+      try {
+        await compareServers();
+        const { text, values } = call(ALIVE);
+        const position = await readPosition(null);
+        await onReplica({ text, values: [...values] }, position, AbortSignal.timeout(PATIENCE_MS));
+        noteUse();
+      } catch (error) {
+        const fault = faultOf(error);
+        if (fault !== null) noteFault(fault, error);
+        throw error;
+      }
+    },
+  };
+}
+
+class LateError extends Error {
+  constructor() {
+    super(`the replica gave no answer within ${PATIENCE_MS} ms`);
+    this.name = 'LateError';
+  }
+}
+
+/** What `work` gives; throws LateError when that takes longer, in ms. */
+async function within<T>(ms: number, work: Promise<T>): Promise<T> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(new LateError()), ms);
+  });
+  try {
+    return await Promise.race([work, late]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+/** null: one of the statement or of its moment, as when replay had to end it; another one may work. */
+function faultOf(error: unknown): Fault | null {
+  if (error instanceof OtherServerError) return 'other';
+  const cause = error instanceof ServiceError ? error.cause : error;
+  const code = cause instanceof pg.DatabaseError ? (cause.code ?? '') : '';
+  if (code === 'EW001') return 'behind';
+  if (code === 'EW002') return 'other';
+  return /^(?:22|40)/.test(code) ? null : 'away';
+}
+
+/** With `synchronous_commit` off, others see what is not on the disk yet, and so not on its way to the replica. */
+const POSITION = statement(
+  'replica-position',
+  `select (case when current_setting('synchronous_commit') = 'off' then pg_current_wal_insert_lsn()
+    else pg_current_wal_flush_lsn() end)::text as position`,
+).narrow<{ position: string }>();
+
+const AWAIT_REPLAY = statement(
+  'await-replay',
+  'select await_replay($position::text::pg_lsn, $patienceMs) as done',
+);
+
+const ALIVE = statement('replica-alive', 'select 1 as alive');
+
+const SERVER = statement(
+  'server-identity',
+  'select system_identifier::text as server from pg_control_system()',
+).narrow<{
+  server: string;
+}>();

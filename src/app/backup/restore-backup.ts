@@ -1,0 +1,146 @@
+/**
+ * Restores a backup: first the files, then the database in one transaction. A file without a record is harmless; a record appears
+ * when all files are there. A database that holds nothing is marked before, so that no service starts on it when this is cut off.
+ */
+import { createHash } from 'node:crypto';
+import { isAbsent, type FileEntry } from '../../core/backup/file-entry.ts';
+import { BackupError, type Manifest } from '../../core/backup/manifest.ts';
+import type { BlobStore, Content, Spool } from '../files/file-ports.ts';
+import type { LoadResult, RestoreTarget, WaitingSendsPolicy } from './backup-ports.ts';
+import { readFileLines } from './file-list.ts';
+import { PIECE_BYTES, type Vault } from './vault.ts';
+
+export interface RestorePorts {
+  readonly vault: Vault;
+  readonly target: RestoreTarget;
+  readonly blobs: Pick<BlobStore, 'get' | 'put'>;
+  readonly spool: Spool;
+}
+
+export interface RestoreOptions {
+  readonly id: string;
+  readonly migrations: readonly string[];
+  readonly serviceVersion: string;
+  /** Also into a database that holds emails: they are gone then. */
+  readonly replace: boolean;
+  readonly policy: Exclude<WaitingSendsPolicy, 'keep'>;
+  readonly signal: AbortSignal;
+  readonly onStep: (text: string) => void;
+}
+
+export interface RestoreResult extends LoadResult {
+  readonly manifest: Manifest;
+  /** Files that were there already are not among them. */
+  readonly storedFiles: number;
+}
+
+const FILES_AT_ONCE = 4;
+
+/** Throws BackupError, before anything was changed when the backup or the database are not such that it can be done. */
+export async function restoreBackup(ports: RestorePorts, options: RestoreOptions): Promise<RestoreResult> {
+  const { vault, target } = ports;
+  const { id, signal, onStep } = options;
+  const manifest = await vault.readManifest(id);
+  if (manifest.migrations.join() !== options.migrations.join()) {
+    throw new BackupError(
+      `the backup is of email-worker ${manifest.serviceVersion}, whose database is another one than that of ` +
+        `${options.serviceVersion}: restore it with the version that made it, then update`,
+    );
+  }
+  await refuseOthers(target, 'the database');
+  const state = await target.readState();
+  if (state.kind === 'filled' && !options.replace) {
+    throw new BackupError(
+      `the database holds ${state.emails} emails; --replace restores in their place, and they are gone then`,
+    );
+  }
+  if (state.kind !== 'filled') await target.markUnfinished();
+
+  onStep(`restoring ${manifest.files.count} files`);
+  const storedFiles = await restoreFiles(ports, id, manifest, signal);
+  signal.throwIfAborted();
+  onStep('restoring the database');
+  const loaded = await target.load(
+    {
+      ...manifest,
+      takenAt: new Date(manifest.takenAt),
+      readTable: (table) => {
+        signal.throwIfAborted();
+        const part = manifest.tables.find(({ name }) => name === table.name);
+        if (part === undefined) throw new BackupError(`the backup has no table ${table.name}`);
+        return vault.readStream(id, `tables/${part.name}`, part);
+      },
+    },
+    options.policy,
+  );
+  return { ...loaded, manifest, storedFiles };
+}
+
+/** Throws BackupError when services or commands are connected. */
+export async function refuseOthers(
+  { countOthers }: Pick<RestoreTarget, 'countOthers'>,
+  named: string,
+): Promise<void> {
+  const others = (await countOthers()) ?? 0;
+  if (others > 0) {
+    throw new BackupError(
+      `${others} other connections of email-worker use ${named}; stop all services and commands first`,
+    );
+  }
+}
+
+async function restoreFiles(
+  ports: RestorePorts,
+  id: string,
+  manifest: Manifest,
+  signal: AbortSignal,
+): Promise<number> {
+  let stored = 0;
+  const underWay = new Set<Promise<void>>();
+  const failures: unknown[] = [];
+  for await (const line of readFileLines(ports.vault, id, manifest)) {
+    if (isAbsent(line)) continue;
+    if (signal.aborted || failures.length > 0) break;
+    const work = restoreFile(ports, line)
+      .then(
+        (isNew) => {
+          if (isNew) stored += 1;
+        },
+        (error: unknown) => void failures.push(error),
+      )
+      .finally(() => underWay.delete(work));
+    underWay.add(work);
+    if (underWay.size >= FILES_AT_ONCE) await Promise.race(underWay);
+  }
+  await Promise.all(underWay);
+  if (failures.length > 0) throw failures[0];
+  return stored;
+}
+
+/** False when the storage has it already. */
+async function restoreFile({ vault, blobs, spool }: RestorePorts, entry: FileEntry): Promise<boolean> {
+  if (await isStored(blobs, entry)) return false;
+  const type = entry.path.startsWith('_raw/') ? 'message/rfc822' : 'application/octet-stream';
+  if (entry.sizeBytes <= PIECE_BYTES) {
+    const pieces: Buffer[] = [];
+    for await (const piece of vault.readFile(entry)) pieces.push(piece);
+    await blobs.put(entry.path, { kind: 'bytes', bytes: Buffer.concat(pieces) }, type);
+    return true;
+  }
+  const folder = spool.create();
+  try {
+    const content: Content = await folder.write(vault.readFile(entry));
+    await blobs.put(entry.path, content, type);
+  } finally {
+    await folder.remove();
+  }
+  return true;
+}
+
+async function isStored(blobs: Pick<BlobStore, 'get'>, entry: FileEntry): Promise<boolean> {
+  const stream = await blobs.get(entry.path);
+  if (stream === null) return false;
+  const hash = createHash('sha256');
+  for await (const chunk of stream as AsyncIterable<Buffer>) hash.update(chunk);
+  return hash.digest('hex') === entry.sha256;
+}

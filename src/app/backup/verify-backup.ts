@@ -1,0 +1,81 @@
+/** Reads a backup whole, without a database: every hash and every count of it. */
+import { isAbsent, type FileEntry } from '../../core/backup/file-entry.ts';
+import { BackupError, type Manifest } from '../../core/backup/manifest.ts';
+import { readFileLines } from './file-list.ts';
+import type { Vault } from './vault.ts';
+
+export interface VerifyOptions {
+  readonly signal: AbortSignal;
+  /** Told of each fault. */
+  readonly onFault: (text: string) => void;
+}
+
+export interface VerifyResult {
+  readonly manifest: Manifest;
+  readonly rows: number;
+  readonly files: number;
+  readonly faults: number;
+}
+
+const FILES_AT_ONCE = 4;
+const LINE_FEED = 0x0a;
+
+/** Throws BackupError when the manifest can't be read. */
+export async function verifyBackup(
+  vault: Vault,
+  id: string,
+  { signal, onFault }: VerifyOptions,
+): Promise<VerifyResult> {
+  const manifest = await vault.readManifest(id);
+  let faults = 0;
+  const tell = (error: unknown) => {
+    if (!(error instanceof BackupError)) throw error;
+    faults += 1;
+    onFault(error.message);
+  };
+  let rows = 0;
+  for (const table of manifest.tables) {
+    signal.throwIfAborted();
+    try {
+      const found = await countRows(vault.readStream(id, `tables/${table.name}`, table));
+      rows += found;
+      if (found !== table.rows)
+        throw new BackupError(`the table ${table.name} has ${found} rows, and not ${table.rows}`);
+    } catch (error) {
+      tell(error);
+    }
+  }
+  let files = 0;
+  try {
+    const underWay = new Set<Promise<void>>();
+    for await (const line of readFileLines(vault, id, manifest)) {
+      signal.throwIfAborted();
+      if (isAbsent(line)) continue;
+      files += 1;
+      const check = readWhole(vault, line)
+        .catch(tell)
+        .finally(() => underWay.delete(check));
+      underWay.add(check);
+      if (underWay.size >= FILES_AT_ONCE) await Promise.race(underWay);
+    }
+    await Promise.all(underWay);
+    if (files !== manifest.files.count)
+      throw new BackupError(`the list names ${files} files, and not ${manifest.files.count}`);
+  } catch (error) {
+    tell(error);
+  }
+  return { manifest, rows, files, faults };
+}
+
+async function countRows(source: AsyncIterable<Buffer>): Promise<number> {
+  let rows = 0;
+  for await (const bytes of source) {
+    // A line feed within a value is written as \n.
+    for (let at = bytes.indexOf(LINE_FEED); at >= 0; at = bytes.indexOf(LINE_FEED, at + 1)) rows += 1;
+  }
+  return rows;
+}
+
+async function readWhole(vault: Vault, entry: FileEntry): Promise<void> {
+  for await (const piece of vault.readFile(entry)) void piece;
+}

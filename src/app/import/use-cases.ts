@@ -1,0 +1,15 @@
+/** What the edges ask of imports. */
+import type { AccountFilter } from '../base/account-filter.ts';
+import type { ImportLog, ImportRecord } from './import-ports.ts';
+
+/** More than anybody runs; those before them say nothing about today. */
+export const MAX_LISTED_IMPORTS = 100;
+
+export interface ImportUseCases {
+  /** The last `MAX_LISTED_IMPORTS`, the newest first. */
+  listImports(filter: AccountFilter): Promise<readonly ImportRecord[]>;
+}
+
+export function createImports(log: Pick<ImportLog, 'list'>): ImportUseCases {
+  return { listImports: (filter) => log.list(filter, MAX_LISTED_IMPORTS) };
+}

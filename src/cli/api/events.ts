@@ -1,0 +1,90 @@
+/** `email-worker events`: what happens, as JSON lines. */
+import { path } from '../../adapters/mcp/api-call.ts';
+import { EVENT_TYPES } from '../../core/event/event-types.ts';
+import { defineCommand, UsageError } from '../command.ts';
+import { printJson } from './format.ts';
+import { API_OPTIONS, openApi } from './service-api.ts';
+
+interface EventJson {
+  readonly id: string;
+}
+
+interface EventsJson {
+  readonly events: readonly EventJson[];
+  readonly next: string;
+}
+
+const PAGE = 500;
+/** How long one request waits for the next event, in s: proxies cut what is silent for longer than a minute. */
+const WAIT_S = 25;
+
+export const eventsCommand = defineCommand({
+  name: 'events',
+  summary: 'Prints what happens, each event as one line of JSON.',
+  description:
+    'Without options, all events that are kept, the oldest first. With `--follow` it goes on with new ones until Ctrl-C; without `--after` it begins with the ' +
+    'next one then. The `id` of the last event that you have dealt with is the `--after` of the next run, so that none is missed and none comes twice. ' +
+    'It outlives a restart of the service, which it asks.',
+  arguments: [],
+  options: {
+    follow: { type: 'boolean', meaning: 'Waits for new events.' },
+    after: {
+      type: 'string',
+      value: 'id',
+      meaning: 'Only events behind this one; 0000000000000000: from the first that is kept.',
+    },
+    type: {
+      type: 'string',
+      value: 'type',
+      completes: EVENT_TYPES,
+      multiple: true,
+      meaning: 'Only of this type, such as `email.received`; may be given several times.',
+    },
+    account: { type: 'string', value: 'id', multiple: true, meaning: 'Only of this account.' },
+    url: API_OPTIONS.url,
+  },
+  examples: [
+    { line: 'events --follow --type email.received', meaning: 'Prints each email as it comes.' },
+    {
+      line: 'events --follow --after 000512c000000006 >> events.jsonl',
+      meaning: 'Goes on behind an event, after a restart.',
+    },
+  ],
+  async run({ follow = false, after, type, account, url }, _positionals, context) {
+    if (after !== undefined && !/^[0-9a-f]{16}$/.test(after)) {
+      throw new UsageError('--after must be the id of an event, such as 000512c000000006');
+    }
+    const { output, signal } = context;
+    const api = await openApi(url, context);
+    let position = after;
+    if (follow && position === undefined) {
+      const latest = await api.ask<EventJson>({ method: 'GET', path: path('api', 'events', 'latest') });
+      position = latest.id;
+    }
+    try {
+      for (;;) {
+        const page = await api.ask<EventsJson>({
+          method: 'GET',
+          path: path('api', 'events'),
+          query: {
+            after: position,
+            type,
+            account_id: account,
+            limit: PAGE,
+            ...(follow ? { wait: WAIT_S } : {}),
+          },
+        });
+        for (const event of page.events) {
+          printJson(output, event);
+          position = event.id;
+          // What was not printed yet comes with the next run.
+          if (signal.aborted) break;
+        }
+        if (!signal.aborted) position = page.next;
+        if (signal.aborted || (!follow && page.events.length === 0)) return 'done';
+      }
+    } finally {
+      if (signal.aborted && position !== undefined) output.note(`go on with --after ${position}`);
+    }
+  },
+});

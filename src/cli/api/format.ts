@@ -1,0 +1,80 @@
+/** How commands write what the API tells: addresses, moments and sizes. */
+import { printable, type Output } from '../output.ts';
+import { formatColumns, type Column } from '../table.ts';
+import { UsageError } from '../command.ts';
+
+export interface AddressJson {
+  readonly name: string;
+  readonly address: string;
+}
+
+/** `Ada <ada@example.com>` */
+export function formatAddress({ name, address }: AddressJson): string {
+  return name === '' ? address : `${name} <${address}>`;
+}
+
+/** To the minute in UTC, as the logs have it: `2026-01-31 12:00`. */
+export function formatMoment(timestamp: string): string {
+  return timestamp.slice(0, 16).replace('T', ' ');
+}
+
+/** With the unit that makes it a short number. */
+export function formatSeconds(seconds: number): string {
+  if (seconds < 120) return `${Math.round(seconds)} s`;
+  if (seconds < 2 * 3600) return `${Math.round(seconds / 60)} min`;
+  return seconds < 48 * 3600 ? `${Math.round(seconds / 3600)} h` : `${Math.round(seconds / 86_400)} d`;
+}
+
+/** How long until then: `in 5 min`, or `now` for what is past. */
+export function formatUntil(timestamp: string): string {
+  const seconds = (Date.parse(timestamp) - Date.now()) / 1000;
+  return seconds <= 0 ? 'now' : `in ${formatSeconds(seconds)}`;
+}
+
+export function formatBytes(bytes: number): string {
+  if (bytes < 1000) return `${bytes} B`;
+  const exponent = Math.min(4, Math.floor(Math.log10(bytes) / 3));
+  const value = bytes / 1000 ** exponent;
+  return `${value < 10 ? value.toFixed(1) : Math.round(value)} ${['B', 'kB', 'MB', 'GB', 'TB'][exponent] ?? ''}`;
+}
+
+/** One JSON object; what could steer a terminal is escaped in it, which changes nothing of what it says. */
+export function printJson(output: Output, value: unknown): void {
+  output.print(printable(JSON.stringify(value)));
+}
+
+export interface Listing<Row> {
+  readonly rows: readonly Row[];
+  readonly columns: readonly Column<Row>[];
+  /** What is said, on standard error, when there are none. */
+  readonly none: string;
+  readonly asJson: boolean;
+}
+
+export function printListing<Row>(output: Output, { rows, columns, none, asJson }: Listing<Row>): void {
+  if (asJson) for (const row of rows) printJson(output, row);
+  else if (rows.length === 0) output.note(none);
+  else for (const line of formatColumns(columns, rows, output)) output.print(line);
+}
+
+export const DEFAULT_LIMIT = 50;
+const MAX_LIMIT = 10_000;
+
+export const LIMIT_OPTION = {
+  limit: { type: 'string', value: 'number', meaning: `How many at most. Default: ${DEFAULT_LIMIT}.` },
+} as const;
+
+export function readLimit(text: string | undefined): number {
+  const limit = text === undefined ? DEFAULT_LIMIT : /^\d{1,5}$/.test(text) ? Number(text) : 0;
+  if (limit < 1 || limit > MAX_LIMIT) {
+    throw new UsageError(`--limit must be a whole number from 1 to ${MAX_LIMIT}`);
+  }
+  return limit;
+}
+
+/** All of them, in order. */
+export async function collect<T>(items: AsyncIterable<T>): Promise<readonly T[]> {
+  const all: T[] = [];
+  for await (const item of items) all.push(item);
+  return all;
+}

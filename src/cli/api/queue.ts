@@ -1,0 +1,140 @@
+/** `email-worker queue`: what is to be sent, what became of it, and what an operator decides about it. */
+import { path } from '../../adapters/mcp/api-call.ts';
+import { defineCommand, UsageError, type CommandResult } from '../command.ts';
+import { parseUuid } from '../values.ts';
+import type { Output } from '../output.ts';
+import type { Column, Style } from '../table.ts';
+import type { EmailJson } from './email-json.ts';
+import {
+  collect,
+  formatAddress,
+  formatUntil,
+  LIMIT_OPTION,
+  printJson,
+  printListing,
+  readLimit,
+} from './format.ts';
+import { API_OPTIONS, openApi, type ServiceApi } from './service-api.ts';
+
+/** Which emails an action lists, by their states; one after the other. */
+const LISTED: Readonly<Record<string, readonly string[]>> = {
+  list: ['sending', 'deferred', 'queued'],
+  unknown: ['unknown'],
+  failed: ['failed'],
+};
+const ACTIONS = ['list', 'unknown', 'failed', 'retry', 'cancel', 'resolve'] as const;
+const OUTCOMES = ['sent', 'failed'] as const;
+
+const STYLES: Readonly<Record<string, Style>> = { unknown: 'red', failed: 'red', deferred: 'yellow' };
+
+const COLUMNS: readonly Column<EmailJson>[] = [
+  { title: 'STATE', value: ({ state }) => state, style: ({ state }) => STYLES[state] ?? null },
+  { title: 'EMAIL', value: ({ id }) => id },
+  { title: 'NEXT', value: ({ next_attempt_at: at }) => (at === null ? null : formatUntil(at)), right: true },
+  { title: 'TO', value: ({ to_addresses: to }) => to.map(formatAddress).join(', '), shrinks: true },
+  { title: 'SUBJECT', value: ({ subject }) => subject, shrinks: true, spare: true },
+  { title: 'WHY', value: ({ state_detail: why }) => why, shrinks: true },
+  { title: 'ACCOUNT', value: ({ account_id: account }) => account, shrinks: true, spare: true },
+];
+
+export const queueCommand = defineCommand({
+  name: 'queue',
+  summary: 'Shows what is to be sent, and decides about single emails.',
+  description:
+    '`list`, the default, shows what is being sent, what is tried again and what waits. `unknown` shows emails whose connection broke after they were ' +
+    'handed over: the service does not send them again by itself, since recipients may have them. Ask the mail server, then `resolve` them as ' +
+    '`sent` or `failed`, or `retry` them, which makes a second copy where the first one came through. `failed` shows what was given up.\n\n' +
+    '`retry` sends a failed, cancelled or unknown email again, or a deferred one now; `cancel` takes a waiting one out of the queue. It asks the running service.',
+  arguments: [
+    {
+      name: 'action',
+      meaning: '`list`, `unknown`, `failed`, `retry`, `cancel` or `resolve`. Default: `list`.',
+      required: false,
+      repeated: false,
+      completes: ACTIONS,
+    },
+    { name: 'id', meaning: 'Of the email, to retry, cancel or resolve.', required: false, repeated: false },
+  ],
+  options: {
+    outcome: {
+      type: 'string',
+      value: 'outcome',
+      completes: OUTCOMES,
+      meaning: 'resolve: what became of it, `sent` or `failed`.',
+    },
+    account: { type: 'string', value: 'id', multiple: true, meaning: 'Only of this account.' },
+    ...LIMIT_OPTION,
+    ...API_OPTIONS,
+  },
+  examples: [
+    { line: 'queue', meaning: 'Shows what is to be sent.' },
+    { line: 'queue unknown', meaning: 'Shows what an operator has to decide about.' },
+    {
+      line: 'queue resolve 0199d3a4-5b1e-7c52-9f0e-2f6a1d3b8c47 --outcome sent',
+      meaning: 'Says that the mail server has sent it.',
+    },
+  ],
+  async run({ outcome, account, limit, url, json = false }, [action = 'list', id], context) {
+    const states = LISTED[action];
+    if (states !== undefined) {
+      if (id !== undefined) throw new UsageError(`there is nothing to do with ${id}`);
+      const most = readLimit(limit);
+      const rows = await listStates(await openApi(url, context), states, account, most);
+      printListing(context.output, {
+        rows,
+        columns: COLUMNS,
+        none: action === 'list' ? 'nothing waits to be sent' : `no email is ${action}`,
+        asJson: json,
+      });
+      return 'done';
+    }
+    if (!ACTIONS.some((known) => known === action)) {
+      throw new UsageError(`the action must be one of ${ACTIONS.join(', ')}`);
+    }
+    if (id === undefined) throw new UsageError('the id of the email is missing; queue list shows it');
+    const emailId = parseUuid('<id>', id);
+    const body = action === 'resolve' ? { outcome: readOutcome(outcome) } : undefined;
+    const api = await openApi(url, context);
+    const request = { method: 'POST', path: path('api', 'emails', emailId, action) } as const;
+    const state = await api.ask<EmailState>(body === undefined ? request : { ...request, body });
+    return tell(context.output, state, json);
+  },
+});
+
+interface EmailState {
+  readonly id: string;
+  readonly state: string;
+}
+
+async function listStates(
+  api: ServiceApi,
+  states: readonly string[],
+  account: readonly string[] | undefined,
+  limit: number,
+): Promise<readonly EmailJson[]> {
+  const rows: EmailJson[] = [];
+  for (const state of states) {
+    if (rows.length === limit) break;
+    const listing = {
+      path: path('api', 'emails'),
+      query: { state, account_id: account },
+      field: 'emails',
+      limit: limit - rows.length,
+    };
+    rows.push(...(await collect(api.list<EmailJson>(listing))));
+  }
+  return rows;
+}
+
+function readOutcome(outcome: string | undefined): string {
+  if (!OUTCOMES.some((known) => known === outcome)) {
+    throw new UsageError('resolve needs --outcome sent or --outcome failed');
+  }
+  return outcome ?? '';
+}
+
+function tell(output: Output, state: EmailState, asJson: boolean): CommandResult {
+  if (asJson) printJson(output, state);
+  else output.print(`${state.id} is ${state.state}`);
+  return 'done';
+}

@@ -1,0 +1,204 @@
+/** `email-worker send`: sends an email, or leaves a draft, by the running service. */
+import { randomUUID } from 'node:crypto';
+import { open } from 'node:fs/promises';
+import path from 'node:path';
+import { path as apiPath } from '../../adapters/mcp/api-call.ts';
+import { defineCommand, UsageError, type CommandContext, type CommandResult } from '../command.ts';
+import { parseUuid } from '../values.ts';
+import { contentTypeOf } from './content-types.ts';
+import { printJson } from './format.ts';
+import { API_OPTIONS, ApiError, openApi, type ServiceApi } from './service-api.ts';
+
+/** The text, and all files together, in bytes: they are in memory. More than MAX_ATTACHMENT_BYTES is, as a rule. */
+const MAX_INPUT_BYTES = 100 * 1024 * 1024;
+
+interface SentJson {
+  readonly status: 'sent' | 'queued' | 'partial';
+  readonly id?: string;
+  readonly messageId: string;
+  readonly threadId?: string;
+}
+
+interface DraftJson {
+  readonly id: string;
+}
+
+/** Codes after which the email may have been sent, or may still be. */
+const UNKNOWN_CODES: ReadonlySet<string> = new Set(['send_unknown', 'idempotency_in_progress']);
+
+export const sendCommand = defineCommand({
+  name: 'send',
+  summary: 'Sends an email by the running service.',
+  description:
+    'The text is read from standard input when neither --text nor --html is given. It prints the ids of the email and its thread when the mail server has ' +
+    'taken it, or with --at when it is in the queue.\n\n' +
+    'An email is sent once: a request whose answer was lost is repeated with its idempotency key. When even then nothing is known, the key is named; the same ' +
+    'command with --idempotency-key says later what became of it, and never sends it twice. Scripts name a key of their own, such as that of an invoice.',
+  arguments: [],
+  options: {
+    to: {
+      type: 'string',
+      value: 'addresses',
+      multiple: true,
+      meaning: 'Recipients, such as "Ada <ada@example.com>"; may be given several times.',
+    },
+    cc: { type: 'string', value: 'addresses', multiple: true, meaning: 'Copies, in the same form.' },
+    bcc: { type: 'string', value: 'addresses', multiple: true, meaning: 'Hidden copies, in the same form.' },
+    subject: { type: 'string', value: 'text', meaning: 'The subject.' },
+    text: { type: 'string', value: 'text', meaning: 'The plain text.' },
+    html: { type: 'string', value: 'file', completes: 'files', meaning: 'A file with the HTML.' },
+    attach: {
+      type: 'string',
+      value: 'file',
+      multiple: true,
+      completes: 'files',
+      meaning: 'A file that goes along; may be given several times.',
+    },
+    account: { type: 'string', value: 'id', meaning: 'The account that sends. Default: the first one.' },
+    thread: { type: 'string', value: 'id', meaning: 'The thread it belongs to.' },
+    at: {
+      type: 'string',
+      value: 'time',
+      meaning: 'When to send it, such as 2027-01-31T12:00:00Z. Default: now.',
+    },
+    draft: { type: 'boolean', meaning: 'Sends nothing: leaves a draft, which a person sends on the page.' },
+    'idempotency-key': {
+      type: 'string',
+      value: 'key',
+      meaning:
+        '1 to 256 visible ASCII characters, the same for each try of the same email. Default: a new one.',
+    },
+    ...API_OPTIONS,
+  },
+  examples: [
+    {
+      line: "send --to ada@example.com --subject 'Your invoice' --text 'Dear Ada, …' --attach invoice.pdf --idempotency-key invoice-4711",
+      meaning: 'Sends a text with a file, once, however often it is run.',
+    },
+    { line: 'send --to ops@example.com --subject Backup < backup.log', meaning: 'Sends what a file says.' },
+  ],
+  async run(values, _positionals, context) {
+    const { to = [], subject, draft = false, url, json = false } = values;
+    const key = values['idempotency-key'];
+    if (to.length === 0 && !draft) throw new UsageError('--to is missing');
+    if (subject === undefined) throw new UsageError('--subject is missing');
+    if (key !== undefined && !/^[!-~]{1,256}$/.test(key)) {
+      throw new UsageError('--idempotency-key must be 1 to 256 visible ASCII characters');
+    }
+    if (draft && key !== undefined) throw new UsageError('--idempotency-key is for a send, not for a draft');
+    const thread = values.thread === undefined ? undefined : parseUuid('--thread', values.thread);
+    const input = new BoundedInput();
+    const html = values.html === undefined ? undefined : (await input.readFile(values.html)).toString('utf8');
+    const text = values.text ?? (html === undefined ? await input.readStandardInput(context) : undefined);
+    const attachments: object[] = [];
+    for (const file of values.attach ?? []) {
+      attachments.push({
+        filename: path.basename(file),
+        content: (await input.readFile(file)).toString('base64'),
+        content_type: contentTypeOf(file),
+      });
+    }
+    const message = {
+      ...listed('to', to),
+      ...listed('cc', values.cc),
+      ...listed('bcc', values.bcc),
+      subject,
+      ...given('text_body', text),
+      ...given('html_body', html),
+      ...given('account_id', values.account),
+      ...given('thread_id', thread),
+      ...given('send_at', values.at),
+    };
+    const files = attachments.length === 0 ? {} : { attachments };
+    const api = await openApi(url, context);
+    if (draft) return await leaveDraft(api, { message, ...files }, context, json);
+    return await send(api, { ...message, ...files }, key ?? randomUUID(), context, json);
+  },
+});
+
+async function send(
+  api: ServiceApi,
+  body: object,
+  idempotencyKey: string,
+  { output }: CommandContext,
+  asJson: boolean,
+): Promise<CommandResult> {
+  const request = { method: 'POST', path: apiPath('api', 'send'), body, idempotencyKey } as const;
+  const sent = await api.ask<SentJson>(request).catch((error: unknown) => {
+    // Nobody is to send it by hand who could have the answer.
+    const isOpen = error instanceof ApiError && (error.passing || UNKNOWN_CODES.has(error.code ?? ''));
+    if (isOpen || !(error instanceof ApiError)) {
+      output.note(
+        `it is not known whether the email was sent; the same command with --idempotency-key ${idempotencyKey} says what became of it, and never sends it twice`,
+      );
+    }
+    throw error;
+  });
+  if (asJson) printJson(output, sent);
+  else if (sent.status === 'partial')
+    output.print(`sent ${sent.messageId}; it is recorded when the database is back`);
+  else output.print(`${sent.status} ${sent.id ?? ''} in thread ${sent.threadId ?? ''}`);
+  return 'done';
+}
+
+/** Not repeated: a second request would leave another draft. */
+async function leaveDraft(
+  api: ServiceApi,
+  body: object,
+  { output }: CommandContext,
+  asJson: boolean,
+): Promise<CommandResult> {
+  const draft = await api.ask<DraftJson>({ method: 'POST', path: apiPath('api', 'drafts'), body });
+  if (asJson) printJson(output, draft);
+  else output.print(`draft ${draft.id}`);
+  return 'done';
+}
+
+const given = (name: string, value: string | undefined): object =>
+  value === undefined ? {} : { [name]: value };
+
+const listed = (name: string, values: readonly string[] = []): object =>
+  values.length === 0 ? {} : { [name]: values.length === 1 ? values[0] : values };
+
+/** What is read for one email. Throws UsageError for what can't be read, and for more than fits. */
+class BoundedInput {
+  #left = MAX_INPUT_BYTES;
+
+  async readFile(file: string): Promise<Buffer> {
+    try {
+      const handle = await open(file, 'r');
+      try {
+        return await this.#collect(handle.createReadStream({ autoClose: false }), file);
+      } finally {
+        await handle.close();
+      }
+    } catch (error) {
+      if (error instanceof UsageError) throw error;
+      throw new UsageError(
+        `${file} can't be read: ${error instanceof Error ? error.message : String(error)}`,
+      );
+    }
+  }
+
+  async readStandardInput({ output }: CommandContext): Promise<string> {
+    if (process.stdin.isTTY) output.note('the text, then Ctrl-D:');
+    const text = (await this.#collect(process.stdin, 'standard input')).toString('utf8');
+    if (text.trim() === '')
+      throw new UsageError('there is no text: give --text or --html, or write to standard input');
+    return text;
+  }
+
+  async #collect(source: AsyncIterable<Buffer>, name: string): Promise<Buffer> {
+    const chunks: Buffer[] = [];
+    for await (const chunk of source) {
+      this.#left -= chunk.length;
+      if (this.#left < 0) {
+        throw new UsageError(
+          `${name} is too large: text and files may have ${MAX_INPUT_BYTES / 1024 / 1024} MiB`,
+        );
+      }
+      chunks.push(chunk);
+    }
+    return Buffer.concat(chunks);
+  }
+}

@@ -1,0 +1,188 @@
+/**
+ * The running service, for commands that do what its API does: with the rights of the key, in the audit log, and with the guarantees of a
+ * send. What may be repeated without harm is repeated when the answer was lost.
+ */
+import { readFile } from 'node:fs/promises';
+import path from 'node:path';
+import { setTimeout as wait } from 'node:timers/promises';
+import type { ApiAnswer, ApiRequest } from '../../adapters/mcp/api-call.ts';
+import { callOver } from '../../adapters/mcp/call-over.ts';
+import type { Config } from '../../config/config.ts';
+import { checkConfigured } from '../../service/open-certificates.ts';
+import type { CommandContext } from '../command.ts';
+import { UsageError } from '../command.ts';
+import { formatError } from '../command-logger.ts';
+
+/** Every command that asks the service has them. */
+export const API_OPTIONS = {
+  url: {
+    type: 'string',
+    value: 'url',
+    meaning:
+      'Where the service is. Default: EMAIL_WORKER_URL, or where this configuration has it listen. EMAIL_WORKER_KEY is the key to ask with; by default the API secret, for the service of this configuration alone.',
+  },
+  json: { type: 'boolean', meaning: 'Prints JSON as the API tells it, one object a line.' },
+} as const;
+
+/** The service did not do what it was asked. */
+export class ApiError extends Error {
+  override readonly name = 'ApiError';
+  /** Of the service's errors; null when no answer of it came. */
+  readonly code: string | null;
+  /** Another try may meet it no longer. */
+  readonly passing: boolean;
+
+  constructor(code: string | null, message: string, passing = false) {
+    super(message);
+    this.code = code;
+    this.passing = passing;
+  }
+}
+
+export interface ServiceApi {
+  /** What the answer says. Throws `ApiError`. A GET is repeated after a passing failure, and so is a request with an idempotency key. */
+  ask<T>(request: ApiRequest): Promise<T>;
+  /** The items of a list, page by page, at most `limit`. `field` is what the API calls them. */
+  list<T>(request: ApiListing): AsyncIterable<T>;
+}
+
+export interface ApiListing {
+  readonly path: string;
+  readonly query?: ApiRequest['query'];
+  readonly field: string;
+  readonly limit: number;
+}
+
+/** How often and after how long, in ms, a request is repeated. */
+const REPEAT_AFTER_MS = [500, 1000, 2000] as const;
+/** A proxy, or the service while it starts or ends. */
+const PASSING_STATUSES: ReadonlySet<number> = new Set([429, 502, 503, 504]);
+const MAX_PAGE = 100;
+
+/** @param url as `--url` names it */
+export async function openApi(
+  url: string | undefined,
+  { config, signal }: Pick<CommandContext, 'config' | 'signal'>,
+): Promise<ServiceApi> {
+  const target = await findTarget(url, config);
+  const call = callOver(target.url, target.token, signal);
+
+  async function ask<T>(request: ApiRequest): Promise<T> {
+    const mayRepeat = request.method === 'GET' || request.idempotencyKey !== undefined;
+    for (let repeats = 0; ; repeats += 1) {
+      const outcome = await attempt(request);
+      if (!(outcome instanceof ApiError)) return outcome as T;
+      const delay = REPEAT_AFTER_MS[repeats];
+      if (!mayRepeat || !outcome.passing || delay === undefined) throw outcome;
+      await wait(delay, undefined, { signal });
+    }
+  }
+
+  async function attempt(request: ApiRequest): Promise<unknown> {
+    let answer: ApiAnswer;
+    try {
+      answer = await call(request);
+    } catch (error) {
+      signal.throwIfAborted();
+      return noAnswer(target.url, error);
+    }
+    const { status, json } = answer;
+    if (status >= 200 && status < 300 && typeof json === 'object') return json;
+    return toError(target.url, answer);
+  }
+
+  return {
+    ask,
+    async *list<T>({ path: listPath, query = {}, field, limit }: ApiListing) {
+      let left = limit;
+      let cursor: string | undefined;
+      do {
+        const page = await ask<Readonly<Record<string, unknown>>>({
+          method: 'GET',
+          path: listPath,
+          query: { ...query, limit: Math.min(left, MAX_PAGE), cursor },
+        });
+        const items = page[field];
+        if (!Array.isArray(items)) throw notOurs(target.url);
+        yield* items as readonly T[];
+        left -= items.length;
+        cursor = typeof page['next_cursor'] === 'string' ? page['next_cursor'] : undefined;
+      } while (cursor !== undefined && left > 0);
+    },
+  };
+}
+
+interface Target {
+  readonly url: URL;
+  readonly token: string;
+}
+
+/** The secret of this configuration is for its own service; no other address gets it. */
+async function findTarget(named: string | undefined, config: Config): Promise<Target> {
+  const url = named === undefined ? config.commands.serviceUrl : readUrl(named);
+  const { serviceKey } = config.commands;
+  if (url === null) return { url: ownUrl(config), token: serviceKey ?? (await ownSecret(config)) };
+  if (serviceKey === null)
+    throw new UsageError('EMAIL_WORKER_KEY is not set: it names the key to ask that service with');
+  return { url, token: serviceKey };
+}
+
+function readUrl(text: string): URL {
+  const url = URL.canParse(text) ? new URL(text) : null;
+  if (url === null || !/^https?:$/.test(url.protocol)) throw new UsageError('--url is not an address');
+  return url;
+}
+
+/** Where the service of this configuration listens, seen from this machine. Throws UsageError when that can't be known. */
+export function ownUrl({ host, port, tls }: Pick<Config, 'host' | 'port' | 'tls'>): URL {
+  if (port === 0) throw new UsageError('PORT is 0, so name the service with --url');
+  // Of its certificate's name alone it is known that it is right.
+  const name = tls === null ? null : checkConfigured(tls).name;
+  if (tls !== null) return new URL(`https://${name ?? '127.0.0.1'}:${port}`);
+  const reached = host === '0.0.0.0' ? '127.0.0.1' : host === '::' ? '::1' : host;
+  return new URL(`http://${reached.includes(':') ? `[${reached}]` : reached}:${port}`);
+}
+
+async function ownSecret({ apiSecrets, dataDir }: Config): Promise<string> {
+  const [configured] = apiSecrets;
+  if (configured !== undefined) return configured;
+  const file = path.join(dataDir, 'api-secret');
+  try {
+    return (await readFile(file, 'utf8')).trim();
+  } catch (error) {
+    const isMissing = error instanceof Error && 'code' in error && error.code === 'ENOENT';
+    const why = isMissing
+      ? 'the service makes it at its first start; start it, or set EMAIL_WORKER_KEY'
+      : 'run the command as the user of the service, or set EMAIL_WORKER_KEY';
+    throw new ApiError(null, `there is no API secret to read in ${file}: ${why}`);
+  }
+}
+
+/** No process listens there: another try would find none either. */
+function isRefused(error: unknown): boolean {
+  const cause = error instanceof Error ? error.cause : undefined;
+  return cause instanceof Error && 'code' in cause && cause.code === 'ECONNREFUSED';
+}
+
+function noAnswer(url: URL, error: unknown): ApiError {
+  if (isRefused(error)) {
+    return new ApiError(
+      null,
+      `no service answers at ${url.origin}: start it, or name it with --url or EMAIL_WORKER_URL`,
+    );
+  }
+  if (error instanceof SyntaxError) return notOurs(url);
+  return new ApiError(null, `${url.origin} did not answer: ${formatError(error)}`, true);
+}
+
+const notOurs = (url: URL): ApiError =>
+  new ApiError(null, `what answers at ${url.origin} is not this service; is the address right?`);
+
+function toError(url: URL, { status, json }: ApiAnswer): ApiError {
+  const { error, code, details } = Object(json) as Readonly<Record<string, unknown>>;
+  if (typeof error !== 'string' || typeof code !== 'string') return notOurs(url);
+  const more = typeof details === 'string' ? ` (${details})` : '';
+  const passing =
+    code === 'idempotency_in_progress' || (PASSING_STATUSES.has(status) && code !== 'too_many_failed_logins');
+  return new ApiError(code, `${code}: ${error}${more}`, passing);
+}

@@ -1,0 +1,145 @@
+/** `email-worker thread`: the emails of a thread, to read. */
+import { path } from '../../adapters/mcp/api-call.ts';
+import { defineCommand } from '../command.ts';
+import { printable, type Output } from '../output.ts';
+import { paint } from '../table.ts';
+import { parseUuid } from '../values.ts';
+import type { EmailJson } from './email-json.ts';
+import {
+  formatAddress,
+  formatBytes,
+  formatMoment,
+  LIMIT_OPTION,
+  printJson,
+  readLimit,
+  type AddressJson,
+} from './format.ts';
+import { API_OPTIONS, openApi, type ServiceApi } from './service-api.ts';
+
+interface ThreadEmailJson extends EmailJson {
+  readonly cc_addresses: readonly AddressJson[];
+  readonly text_body: string;
+  readonly reply_text: string | null;
+  readonly truncated: boolean;
+  readonly email_attachments: readonly { readonly filename: string; readonly size_bytes: number }[];
+}
+
+interface ThreadJson {
+  readonly id: string;
+  readonly account_id: string;
+  readonly subject: string;
+  readonly email_count: number;
+  readonly status: string;
+  readonly assignee: string | null;
+  readonly labels: readonly string[];
+}
+
+interface ThreadPageJson {
+  readonly thread: ThreadJson;
+  readonly emails: readonly ThreadEmailJson[];
+  readonly next_cursor: string | null;
+}
+
+/** Emails on a page. */
+const PAGE = 50;
+/** Dashes that part emails. */
+const RULE_COLUMNS = 72;
+
+export const threadCommand = defineCommand({
+  name: 'thread',
+  summary: 'Prints the emails of a thread, the oldest first.',
+  description:
+    'Of each email what was written anew; with `--quotes` also what it quotes. Characters that could steer the terminal are shown as \\u001b and the like. ' +
+    'Long threads: the newest emails, as many as --limit says. It asks the running service.',
+  arguments: [
+    {
+      name: 'id',
+      meaning: 'Of the thread, or of one that was merged into it.',
+      required: true,
+      repeated: false,
+    },
+  ],
+  options: {
+    quotes: { type: 'boolean', meaning: 'Also prints what emails quote.' },
+    ...LIMIT_OPTION,
+    ...API_OPTIONS,
+    json: {
+      type: 'boolean',
+      meaning: 'Prints one JSON object: `thread`, and its `emails` as the API tells them, the oldest first.',
+    },
+  },
+  examples: [
+    { line: 'thread 0199d3a4-5b1e-7c52-9f0e-2f6a1d3b8c47 | less', meaning: 'Shows a thread page by page.' },
+  ],
+  async run({ quotes = false, limit, url, json = false }, [id = ''], context) {
+    const most = readLimit(limit);
+    const threadId = parseUuid('<id>', id);
+    const { thread, emails, isWhole } = await readThread(await openApi(url, context), threadId, most);
+    const { output } = context;
+    if (json) {
+      printJson(output, { thread, emails });
+      return 'done';
+    }
+    for (const line of headOf(thread)) output.print(line);
+    if (!isWhole)
+      output.note(`only the newest ${emails.length} of ${thread.email_count} emails; see --limit`);
+    for (const email of emails) printEmail(output, email, quotes);
+    return 'done';
+  },
+});
+
+/** The newest emails, the oldest of them first. */
+async function readThread(api: ServiceApi, threadId: string, limit: number) {
+  const newest: ThreadEmailJson[] = [];
+  let cursor: string | undefined;
+  for (;;) {
+    const page = await api.ask<ThreadPageJson>({
+      method: 'GET',
+      path: path('api', 'threads', threadId),
+      query: { limit: Math.min(PAGE, limit - newest.length), cursor },
+    });
+    newest.push(...page.emails);
+    cursor = page.next_cursor ?? undefined;
+    if (cursor === undefined || newest.length >= limit) {
+      return { thread: page.thread, emails: newest.reverse(), isWhole: cursor === undefined };
+    }
+  }
+}
+
+function headOf({
+  id,
+  subject,
+  account_id: account,
+  status,
+  assignee,
+  labels,
+  email_count: count,
+}: ThreadJson) {
+  const facts = [
+    `${count} ${count === 1 ? 'email' : 'emails'}`,
+    status,
+    `account ${account}`,
+    ...(assignee === null ? [] : [`with ${assignee}`]),
+    ...labels,
+  ];
+  return [subject, facts.join(', '), `thread ${id}`].map(printable);
+}
+
+function printEmail(output: Output, email: ThreadEmailJson, withQuotes: boolean): void {
+  const { direction, state, from_address: from, to_addresses: to, cc_addresses: cc } = email;
+  const width = Math.min(output.columns ?? RULE_COLUMNS, RULE_COLUMNS);
+  output.print(paint(output, 'dim', '-'.repeat(width)));
+  const what = direction === 'inbound' ? 'received' : state;
+  output.print(printable(`${formatMoment(email.date)} UTC  ${what}  ${email.id}`));
+  output.print(paint(output, 'bold', printable(`From: ${formatAddress(from)}`)));
+  output.print(printable(`To: ${to.map(formatAddress).join(', ')}`));
+  if (cc.length > 0) output.print(printable(`Cc: ${cc.map(formatAddress).join(', ')}`));
+  for (const { filename, size_bytes: size } of email.email_attachments) {
+    output.print(printable(`File: ${filename} (${formatBytes(size)})`));
+  }
+  output.print('');
+  const text = withQuotes ? email.text_body : (email.reply_text ?? email.text_body);
+  for (const line of text.trimEnd().split(/\r\n|[\r\n]/))
+    output.print(printable(line.replaceAll('\t', '    ')));
+  if (email.truncated) output.print(paint(output, 'dim', `… longer; all of it: GET /api/emails/${email.id}`));
+}

@@ -1,0 +1,108 @@
+/** `email-worker backup`: writes a backup of everything into a folder or a bucket. */
+import { createReadStream } from 'node:fs';
+import { createBackupSource } from '../adapters/postgres/backup/snapshot.ts';
+import { createFileReferences } from '../adapters/postgres/emails/file-references.ts';
+import { makeBackup } from '../app/backup/make-backup.ts';
+import { readVersion } from '../config/version.ts';
+import { openVault } from '../service/open-vault.ts';
+import { settleLeftSends } from '../service/settle-left-sends.ts';
+import { defineCommand, UsageError, type CommandContext, type CommandResult } from './command.ts';
+import { formatBytes, printable } from './output.ts';
+
+const MAX_KEEP = 10_000;
+
+export const backupCommand = defineCommand({
+  name: 'backup',
+  summary: 'Writes a backup of the database and the files into a folder or a bucket.',
+  description:
+    'The service may run meanwhile. The backup is what was committed at one moment; a file that the place has already, from a backup before, is ' +
+    'not copied again. With BACKUP_KEY everything in it is encrypted. Its last object is the manifest, without which it is no backup: one that ' +
+    'was cut off is never taken for whole, and its files are used by the next.\n\n' +
+    'The place belongs to one database. What is in DATA_DIR besides, such as `api-secret`, and the configuration are not in a backup: keep ' +
+    'them elsewhere, and BACKUP_KEY in another place than the backups.',
+  arguments: [
+    {
+      name: 'place',
+      meaning: 'A folder, or `s3://bucket/prefix?endpoint=https://…` with the AWS_… variables of BLOB_URL.',
+      required: false,
+      repeated: false,
+      completes: 'files',
+    },
+  ],
+  options: {
+    keep: {
+      type: 'string',
+      value: 'number',
+      meaning: 'Deletes all backups but the last ones, this one included, and files that none of these has.',
+    },
+    list: { type: 'boolean', meaning: 'Only prints the backups in the place.' },
+    'new-key': { type: 'boolean', meaning: 'Only prints a new key, as a file for BACKUP_KEY_FILE.' },
+  },
+  examples: [
+    { line: 'backup /mnt/backups --keep 30', meaning: 'Makes a backup, and keeps the last 30.' },
+    { line: 'backup --new-key >backup.key', meaning: 'Makes a key for BACKUP_KEY_FILE.' },
+  ],
+  async run({ keep, list = false, 'new-key': newKey = false }, [place], context): Promise<CommandResult> {
+    if (newKey) return await printKey(context);
+    if (place === undefined) throw new UsageError('<place> is missing');
+    if (list) return await printList(place, context);
+    const kept = keep === undefined ? null : Number(/^\d{1,5}$/.test(keep) ? keep : 0);
+    if (kept !== null && (kept < 1 || kept > MAX_KEEP))
+      throw new UsageError(`--keep must be a whole number from 1 to ${MAX_KEEP}`);
+    return await run(place, kept, context);
+  },
+});
+
+async function printKey({ output }: CommandContext): Promise<CommandResult> {
+  const { makeKeyFile } = await import('../adapters/age/age-cipher.ts');
+  output.print((await makeKeyFile(new Date())).trimEnd());
+  return 'done';
+}
+
+async function printList(place: string, { config, output }: CommandContext): Promise<CommandResult> {
+  const vault = await openVault(config, place, false);
+  try {
+    for (const { id, isWhole } of await vault.list()) output.print(`${id} ${isWhole ? 'whole' : 'cut off'}`);
+  } finally {
+    await vault.close();
+  }
+  return 'done';
+}
+
+async function run(place: string, keep: number | null, context: CommandContext): Promise<CommandResult> {
+  const { config, output, logger, signal } = context;
+  const data = await context.open();
+  const left = await settleLeftSends(config, data, logger);
+  if (left > 0)
+    output.note(`${left} sends in the journal could not be stored yet, and are not in the backup`);
+  const vault = await openVault(config, place, true);
+  try {
+    const { id, manifest, copied, removedBackups, removedFiles } = await makeBackup(
+      {
+        source: createBackupSource(data.openUnlimited),
+        references: createFileReferences(data.pool),
+        vault,
+        blobs: data.blobs,
+        spool: data.spool,
+        openFile: (file) => createReadStream(file),
+        clock: data.clock,
+      },
+      {
+        serviceVersion: readVersion(),
+        keep,
+        signal,
+        onMissing: (path) => output.note(printable(`missing in the storage, and so in the backup: ${path}`)),
+        onStep: (text) => logger.info({}, text),
+      },
+    );
+    const rows = manifest.tables.reduce((sum, table) => sum + table.rows, 0);
+    output.print(
+      `${id}: ${rows} rows, ${manifest.files.count} files (${formatBytes(manifest.files.contentBytes)}), of which ` +
+        `${copied.copied} were copied (${formatBytes(copied.copiedBytes)})`,
+    );
+    if (removedBackups > 0) output.print(`${removedBackups} old backups and ${removedFiles} files deleted`);
+    return manifest.files.missing === 0 ? 'done' : 'failed';
+  } finally {
+    await vault.close();
+  }
+}

@@ -1,0 +1,27 @@
+/** How commands name a backup. */
+import type { Vault } from '../app/backup/vault.ts';
+import { BackupError } from '../core/backup/manifest.ts';
+
+export const PLACE = {
+  name: 'place',
+  meaning: 'Where the backups are: a folder or `s3://…`.',
+  required: true,
+  repeated: false,
+  completes: 'files',
+} as const;
+
+export const AT_OPTION = {
+  at: {
+    type: 'string',
+    value: 'id',
+    meaning: 'Which backup; `backup --list` shows them. Default: the last whole one.',
+  },
+} as const;
+
+/** @param wanted an id; null: the last whole one. Throws BackupError when there is none. */
+export async function chooseBackup(vault: Vault, wanted: string | null): Promise<string> {
+  if (wanted !== null) return wanted;
+  const last = (await vault.list()).findLast(({ isWhole }) => isWhole);
+  if (last === undefined) throw new BackupError('the place has no whole backup');
+  return last.id;
+}

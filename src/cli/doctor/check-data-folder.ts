@@ -1,0 +1,132 @@
+/** DATA_DIR: who has it, its disk, and the journal. */
+import { randomUUID } from 'node:crypto';
+import { open, rm, stat, statfs } from 'node:fs/promises';
+import path from 'node:path';
+import { LmdbJournal } from '../../adapters/journal/lmdb-journal.ts';
+import { createSpool } from '../../adapters/journal/spool.ts';
+import type { Logger } from '../../app/base/basics.ts';
+import type { Config } from '../../config/config.ts';
+import { formatBytes, formatSeconds } from '../api/format.ts';
+import { ok, problem, warning, type Check, type Finding } from './finding.ts';
+import type { PatientData } from './patient-data.ts';
+
+const GB = 1_000_000_000;
+/** Free room, in bytes, and files that can still be made. Below the first mail is soon refused, below the second it is near. */
+const ROOM = { problem: GB / 5, warning: 2 * GB } as const;
+const INODES = { problem: 1000, warning: 20_000 } as const;
+
+export function checkDataFolder(config: Config, { dataDir }: PatientData): Check {
+  return {
+    area: 'data folder',
+    name: 'DATA_DIR',
+    async run() {
+      const folder = config.dataDir;
+      if (dataDir.kind === 'missing') {
+        return [
+          warning(
+            `${folder} is not there`,
+            'The service makes it at its first start; if it has run before, correct DATA_DIR.',
+          ),
+        ];
+      }
+      if (dataDir.kind === 'unusable') {
+        return [problem(dataDir.reason, 'Correct DATA_DIR, or run the doctor as the user of the service.')];
+      }
+      return [ofHolder(dataDir), await ofWriting(folder), ...(await ofDisk(folder))];
+    },
+  };
+}
+
+function ofHolder(dataDir: PatientData['dataDir']): Finding {
+  if (dataDir.kind === 'held') {
+    return ok(dataDir.holder === null ? 'a service has DATA_DIR' : `process ${dataDir.holder} has DATA_DIR`);
+  }
+  return warning('no service runs on DATA_DIR', 'Start it: mail is neither sent nor received.');
+}
+
+async function ofWriting(folder: string): Promise<Finding> {
+  const probe = path.join(folder, `.doctor-${randomUUID()}`);
+  try {
+    const file = await open(probe, 'wx', 0o600);
+    try {
+      await file.writeFile('.');
+      await file.sync();
+    } finally {
+      await file.close();
+      await rm(probe, { force: true });
+    }
+    return ok(`${folder} can be written`);
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    return problem(
+      `DATA_DIR can't be written: ${reason}`,
+      'Make room on its disk, give the folder to the user of the service, or mount it for writing.',
+    );
+  }
+}
+
+async function ofDisk(folder: string): Promise<readonly Finding[]> {
+  const { bavail, bsize, files, ffree } = await statfs(folder);
+  const free = bavail * bsize;
+  const room = `${formatBytes(free)} are free on the disk of DATA_DIR`;
+  const advice = 'Make room, or move DATA_DIR to a larger disk: without room no mail is taken.';
+  const findings = [
+    free < ROOM.problem ? problem(room, advice) : free < ROOM.warning ? warning(room, advice) : ok(room),
+  ];
+  // Some file systems have as many as there is room for, and say 0.
+  if (files > 0 && ffree < INODES.warning) {
+    const text = `only ${ffree} more files can be made on the disk of DATA_DIR`;
+    const inodes = 'Delete small files, or use a file system with more inodes.';
+    findings.push(ffree < INODES.problem ? problem(text, inodes) : warning(text, inodes));
+  }
+  return findings;
+}
+
+/** What was handed to a mail server and is not in the database yet. */
+export function checkJournal(config: Config, data: PatientData, logger: Logger): Check {
+  return {
+    area: 'work',
+    name: 'the journal',
+    async run(signal) {
+      if (data.dataDir.kind === 'held') return await ofRunningService(config, signal);
+      const folder = path.join(config.dataDir, 'journal');
+      // Opening makes one.
+      const isThere = (await stat(path.join(folder, 'entries', 'data.mdb')).catch(() => null)) !== null;
+      if (data.dataDir.kind !== 'free' || !isThere) return [];
+      const spool = createSpool(path.join(config.dataDir, 'spool'));
+      const journal = await LmdbJournal.open({ folder, spool, logger });
+      try {
+        const madeAt = [...journal.keys()].map(({ emailId }) => timeOf(emailId));
+        if (madeAt.length === 0) return [ok('the journal is empty')];
+        const age = formatSeconds((Date.now() - Math.min(...madeAt)) / 1000);
+        return [
+          warning(
+            `${madeAt.length} sends in the journal are not in the database, the oldest for ${age}`,
+            'Start the service: it records them.',
+          ),
+        ];
+      } finally {
+        await journal.close();
+      }
+    },
+  };
+}
+
+/** Only its own process may open a journal; the metrics tell of it. */
+async function ofRunningService({ metricsListen }: Config, signal: AbortSignal): Promise<readonly Finding[]> {
+  if (metricsListen === null) return [];
+  const { host, port } = metricsListen;
+  const reached = host === '0.0.0.0' || host === '::' ? 'localhost' : host.includes(':') ? `[${host}]` : host;
+  const response = await fetch(`http://${reached}:${port}/metrics`, { signal });
+  const entries = Number(/^email_worker_journal_entries (\d+)/m.exec(await response.text())?.[1] ?? 0);
+  if (entries === 0) return [ok('the journal is empty')];
+  return [
+    warning(
+      `${entries} sends in the journal are not in the database yet`,
+      'A few are usual under load; if they stay, see what the log says of the database.',
+    ),
+  ];
+}
+
+/** RFC 9562 §5.7: the first 48 bits of a UUID of version 7, in ms. */
+const timeOf = (id: string): number => Number.parseInt(id.replaceAll('-', '').slice(0, 12), 16);

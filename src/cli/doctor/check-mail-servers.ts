@@ -1,0 +1,150 @@
+/** The mail servers of an account: connection, TLS, certificate and log-in, for sending and for reading. */
+import { inspectMailboxServer } from '../../adapters/imap/mailbox-source.ts';
+import { createTokenStore } from '../../adapters/postgres/accounts/oauth2-tokens.ts';
+import { openSession } from '../../adapters/smtp-out/open-session.ts';
+import { endOfCertificates } from '../../app/base/peer-certificate.ts';
+import type { Logger } from '../../app/base/basics.ts';
+import type { AccountConfig } from '../../config/config-accounts.ts';
+import type { Config } from '../../config/config.ts';
+import { createTokens } from '../../service/create-access-tokens.ts';
+import { readImapUrl } from '../../service/create-mailbox-source.ts';
+import { readSmtpUrl, tokensOf } from '../../service/create-transports.ts';
+import { formatError } from '../command-logger.ts';
+import { judgeEnd } from './certificate-end.ts';
+import { ok, problem, warning, type Check, type Finding } from './finding.ts';
+import type { PatientData } from './patient-data.ts';
+
+/** For each step, in ms; the service itself waits longer. */
+const STEP_MS = 8000;
+
+export function checkMailServers(config: Config, data: PatientData, logger: Logger): readonly Check[] {
+  return config.accounts.flatMap((account) => [
+    {
+      area: 'mail servers' as const,
+      name: `the mail server that account ${account.id} sends by`,
+      run: () => withTokens(account, config, data, logger, (tokens) => ofSmtp(account, config, tokens)),
+    },
+    {
+      area: 'mail servers' as const,
+      name: `the mailbox of account ${account.id}`,
+      run: (signal: AbortSignal) =>
+        withTokens(account, config, data, logger, (tokens) => ofImap(account, tokens, signal)),
+    },
+  ]);
+}
+
+type Tokens = ReturnType<typeof createTokens>;
+
+/** A refresh token that a server replaces has to be kept, so these accounts wait for the database. */
+async function withTokens(
+  account: AccountConfig,
+  config: Config,
+  data: PatientData,
+  logger: Logger,
+  check: (tokens: Tokens) => Promise<readonly Finding[]>,
+): Promise<readonly Finding[]> {
+  const tokens = createTokens(config, logger);
+  try {
+    if (account.oauth2 !== null) {
+      const database = await data.database;
+      if (database.kind !== 'open') {
+        return [
+          warning(
+            `account ${account.id} logs in with OAuth2, which is not tried while the database is away`,
+            'Run the doctor again when the database is there.',
+          ),
+        ];
+      }
+      tokens.keepIn(createTokenStore(database.pool));
+    }
+    return await check(tokens);
+  } finally {
+    await tokens.close();
+  }
+}
+
+async function ofSmtp(account: AccountConfig, config: Config, tokens: Tokens): Promise<readonly Finding[]> {
+  // That it delivers nothing is said of the configuration.
+  if (account.smtpUrl === null) return [];
+  const options = readSmtpUrl(account, account.smtpUrl, config);
+  const server = `${options.host}:${options.port}`;
+  const found: { certificateEnds: Date | null; isConnected: boolean } = {
+    certificateEnds: null,
+    isConnected: false,
+  };
+  const findings: Finding[] = [];
+  try {
+    const session = await openSession(
+      {
+        ...options,
+        connectTimeoutMs: Math.min(options.connectTimeoutMs, STEP_MS),
+        greetingTimeoutMs: Math.min(options.greetingTimeoutMs, STEP_MS),
+        commandTimeoutMs: Math.min(options.commandTimeoutMs, STEP_MS),
+        tokens: tokensOf(account.id, tokens),
+      },
+      (socket) => {
+        found.isConnected = true;
+        found.certificateEnds = endOfCertificates(socket);
+      },
+    );
+    await session.quit();
+    const how = options.credentials === null ? 'without a log-in' : `as ${options.credentials.user}`;
+    findings.push(ok(`account ${account.id} sends by ${server}, ${how}`));
+  } catch (error) {
+    const advice = adviceFor(formatError(error), found.isConnected, 'SMTP_URL');
+    findings.push(problem(`account ${account.id} can't send: ${formatError(error)}`, advice));
+  }
+  return [...findings, ...ofCertificate(server, found.certificateEnds)];
+}
+
+async function ofImap(
+  account: AccountConfig,
+  tokens: Tokens,
+  signal: AbortSignal,
+): Promise<readonly Finding[]> {
+  const { id, imap } = account;
+  if (imap === null) return [];
+  const options = readImapUrl(account, imap.url);
+  const server = `${options.host}:${options.port}`;
+  try {
+    const { certificateEnds } = await inspectMailboxServer(
+      {
+        ...options,
+        id,
+        sentPath: imap.sentPath,
+        connectTimeoutMs: Math.min(options.connectTimeoutMs, 2 * STEP_MS),
+        commandTimeoutMs: Math.min(options.commandTimeoutMs, STEP_MS),
+      },
+      tokens,
+      signal,
+    );
+    return [
+      ok(`account ${id} reads ${server} as ${options.user}`),
+      ...ofCertificate(server, certificateEnds),
+    ];
+  } catch (error) {
+    const reason = formatError(error);
+    return [problem(`account ${id} can't read its mailbox: ${reason}`, adviceFor(reason, false, 'IMAP_URL'))];
+  }
+}
+
+function ofCertificate(server: string, end: Date | null): readonly Finding[] {
+  if (end === null) return [];
+  return [
+    judgeEnd(`the certificate of ${server}`, end, 'Have its operator renew it: mail stops when it ends.'),
+  ];
+}
+
+/** @param isConnected what failed is the log-in */
+function adviceFor(reason: string, isConnected: boolean, variable: string): string {
+  if (/expired/i.test(reason)) return 'Have the operator of the server renew its certificate.';
+  if (/certificate|self.signed|altnames/i.test(reason)) {
+    return `Let ${variable} name the host as its certificate does, or trust its authority with tls_ca.`;
+  }
+  if (isConnected || /was refused|\b53\d\b|AUTHENTICATIONFAILED/i.test(reason)) {
+    return `Correct user and password in ${variable}; some providers want a password for programs, or OAuth2.`;
+  }
+  if (/ENOTFOUND|EAI_AGAIN|getaddrinfo/i.test(reason))
+    return `Correct the host in ${variable}, or the DNS of this machine.`;
+  return `See that the server runs, that ${variable} has its host and port, and that no firewall or provider closes the port.`;
+}

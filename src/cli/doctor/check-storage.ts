@@ -1,0 +1,76 @@
+/** Where attachments are: a file is written, read and deleted. */
+import { randomUUID } from 'node:crypto';
+import path from 'node:path';
+import { createBlobStore } from '../../adapters/blob/create.ts';
+import { parseS3Url } from '../../adapters/blob/s3-url.ts';
+import type { BlobStore } from '../../app/files/file-ports.ts';
+import type { Config } from '../../config/config.ts';
+import { formatError } from '../command-logger.ts';
+import { ok, problem, warning, type Check, type Finding } from './finding.ts';
+import type { PatientData } from './patient-data.ts';
+
+/** S3 refuses requests whose time is off by 15 minutes. In s. */
+const CLOCK_WARNING_S = 60;
+const CLOCK_PROBLEM_S = 600;
+
+export function checkStorage(config: Config, { dataDir }: PatientData): Check {
+  return {
+    area: 'storage',
+    name: 'the storage of files',
+    async run(signal) {
+      if (config.blobUrl === null && (dataDir.kind === 'missing' || dataDir.kind === 'unusable')) return [];
+      const where = config.blobUrl === null ? 'DATA_DIR/files' : 'the bucket';
+      const store = await createBlobStore({
+        url: config.blobUrl,
+        folder: path.join(config.dataDir, 'files'),
+        // What a service has under way is left alone.
+        shared: true,
+        credentials: config.s3Credentials,
+      });
+      const cut = () => store.abort();
+      signal.addEventListener('abort', cut, { once: true });
+      try {
+        return [await ofFile(store, where, config), ...(await ofClock(config, signal))];
+      } finally {
+        signal.removeEventListener('abort', cut);
+        await store.close();
+      }
+    },
+  };
+}
+
+async function ofFile(store: BlobStore, where: string, config: Config): Promise<Finding> {
+  const file = `doctor/${randomUUID()}/probe.txt`;
+  const bytes = Buffer.from(randomUUID());
+  try {
+    await store.put(file, { kind: 'bytes', bytes }, 'text/plain');
+    const stream = await store.get(file);
+    const chunks: Buffer[] = [];
+    for await (const chunk of stream ?? []) chunks.push(chunk as Buffer);
+    await store.delete(file);
+    if (Buffer.concat(chunks).equals(bytes)) return ok(`a file was written to ${where}, read and deleted`);
+    return problem(
+      `a file that was written to ${where} can't be read back`,
+      'See that no other program changes or caches what is there.',
+    );
+  } catch (error) {
+    const advice =
+      config.blobUrl === null
+        ? 'Make room on the disk, and give the folder to the user of the service.'
+        : 'See that BLOB_URL and the keys are right, and that they may put, get and delete objects.';
+    return problem(`files can't be kept in ${where}: ${formatError(error)}`, advice);
+  }
+}
+
+async function ofClock({ blobUrl }: Config, signal: AbortSignal): Promise<readonly Finding[]> {
+  const endpoint = blobUrl === null ? null : parseS3Url(blobUrl).endpoint;
+  if (endpoint === null) return [];
+  const response = await fetch(endpoint, { method: 'HEAD', redirect: 'manual', signal }).catch(() => null);
+  const date = Date.parse(response?.headers.get('date') ?? '');
+  if (Number.isNaN(date)) return [];
+  const offBy = Math.abs(date - Date.now()) / 1000;
+  const text = `the clock of the storage differs by ${Math.round(offBy)} s`;
+  const advice = 'Set the clock of this machine by NTP: timedatectl set-ntp true.';
+  if (offBy > CLOCK_PROBLEM_S) return [problem(text, advice)];
+  return offBy > CLOCK_WARNING_S ? [warning(text, advice)] : [];
+}

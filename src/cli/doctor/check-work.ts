@@ -1,0 +1,121 @@
+/** What waits, and what an operator has to decide about: queue, mailboxes, mail that was set aside, webhooks. */
+import { isLatest } from '../../adapters/postgres/db/migrate.ts';
+import { createMailboxStatusStore } from '../../adapters/postgres/mailboxes/mailbox-status.ts';
+import { createReadFigures } from '../../adapters/postgres/metrics/read-figures.ts';
+import type { AccountFigures } from '../../app/metrics/figures.ts';
+import type { Config } from '../../config/config.ts';
+import { formatSeconds } from '../api/format.ts';
+import { ok, problem, warning, type Check, type Finding } from './finding.ts';
+import type { PatientData } from './patient-data.ts';
+
+/** A send that is due goes out within seconds; in s. */
+const DUE_WARNING_S = 300;
+const DUE_PROBLEM_S = 3600;
+/** A mailbox is checked each minute, or as IMAP_POLL_MS says; in s beyond that. */
+const LAG_WARNING_S = 900;
+const LAG_PROBLEM_S = 6 * 3600;
+const EVENTS_WARNING = 1000;
+
+export function checkWork(config: Config, data: PatientData): Check {
+  return {
+    area: 'work',
+    name: 'what waits',
+    async run() {
+      const database = await data.database;
+      // That is said of the database.
+      if (database.kind !== 'open' || !(await isLatest(database.pool))) return [];
+      const accountIds = config.accounts.map(({ id }) => id);
+      const [figures, status] = await Promise.all([
+        createReadFigures(database.pool, accountIds)(),
+        createMailboxStatusStore(database.pool).readStatus(),
+      ]);
+      const configured = new Map(config.accounts.map((account) => [account.id, account]));
+      const failing = status.flatMap(({ accountId, lastError }) =>
+        lastError !== null && (configured.get(accountId)?.imap ?? null) !== null
+          ? [
+              problem(
+                `the mailbox of account ${accountId} can't be read: ${lastError.reason}`,
+                'Correct what the message names; the service tries again by itself.',
+              ),
+            ]
+          : [],
+      );
+      const { eventsWaiting, webhooks } = figures;
+      return [
+        ...figures.accounts.flatMap((account) =>
+          ofAccount(
+            account,
+            configured.get(account.accountId)?.imap !== null,
+            config.mailboxes.pollMs / 1000,
+          ),
+        ),
+        ...failing,
+        ...(webhooks.failed > 0
+          ? [
+              problem(
+                `${webhooks.failed} webhooks were paused because their endpoints failed`,
+                'Mend the endpoints, then: email-worker webhooks resume <id>.',
+              ),
+            ]
+          : []),
+        ...(eventsWaiting > EVENTS_WARNING
+          ? [
+              warning(
+                `${eventsWaiting} events are not told yet`,
+                'If it stays so, see what the log says of events.',
+              ),
+            ]
+          : []),
+      ];
+    },
+  };
+}
+
+function ofAccount(account: AccountFigures, readsMailbox: boolean, pollSeconds: number): readonly Finding[] {
+  const { accountId: id, queued, oldestDueSeconds: due, unknownSends, quarantined, mailboxWaiting } = account;
+  const findings: Finding[] = [];
+  if (due > DUE_WARNING_S) {
+    const text = `account ${id} has ${queued} sends in the queue, and the first has been due for ${formatSeconds(due)}`;
+    const advice = 'See that the service runs and its mail server takes mail: email-worker queue.';
+    findings.push(due > DUE_PROBLEM_S ? problem(text, advice) : warning(text, advice));
+  } else {
+    findings.push(ok(`account ${id} has ${queued} sends in the queue`));
+  }
+  if (unknownSends > 0) {
+    findings.push(
+      warning(
+        `of ${unknownSends} sends of account ${id} it is not known whether they went out`,
+        'Look with email-worker queue unknown, ask the mail server, and resolve them.',
+      ),
+    );
+  }
+  if (quarantined > 0) {
+    findings.push(
+      warning(
+        `${quarantined} received messages of account ${id} were set aside`,
+        'GET /api/quarantine says why; the page shows them as well.',
+      ),
+    );
+  }
+  if (readsMailbox) findings.push(...ofLag(account, pollSeconds, mailboxWaiting));
+  return findings;
+}
+
+function ofLag(
+  { accountId: id, mailboxLagSeconds: lag }: AccountFigures,
+  pollSeconds: number,
+  waiting: number,
+): readonly Finding[] {
+  if (lag === null)
+    return [
+      warning(
+        `the mailbox of account ${id} was not read yet`,
+        'Start the service, or see what its log says.',
+      ),
+    ];
+  const late = lag - pollSeconds;
+  const text = `the mailbox of account ${id} was read ${formatSeconds(lag)} ago, and ${waiting} messages are to be taken`;
+  const advice = 'See that the service runs: email-worker accounts says what is wrong.';
+  if (late > LAG_PROBLEM_S) return [problem(text, advice)];
+  return [late > LAG_WARNING_S ? warning(text, advice) : ok(text)];
+}

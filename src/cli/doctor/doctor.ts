@@ -1,0 +1,128 @@
+/** `email-worker doctor`: asks everything that the service depends on, and says what to do. */
+import { ConfigError } from '../../config/config-error.ts';
+import type { Config } from '../../config/config.ts';
+import { defineCommand } from '../command.ts';
+import { formatError } from '../command-logger.ts';
+import { printJson } from '../api/format.ts';
+import { printable, type Output } from '../output.ts';
+import { createResolver } from '../sender-dns.ts';
+import { paint, type Style } from '../table.ts';
+import { AREAS, type Grade } from './finding.ts';
+import type { AreaFinding } from './run-checks.ts';
+
+const STYLES: Readonly<Record<Grade, Style>> = { ok: 'green', warning: 'yellow', problem: 'red' };
+
+export const doctorCommand = defineCommand({
+  name: 'doctor',
+  summary: 'Asks everything that the service depends on, and says what to do.',
+  description:
+    'Configuration, program, data folder, database, storage, mail servers, DNS of the senders, listeners, and what waits. All checks run side by side, ' +
+    'none for longer than 20 seconds, and change nothing: a file of its own is written and deleted. The service may run meanwhile or not; without it, an ' +
+    'embedded database is started for a moment.\n\n' +
+    'A `problem` is something that does not work or loses mail, and the exit code is 1 then. A `warning` works, and is less safe or less lasting than it could be.',
+  arguments: [],
+  options: {
+    resolver: {
+      type: 'string',
+      value: 'address',
+      meaning:
+        'The DNS server to ask, such as 1.1.1.1 or 127.0.0.1:5353. Default: DNS_SERVERS, or the one of this machine.',
+    },
+    quiet: { type: 'boolean', meaning: 'Leaves out what is as it should be.' },
+    json: {
+      type: 'boolean',
+      meaning:
+        'Prints one JSON object: `problems`, `warnings`, and `findings` with `area`, `grade`, `text` and `advice`.',
+    },
+  },
+  examples: [
+    { line: 'doctor', meaning: 'Looks at everything.' },
+    {
+      line: 'doctor --json | jq \'.findings[] | select(.grade == "problem")\'',
+      meaning: 'Prints the problems for a program.',
+    },
+  ],
+  async run({ resolver, quiet = false, json = false }, _positionals, context) {
+    const { output, signal, logger } = context;
+    const named = resolver === undefined ? [] : [resolver];
+    createResolver(named);
+    // Loaded when it is asked for: it needs the libraries of all that it looks at.
+    const { examine } = await import('./examine.ts');
+    const findings = await examine(
+      readConfig(() => context.config),
+      { set: Object.keys(process.env), resolver: named, logger, signal },
+    );
+    signal.throwIfAborted();
+    const count = (grade: Grade) => findings.filter((finding) => finding.grade === grade).length;
+    const shown = sorted(quiet ? findings.filter(({ grade }) => grade !== 'ok') : findings);
+    if (json) printJson(output, { problems: count('problem'), warnings: count('warning'), findings: shown });
+    else {
+      print(output, shown);
+      output.print(summaryOf(count('problem'), count('warning'), count('ok')));
+    }
+    return count('problem') > 0 ? 'failed' : 'done';
+  },
+});
+
+/** What is wrong with it as text: that is a finding too. */
+function readConfig(read: () => Config): Config | string {
+  try {
+    return read();
+  } catch (error) {
+    if (error instanceof ConfigError) return formatError(error);
+    throw error;
+  }
+}
+
+/** By area; what is worst in an area comes first. */
+function sorted(findings: readonly AreaFinding[]): readonly AreaFinding[] {
+  const grades: readonly Grade[] = ['problem', 'warning', 'ok'];
+  return [...findings].sort(
+    (one, other) =>
+      AREAS.indexOf(one.area) - AREAS.indexOf(other.area) ||
+      grades.indexOf(one.grade) - grades.indexOf(other.grade),
+  );
+}
+
+function print(output: Output, findings: readonly AreaFinding[]): void {
+  let area: string | null = null;
+  for (const finding of findings) {
+    if (finding.area !== area) {
+      if (area !== null) output.print('');
+      area = finding.area;
+      output.print(paint(output, 'bold', area));
+    }
+    const mark = paint(output, STYLES[finding.grade], finding.grade.padEnd('problem'.length));
+    const [first = '', ...more] = wrapWords(printable(finding.text), output.columns);
+    output.print(`  ${mark}  ${first}`);
+    for (const line of more) output.print(`${INDENT}${line}`);
+    if (finding.advice === null) continue;
+    wrapWords(printable(finding.advice), output.columns, 2).forEach((line, at) => {
+      output.print(`${INDENT}${paint(output, 'dim', at === 0 ? '→ ' : '  ')}${line}`);
+    });
+  }
+  if (findings.length > 0) output.print('');
+}
+
+/** Below the text of a finding. */
+const INDENT = ' '.repeat('  problem  '.length);
+const MIN_TEXT_COLUMNS = 20;
+
+/** Lines that fit beside the indentation; one line where no terminal shows it. */
+function wrapWords(text: string, columns: number | null, less = 0): readonly string[] {
+  if (columns === null) return [text];
+  const width = Math.max(MIN_TEXT_COLUMNS, columns - INDENT.length - less);
+  const lines: string[] = [];
+  for (const word of text.split(' ')) {
+    const last = lines.at(-1);
+    if (last === undefined || last.length + 1 + word.length > width) lines.push(word);
+    else lines[lines.length - 1] = `${last} ${word}`;
+  }
+  return lines;
+}
+
+function summaryOf(problems: number, warnings: number, fine: number): string {
+  const many = (count: number, word: string) => `${count} ${word}${count === 1 ? '' : 's'}`;
+  if (problems + warnings === 0) return `all is well: ${many(fine, 'check')}`;
+  return `${many(problems, 'problem')}, ${many(warnings, 'warning')}; ${fine} are fine`;
+}

@@ -1,0 +1,66 @@
+/** Variables of the environment that were meant for the service and that it does not know. */
+
+/** So many letters may be wrong: one for each of these many. */
+const LETTERS_FOR_A_SLIP = 4;
+const MAX_SLIPS = 2;
+/** Shorter names resemble too many others. */
+const MIN_LENGTH = 5;
+/** Longer ones are nobody's slip, and comparing takes the product of two lengths. */
+const MAX_LENGTH = 60;
+
+/** Of other programs, however near they are to one of ours. */
+const OTHERS: ReadonlySet<string> = new Set(['SSL_CERT_FILE', 'SSL_CERT_DIR']);
+
+export interface Misspelt {
+  readonly name: string;
+  /** What may have been meant. */
+  readonly meant: string;
+}
+
+/**
+ * @param set the names that are set
+ * @param known those that the service reads
+ * @param read those that it has read, as the accounts file names them
+ */
+export function findMisspelt(
+  set: readonly string[],
+  known: readonly string[],
+  read: ReadonlySet<string>,
+): readonly Misspelt[] {
+  const all = new Set(known);
+  return set.flatMap((name) => {
+    if (all.has(name) || read.has(name) || OTHERS.has(name)) return [];
+    if (name.length < MIN_LENGTH || name.length > MAX_LENGTH) return [];
+    const slips = Math.min(MAX_SLIPS, Math.floor(name.length / LETTERS_FOR_A_SLIP));
+    const upper = name.toUpperCase();
+    const [nearest] = known
+      .map((meant) => ({ meant, distance: distanceOf(upper, meant) }))
+      .filter(({ distance }) => distance <= slips)
+      .sort((one, other) => one.distance - other.distance);
+    return nearest === undefined ? [] : [{ name, meant: nearest.meant }];
+  });
+}
+
+/** Letters to leave out, add, replace or swap with the next one. */
+function distanceOf(one: string, other: string): number {
+  let beforeLast: readonly number[] = [];
+  let last: readonly number[] = Array.from({ length: other.length + 1 }, (_, at) => at);
+  for (let row = 1; row <= one.length; row += 1) {
+    const current = [row];
+    for (let at = 1; at <= other.length; at += 1) {
+      const isSame = one[row - 1] === other[at - 1];
+      const isSwapped = row > 1 && at > 1 && one[row - 1] === other[at - 2] && one[row - 2] === other[at - 1];
+      current.push(
+        Math.min(
+          (last[at] ?? 0) + 1,
+          (current[at - 1] ?? 0) + 1,
+          (last[at - 1] ?? 0) + (isSame ? 0 : 1),
+          isSwapped ? (beforeLast[at - 2] ?? 0) + 1 : Infinity,
+        ),
+      );
+    }
+    beforeLast = last;
+    last = current;
+  }
+  return last[other.length] ?? 0;
+}

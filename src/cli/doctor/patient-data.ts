@@ -1,0 +1,142 @@
+/**
+ * What the doctor looks into: DATA_DIR, which a service may have, and the database, which may be away. Nothing is made that was not
+ * there, and nothing is migrated.
+ */
+import { readFile, stat } from 'node:fs/promises';
+import path from 'node:path';
+import { DataDirError, lockDataDir, type DataDirLock } from '../../adapters/data-dir/data-dir-lock.ts';
+import { createPool, type PoolOptions } from '../../adapters/postgres/db/pool.ts';
+import { findEmbeddedPostgres } from '../../adapters/postgres/embedded/find-server.ts';
+import { startEmbeddedPostgres } from '../../adapters/postgres/embedded/server.ts';
+import type { Logger } from '../../app/base/basics.ts';
+import type { Config } from '../../config/config.ts';
+import { formatError } from '../command-logger.ts';
+
+/** How long a connection and a statement may take, in ms. */
+const CONNECT_MS = 5000;
+const STATEMENT_MS = 10_000;
+/** How long the embedded server may take to end, in ms. */
+const END_MS = 10_000;
+
+/**
+ * - `missing`: it is made at the first start.
+ * - `held`: a service or another command has it; `holder` is its process, null when that is not known.
+ * - `free`: no process has it; the doctor has it until it ends.
+ * - `unusable`: for the reason, in words.
+ */
+export type DataDir =
+  | { readonly kind: 'missing' }
+  | { readonly kind: 'held'; readonly holder: number | null }
+  | { readonly kind: 'free' }
+  | { readonly kind: 'unusable'; readonly reason: string };
+
+/** `none`: it is made at the first start. `reason`: in words. */
+export type Database =
+  | { readonly kind: 'open'; readonly pool: ReturnType<typeof createPool> }
+  | { readonly kind: 'none' }
+  | { readonly kind: 'away'; readonly reason: string };
+
+export interface PatientData {
+  readonly dataDir: DataDir;
+  /** Never rejects. */
+  readonly database: Promise<Database>;
+  close(): Promise<void>;
+}
+
+export async function openPatientData(
+  config: Config,
+  logger: Logger,
+  signal: AbortSignal,
+): Promise<PatientData> {
+  const teardown: (() => Promise<unknown>)[] = [];
+  const dataDir = await takeDataDir(config.dataDir, teardown);
+  const database = openDatabase(config, dataDir, teardown, logger, signal).catch(
+    (error: unknown): Database => ({ kind: 'away', reason: formatError(error) }),
+  );
+  return {
+    dataDir,
+    database,
+    async close() {
+      await database;
+      for (const step of teardown.splice(0).reverse()) await step().catch(() => undefined);
+    },
+  };
+}
+
+async function takeDataDir(folder: string, teardown: (() => Promise<unknown>)[]): Promise<DataDir> {
+  let lock: DataDirLock;
+  try {
+    await stat(folder);
+    lock = await lockDataDir(folder);
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return { kind: 'missing' };
+    if (!(error instanceof DataDirError) || error.code !== 'data_dir_locked') {
+      return { kind: 'unusable', reason: formatError(error) };
+    }
+    const pid = await readFile(path.join(folder, 'lock'), 'utf8').catch(() => '');
+    return { kind: 'held', holder: /^\d+\s*$/.test(pid) ? Number(pid) : null };
+  }
+  teardown.push(() => lock.release());
+  return { kind: 'free' };
+}
+
+async function openDatabase(
+  config: Config,
+  dataDir: DataDir,
+  teardown: (() => Promise<unknown>)[],
+  logger: Logger,
+  signal: AbortSignal,
+): Promise<Database> {
+  const connection =
+    config.databaseUrl ?? (await openEmbedded(config.dataDir, dataDir, teardown, logger, signal));
+  if (connection === null) {
+    if (dataDir.kind === 'unusable') return { kind: 'away', reason: 'DATA_DIR can not be used' };
+    return dataDir.kind === 'held'
+      ? { kind: 'away', reason: 'the process that has DATA_DIR has not opened its database' }
+      : { kind: 'none' };
+  }
+  const pool = createPool({
+    connection,
+    maxConnections: 3,
+    connectTimeoutMs: Math.min(config.databaseConnectTimeoutMs, CONNECT_MS),
+    statementTimeoutMs: STATEMENT_MS,
+    schema: config.databaseSchema,
+    pooler: config.databasePooler,
+    logger,
+    signal,
+  });
+  teardown.push(() => pool.end());
+  try {
+    await pool.query('select 1');
+    return { kind: 'open', pool };
+  } catch (error) {
+    return { kind: 'away', reason: formatError(error) };
+  }
+}
+
+/** null: there is none, or the process that has it has not started it. */
+async function openEmbedded(
+  folder: string,
+  dataDir: DataDir,
+  teardown: (() => Promise<unknown>)[],
+  logger: Logger,
+  signal: AbortSignal,
+): Promise<PoolOptions['connection'] | null> {
+  if (dataDir.kind === 'missing' || dataDir.kind === 'unusable') return null;
+  if (dataDir.kind === 'held') return await findEmbeddedPostgres(folder);
+  if (!(await hasEmbeddedDatabase(folder))) return null;
+  const server = await startEmbeddedPostgres({ dataDir: folder, logger, signal });
+  teardown.push(() => {
+    const late = new Promise<void>((resolve) => setTimeout(resolve, END_MS).unref());
+    return Promise.race([server.stop(), late]);
+  });
+  return server.connection;
+}
+
+/** In DATA_DIR, or where it says that its database is. */
+async function hasEmbeddedDatabase(folder: string): Promise<boolean> {
+  for (const name of ['postgres/data/PG_VERSION', 'postgres-place.json']) {
+    if ((await stat(path.join(folder, name)).catch(() => null)) !== null) return true;
+  }
+  return false;
+}

@@ -1,0 +1,57 @@
+/** Carries out the checks side by side, none for longer than it may take. */
+import { formatError } from '../command-logger.ts';
+import { problem, type Area, type Check, type Finding } from './finding.ts';
+
+/** More than any server takes that answers at all, in ms. */
+const CHECK_MS = 20_000;
+
+export interface AreaFinding extends Finding {
+  readonly area: Area;
+}
+
+/**
+ * In the order of the checks. What ends in an error, or does not end, is a problem like others.
+ *
+ * @param signal ends all of them
+ * @param checkMs default: 20 s
+ */
+export async function runChecks(
+  checks: readonly Check[],
+  signal: AbortSignal,
+  checkMs = CHECK_MS,
+): Promise<readonly AreaFinding[]> {
+  const found = await Promise.all(
+    checks.map(async (check) => {
+      const findings = await bounded(check, signal, checkMs);
+      return findings.map((finding) => ({ ...finding, area: check.area }));
+    }),
+  );
+  return found.flat();
+}
+
+async function bounded(
+  { name, run }: Check,
+  signal: AbortSignal,
+  checkMs: number,
+): Promise<readonly Finding[]> {
+  const late = new AbortController();
+  let timer: NodeJS.Timeout | undefined;
+  const deadline = new Promise<readonly Finding[]>((resolve) => {
+    timer = setTimeout(() => {
+      const advice = 'See whether it is reachable from this machine, and whether its disk or network hangs.';
+      resolve([problem(`${name}: no answer within ${Math.ceil(checkMs / 1000)} s`, advice)]);
+      late.abort();
+    }, checkMs);
+  });
+  try {
+    const work = run(AbortSignal.any([signal, late.signal])).catch((error: unknown) => [
+      problem(
+        `${name}: ${formatError(error)}`,
+        'The message says what failed; run the doctor again when it is mended.',
+      ),
+    ]);
+    return await Promise.race([work, deadline]);
+  } finally {
+    clearTimeout(timer);
+  }
+}

@@ -1,0 +1,97 @@
+/** `email-worker move`: moves the database to another server. */
+import { createRestoreTarget } from '../adapters/postgres/backup/restore-target.ts';
+import { createMovedDatabase } from '../adapters/postgres/backup/snapshot.ts';
+import { MIGRATION_NAMES } from '../adapters/postgres/db/migrate.ts';
+import { cancelMove, moveDatabase } from '../app/backup/move-database.ts';
+import { readVersion } from '../config/version.ts';
+import { openMove } from '../service/open-move.ts';
+import { recordAfterwards } from './command-record.ts';
+import { defineCommand, UsageError, type CommandResult } from './command.ts';
+
+const EMBEDDED = 'embedded';
+
+export const moveCommand = defineCommand({
+  name: 'move',
+  summary: 'Moves the database from the embedded PostgreSQL to another server, back, or between servers.',
+  description:
+    'Run it with the settings of before, with all services stopped; then change DATABASE_URL, and start them. Everything goes on as it was: the ' +
+    'queue, events, webhooks, sessions. Files stay where BLOB_URL says. The new database has to be empty, or be the one that this one was ' +
+    'moved from before.\n\n' +
+    'The old database stays as it is, with a mark that keeps services and commands from it. An interrupted move is done again by the same ' +
+    'command; until then no service starts on either database, unless --cancel gives it up.',
+  arguments: [],
+  options: {
+    to: {
+      type: 'string',
+      value: 'url',
+      meaning:
+        'Where to: `postgres://user@host:5432/name`, or `embedded`. The password may be in PGPASSWORD, so that no other user sees it.',
+    },
+    cancel: {
+      type: 'boolean',
+      meaning: 'Only lets services start again on the database that was to be moved.',
+    },
+  },
+  examples: [
+    {
+      line: 'move --to postgres://mail@db.example.com:5432/mail',
+      meaning: 'Moves the embedded database to a server.',
+    },
+  ],
+  async run(
+    { to, cancel = false },
+    _positionals,
+    { config, logger, output, signal },
+  ): Promise<CommandResult> {
+    const url = cancel ? config.databaseUrl : readTarget(to, config.databaseUrl);
+    const databases = await openMove(config, url, logger);
+    try {
+      const source = createMovedDatabase(databases.source);
+      if (cancel) {
+        await cancelMove(source);
+        output.print('services may start on the database again');
+        return 'done';
+      }
+      const result = await moveDatabase(
+        {
+          source,
+          sourceState: createRestoreTarget(databases.source),
+          target: createRestoreTarget(databases.target),
+          settleJournal: databases.settleJournal,
+        },
+        {
+          migrations: MIGRATION_NAMES,
+          serviceVersion: readVersion(),
+          onStep: (text) => logger.info({}, text),
+        },
+      );
+      await recordAfterwards(() => databases.target(signal), ['move'], config, logger);
+      output.print(
+        result === null
+          ? 'the database had been moved before; that is final now'
+          : `${result.rows} rows moved`,
+      );
+      output.print(
+        url === null
+          ? 'Now remove DATABASE_URL, and start the service'
+          : 'Now set DATABASE_URL, and start the service',
+      );
+      return 'done';
+    } finally {
+      await databases.close();
+    }
+  },
+});
+
+/** null: the embedded server. */
+function readTarget(to: string | undefined, from: string | null): string | null {
+  if (to === undefined) throw new UsageError('--to is missing');
+  if (to === EMBEDDED) {
+    if (from === null) throw new UsageError('the database is the embedded one already; --to postgres://…');
+    return null;
+  }
+  if (!URL.canParse(to) || !/^postgres(ql)?:$/.test(new URL(to).protocol))
+    throw new UsageError('--to must be postgres://user@host:5432/name, or embedded');
+  if (to === from) throw new UsageError('the database is there already');
+  return to;
+}

@@ -1,0 +1,78 @@
+/** What DNS says of the domains that mail is sent from, judged. */
+import { Resolver } from 'node:dns/promises';
+import { isIP } from 'node:net';
+import type { AccountConfig } from '../config/config-accounts.ts';
+import { organizationalDomain } from '../core/address/organizational-domain.ts';
+import {
+  dkimRecord,
+  judgeDkimRecord,
+  judgeDmarc,
+  judgeSpf,
+  type RecordFinding,
+} from '../core/delivery/sender-records.ts';
+import { UsageError } from './command.ts';
+
+/** How long a DNS server may take to answer, in ms, and how often it is asked. */
+const DNS_PATIENCE = { timeout: 5000, tries: 2 } as const;
+/** What DNS says of a name without such records. */
+export const NO_RECORD: ReadonlySet<string> = new Set(['ENOTFOUND', 'ENODATA']);
+
+/** Of the mail server; null: there is none. */
+export const hostOf = (smtpUrl: string | null): string | null =>
+  smtpUrl === null ? null : new URL(smtpUrl).hostname;
+
+/** The records of the keys that sign, of SPF and of DMARC. */
+export async function checkSenderRecords(
+  { from, smtpUrl, dkim }: Pick<AccountConfig, 'from' | 'smtpUrl' | 'dkim'>,
+  resolver: Resolver,
+): Promise<readonly RecordFinding[]> {
+  const { domain } = from;
+  const findings: RecordFinding[] = [];
+  const judge = async (name: string, toFinding: (published: readonly string[]) => RecordFinding) => {
+    const answer = await lookUp(resolver, name);
+    findings.push(
+      'failure' in answer ? { kind: 'wrong', name, text: answer.failure } : toFinding(answer.records),
+    );
+  };
+  for (const { selector, privateKey } of dkim?.keys ?? []) {
+    const expected = dkimRecord(dkim?.domain ?? domain, selector, privateKey);
+    await judge(expected.name, (published) => judgeDkimRecord(expected, published));
+  }
+  await judge(domain, (published) => judgeSpf(domain, hostOf(smtpUrl), published));
+  const name = await dmarcName(resolver, domain);
+  await judge(name, (published) =>
+    judgeDmarc({ fromDomain: domain, dkimDomain: dkim?.domain ?? domain, name, published }),
+  );
+  return findings;
+}
+
+/** RFC 7489 §6.6.3: without a record of its own, a domain has the one of the domain that was registered. */
+async function dmarcName(resolver: Resolver, domain: string): Promise<string> {
+  const own = await lookUp(resolver, `_dmarc.${domain}`);
+  const has = 'failure' in own || own.records.some((value) => value.startsWith('v=DMARC1'));
+  return `_dmarc.${has ? domain : organizationalDomain(domain)}`;
+}
+
+type Answer = { readonly records: readonly string[] } | { readonly failure: string };
+
+async function lookUp(resolver: Resolver, name: string): Promise<Answer> {
+  try {
+    return { records: (await resolver.resolveTxt(name)).map((strings) => strings.join('')) };
+  } catch (error) {
+    const code = error instanceof Error && 'code' in error ? String(error.code) : 'unknown error';
+    if (NO_RECORD.has(code)) return { records: [] };
+    return { failure: `DNS could not be asked: ${code}` };
+  }
+}
+
+/** @param servers addresses, each with a port if wanted; none: those of the system. Throws UsageError. */
+export function createResolver(servers: readonly string[]): Resolver {
+  const resolver = new Resolver(DNS_PATIENCE);
+  for (const server of servers) {
+    const [, host = ''] = /^\[?([^\]]+?)\]?(?::\d{1,5})?$/.exec(server) ?? [];
+    if (isIP(server) === 0 && isIP(host) === 0)
+      throw new UsageError('--resolver must be an address, such as 1.1.1.1');
+  }
+  if (servers.length > 0) resolver.setServers(servers);
+  return resolver;
+}

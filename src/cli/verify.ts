@@ -1,0 +1,88 @@
+/** `email-worker verify`: reads a backup whole, or every file of the live data. */
+import { createReadStream } from 'node:fs';
+import { createBackupSource } from '../adapters/postgres/backup/snapshot.ts';
+import { createFileReferences } from '../adapters/postgres/emails/file-references.ts';
+import { checkFiles } from '../app/backup/check-files.ts';
+import { verifyBackup } from '../app/backup/verify-backup.ts';
+import { cleanFiles } from '../app/files/clean-files.ts';
+import { openVault } from '../service/open-vault.ts';
+import { AT_OPTION, chooseBackup, PLACE } from './choose-backup.ts';
+import { defineCommand, UsageError, type CommandContext, type CommandResult } from './command.ts';
+import { formatBytes, printable } from './output.ts';
+
+const DAY_MS = 86_400_000;
+
+export const verifyCommand = defineCommand({
+  name: 'verify',
+  summary: 'Reads a backup whole, or the files of the live data, and says what is not as it was recorded.',
+  description:
+    'With a place: every object of a backup is read and its hash and counts are compared; no database is needed, and nothing of this machine ' +
+    'but BACKUP_KEY. Without one: every file that a record names is read from the storage and compared with its checksum, or with its size where ' +
+    'there is none, as of raw messages; and files that no record names are counted, which clean-files deletes. The service may run meanwhile. ' +
+    'The code is 1 when something is not as it was.',
+  arguments: [{ ...PLACE, required: false }],
+  options: {
+    ...AT_OPTION,
+  },
+  examples: [
+    { line: 'verify /mnt/backups', meaning: 'Reads the last backup whole.' },
+    { line: 'verify', meaning: 'Reads the file of every record.' },
+  ],
+  run({ at }, [place], context): Promise<CommandResult> {
+    if (place !== undefined) return verifyPlace(place, at ?? null, context);
+    if (at !== undefined) throw new UsageError('--at needs a place');
+    return verifyLive(context);
+  },
+});
+
+async function verifyPlace(
+  place: string,
+  at: string | null,
+  { config, output, signal }: CommandContext,
+): Promise<CommandResult> {
+  const vault = await openVault(config, place, false);
+  try {
+    const id = await chooseBackup(vault, at);
+    const { rows, files, faults, manifest } = await verifyBackup(vault, id, {
+      signal,
+      onFault: (text) => output.note(printable(text)),
+    });
+    const { deleted, missing } = manifest.files;
+    output.print(`${id}: ${rows} rows and ${files} files read, ${faults} faults`);
+    if (deleted > 0) output.print(`${deleted} files were deleted while the backup was made`);
+    if (missing > 0) output.print(`${missing} files were missing in the storage when the backup was made`);
+    return faults === 0 ? 'done' : 'failed';
+  } finally {
+    await vault.close();
+  }
+}
+
+async function verifyLive({ output, signal, open }: CommandContext): Promise<CommandResult> {
+  const data = await open();
+  const references = createFileReferences(data.pool);
+  const { files, bytes, faults } = await checkFiles(
+    {
+      source: createBackupSource(data.openUnlimited),
+      blobs: data.blobs,
+      references,
+      spool: data.spool,
+      openFile: (file) => createReadStream(file),
+    },
+    { signal, onFault: (path, fault) => output.print(printable(`${path} ${fault}`)) },
+  );
+  if (signal.aborted) return 'failed';
+  const left = await cleanFiles(
+    { blobs: data.blobs, references, clock: data.clock },
+    {
+      olderThanMs: DAY_MS,
+      keep: new Set([...(data.journal?.keys() ?? [])].map(({ emailId }) => emailId)),
+      dryRun: true,
+      signal,
+      onFile: () => undefined,
+    },
+  );
+  output.print(
+    `${files} files (${formatBytes(bytes)}) read, ${faults} faults; ${left.unreferenced} files that no record names (clean-files)`,
+  );
+  return faults === 0 ? 'done' : 'failed';
+}

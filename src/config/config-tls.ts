@@ -1,0 +1,80 @@
+/** Certificates that the service serves itself, by HTTP and to mail servers. */
+import { readFileSync } from 'node:fs';
+import { ConfigError } from './config-error.ts';
+import { integer, readAll, resolvePath, text, type Environment } from './variable.ts';
+
+/** Two years: what browsers ask of hosts for their lists. */
+const MAX_HSTS_DAYS = 730;
+
+export const TLS_VARIABLES = {
+  certFile: text(
+    'TLS_CERT_FILE',
+    'PEM file with the certificate and its chain; with it HTTP is spoken over TLS alone. Read again every 5 seconds: a renewed certificate needs no restart.',
+  ),
+  keyFile: text('TLS_KEY_FILE', 'PEM file with its private key, without a passphrase.'),
+  hstsDays: integer(
+    'HSTS_DAYS',
+    0,
+    { min: 0, max: MAX_HSTS_DAYS },
+    'How long browsers may use nothing but https for this host, on all of its ports, in days (RFC 6797). Sent over TLS, also that of a trusted proxy; 0: not sent.',
+  ),
+  listenCertFile: text(
+    'LISTEN_TLS_CERT_FILE',
+    'The same for LMTP_LISTEN and SMTP_LISTEN, which offer STARTTLS with it.',
+    '`TLS_CERT_FILE`',
+  ),
+  listenKeyFile: text('LISTEN_TLS_KEY_FILE', 'PEM file with its private key.', '`TLS_KEY_FILE`'),
+};
+
+export interface TlsConfig {
+  readonly certVariable: string;
+  readonly keyVariable: string;
+  /** Absolute. */
+  readonly certFile: string;
+  readonly keyFile: string;
+  /** What they held at the start. */
+  readonly cert: string;
+  readonly key: string;
+}
+
+export function readTls(env: Environment) {
+  const { certFile, keyFile, listenCertFile, listenKeyFile, hstsDays } = readAll(TLS_VARIABLES, env);
+  const tls = readPair(env, 'TLS', certFile, keyFile);
+  return {
+    hstsDays,
+    /** null: HTTP without TLS. */
+    tls,
+    /** null: no STARTTLS. */
+    listenTls: readPair(env, 'LISTEN_TLS', listenCertFile, listenKeyFile) ?? tls,
+  };
+}
+
+/** Both or none. */
+function readPair(
+  env: Environment,
+  prefix: string,
+  certFile: string | null,
+  keyFile: string | null,
+): TlsConfig | null {
+  if (certFile === null && keyFile === null) return null;
+  const read = (variable: string, file: string | null) => {
+    if (file === null) throw new ConfigError(variable, 'is missing beside the other one');
+    const path = resolvePath(env, file);
+    try {
+      return { path, content: readFileSync(path, 'utf8') };
+    } catch {
+      throw new ConfigError(variable, 'names a file that can not be read');
+    }
+  };
+  const [certVariable, keyVariable] = [`${prefix}_CERT_FILE`, `${prefix}_KEY_FILE`];
+  const cert = read(certVariable, certFile);
+  const key = read(keyVariable, keyFile);
+  return {
+    certVariable,
+    keyVariable,
+    certFile: cert.path,
+    keyFile: key.path,
+    cert: cert.content,
+    key: key.content,
+  };
+}

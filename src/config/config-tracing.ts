@@ -1,0 +1,70 @@
+/** Traces by OpenTelemetry. Its SDK reads more standard variables itself: docs/operations.md names them. */
+import { ConfigError } from './config-error.ts';
+import { readUrl, readWord } from './config-values.ts';
+import { readAll, secretVariable, variable, type Environment } from './variable.ts';
+
+/** RFC 9110 §5.6.2. */
+const TOKEN = /^[!#$%&'*+\-.^_`|~0-9a-z]+$/i;
+
+const endpoint = (name: string, meaning: string) =>
+  variable(name, {
+    parse: (value) => readUrl(name, value, ['http:', 'https:']),
+    defaultText: 'none',
+    meaning,
+  });
+
+export const TRACING_VARIABLES = {
+  endpoint: endpoint(
+    'OTEL_EXPORTER_OTLP_ENDPOINT',
+    'Collector of OpenTelemetry that gets traces, such as `http://127.0.0.1:4318`; `/v1/traces` is put behind it. Without it nothing is traced.',
+  ),
+  tracesEndpoint: endpoint('OTEL_EXPORTER_OTLP_TRACES_ENDPOINT', 'The same as a whole address.'),
+  headers: secretVariable('OTEL_EXPORTER_OTLP_HEADERS', {
+    parse: readHeaders,
+    defaultText: 'none',
+    meaning:
+      'Fields of requests to the collector, such as `authorization=Bearer%20secret`; values are percent-encoded.',
+  }),
+  protocol: variable('OTEL_EXPORTER_OTLP_PROTOCOL', {
+    parse: (value, name) => readWord(name, value ?? 'http/protobuf', ['http/protobuf']),
+    defaultText: 'http/protobuf',
+    meaning: 'No other is spoken.',
+  }),
+  exporter: variable('OTEL_TRACES_EXPORTER', {
+    parse: (value, name) => readWord(name, value ?? 'otlp', ['otlp', 'none']),
+    defaultText: 'otlp',
+    meaning: '`none`: nothing is traced, whatever the others say. `OTEL_SDK_DISABLED=true` says the same.',
+  }),
+};
+
+export interface TracingConfig {
+  readonly headers: Readonly<Record<string, string>>;
+}
+
+/** null: nothing is traced. */
+export function readTracing(env: Environment): TracingConfig | null {
+  const { endpoint: base, tracesEndpoint, headers, exporter } = readAll(TRACING_VARIABLES, env);
+  const isOff = exporter === 'none' || env.get('OTEL_SDK_DISABLED')?.toLowerCase() === 'true';
+  return isOff || (base === null && tracesEndpoint === null) ? null : { headers };
+}
+
+/** `name=value` with commas between them (W3C Baggage, without properties). */
+function readHeaders(text: string | null, name: string): Readonly<Record<string, string>> {
+  if (text === null) return {};
+  return Object.fromEntries(
+    text
+      .split(',')
+      .filter((one) => one.trim() !== '')
+      .map((one) => {
+        const [field = '', value = ''] = one.split(/=(.*)/s).map((part) => part.trim());
+        try {
+          const decoded = decodeURIComponent(value);
+          // RFC 9110 §5.5: what can stand in a field
+          if (TOKEN.test(field) && /^[\t\x20-\x7e]+$/.test(decoded)) return [field, decoded];
+        } catch {
+          // Not percent-encoded.
+        }
+        throw new ConfigError(name, 'must be name=value pairs with commas between them, percent-encoded');
+      }),
+  );
+}

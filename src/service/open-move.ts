@@ -1,0 +1,62 @@
+/** A part of the composition root: DATA_DIR, the database that is configured, and another one that it is moved to. */
+import path from 'node:path';
+import { lockDataDir } from '../adapters/data-dir/data-dir-lock.ts';
+import { LmdbJournal } from '../adapters/journal/lmdb-journal.ts';
+import { createSpool } from '../adapters/journal/spool.ts';
+import type { Logger } from '../app/base/basics.ts';
+import type { Config } from '../config/config.ts';
+import { openUnlimitedDatabase, type OpenDatabase } from './open-database.ts';
+import { openBlobs } from './open-storage.ts';
+import { settleLeftSends } from './settle-left-sends.ts';
+import { takeDown, type Teardown } from './teardown.ts';
+
+export interface OpenMove {
+  readonly source: OpenDatabase['openUnlimited'];
+  readonly target: OpenDatabase['openUnlimited'];
+  /** Stores what the journal has; returns how many sends are left there. */
+  settleJournal(): Promise<number>;
+  close(): Promise<void>;
+}
+
+/** Transactions of different stores. */
+const CONNECTIONS = 4;
+
+/**
+ * Throws `DataDirError` when another process has DATA_DIR; nothing stays open then.
+ *
+ * @param to null: the embedded server of DATA_DIR. The same as the one that is configured: that alone
+ */
+export async function openMove(config: Config, to: string | null, logger: Logger): Promise<OpenMove> {
+  const teardown: Teardown = [];
+  const close = () => takeDown(teardown, logger);
+  try {
+    const lock = await lockDataDir(config.dataDir);
+    teardown.push(() => lock.release());
+    const source = await openUnlimitedDatabase(config, config.databaseUrl, logger, teardown);
+    const target =
+      to === config.databaseUrl ? source : await openUnlimitedDatabase(config, to, logger, teardown);
+    return { source, target, settleJournal: () => settle(config, source, logger), close };
+  } catch (error) {
+    await close();
+    throw error;
+  }
+}
+
+async function settle(
+  config: Config,
+  source: OpenDatabase['openUnlimited'],
+  logger: Logger,
+): Promise<number> {
+  const closing: Teardown = [];
+  try {
+    const blobs = await openBlobs(config, closing, false);
+    const spool = createSpool(path.join(config.dataDir, 'spool'));
+    const journal = await LmdbJournal.open({ folder: path.join(config.dataDir, 'journal'), spool, logger });
+    closing.push(() => journal.close());
+    const pool = source(new AbortController().signal, CONNECTIONS);
+    closing.push(() => pool.end());
+    return await settleLeftSends(config, { journal, pool, blobs, clock: () => new Date() }, logger);
+  } finally {
+    for (const step of closing.toReversed()) await step();
+  }
+}

@@ -1,0 +1,38 @@
+/** A part of the composition root: stores what the journal of a stopped service still has, as the service does at its start. */
+import { createOutboundStore } from '../adapters/postgres/send/outbound-store.ts';
+import { createSendQueue } from '../adapters/postgres/send/send-queue.ts';
+import type { Logger } from '../app/base/basics.ts';
+import { createHeldClaims } from '../app/send/held-claims.ts';
+import { settleJournal } from '../app/send/settle-journal.ts';
+import { createSettling } from '../app/send/settling.ts';
+import type { Config } from '../config/config.ts';
+import type { OpenData } from './open-data.ts';
+
+/** Returns how many are left. Does nothing beside a service, which does that itself. */
+export async function settleLeftSends(
+  config: Config,
+  data: Pick<OpenData, 'journal' | 'pool' | 'blobs' | 'clock'>,
+  logger: Logger,
+): Promise<number> {
+  const { journal, pool, blobs, clock } = data;
+  if (journal === null || countEntries(journal) === 0) return 0;
+  await settleJournal(
+    {
+      journal,
+      queue: createSendQueue(pool),
+      store: createOutboundStore(pool),
+      blobs,
+      retry: { schedule: config.retrySchedule, random: Math.random },
+      clock,
+      logger,
+      held: createHeldClaims(),
+      settling: createSettling(),
+      // The service does that for all that are not compared yet.
+      compareCopies: () => Promise.resolve(),
+    },
+    () => undefined,
+  );
+  return countEntries(journal);
+}
+
+const countEntries = (journal: NonNullable<OpenData['journal']>): number => [...journal.keys()].length;

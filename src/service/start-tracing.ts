@@ -1,0 +1,24 @@
+/** A part of the composition root: traces, where the configuration names a collector. */
+import { setTracer } from '../app/base/tracing.ts';
+import type { Logger } from '../app/base/basics.ts';
+import type { Config } from '../config/config.ts';
+import { readVersion } from '../config/version.ts';
+import type { Teardown } from './teardown.ts';
+
+export async function startTracing(
+  { tracing }: Pick<Config, 'tracing'>,
+  logger: Logger,
+  teardown: Teardown,
+): Promise<void> {
+  if (tracing === null) return;
+  // Loaded when it is wanted: the others go without the time and the memory of the SDK.
+  const { createTracing } = await import('../adapters/telemetry/tracing.ts');
+  const made = createTracing({ version: readVersion(), headers: tracing.headers, logger });
+  setTracer(made);
+  // Last of all: what is taken down before is traced, too.
+  teardown.unshift(async () => {
+    setTracer(null);
+    await made.close();
+  });
+  logger.info({}, 'traces are sent to the collector');
+}

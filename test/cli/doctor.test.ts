@@ -1,0 +1,376 @@
+/** `email-worker doctor`, with real servers that are well and that are not. */
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { chmod, mkdir, readdir, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:net';
+import type { AddressInfo } from 'node:net';
+import path from 'node:path';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { judgeClock } from '../../src/cli/doctor/check-database.ts';
+import { checkDns } from '../../src/cli/doctor/check-dns.ts';
+import { checkProgram } from '../../src/cli/doctor/check-program.ts';
+import { ok } from '../../src/cli/doctor/finding.ts';
+import { runChecks } from '../../src/cli/doctor/run-checks.ts';
+import { createResolver } from '../../src/cli/sender-dns.ts';
+import { loadConfig } from '../../src/config/config.ts';
+import { createCertificate } from '../helpers/certificate.ts';
+import { runCommandInProcess } from '../helpers/command-in-process.ts';
+import { MAIN } from '../helpers/command-process.ts';
+import { startDnsServer, type DnsServer } from '../helpers/dns-server.ts';
+import { startDovecot } from '../helpers/dovecot-server.ts';
+import { findFreePort } from '../helpers/free-port.ts';
+import { skipWithoutMailServers } from '../helpers/mail-servers.ts';
+import { openMailStores } from '../helpers/mail-stores.ts';
+import { outboundRecord } from '../helpers/outbound-record.ts';
+import { createTestDatabase, type TestDatabase } from '../helpers/postgres.ts';
+import { PASSWORD, startRealSmtpServer } from '../helpers/real-smtp-server.ts';
+import { makeTempFolder, type TempFolder } from '../helpers/temp-folder.ts';
+
+const DAY_MS = 86_400_000;
+
+interface FindingJson {
+  readonly area: string;
+  readonly grade: 'ok' | 'warning' | 'problem';
+  readonly text: string;
+  readonly advice: string | null;
+}
+
+let dns: DnsServer;
+let database: TestDatabase;
+let folder: TempFolder;
+let port: string;
+beforeAll(async () => {
+  [dns, database] = await Promise.all([startDnsServer(), createTestDatabase()]);
+});
+afterAll(async () => {
+  await dns.stop();
+  await database.drop();
+});
+beforeEach(async () => {
+  folder = await makeTempFolder();
+  await chmod(folder.path, 0o700);
+  port = String(await findFreePort());
+});
+afterEach(async () => {
+  dns.records.clear();
+  dns.others.clear();
+  await folder.remove();
+});
+
+const envOf = (env: Readonly<Record<string, string>> = {}) => ({
+  PORT: port,
+  DATABASE_URL: database.connectionString,
+  MAIL_FROM: 'Sales <sales@mail.example.com>',
+  ...env,
+});
+
+async function examine(env?: Readonly<Record<string, string>>) {
+  const result = await runCommandInProcess(['doctor', '--json', '--resolver', dns.address], {
+    dataDir: folder.path,
+    env: envOf(env),
+  });
+  expect(result.stderr).toBe('');
+  const told = JSON.parse(result.stdout) as { problems: number; warnings: number; findings: FindingJson[] };
+  const textOf = (grade: FindingJson['grade']) =>
+    told.findings.filter((one) => one.grade === grade).map(({ text }) => text);
+  // Each one says what to do, and what is well says nothing.
+  for (const { grade, advice } of told.findings) expect(advice === null).toBe(grade === 'ok');
+  expect(result.exitCode).toBe(told.problems > 0 ? 1 : 0);
+  return { ...result, ...told, problem: textOf('problem'), warning: textOf('warning'), ok: textOf('ok') };
+}
+
+function publishGoodRecords(): void {
+  dns.others.set('MX mail.example.com', ['10 mx.example.com']);
+  dns.records.set('mail.example.com', [['v=spf1 mx -all']]);
+  dns.records.set('_dmarc.mail.example.com', [['v=DMARC1; p=reject']]);
+}
+
+async function startTlsServer(notAfter: Date) {
+  const certificate = createCertificate({ notAfter, notBefore: new Date(Date.now() - 400 * DAY_MS) });
+  const caFile = path.join(folder.path, 'ca.pem');
+  await writeFile(caFile, certificate.cert, { mode: 0o600 });
+  const server = await startRealSmtpServer({ ...certificate, disabledCommands: [], authOptional: true });
+  const url = (password: string) =>
+    `smtp://alice:${encodeURIComponent(password)}@localhost:${server.port}?starttls=required&tls_ca=${encodeURIComponent(caFile)}`;
+  return { server, url };
+}
+
+describe('a service that is well', () => {
+  it('has no problem, and nothing is left of the looking', async () => {
+    publishGoodRecords();
+    const { server, url } = await startTlsServer(new Date(Date.now() + 100 * DAY_MS));
+    const result = await examine({ SMTP_URL: url(PASSWORD) });
+    await server.close();
+    expect(result.problem).toEqual([]);
+    expect(result.ok).toEqual(
+      expect.arrayContaining([
+        expect.stringContaining('can be written'),
+        expect.stringContaining('are free on the disk'),
+        expect.stringMatching(/^PostgreSQL \d+.*external/),
+        'the clock of the database agrees with the one of this machine',
+        'the schema email_worker is the one of this version',
+        'a file was written to DATA_DIR/files, read and deleted',
+        `account default sends by localhost:${server.port}, as alice`,
+        `the certificate of localhost:${server.port} ends in 100 d`,
+        'mail.example.com takes mail at mx.example.com',
+        'mail.example.com: SPF: v=spf1 mx -all',
+        '_dmarc.mail.example.com: DMARC: v=DMARC1; p=reject',
+        `127.0.0.1:${port} is free for HTTP`,
+        'account default has 0 sends in the queue',
+      ]),
+    );
+    expect(result.warning).toEqual(expect.arrayContaining(['no service runs on DATA_DIR']));
+    expect(await readdir(folder.path, { recursive: true })).not.toEqual(
+      expect.arrayContaining([expect.stringMatching(/doctor|probe/)]),
+    );
+  });
+});
+
+describe('faults', () => {
+  it('are told of each part, however many there are, and never with a secret', async () => {
+    const closed = await findFreePort();
+    const used = createServer();
+    used.listen(Number(port), '127.0.0.1');
+    await once(used, 'listening');
+    const { server, url } = await startTlsServer(new Date(Date.now() + 5 * DAY_MS));
+    const result = await examine({
+      DATABASE_URL: `postgres://worker:secret-of-database@127.0.0.1:${closed}/mail`,
+      SMTP_URL: url('secret-of-smtp'),
+      IMAP_URL: `imap://bob:secret-of-imap@127.0.0.1:${closed}`,
+      API_SECRET: 'aaaaaaaaaaaaaaaaaaaa',
+      METRICS_LISTEN: `0.0.0.0:${await findFreePort()}`,
+    });
+    await server.close();
+    used.close();
+    expect(result.problem).toEqual([
+      expect.stringMatching(/^the database is away: .*ECONNREFUSED/),
+      expect.stringMatching(/^account default can't send: .*AUTH.* was refused: 535/),
+      expect.stringMatching(/^account default can't read its mailbox: .*ECONNREFUSED/),
+      'mail.example.com has no MX record',
+      expect.stringContaining('there is no SPF record'),
+      expect.stringContaining('there is no DMARC record'),
+      expect.stringMatching(
+        new RegExp(`^HTTP can't be taken at 127.0.0.1:${port}: .*another process listens`),
+      ),
+    ]);
+    expect(result.warning).toEqual(
+      expect.arrayContaining([
+        'API_SECRET can be guessed',
+        expect.stringContaining('METRICS_LISTEN is open to other machines'),
+        `the certificate of localhost:${server.port} ends in 5 d`,
+        'mail from mail.example.com is not signed here',
+      ]),
+    );
+    expect(result.stdout).not.toMatch(/secret-of|aaaaaaaa|c2VjcmV0/);
+  });
+
+  it('of a certificate that has ended are told as such', async () => {
+    const { server, url } = await startTlsServer(new Date(Date.now() - DAY_MS));
+    const result = await examine({ SMTP_URL: url(PASSWORD) });
+    await server.close();
+    const found = result.findings.find(({ text }) => text.startsWith("account default can't send"));
+    expect(found?.text).toContain('certificate has expired');
+    expect(found?.advice).toBe('Have the operator of the server renew its certificate.');
+  });
+
+  it('of the work that waits are told by account', async () => {
+    const { pool, store, end, database: mails } = await openMailStores();
+    const due = outboundRecord({ accountId: 'default' });
+    await store.recordOutbound(due);
+    await pool.query(
+      `insert into send_queue (email_id, account_id, lane, priority, due_at, give_up_at)
+       values ($1, 'default', 'lane', 1, now() - interval '2 hours', now() + interval '1 day')`,
+      [due.id],
+    );
+    await store.recordOutbound(outboundRecord({ accountId: 'default', state: 'unknown' }));
+    await pool.query(
+      `insert into mailbox_accounts (account_id, last_error, last_error_kind, last_error_at)
+       values ('default', 'the password is wrong', 'credentials', now())`,
+    );
+    await pool.query(
+      `insert into mailboxes (account_id, path, last_success_at, waiting, quarantined)
+       values ('default', 'INBOX', now() - interval '1 day', 2, 1)`,
+    );
+    const closed = await findFreePort();
+    const result = await examine({
+      DATABASE_URL: mails.connectionString,
+      IMAP_URL: `imap://bob:of-the-mailbox@127.0.0.1:${closed}`,
+    });
+    await end();
+    expect(result.problem).toEqual(
+      expect.arrayContaining([
+        'account default has 1 sends in the queue, and the first has been due for 2 h',
+        'the mailbox of account default was read 24 h ago, and 2 messages are to be taken',
+        "the mailbox of account default can't be read: the password is wrong",
+      ]),
+    );
+    expect(result.warning).toEqual(
+      expect.arrayContaining([
+        'of 1 sends of account default it is not known whether they went out',
+        '1 received messages of account default were set aside',
+      ]),
+    );
+  });
+
+  it('of the configuration are findings, and do not hide what can be told without it', async () => {
+    const result = await examine({ DATABASE_POOL_SIZE: 'many' });
+    expect(result.problem).toEqual([expect.stringContaining('DATABASE_POOL_SIZE')]);
+    expect(result.ok).toEqual(expect.arrayContaining([expect.stringMatching(/^email-worker \d/)]));
+  });
+
+  it('of a folder that is not there, or that others read, are told', async () => {
+    await folder.remove();
+    const missing = await examine();
+    expect(missing.warning).toContain(`${folder.path} is not there`);
+    await mkdir(folder.path, { mode: 0o755 });
+    expect((await examine()).warning).toContain(`other users of this machine can read ${folder.path} (0755)`);
+  });
+});
+
+describe.skipIf(skipWithoutMailServers())('a mailbox', () => {
+  it('is opened with a real server, whose certificate is told', async () => {
+    const dovecot = await startDovecot({ tls: true });
+    const { username, password } = new URL(dovecot.urlOf('alice'));
+    const server = `localhost:${dovecot.imapsPort}`;
+    const trust = `tls_ca=${encodeURIComponent(dovecot.caFile)}`;
+    const good = await examine({ IMAP_URL: `imaps://${username}:${password}@${server}?${trust}` });
+    const distrusted = await examine({ IMAP_URL: `imaps://${username}:${password}@${server}` });
+    const wrong = await examine({ IMAP_URL: `imaps://${username}:of-another@${server}?${trust}` });
+    await dovecot.stop();
+    expect(good.ok).toContain(`account default reads ${server} as alice`);
+    expect(good.warning).toContainEqual(
+      expect.stringMatching(new RegExp(`^the certificate of ${server} ends in \\d+ `)),
+    );
+    const adviceOf = ({ findings }: { readonly findings: readonly FindingJson[] }) =>
+      findings.find(({ text }) => text.startsWith("account default can't read its mailbox"))?.advice;
+    expect(adviceOf(distrusted)).toContain('trust its authority with tls_ca');
+    expect(adviceOf(wrong)).toContain('Correct user and password in IMAP_URL');
+    expect(wrong.stdout).not.toContain('of-another');
+  });
+});
+
+describe('DNS', () => {
+  const ask = async (env: Readonly<Record<string, string>>) => {
+    const config = loadConfig({ MAIL_FROM: 'sales@mail.example.com', ...env }, folder.path);
+    const checks = checkDns(config.accounts, () => createResolver([dns.address]));
+    const findings = await runChecks(checks, new AbortController().signal);
+    return findings.map(({ grade, text }) => `${grade}: ${text}`);
+  };
+
+  it('is asked whether the server may send, and what it is called', async () => {
+    publishGoodRecords();
+    dns.records.set('mail.example.com', [['v=spf1 ip4:198.51.100.7 -all']]);
+    dns.others.set('A out.example.com', ['192.0.43.10']);
+    dns.others.set('PTR 10.43.0.192.in-addr.arpa', ['out.example.com']);
+    const good = { SMTP_URL: 'smtp://out.example.com' };
+    expect(await ask(good)).toEqual(
+      expect.arrayContaining([
+        'warning: SPF of mail.example.com does not name 192.0.43.10 (out.example.com)',
+        'ok: 192.0.43.10 is called out.example.com, and out.example.com is there',
+      ]),
+    );
+    dns.records.set('mail.example.com', [['v=spf1 a:out.example.com -all']]);
+    dns.others.set('PTR 10.43.0.192.in-addr.arpa', ['other.example.com']);
+    expect(await ask(good)).toEqual(
+      expect.arrayContaining([
+        'ok: SPF of mail.example.com allows 192.0.43.10 (out.example.com) to send for it',
+        'warning: 192.0.43.10 is called other.example.com, which is not there',
+      ]),
+    );
+    dns.others.delete('PTR 10.43.0.192.in-addr.arpa');
+    expect(await ask(good)).toContain('warning: 192.0.43.10 (out.example.com) has no reverse name (PTR)');
+  });
+
+  it('is asked nothing of a server on this machine, and of a name without a dot', async () => {
+    publishGoodRecords();
+    expect((await ask({ SMTP_URL: 'smtp://127.0.0.1' })).join('\n')).not.toContain('127.0.0.1');
+    expect(await ask({ MAIL_FROM: 'noreply@localhost' })).toEqual([]);
+  });
+
+  it('may say that a domain takes no mail, or say nothing', async () => {
+    dns.others.set('MX mail.example.com', ['0 .']);
+    expect(await ask({})).toContain('problem: mail.example.com says that it takes no mail (MX .)');
+    dns.records.set('mail.example.com', 'fail');
+    expect((await ask({})).join('\n')).toContain('mail.example.com: DNS could not be asked: ESERVFAIL');
+  });
+});
+
+describe('checks', () => {
+  it('end, whatever hangs or throws, and the others are told', async () => {
+    const aborted: string[] = [];
+    const findings = await runChecks(
+      [
+        { area: 'database', name: 'one that is well', run: async () => [ok('fine')] },
+        {
+          area: 'storage',
+          name: 'one that hangs',
+          run: (signal) => {
+            signal.addEventListener('abort', () => aborted.push('aborted'));
+            return new Promise(() => undefined);
+          },
+        },
+        { area: 'DNS', name: 'one that throws', run: () => Promise.reject(new Error('broken')) },
+      ],
+      new AbortController().signal,
+      50,
+    );
+    expect(findings.map(({ grade, text }) => `${grade}: ${text}`)).toEqual([
+      'ok: fine',
+      'problem: one that hangs: no answer within 1 s',
+      'problem: one that throws: broken',
+    ]);
+    expect(aborted).toEqual(['aborted']);
+  });
+
+  it.each([
+    ['18.20.0', 'problem'],
+    ['20.19.0', 'ok'],
+    ['23.1.0', 'warning'],
+    ['24.0.0', 'ok'],
+    ['99.0.0', 'warning'],
+  ])('judge Node.js %s: %s', async (version, grade) => {
+    const findings = await checkProgram(version, new Date('2026-01-01')).run(new AbortController().signal);
+    expect(findings[1]?.grade).toBe(grade);
+  });
+
+  it.each([
+    [0, 5, 'ok'],
+    [-4000, 2000, 'ok'],
+    [5000, 100, 'warning'],
+    [-3_600_000, 100, 'problem'],
+  ])('judge a clock that is %i ms ahead, asked for %i ms: %s', (aheadMs, askedMs, grade) => {
+    expect(judgeClock({ aheadMs, askedMs }).grade).toBe(grade);
+  });
+
+  it('judge the end of a version by its day', async () => {
+    const findings = await checkProgram('20.19.0', new Date('2026-05-01')).run(new AbortController().signal);
+    expect(findings[1]?.text).toContain('gets no security fixes since 2026-04-30');
+  });
+});
+
+describe('as a program', () => {
+  it('names a misspelt variable, and ends although a mail server never answers', async () => {
+    const silent = createServer();
+    silent.listen(0, '127.0.0.1');
+    await once(silent, 'listening');
+    const { port: silentPort } = silent.address() as AddressInfo;
+    const child = spawn(process.execPath, [MAIN, 'doctor', '--quiet', '--resolver', dns.address], {
+      cwd: folder.path,
+      env: {
+        PATH: process.env.PATH ?? '',
+        ...envOf({ DATA_DIR: folder.path }),
+        SMTP_URI: 'x',
+        SMTP_URL: `smtp://127.0.0.1:${silentPort}?greeting_timeout_ms=300&connect_timeout_ms=300`,
+      },
+      stdio: ['ignore', 'pipe', 'inherit'],
+    });
+    let stdout = '';
+    child.stdout.setEncoding('utf8').on('data', (text: string) => (stdout += text));
+    const [exitCode] = (await once(child, 'close')) as [number];
+    silent.close();
+    expect(exitCode).toBe(1);
+    expect(stdout).toContain('SMTP_URI is set and has no effect');
+    expect(stdout).toContain('If SMTP_URL is meant, rename it.');
+    expect(stdout).toContain("account default can't send");
+  });
+});

@@ -1,0 +1,22 @@
+/** What two databases hold, as text, so that they can be compared row by row. */
+import { query } from './query.ts';
+
+/** Table → its rows, sorted. Without the migrations and what is empty by its nature. */
+export async function readEverything(
+  connectionString: string,
+  except: readonly string[] = [],
+): Promise<Record<string, readonly string[]>> {
+  const tables = await query(
+    connectionString,
+    `select c.relname::text as name from pg_class c
+    where c.relnamespace = 'email_worker'::regnamespace and c.relkind in ('r', 'p') and not c.relispartition
+      and c.relname <> all ($1) order by 1`,
+    [['schema_migrations', ...except]],
+  );
+  const found: Record<string, readonly string[]> = {};
+  for (const { name } of tables) {
+    const rows = await query(connectionString, `select t::text as row from ${String(name)} t order by 1`);
+    found[String(name)] = rows.map(({ row }) => String(row));
+  }
+  return found;
+}

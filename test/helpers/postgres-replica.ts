@@ -1,0 +1,101 @@
+/** A streaming replica of an external PostgreSQL, made with pg_basebackup; both are of the Debian package. */
+import { execFile, spawn, type ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { chmod, chown, mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { promisify } from 'node:util';
+import { findBinaries, identity, type ExternalPostgres } from './external-postgres.ts';
+import { findFreePort } from './free-port.ts';
+import { query } from './query.ts';
+import { waitUntil } from './wait-until.ts';
+
+export interface PostgresReplica {
+  /** Of the same database as `url` of the primary. */
+  readonly url: string;
+  start(): Promise<void>;
+  /** Ends it at once, sessions included. */
+  stop(): Promise<void>;
+  /** It receives what the primary writes, and carries out none of it until `resume`. */
+  pause(): Promise<void>;
+  resume(): Promise<void>;
+  /** It becomes a server of its own. */
+  promote(): Promise<void>;
+  /** Everything that the primary has written by now is there. */
+  catchUp(): Promise<void>;
+  dispose(): Promise<void>;
+}
+
+/** Starts it, and waits until it has what the primary has. */
+export async function createPostgresReplica(primary: ExternalPostgres): Promise<PostgresReplica> {
+  const binaries = findBinaries();
+  if (binaries === null) throw new Error('no PostgreSQL is installed');
+  const user = identity();
+  const folder = await mkdtemp(path.join(tmpdir(), 'postgres-replica-'));
+  if (user.uid !== undefined && user.gid !== undefined) await chown(folder, user.uid, user.gid);
+  const data = path.join(folder, 'data');
+  const from = new URL(primary.url);
+  await promisify(execFile)(
+    path.join(binaries, 'pg_basebackup'),
+    ['-d', `postgres://mail@${from.host}/postgres`, '-D', data, '-R', '-c', 'fast', '--no-sync'],
+    { ...user, cwd: folder },
+  );
+  await chmod(data, 0o700);
+  const port = await findFreePort();
+  const own = new URL(primary.url);
+  own.port = String(port);
+  let server: ChildProcess | null = null;
+  const replica: PostgresReplica = {
+    url: own.href,
+    async start() {
+      server = spawn(
+        path.join(binaries, 'postgres'),
+        ['-D', data, '-p', String(port), '-k', folder, '-c', 'wal_receiver_status_interval=1'],
+        { ...user, cwd: folder, stdio: 'ignore' },
+      );
+      await waitUntil('the replica answers', () =>
+        query(own.href, 'select 1').then(
+          () => true,
+          () => false,
+        ),
+      );
+    },
+    async stop() {
+      if (server === null) return;
+      const exited = once(server, 'exit');
+      server.kill('SIGQUIT');
+      await exited;
+      server = null;
+    },
+    async pause() {
+      await query(own.href, 'select pg_wal_replay_pause()');
+      await waitUntil('the replica has paused', async () => {
+        const [row] = await query(own.href, 'select pg_get_wal_replay_pause_state() as state');
+        return row?.['state'] === 'paused';
+      });
+    },
+    async resume() {
+      await query(own.href, 'select pg_wal_replay_resume()');
+    },
+    async promote() {
+      await query(own.href, 'select pg_promote()');
+    },
+    async catchUp() {
+      const [row] = await query(primary.url, 'select pg_current_wal_flush_lsn()::text as position');
+      await waitUntil('the replica has caught up', async () => {
+        const [found] = await query(
+          own.href,
+          `select pg_last_wal_replay_lsn() >= '${String(row?.['position'])}'::pg_lsn as is_there`,
+        );
+        return found?.['is_there'] === true;
+      });
+    },
+    async dispose() {
+      await replica.stop();
+      await rm(folder, { recursive: true, force: true });
+    },
+  };
+  await replica.start();
+  await replica.catchUp();
+  return replica;
+}
