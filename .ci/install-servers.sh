@@ -11,7 +11,7 @@ is_installed() {
 }
 
 missing=()
-for package in postfix dovecot-imapd dovecot-lmtpd opendkim dnsmasq-base postgresql prometheus nginx-light systemd chromium; do
+for package in postfix dovecot-imapd dovecot-lmtpd opendkim dnsmasq-base postgresql pgbouncer prometheus nginx-light systemd chromium; do
   is_installed "$package" || missing+=("$package")
 done
 to_unpack=()
