@@ -26,12 +26,12 @@ describe.skipIf(skipWithoutExternalPostgres() || skipWithoutPgBouncer())('a repl
   /** Added to by tests, under keys of their own. */
   let lastKey = 0;
 
-  function open(url: string): Pool {
+  function open(url: string, statementTimeoutMs = 60_000): Pool {
     const made = createPool({
       connection: url,
       maxConnections: CONNECTIONS,
       connectTimeoutMs: 30_000,
-      statementTimeoutMs: 60_000,
+      statementTimeoutMs,
       logger: silentLogger,
     });
     pools.push(made);
@@ -39,10 +39,10 @@ describe.skipIf(skipWithoutExternalPostgres() || skipWithoutPgBouncer())('a repl
   }
 
   /** As a process of its own has them. @param maxLagMs long: the replica is waited for, on a slow machine too */
-  const createReads = (url: string, maxLagMs = 1500): ReplicaReads =>
+  const createReads = (url: string, maxLagMs = 1500, replicaPool = open(url)): ReplicaReads =>
     createReplicaReads({
       primary: pool,
-      replica: open(url),
+      replica: replicaPool,
       maxLagMs,
       now: () => performance.now(),
       logger: silentLogger,
@@ -207,6 +207,40 @@ describe.skipIf(skipWithoutExternalPostgres() || skipWithoutPgBouncer())('a repl
       });
       expect(rows).toEqual([{ slept: '', is_replica: true }]);
       expect(reads.figures().state).toBe('used');
+    });
+
+    it('that is slow to answer serves a read that the primary fails meanwhile', async () => {
+      const reads = createReads(replica.url);
+      await untilServed(reads);
+      const { rows } = await reads.query({
+        text: `select case when pg_is_in_recovery() then pg_sleep(3)::text else now()::text::int::text end as slept`,
+        values: [],
+      });
+      expect(rows).toEqual([{ slept: '' }]);
+      expect(reads.figures().state).toBe('used');
+    });
+
+    it('is not blamed for a slow read that both fail: the error is that of the primary, asked once', async () => {
+      const reads = createReads(replica.url);
+      await untilServed(reads);
+      const { byPrimary } = reads.figures();
+      const failing = `select pg_sleep(3), ('on_a_replica_' || pg_is_in_recovery())::regclass`;
+      await expect(reads.query({ text: failing, values: [] })).rejects.toThrow('on_a_replica_false');
+      expect(reads.figures()).toMatchObject({ state: 'used', byPrimary: byPrimary + 1 });
+    });
+
+    it('keeps no connection that owes an answer', async () => {
+      // Given up 2.1 s after it was asked: later than the primary is asked as well, and before that answers.
+      const replicaPool = open(proxied, 100);
+      const reads = createReads(proxied, 1500, replicaPool);
+      await untilServed(reads);
+      expect(replicaPool.totalCount).toBeGreaterThan(0);
+      proxy.silence();
+      const { rows } = await reads.query({ text: `select pg_sleep(1)::text as slept`, values: [] });
+      expect(rows).toEqual([{ slept: '' }]);
+      expect(replicaPool.totalCount).toBe(0);
+      proxy.heal();
+      await untilServed(reads);
     });
 
     it('fails a read that the primary fails as well', async () => {

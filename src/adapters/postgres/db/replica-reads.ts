@@ -10,7 +10,7 @@ import pg, { type Pool, type PoolClient, type QueryResult } from 'pg';
 import { ServiceError } from '../../../core/errors.ts';
 import type { Logger } from '../../../app/base/basics.ts';
 import { createBatches } from './batches.ts';
-import { sharedSettings } from './connection.ts';
+import { cutAfterTimeout, sharedSettings } from './connection.ts';
 import { ReplicaQuery } from './replica-query.ts';
 import { call, run, statement, type Executor } from './statement.ts';
 
@@ -49,6 +49,11 @@ const PATIENCE_MS = 2000;
 /** How long reads leave the replica alone, in ms. It catches up soon, or not at all; one that is away is tried ever more rarely. */
 const REST_MS = { behind: 250, other: 30_000, away: 1000 } as const;
 const MAX_REST_MS = 30_000;
+
+interface Asked {
+  readonly answer: Promise<QueryResult>;
+  readonly result: QueryResult | null;
+}
 
 type Question = Parameters<Executor['query']>[0];
 type Fault = Exclude<ReplicaState, 'untried' | 'used'>;
@@ -99,7 +104,11 @@ export function createReplicaReads(options: ReplicaReadsOptions): ReplicaReads {
       settings,
     });
     return await new Promise((resolve, reject) => {
-      query.callback = (error, result) => (error ? reject(error) : resolve(result as QueryResult));
+      query.callback = (error, result) => {
+        if (!error) return resolve(result as QueryResult);
+        cutAfterTimeout(client as PoolClient & { end(): Promise<void> }, error);
+        reject(error);
+      };
       client.query(query as unknown as pg.Submittable);
     });
   }
@@ -150,57 +159,73 @@ export function createReplicaReads(options: ReplicaReadsOptions): ReplicaReads {
     state = fault;
   }
 
-  /** null: the primary is to carry it out. */
+  /** null: the primary is to carry it out. Throws when the replica was asked, was late, and both failed. */
   async function tryReplica(question: Question): Promise<QueryResult | null> {
     const isTrial = state !== 'used';
     if (isTrial) isTrying = true;
     const giveUp = new AbortController();
     try {
-      const position = await readPosition(null).catch(() => null);
-      if (position === null) return null;
-      if (isTrial) await within(PATIENCE_MS, compareServers());
-      const answer = onReplica(question, position, giveUp.signal);
-      const first = await within(PATIENCE_MS, answer).catch((error: unknown) => {
-        if (error instanceof LateError) return null;
-        throw error;
-      });
-      if (first === null) return await fromEither(question, answer, giveUp);
-      noteUse();
-      counts.byReplica += 1;
-      return first;
-    } catch (error) {
-      const fault = faultOf(error);
-      if (fault !== null) noteFault(fault, error);
-      return null;
+      const asked = await askReplica(question, isTrial, giveUp.signal);
+      return asked?.result === null
+        ? await fromEither(question, asked.answer, giveUp)
+        : (asked?.result ?? null);
     } finally {
       if (isTrial) isTrying = false;
     }
   }
 
-  /** The statement may be a slow one, or the replica be gone without a word: the first answer of the two counts. */
+  /** null: it is not to be used, or has failed. A result of null: it is late, and `answer` is still to come. */
+  async function askReplica(
+    question: Question,
+    isTrial: boolean,
+    signal: AbortSignal,
+  ): Promise<Asked | null> {
+    try {
+      const position = await readPosition(null).catch(() => null);
+      if (position === null) return null;
+      if (isTrial) await within(PATIENCE_MS, compareServers());
+      const answer = onReplica(question, position, signal);
+      const result = await within(PATIENCE_MS, answer).catch((error: unknown) => {
+        if (error instanceof LateError) return null;
+        throw error;
+      });
+      if (result !== null) noteRead();
+      return { answer, result };
+    } catch (error) {
+      const fault = faultOf(error);
+      if (fault !== null) noteFault(fault, error);
+      return null;
+    }
+  }
+
+  function noteRead(): void {
+    noteUse();
+    counts.byReplica += 1;
+  }
+
+  /**
+   * The statement may be a slow one, or the replica be gone without a word: the first result of the two counts. When both fail, the
+   * statement is at fault, or both servers are: the error is that of the primary, as without a replica.
+   */
   async function fromEither(
     question: Question,
     answer: Promise<QueryResult>,
     giveUp: AbortController,
-  ): Promise<QueryResult | null> {
+  ): Promise<QueryResult> {
     const own = primary.query(question);
-    // Where it fails and the replica does not, no one needs it.
-    own.catch(() => undefined);
-    let isByReplica = false;
-    const noteAnswer = (result: QueryResult) => {
-      isByReplica = true;
-      return result;
-    };
-    const result = await Promise.race([answer.then(noteAnswer, () => own), own]);
-    if (isByReplica) {
-      noteUse();
-      counts.byReplica += 1;
-      return result;
+    const first = await Promise.any([
+      answer.then((result) => ({ result, isByReplica: true })),
+      own.then((result) => ({ result, isByReplica: false })),
+    ]).catch(() => null);
+    if (first?.isByReplica === true) {
+      noteRead();
+      return first.result;
     }
     giveUp.abort(new LateError());
-    noteFault('away', new LateError());
     counts.byPrimary += 1;
-    return result;
+    if (first === null) return await own;
+    noteFault('away', new LateError());
+    return first.result;
   }
 
   return {
