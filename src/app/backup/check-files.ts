@@ -1,6 +1,7 @@
 /** Reads every file that a record names: it has to be there, and to be what was recorded. */
 import { createHash } from 'node:crypto';
 import type { FileRecord } from '../../core/backup/file-entry.ts';
+import { eachAtOnce } from '../base/each-at-once.ts';
 import type { FileReferences } from '../files/clean-files.ts';
 import type { BlobStore } from '../files/file-ports.ts';
 import type { BackupSource } from './backup-ports.ts';
@@ -28,27 +29,19 @@ export async function checkFiles(
   const folder = ports.spool.create();
   try {
     const list = await ports.source.withSnapshot((snapshot) => spoolRecords(folder, snapshot.readFiles()));
-    const failures: unknown[] = [];
-    const underWay = new Set<Promise<void>>();
-    for await (const file of readRecords(ports, list)) {
-      if (signal.aborted || failures.length > 0) break;
-      const check = findFault(ports, file)
-        .then(
-          (fault) => {
-            result.files += 1;
-            result.bytes += file.sizeBytes;
-            if (fault === null) return;
-            result.faults += 1;
-            onFault(file.path, fault);
-          },
-          (error: unknown) => void failures.push(error),
-        )
-        .finally(() => underWay.delete(check));
-      underWay.add(check);
-      if (underWay.size >= FILES_AT_ONCE) await Promise.race(underWay);
-    }
-    await Promise.all(underWay);
-    if (failures.length > 0) throw failures[0];
+    await eachAtOnce(
+      readRecords(ports, list),
+      FILES_AT_ONCE,
+      async (file) => {
+        const fault = await findFault(ports, file);
+        result.files += 1;
+        result.bytes += file.sizeBytes;
+        if (fault === null) return;
+        result.faults += 1;
+        onFault(file.path, fault);
+      },
+      signal,
+    );
     return result;
   } finally {
     await folder.remove();

@@ -5,7 +5,7 @@ import type { Vault } from './vault.ts';
 
 /** In the order of the paths. Throws BackupError where it is damaged. */
 export async function* readFileLines(
-  vault: Vault,
+  vault: Pick<Vault, 'readStream'>,
   id: string,
   { files }: Manifest,
 ): AsyncGenerator<FileLine> {

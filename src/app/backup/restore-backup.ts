@@ -5,6 +5,7 @@
 import { createHash } from 'node:crypto';
 import { isAbsent, type FileEntry } from '../../core/backup/file-entry.ts';
 import { BackupError, type Manifest } from '../../core/backup/manifest.ts';
+import { eachAtOnce } from '../base/each-at-once.ts';
 import type { BlobStore, Content, Spool } from '../files/file-ports.ts';
 import type { LoadResult, RestoreTarget, WaitingSendsPolicy } from './backup-ports.ts';
 import { readFileLines } from './file-list.ts';
@@ -96,24 +97,14 @@ async function restoreFiles(
   signal: AbortSignal,
 ): Promise<number> {
   let stored = 0;
-  const underWay = new Set<Promise<void>>();
-  const failures: unknown[] = [];
-  for await (const line of readFileLines(ports.vault, id, manifest)) {
-    if (isAbsent(line)) continue;
-    if (signal.aborted || failures.length > 0) break;
-    const work = restoreFile(ports, line)
-      .then(
-        (isNew) => {
-          if (isNew) stored += 1;
-        },
-        (error: unknown) => void failures.push(error),
-      )
-      .finally(() => underWay.delete(work));
-    underWay.add(work);
-    if (underWay.size >= FILES_AT_ONCE) await Promise.race(underWay);
-  }
-  await Promise.all(underWay);
-  if (failures.length > 0) throw failures[0];
+  await eachAtOnce(
+    readFileLines(ports.vault, id, manifest),
+    FILES_AT_ONCE,
+    async (line) => {
+      if (!isAbsent(line) && (await restoreFile(ports, line))) stored += 1;
+    },
+    signal,
+  );
   return stored;
 }
 

@@ -1,6 +1,7 @@
 /** Reads a backup whole, without a database: every hash and every count of it. */
 import { isAbsent, type FileEntry } from '../../core/backup/file-entry.ts';
 import { BackupError, type Manifest } from '../../core/backup/manifest.ts';
+import { eachAtOnce } from '../base/each-at-once.ts';
 import { readFileLines } from './file-list.ts';
 import type { Vault } from './vault.ts';
 
@@ -22,7 +23,7 @@ const LINE_FEED = 0x0a;
 
 /** Throws BackupError when the manifest can't be read. */
 export async function verifyBackup(
-  vault: Vault,
+  vault: Pick<Vault, 'readManifest' | 'readStream' | 'readFile'>,
   id: string,
   { signal, onFault }: VerifyOptions,
 ): Promise<VerifyResult> {
@@ -47,18 +48,17 @@ export async function verifyBackup(
   }
   let files = 0;
   try {
-    const underWay = new Set<Promise<void>>();
-    for await (const line of readFileLines(vault, id, manifest)) {
-      signal.throwIfAborted();
-      if (isAbsent(line)) continue;
-      files += 1;
-      const check = readWhole(vault, line)
-        .catch(tell)
-        .finally(() => underWay.delete(check));
-      underWay.add(check);
-      if (underWay.size >= FILES_AT_ONCE) await Promise.race(underWay);
-    }
-    await Promise.all(underWay);
+    await eachAtOnce(
+      readFileLines(vault, id, manifest),
+      FILES_AT_ONCE,
+      async (line) => {
+        if (isAbsent(line)) return;
+        files += 1;
+        await readWhole(vault, line).catch(tell);
+      },
+      signal,
+    );
+    signal.throwIfAborted();
     if (files !== manifest.files.count)
       throw new BackupError(`the list names ${files} files, and not ${manifest.files.count}`);
   } catch (error) {
@@ -76,6 +76,6 @@ async function countRows(source: AsyncIterable<Buffer>): Promise<number> {
   return rows;
 }
 
-async function readWhole(vault: Vault, entry: FileEntry): Promise<void> {
+async function readWhole(vault: Pick<Vault, 'readFile'>, entry: FileEntry): Promise<void> {
   for await (const piece of vault.readFile(entry)) void piece;
 }
