@@ -15,23 +15,37 @@ export function withoutSecrets(config: Config): <F extends Finding>(finding: F) 
   });
 }
 
-function secretsOf({
-  apiSecrets,
-  commands,
-  databaseUrl,
-  s3Credentials,
-  accounts,
-}: Config): readonly string[] {
-  const urls = [databaseUrl, ...accounts.flatMap(({ smtpUrl, imap }) => [smtpUrl, imap?.url ?? null])];
-  const passwords = urls.flatMap((url) => {
-    if (url === null) return [];
-    const { password } = new URL(url);
-    return [password, decoded(password)];
-  });
-  const all = [...apiSecrets, commands.serviceKey ?? '', s3Credentials?.secretAccessKey ?? '', ...passwords];
-  const readable = [...new Set(all)].filter((secret) => secret.length >= MIN_LENGTH);
+function secretsOf(config: Config): readonly string[] {
+  const { apiSecrets, commands, databaseUrl, databaseReadUrl, s3Credentials, backupKey, tracing, accounts } =
+    config;
+  const urls = [
+    databaseUrl,
+    databaseReadUrl,
+    ...accounts.flatMap(({ smtpUrl, imap }) => [smtpUrl, imap?.url ?? null]),
+  ];
+  const all = [
+    ...apiSecrets,
+    commands.serviceKey,
+    s3Credentials?.accessKeyId,
+    s3Credentials?.secretAccessKey,
+    backupKey,
+    ...Object.values(tracing?.headers ?? {}).flatMap((value) => [value, encodeURIComponent(value)]),
+    ...accounts.flatMap(({ oauth2 }) => [oauth2?.clientSecret, oauth2?.refreshToken]),
+    ...urls.flatMap(passwordsOf),
+  ];
+  const readable = all.flatMap((secret) => ((secret ?? '').length >= MIN_LENGTH ? [secret as string] : []));
   // Base64 is how SMTP and IMAP carry them.
-  return readable.flatMap((secret) => [secret, Buffer.from(secret).toString('base64')]);
+  const forms = readable.flatMap((secret) => [secret, Buffer.from(secret).toString('base64')]);
+  // One may stand within another, of which the rest would be left.
+  return [...new Set(forms)].sort((a, b) => b.length - a.length);
+}
+
+/** As it stands in the address, and as it is sent. */
+function passwordsOf(text: string | null): readonly string[] {
+  if (text === null) return [];
+  const { password, searchParams } = new URL(text);
+  // PostgreSQL takes it there too.
+  return [password, decoded(password), ...searchParams.getAll('password')];
 }
 
 function decoded(text: string): string {
