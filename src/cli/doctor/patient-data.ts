@@ -7,6 +7,7 @@ import path from 'node:path';
 import { DataDirError, lockDataDir, type DataDirLock } from '../../adapters/data-dir/data-dir-lock.ts';
 import { createPool, type PoolOptions } from '../../adapters/postgres/db/pool.ts';
 import { findEmbeddedPostgres } from '../../adapters/postgres/embedded/find-server.ts';
+import { findPlace } from '../../adapters/postgres/embedded/place.ts';
 import { startEmbeddedPostgres } from '../../adapters/postgres/embedded/server.ts';
 import type { Logger } from '../../app/base/basics.ts';
 import type { Config } from '../../config/config.ts';
@@ -124,19 +125,12 @@ async function openEmbedded(
 ): Promise<PoolOptions['connection'] | null> {
   if (dataDir.kind === 'missing' || dataDir.kind === 'unusable') return null;
   if (dataDir.kind === 'held') return await findEmbeddedPostgres(folder);
-  if (!(await hasEmbeddedDatabase(folder))) return null;
+  // A first start that was cut short leaves folders, and no database.
+  if ((await findPlace(folder)) === null) return null;
   const server = await startEmbeddedPostgres({ dataDir: folder, logger, signal });
   teardown.push(() => {
     const late = new Promise<void>((resolve) => setTimeout(resolve, END_MS).unref());
     return Promise.race([server.stop(), late]);
   });
   return server.connection;
-}
-
-/** In DATA_DIR, or where it says that its database is. */
-async function hasEmbeddedDatabase(folder: string): Promise<boolean> {
-  for (const name of ['postgres/data/PG_VERSION', 'postgres-place.json']) {
-    if ((await stat(path.join(folder, name)).catch(() => null)) !== null) return true;
-  }
-  return false;
 }
