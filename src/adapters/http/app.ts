@@ -188,6 +188,7 @@ export function createHttpApp(options: HttpAppOptions): HttpApp {
       const server = createServer(limits, tls, handler);
       if (tls !== null) handshakes.attach(server);
       slots.attach(server);
+      shutdown.attach(server);
       answerExpectations(server);
       return server;
     },
@@ -207,7 +208,6 @@ export function createHttpApp(options: HttpAppOptions): HttpApp {
   app.removeAllContentTypeParsers();
   // Bodies are read by the one route that wants them.
   app.addContentTypeParser('*', (_request, _body, done) => done(null));
-  shutdown.attach(app.server);
   app.addHook('onSend', (_request, reply, _payload, done) => {
     if (shutdown.isDraining) reply.header('connection', 'close');
     done();

@@ -42,6 +42,13 @@ describe('a service that stops', () => {
     expect(shutdown.quietMs()).toBe(0);
   });
 
+  it('ends the connections of each address it listens on', () => {
+    const other = { keepAliveTimeout: 72_000 };
+    shutdown.attach(other);
+    shutdown.end();
+    expect([server, other]).toEqual([{ keepAliveTimeout: 1 }, { keepAliveTimeout: 1 }]);
+  });
+
   it('refuses everything at the end, and no step leads back', () => {
     shutdown.end();
     shutdown.beginDrain();

@@ -14,7 +14,7 @@ const READS: ReadonlySet<string> = new Set(['GET', 'HEAD']);
 export class Shutdown {
   readonly #now: () => number;
   readonly #stopping = new AbortController();
-  #server: { keepAliveTimeout: number } | null = null;
+  readonly #servers = new Set<{ keepAliveTimeout: number }>();
   #step: 'serving' | 'draining' | 'turning away' | 'ended' = 'serving';
   #takenAt = Number.NEGATIVE_INFINITY;
 
@@ -23,8 +23,9 @@ export class Shutdown {
     this.#now = now;
   }
 
+  /** One for each address that is listened on: `localhost` may be two. */
   attach(server: { keepAliveTimeout: number }): void {
-    this.#server = server;
+    this.#servers.add(server);
   }
 
   /** Connections close after their answer. */
@@ -57,7 +58,7 @@ export class Shutdown {
     this.#step = 'ended';
     this.#stopping.abort();
     // For answers whose headers are out already: their connections would be kept, and closing would wait for them.
-    if (this.#server !== null) this.#server.keepAliveTimeout = 1;
+    for (const server of this.#servers) server.keepAliveTimeout = 1;
   }
 
   /** null: the request is taken. */
