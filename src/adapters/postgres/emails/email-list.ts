@@ -16,7 +16,7 @@ import { formatTsquery } from '../../../core/search/query.ts';
 import { COMMON_STATES, filteredPages, type FilteredPages } from './filtered-emails.ts';
 import { matches } from '../search/matches.ts';
 import { LISTING } from './email-json.ts';
-import { mergePieces, selectPage, toPage, type PageRow } from './email-pages.ts';
+import { mergePieces, selectPage, toPage, type PageRow, type RowBound } from './email-pages.ts';
 import { run, statements, type Executor } from '../db/statement.ts';
 import { WALK_COST, type planSearch } from '../search/search-plan.ts';
 import { searchPage } from '../search/search-pages.ts';
@@ -99,7 +99,7 @@ const conditionsOf = ({ defect, ofAccounts, isNext }: Choice): readonly string[]
 ];
 
 /** The list in its order, at most `rows` of it; only what the index has. */
-function list(choice: Choice, rows: string): string {
+function list(choice: Choice, rows: RowBound): string {
   const { state, defect } = choice;
   const states = state === null ? (defect === null ? EMAIL_STATES : [null]) : [state];
   const pieces = states.map(
@@ -114,7 +114,7 @@ const selectEmails = (found: string) =>
   selectPage(LISTING, `(${found}) p join emails e on e.id = p.id`, '$limit');
 
 const LIST = statements('list-emails', CHOICES, (choice) =>
-  selectEmails(list(choice, '$limit')),
+  selectEmails(list(choice, 'page')),
 ).narrow<PageRow>();
 
 const WORDS_DECIDE = { plannedEachTime: 'the best plan depends on how common the words are' };

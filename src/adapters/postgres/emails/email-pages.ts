@@ -9,11 +9,13 @@ export interface PageRow extends EmailRow {
   readonly date: Date;
 }
 
+export type RowBound = 'page' | `$${string}`;
+
 /** Rows of the largest page and one more. */
 const MAX_PAGE_ROWS = 201;
 
 /**
- * At most `rows` of the pieces of an index, in their order, of which each is in this order itself; `$limit` for a page.
+ * At most `rows` of the pieces of an index, in their order, of which each is in this order itself.
  *
  * A page has a fixed bound too, within the one that is asked for. PostgreSQL takes an unknown limit for a tenth of all rows, and
  * where the plan for that seems dearer than the one for the value, it makes a plan for the value each time, which takes
@@ -21,12 +23,18 @@ const MAX_PAGE_ROWS = 201;
  *
  * @param pieces each a query that ends before its `limit`
  * @param columns of `s`, as they are in the pieces
+ * @param rows a page, of `$limit` rows; or what bounds them, such as `$steps`, which may be more than a page has
  */
-export function mergePieces(pieces: readonly string[], columns: string, order: string, rows: string): string {
-  const most = rows === '$limit' ? String(MAX_PAGE_ROWS) : rows;
+export function mergePieces(
+  pieces: readonly string[],
+  columns: string,
+  order: string,
+  rows: RowBound,
+): string {
+  const most = rows === 'page' ? String(MAX_PAGE_ROWS) : rows;
   const all = pieces.map((piece) => `(${piece} limit ${most})`).join(' union all ');
   const merged = `select ${columns} from (${all}) s ${order} limit ${most}`;
-  return most === rows ? merged : `select ${columns} from (${merged}) s ${order} limit ${rows}`;
+  return rows === 'page' ? `select ${columns} from (${merged}) s ${order} limit $limit` : merged;
 }
 
 /** Emails that a piece of the rest is chosen from. */

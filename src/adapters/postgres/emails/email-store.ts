@@ -91,7 +91,7 @@ const CUSTOMER_EMAILS = statements(
       where ${[`e.customer_id = $customerId and e.direction = '${one}' and ${LISTED}`, ...conditions].join(' and ')}
       order by e.date desc, e.id desc`,
     );
-    const found = mergePieces(pieces, 's.id, s.date', 'order by s.date desc, s.id desc', '$limit');
+    const found = mergePieces(pieces, 's.id, s.date', 'order by s.date desc, s.id desc', 'page');
     return selectPage(EMAIL, `(${found}) e`, '$limit');
   },
 ).narrow<PageRow>();

@@ -6,7 +6,7 @@
 import type { ThreadFilter } from '../../../app/threads/thread-list-ports.ts';
 import { statements } from '../db/statement.ts';
 import { matches } from '../search/matches.ts';
-import { mergePieces } from '../emails/email-pages.ts';
+import { mergePieces, type RowBound } from '../emails/email-pages.ts';
 import {
   ALL_FACETS,
   CONDITIONS,
@@ -32,7 +32,7 @@ type Choice = Conditions & Pick<ThreadFilter, 'direction' | 'unread' | 'unanswer
 const facets = (choice: Choice) => facetsOf({ ...choice, status: null });
 
 /** The list in its order, at most `rows` of it. */
-function list(choice: Choice, rows: string): string {
+function list(choice: Choice, rows: RowBound): string {
   const pieces = facets(choice).map(
     (value) => `select s.* from thread_summaries s
       where ${[`s.facets = ${value}`, ...conditionsOf(choice)].join(' and ')} ${ORDER}`,
@@ -44,7 +44,7 @@ function list(choice: Choice, rows: string): string {
 const isInbox = ({ direction, unread, unanswered, ofCustomer, ofCompany, ofAccounts }: Choice): boolean =>
   direction === null && unread !== false && unanswered !== false && !(ofCustomer || ofCompany || ofAccounts);
 
-export const LIST = statements('list-threads', CHOICES, (choice) => selectThreads(list(choice, '$limit')), {
+export const LIST = statements('list-threads', CHOICES, (choice) => selectThreads(list(choice, 'page')), {
   plannedEachTime: 'kept plans take some 400 kB each, and with filters there would be hundreds',
   when: (choice) => facets(choice).length < ALL_FACETS.length && !isInbox(choice),
 }).narrow<ThreadRow>();
