@@ -104,44 +104,47 @@ export const importCommand = defineCommand({
     const began = performance.now();
     const counts = zeroCounts();
     const log = await watchImport(createImportLog(data.pool), logger, accountId, counts);
-    const watch = await showProgress(output, counts, () => countBytes(files, paths, signal, log.setTotal));
     let outcome: ImportOutcome = 'failed';
     try {
-      await importMail(
-        {
-          files,
-          marks: restore ? NO_MARKS : createImportMarks(data.pool),
-          receive: (request, folder) => data.receiveMessage({ ...request, restores: restore }, folder),
-          reader: data.reader,
-          openFile: (file) => createReadStream(file),
-          spool: data.spool,
-          logger,
-          maxBytes: config.maxInboundBytes,
-          patienceMs: PATIENCE_MS,
-        },
-        { paths, accountId, as, since: sinceDate, isUnread: unread },
-        {
-          advanced: (bytes) => {
-            watch.advanced(bytes);
-            log.advance(bytes);
+      const watch = await showProgress(output, counts, () => countBytes(files, paths, signal, log.setTotal));
+      try {
+        await importMail(
+          {
+            files,
+            marks: restore ? NO_MARKS : createImportMarks(data.pool),
+            receive: (request, folder) => data.receiveMessage({ ...request, restores: restore }, folder),
+            reader: data.reader,
+            openFile: (file) => createReadStream(file),
+            spool: data.spool,
+            logger,
+            maxBytes: config.maxInboundBytes,
+            patienceMs: PATIENCE_MS,
           },
-          failed: (failure) => report.add(failure),
-          empty: (file) =>
-            report.add({ path: file, offset: null, reason: 'is empty: there is no email in it' }),
-          waiting: (reason) => output.note(`${reason}: waiting until it is back`),
-        },
-        counts,
-        signal,
-      );
-      outcome = signal.aborted ? 'stopped' : 'done';
-      await watch.counted;
+          { paths, accountId, as, since: sinceDate, isUnread: unread },
+          {
+            advanced: (bytes) => {
+              watch.advanced(bytes);
+              log.advance(bytes);
+            },
+            failed: (failure) => report.add(failure),
+            empty: (file) =>
+              report.add({ path: file, offset: null, reason: 'is empty: there is no email in it' }),
+            waiting: (reason) => output.note(`${reason}: waiting until it is back`),
+          },
+          counts,
+          signal,
+        );
+        outcome = signal.aborted ? 'stopped' : 'done';
+        await watch.counted;
+      } finally {
+        watch.stop();
+        await report.close();
+        output.print(formatSummary(counts, performance.now() - began));
+        if (!report.isEmpty) output.print(`what could not be imported: ${report.path}`);
+        if (signal.aborted) output.note('run the same command again to continue');
+      }
     } finally {
-      watch.stop();
       await log.end(outcome);
-      await report.close();
-      output.print(formatSummary(counts, performance.now() - began));
-      if (!report.isEmpty) output.print(`what could not be imported: ${report.path}`);
-      if (signal.aborted) output.note('run the same command again to continue');
     }
     if (!signal.aborted && Object.values(counts).every((count) => count === 0)) {
       output.note('no new mail was found there');

@@ -25,8 +25,8 @@ export async function watchImport(
   const id = await log.begin(accountId);
   let bytesDone = 0;
   let bytesTotal: number | null = null;
-  let noting: Promise<void> = Promise.resolve();
-  let isNoting = false;
+  /** null: none is under way. */
+  let noting: Promise<void> | null = null;
   const note = async (outcome: ImportOutcome | null): Promise<void> => {
     try {
       await log.note(id, toProgress(counts, bytesDone, bytesTotal), outcome);
@@ -35,10 +35,8 @@ export async function watchImport(
     }
   };
   const timer = setInterval(() => {
-    if (isNoting) return;
-    isNoting = true;
-    noting = note(null).finally(() => {
-      isNoting = false;
+    noting ??= note(null).finally(() => {
+      noting = null;
     });
   }, NOTE_EVERY_MS);
   return {
