@@ -4,6 +4,7 @@ import { createTokenStore } from '../../adapters/postgres/accounts/oauth2-tokens
 import { openSession } from '../../adapters/smtp-out/open-session.ts';
 import { endOfCertificates } from '../../app/base/peer-certificate.ts';
 import type { Logger } from '../../app/base/basics.ts';
+import { MailboxError } from '../../app/mailboxes/mailbox-ports.ts';
 import type { AccountConfig } from '../../config/config-accounts.ts';
 import type { Config } from '../../config/config.ts';
 import { createTokens } from '../../service/create-access-tokens.ts';
@@ -91,7 +92,7 @@ async function ofSmtp(account: AccountConfig, config: Config, tokens: Tokens): P
     const how = options.credentials === null ? 'without a log-in' : `as ${options.credentials.user}`;
     findings.push(ok(`account ${account.id} sends by ${server}, ${how}`));
   } catch (error) {
-    const advice = adviceFor(formatError(error), found.isConnected, 'SMTP_URL');
+    const advice = adviceFor(error, found.isConnected, 'SMTP_URL');
     findings.push(problem(`account ${account.id} can't send: ${formatError(error)}`, advice));
   }
   return [...findings, ...ofCertificate(server, found.certificateEnds)];
@@ -123,8 +124,13 @@ async function ofImap(
       ...ofCertificate(server, certificateEnds),
     ];
   } catch (error) {
-    const reason = formatError(error);
-    return [problem(`account ${id} can't read its mailbox: ${reason}`, adviceFor(reason, false, 'IMAP_URL'))];
+    const isLogIn = error instanceof MailboxError && error.kind === 'credentials';
+    return [
+      problem(
+        `account ${id} can't read its mailbox: ${formatError(error)}`,
+        adviceFor(error, isLogIn, 'IMAP_URL'),
+      ),
+    ];
   }
 }
 
@@ -135,14 +141,15 @@ function ofCertificate(server: string, end: Date | null): readonly Finding[] {
   ];
 }
 
-/** @param isConnected what failed is the log-in */
-function adviceFor(reason: string, isConnected: boolean, variable: string): string {
+/** @param isLogIn what failed is the log-in: the server was reached, and its certificate is good */
+export function adviceFor(error: unknown, isLogIn: boolean, variable: string): string {
+  if (isLogIn) {
+    return `Correct user and password in ${variable}; some providers want a password for programs, or OAuth2.`;
+  }
+  const reason = formatError(error);
   if (/expired/i.test(reason)) return 'Have the operator of the server renew its certificate.';
   if (/certificate|self.signed|altnames/i.test(reason)) {
     return `Let ${variable} name the host as its certificate does, or trust its authority with tls_ca.`;
-  }
-  if (isConnected || /was refused|\b53\d\b|AUTHENTICATIONFAILED/i.test(reason)) {
-    return `Correct user and password in ${variable}; some providers want a password for programs, or OAuth2.`;
   }
   if (/ENOTFOUND|EAI_AGAIN|getaddrinfo/i.test(reason))
     return `Correct the host in ${variable}, or the DNS of this machine.`;
