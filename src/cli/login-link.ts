@@ -9,6 +9,7 @@ import { formatLoginLink } from '../core/sessions/session-token.ts';
 import { checkConfigured } from '../service/open-certificates.ts';
 import type { OpenData } from '../service/open-data.ts';
 import { defineCommand, UsageError, type CommandResult } from './command.ts';
+import { parseUrl } from './values.ts';
 
 export const loginLinkCommand = defineCommand({
   name: 'login-link',
@@ -28,7 +29,7 @@ export const loginLinkCommand = defineCommand({
   },
   examples: [{ line: 'login-link', meaning: 'Prints a link for the browser on this machine.' }],
   async run({ key, url }, _positionals, { config, output, open }): Promise<CommandResult> {
-    const base = url === undefined ? findUrl(config) : readUrl(url);
+    const base = url === undefined ? findUrl(config) : parseUrl('--url', url).origin;
     const data = await open();
     const holder = key === undefined ? await secretHolder(config) : await keyHolder(data, key);
     const token = await createLoginLink({ ...data, store: createSessionStore(data.pool) }, holder);
@@ -41,13 +42,6 @@ function findUrl({ tls, port }: Config): string {
   return tls === null
     ? `http://127.0.0.1:${port}`
     : new URL(`https://${checkConfigured(tls).name ?? '127.0.0.1'}:${port}`).origin;
-}
-
-function readUrl(text: string): string {
-  const url = URL.canParse(text) ? new URL(text) : null;
-  if (url === null || !/^https?:$/.test(url.protocol))
-    throw new UsageError(`--url is not an address: ${text}`);
-  return url.origin;
 }
 
 async function secretHolder({ apiSecrets, dataDir }: Config): Promise<LinkHolder> {

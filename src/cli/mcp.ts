@@ -1,6 +1,7 @@
 /** `email-worker mcp`: the tools of a running service for a program with a language model, over standard input and output. */
 import { readVersion } from '../config/version.ts';
 import { defineCommand, UsageError, type CommandResult } from './command.ts';
+import { parseUrl } from './values.ts';
 
 const DEFAULT_URL = 'http://127.0.0.1:3000';
 
@@ -24,11 +25,10 @@ export const mcpCommand = defineCommand({
     const token = config.commands.serviceKey;
     if (token === null)
       throw new UsageError('EMAIL_WORKER_KEY is not set: it names the key that the model is to use.');
-    if (!URL.canParse(url) || !/^https?:$/.test(new URL(url).protocol))
-      throw new UsageError(`--url is not an address: ${url}`);
+    const service = parseUrl('--url', url);
     // Loaded when it is asked for: its libraries are half of what all commands together load.
     const { serveStdio } = await import('../adapters/mcp/stdio.ts');
-    await serveStdio({ url: new URL(url), token, version: readVersion(), signal });
+    await serveStdio({ url: service, token, version: readVersion(), signal });
     return 'done';
   },
 });

@@ -1,4 +1,5 @@
 /** Values of options that are more than a word. All throw UsageError with the option's name. */
+import { parseServiceUrl } from '../config/config-commands.ts';
 import { UsageError } from './command.ts';
 
 /** A day in UTC, or a moment with its zone (RFC 3339). */
@@ -10,6 +11,10 @@ export function parseDate(option: string, text: string): Date {
   }
   return date;
 }
+
+/** The address of a service. */
+export const parseUrl = (option: string, text: string): URL =>
+  parseServiceUrl(text, (reason) => new UsageError(`${option} ${reason}`));
 
 /** Lower-case. */
 export function parseUuid(option: string, text: string): string {

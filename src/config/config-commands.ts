@@ -3,7 +3,7 @@ import { ConfigError } from './config-error.ts';
 import { secretVariable, variable } from './variable.ts';
 
 export const COMMAND_VARIABLES = {
-  /** Ends without a slash; null: the service of this very configuration. */
+  /** null: the service of this very configuration. */
   serviceUrl: variable('EMAIL_WORKER_URL', {
     parse: readServiceUrl,
     defaultText: 'the service that `HOST` and `PORT` configure',
@@ -25,11 +25,20 @@ export const COMMAND_VARIABLES = {
 
 function readServiceUrl(text: string | null, name: string): URL | null {
   if (text === null) return null;
+  return parseServiceUrl(text, (reason) => new ConfigError(name, reason));
+}
+
+/**
+ * Where a service is, as an operator names it. The address itself is never quoted: it may hold a password.
+ *
+ * @param toError makes what is thrown of the reason
+ */
+export function parseServiceUrl(text: string, toError: (reason: string) => Error): URL {
   const url = URL.canParse(text) ? new URL(text) : null;
-  const isGood =
-    url !== null &&
-    /^https?:$/.test(url.protocol) &&
-    `${url.username}${url.password}${url.search}${url.hash}` === '';
-  if (!isGood) throw new ConfigError(name, 'must be an address such as https://mail.example.com');
+  if (url === null || !/^https?:$/.test(url.protocol))
+    throw toError('must be an address such as https://mail.example.com');
+  if (url.username !== '' || url.password !== '')
+    throw toError('must hold no user and no password: the service is asked with a key, EMAIL_WORKER_KEY');
+  if (url.search !== '' || url.hash !== '') throw toError('must end with its path');
   return url;
 }

@@ -216,6 +216,28 @@ describe('the service that is asked', () => {
     ]);
   });
 
+  it('is named without a password, which is never quoted', async () => {
+    const url = world.service.url.replace('//', '//alice:pass-of-alice@');
+    const env = { EMAIL_WORKER_KEY: TEST_SECRET };
+    for (const command of ['queue', 'mcp', 'login-link']) {
+      const { exitCode, stderr } = await runCommandInProcess([command, '--url', url], {
+        dataDir: folder.path,
+        env,
+      });
+      expect([exitCode, stderr]).toEqual([
+        2,
+        expect.stringContaining('--url must hold no user and no password'),
+      ]);
+      expect(stderr).not.toContain('pass-of-alice');
+    }
+    const configured = await runCommandInProcess(['queue'], {
+      dataDir: folder.path,
+      env: { ...env, EMAIL_WORKER_URL: url },
+    });
+    expect(configured.stderr).toContain('EMAIL_WORKER_URL: must hold no user and no password');
+    expect(configured.stderr).not.toContain('pass-of-alice');
+  });
+
   it('is the one of this configuration, with its secret, when none is named', async () => {
     const port = new URL(world.service.url).port;
     const own = { dataDir: world.service.dataDir, env: { PORT: port, API_SECRET: TEST_SECRET } };

@@ -12,6 +12,7 @@ import { checkConfigured } from '../../service/open-certificates.ts';
 import type { CommandContext } from '../command.ts';
 import { UsageError } from '../command.ts';
 import { formatError } from '../command-logger.ts';
+import { parseUrl } from '../values.ts';
 
 /** Every command that asks the service has them. */
 export const API_OPTIONS = {
@@ -119,18 +120,12 @@ interface Target {
 
 /** The secret of this configuration is for its own service; no other address gets it. */
 async function findTarget(named: string | undefined, config: Config): Promise<Target> {
-  const url = named === undefined ? config.commands.serviceUrl : readUrl(named);
+  const url = named === undefined ? config.commands.serviceUrl : parseUrl('--url', named);
   const { serviceKey } = config.commands;
   if (url === null) return { url: ownUrl(config), token: serviceKey ?? (await ownSecret(config)) };
   if (serviceKey === null)
     throw new UsageError('EMAIL_WORKER_KEY is not set: it names the key to ask that service with');
   return { url, token: serviceKey };
-}
-
-function readUrl(text: string): URL {
-  const url = URL.canParse(text) ? new URL(text) : null;
-  if (url === null || !/^https?:$/.test(url.protocol)) throw new UsageError('--url is not an address');
-  return url;
 }
 
 /** Where the service of this configuration listens, seen from this machine. Throws UsageError when that can't be known. */
