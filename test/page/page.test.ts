@@ -10,8 +10,10 @@ import { waitUntil } from '../helpers/wait-until.ts';
 import { TEST_SECRET, type ServiceProcess } from '../helpers/service-process.ts';
 
 const PHONE = { viewport: { width: 390, height: 844 }, isMobile: true, hasTouch: true, locale: 'de-DE' };
-/** Newer than all other mail of this file. */
-const DATE = () => new Date().toUTCString().replace('GMT', '+0000');
+/** Newer than all other mail of this file, and none of the same second: lists tell those apart by nothing that a test knows. */
+const START = Date.now() - 600_000;
+let dates = 0;
+const DATE = () => new Date(START + (dates += 1) * 1000).toUTCString().replace('GMT', '+0000');
 
 describe.skipIf(skipWithoutChromium())('the page', () => {
   const pages = usePages();
@@ -76,12 +78,15 @@ describe.skipIf(skipWithoutChromium())('the page', () => {
   });
 
   it('leaves lines where they are seen while new mail comes in above', async () => {
-    for (let number = 0; number < 16; number += 1) await receiveNow(`Line ${number}`);
+    const lineDates = Array.from({ length: 16 }, DATE);
+    for (const [number, date] of lineDates.entries()) await receiveNow(`Line ${number}`, { date });
     const page = await open('/');
     await page.locator('.row', { hasText: 'Line 15' }).waitFor();
     const scrolled = (): Promise<number> => page.evaluate(`document.querySelector('.list-scroll').scrollTop`);
+    // As it is painted: between two frames, Chromium looks for lines where they were before.
     const topRow = (): Promise<string> =>
-      page.evaluate(`(() => {
+      page.evaluate(`(async () => {
+        for (let frames = 0; frames < 2; frames += 1) await new Promise(requestAnimationFrame);
         const { left, top } = document.querySelector('.list-scroll').getBoundingClientRect();
         return document.elementFromPoint(left + 40, top + 10).closest('.row').textContent;
       })()`);
@@ -90,6 +95,12 @@ describe.skipIf(skipWithoutChromium())('the page', () => {
     await receiveNow('Above the lines');
     await expect.poll(scrolled).toBeGreaterThan(300);
     expect(await topRow()).toBe(seen);
+    // Of an older date, it is put in among the lines: below what is seen at the top.
+    const scrolledTo = await scrolled();
+    await receiveNow('Among the lines', { date: lineDates[10] });
+    await page.locator('.row', { hasText: 'Among the lines' }).waitFor();
+    expect(await topRow()).toBe(seen);
+    expect(await scrolled()).toBe(scrolledTo);
     await page.evaluate(`document.querySelector('.list-scroll').scrollTo(0, 0)`);
     await page.locator('.row', { hasText: 'Above the lines' }).waitFor();
   });
