@@ -2,8 +2,8 @@
  * Makes a release of the checkout it runs in: `npm run release -- patch|minor|major|1.2.3 [--dry-run] [--sign <key>]`.
  *
  * Versions, documents that name the package, and the changelog are set; then it builds and packs into `release/`, writes checksums, commits
- * and tags. Nothing is pushed or published. What can be wrong is found before anything is written; when a step fails after that, the files
- * are as they were. It needs Node.js, npm, git, and ssh-keygen to sign.
+ * and tags. Nothing is pushed or published. The version, the state of the checkout and the changelog are checked before anything is written. When
+ * a step before the commit fails, those files are put back; when the tag fails, the commit stays. It needs Node.js, npm, git, and ssh-keygen to sign.
  */
 import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';

@@ -78,7 +78,7 @@ export function limitToAccounts(
 
   /**
    * Those who see the same accounts share their `Idempotency-Key`s, and no others: whether another caller used one is not told, and
-   * nobody's send stands in the way. No caller can name the result: theirs have no spaces.
+   * no send of another caller stands in the way. No caller can name the result: theirs have no spaces.
    */
   function ownKey(key: string): string {
     const names = createHash('sha256')
@@ -108,7 +108,7 @@ export function limitToAccounts(
     return draft;
   }
 
-  /** Those that any account may use are everybody's to read. */
+  /** Every caller may read those that any account may use. */
   async function readTemplate(id: string, version: number | null): Promise<Template> {
     const template = await application.readTemplate(id, version);
     if (template.accountId !== null && !sees(template.accountId))

@@ -4,7 +4,7 @@
  */
 import type { Piece } from './untrusted.ts';
 
-/** Types that are text, whatever their bytes; of application/octet-stream the bytes decide alone. */
+/** Files of other types are not looked at. application/octet-stream is what programs say that know nothing better. */
 const TEXT_TYPE =
   /^(text\/|message\/rfc822|application\/(octet-stream|json|xml|csv|x-yaml|yaml|sql|javascript|ics|[a-z0-9.-]{1,80}\+(json|xml))\s*(;|$))/i;
 

@@ -173,7 +173,7 @@ function createProcessGauges(gauge: MakeGauge) {
 
 /** Without series where there is no replica. */
 function createReplicaGauges(gauge: MakeGauge, registers: [Registry]) {
-  const isUsed = gauge('replica_used', '1 while the replica serves reads, else 0.');
+  const isUsed = gauge('replica_used', '1 while the replica serves reads, or before the first read; else 0.');
   isUsed.remove();
   const reads = new Counter<'by'>({
     name: `${PREFIX}replica_reads_total`,

@@ -1,11 +1,11 @@
 /**
  * Which objects are in use, in memory that does not grow with their number as a set's does: 2 bytes for each. It may say of one in
- * some hundreds that it is in use although it is not, never the other way round (a Bloom filter).
+ * nearly 2,000 that it is in use although it is not, never the other way round (a Bloom filter).
  */
 import { createHash, randomBytes } from 'node:crypto';
 
 const BITS_PER_NAME = 16;
-/** What is best for so many bits, nearly: one name in 2,000 is taken for used. */
+/** What is best for so many bits, nearly: one name in nearly 2,000 is taken for used. */
 const HASHES = 8;
 
 export class UsedNames {

@@ -1,6 +1,5 @@
-import { outsideRequest } from './request-scope.ts';
-
 /** The passing of time, as loops see it: passed in, so that a test decides when timers fire and in which order. */
+import { outsideRequest } from './request-scope.ts';
 
 export interface Timers {
   /** Milliseconds since some moment; never goes back, and continues while the process is stopped. */

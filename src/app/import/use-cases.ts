@@ -2,7 +2,7 @@
 import type { AccountFilter } from '../base/account-filter.ts';
 import type { ImportLog, ImportRecord } from './import-ports.ts';
 
-/** More than anybody runs; those before them say nothing about today. */
+/** More than an operator runs; older ones say nothing about today. */
 export const MAX_LISTED_IMPORTS = 100;
 
 export interface ImportUseCases {

@@ -125,7 +125,7 @@ async function send(
 ): Promise<CommandResult> {
   const request = { method: 'POST', path: apiPath('api', 'send'), body, idempotencyKey } as const;
   const sent = await api.ask<SentJson>(request).catch((error: unknown) => {
-    // Nobody is to send it by hand who could have the answer.
+    // So that it is not sent a second time by hand while the key can still tell what became of it.
     const isOpen = error instanceof ApiError && (error.passing || UNKNOWN_CODES.has(error.code ?? ''));
     if (isOpen || !(error instanceof ApiError)) {
       output.note(

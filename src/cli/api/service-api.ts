@@ -14,7 +14,7 @@ import { UsageError } from '../command.ts';
 import { formatError } from '../command-logger.ts';
 import { parseUrl } from '../values.ts';
 
-/** Every command that asks the service has them. */
+/** Of the commands that ask the service by `openApi`. */
 export const API_OPTIONS = {
   url: {
     type: 'string',

@@ -1,11 +1,11 @@
 /** Variables of the environment that were meant for the service and that it does not know. */
 
-/** So many letters may be wrong: one for each of these many. */
+/** One letter may be wrong for each of so many, and MAX_SLIPS at most. */
 const LETTERS_FOR_A_SLIP = 4;
 const MAX_SLIPS = 2;
 /** Shorter names resemble too many others. */
 const MIN_LENGTH = 5;
-/** Longer ones are nobody's slip, and comparing takes the product of two lengths. */
+/** Longer ones are no slip of a name of ours, and comparing takes the product of two lengths. */
 const MAX_LENGTH = 60;
 
 /** Of other programs, however near they are to one of ours. */

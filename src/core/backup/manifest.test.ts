@@ -31,7 +31,7 @@ describe('a manifest', () => {
     ['another format', JSON.stringify({ ...MANIFEST, format: 2 }), 'has the format 2'],
     ['no digest', JSON.stringify(MANIFEST), 'not what was written'],
     ['a change', formatManifest(MANIFEST).replace('"rows": 1', '"rows": 2'), 'not what was written'],
-    // Whoever writes the digest too can't make a statement of a name.
+    // An attacker who writes the digest too can't make a statement of a name.
     [
       'a hostile name',
       formatManifest({

@@ -228,7 +228,7 @@ export type Fields = Readonly<Record<string, unknown>>;
 
 /** The body of an operation that takes an email. */
 export interface EmailJson extends JsonWithLongStrings {
-  /** Asked before a file of a stored email is named: who may send it may read it. Throws `forbidden_right`. */
+  /** Called where a file of a stored email is to be sent: only a caller who may read it may send it. Throws `forbidden_right`. */
   readonly requireRead: () => void;
 }
 

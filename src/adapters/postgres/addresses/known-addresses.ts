@@ -71,7 +71,7 @@ const fits = (words: number): string =>
     .map((condition) => `${condition} is true`)
     .join(' and ') || 'true';
 
-/** The columns of an address, best first; a mailbox of our own is no choice. */
+/** A mailbox of our own is no choice. */
 const OTHERS_THAN_OWN = 'k.address <> all ($ownAddresses::text[])';
 
 /** Ends as soon as an account has filled the answer; the last step of all is a row whether it fits or not. */

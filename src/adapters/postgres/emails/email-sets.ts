@@ -156,7 +156,8 @@ const DATED = [
 ] as const;
 
 /**
- * What is in all sets, as `id` and `date`, behind `$afterDate` and `$afterId`. One set at least is among those with dates.
+ * What is in all sets, as `id` and `date`, behind `$afterDate` and `$afterId`. Where none of them has dates, the emails themselves are the
+ * first.
  *
  * @param more further joins and conditions, of an email with this identifier
  */

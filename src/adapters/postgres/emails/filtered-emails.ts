@@ -31,7 +31,7 @@ import {
 /** A list, and what searching in it needs; see search-pages.ts. */
 export interface FilteredPages {
   list(): Promise<readonly PageRow[]>;
-  /** All that match, where the list is known to be short; else null. */
+  /** The page of what matches, where a set that is asked for is so small that it is read whole; else null. */
   few(words: string): Promise<readonly PageRow[] | null>;
   walk(words: string, steps: number): Promise<readonly PageRow[]>;
   count(atMost: number): Promise<readonly { readonly count: number }[]>;
@@ -43,7 +43,7 @@ export interface FilteredPages {
 /** Emails that are looked at for each that a page has: with a tenth of them that fit, a walk fills it. */
 const STEPS_FOR_ROW = 10;
 
-/** Behind the first email of any list. */
+/** A place that every email of a list is behind. */
 const BEFORE_ALL = { date: 'infinity', id: 'ffffffff-ffff-ffff-ffff-ffffffffffff' } as const;
 
 /** null where the plain list does it. @param limit one more than the page has */
@@ -89,7 +89,7 @@ export function filteredPages(pool: Executor, asked: EmailsQuery, limit: number)
     bounced: filter.bounced,
   };
   const unordered = UNORDERED.filter((one) => IS_ASKED[one](filter));
-  /** null: there are more than `steps`. */
+  /** The page, from a set in another order; null when none is asked for, or each has more than `steps`. */
   async function few(words: string | null): Promise<readonly PageRow[] | null> {
     const steps = STEPS_FOR_ROW * limit;
     for (const one of unordered) {

@@ -29,7 +29,7 @@ const KEPT_MS = 60_000;
 /** Words up to this share of all emails are looked up together. */
 const RARE_SHARE = 0.02;
 
-/** And those that are this many times as common as the rarest: reading what that has takes longer than collecting them. */
+/** So are words up to this many times as common as the rarest: collecting them takes less time than reading all that the rarest has. */
 const COMPARABLE = 2;
 
 /** Of a word that is not among the most common ones, when nothing is known of these. */

@@ -1,8 +1,8 @@
 /**
  * `labelled_emails`: the emails of the threads of a label, newest first, so that GET /api/emails?label= reads a page of them, however many
- * threads have the label and however old they are. Follows `thread_labels`, by triggers alone: here for the emails that are there when a
- * thread gets a label or loses it, and in thread-list.ts for emails that come, move or are dated anew. An email of a thread without
- * labels costs a comparison.
+ * threads have the label and however old they are. Triggers alone keep it: here when a thread gets a label or loses it, and for emails that
+ * come and are not listed; in thread-list.ts for listed ones that come, and for all that move or are dated anew. An email of a thread
+ * without labels costs a comparison.
  *
  * Writing here takes the lock of the thread's summary, as changing its labels does: neither misses what the other did.
  */
