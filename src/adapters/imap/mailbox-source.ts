@@ -5,6 +5,7 @@
 import { readFile } from 'node:fs/promises';
 import { MailboxError, type MailboxSource } from '../../app/mailboxes/mailbox-ports.ts';
 import { endOfCertificates } from '../../app/base/peer-certificate.ts';
+import { MIN_TLS_VERSION } from '../../app/base/tls.ts';
 import { TokenError, type AccessTokens } from '../../app/accounts/token-ports.ts';
 import type { SentMailboxes } from '../../app/sent-copies/sent-copy-ports.ts';
 import type { ImapConnection } from './imap-connection.ts';
@@ -151,8 +152,7 @@ async function logIn(
     ...(account.tlsServername === null ? {} : { servername: account.tlsServername }),
     auth: { user, ...credentials, ...loginMethodOf(account) },
     tls: {
-      // RFC 8996: TLS 1.0 and 1.1 must not be used.
-      minVersion: 'TLSv1.2',
+      minVersion: MIN_TLS_VERSION,
       rejectUnauthorized: account.tlsVerify,
       ...(account.tlsCaFile === null ? {} : { ca: await readAuthorities(account.tlsCaFile) }),
     },

@@ -4,6 +4,7 @@
  */
 import { readFile } from 'node:fs/promises';
 import XOAuth2 from 'nodemailer/lib/xoauth2';
+import { MIN_TLS_VERSION } from '../../app/base/tls.ts';
 import { cleanReplyText, formatReply, parseReply } from '../../core/delivery/reply.ts';
 import type { Reply } from '../../core/delivery/states.ts';
 import { isLoopback } from '../../core/server-url.ts';
@@ -65,8 +66,7 @@ export async function openSession(
     maxResponseSize: MAX_REPLY_BYTES,
     allowInternalNetworkInterfaces: isLoopback(options.host),
     tls: {
-      // RFC 8996: TLS 1.0 and 1.1 must not be used.
-      minVersion: 'TLSv1.2',
+      minVersion: MIN_TLS_VERSION,
       rejectUnauthorized: options.tlsVerify,
       ...(options.tlsServername === null ? {} : { servername: options.tlsServername }),
       ...(options.tlsCaFile === null ? {} : { ca: await readAuthorities(options.tlsCaFile) }),

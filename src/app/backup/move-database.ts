@@ -73,8 +73,7 @@ function copy(
   { migrations, serviceVersion }: MoveOptions,
 ): Promise<LoadResult> {
   return source.withSnapshot(async (snapshot) => {
-    const done = snapshot.migrations.filter((name) => name !== 'moving');
-    if (done.join() !== migrations.join())
+    if (snapshot.migrations.join() !== migrations.join())
       throw new BackupError('the database is of another version; start the service once, then stop it');
     return await target.load(
       {
@@ -88,7 +87,7 @@ function copy(
   });
 }
 
-/** Whether the target is what an interrupted move made of the database, which nobody changed since. */
+/** Whether the target is what an interrupted move made of the database, and has not changed since. */
 async function isCopy({ sourceState }: MovePorts, state: Filled): Promise<boolean> {
   const here = await sourceState.readState();
   return (

@@ -14,6 +14,7 @@ import type {
 } from '../../../app/backup/backup-ports.ts';
 import { BackupError } from '../../../core/backup/manifest.ts';
 import { lockMigrations, makeSchema } from '../db/migrate.ts';
+import { sqlState } from '../db/pool.ts';
 import { run, statement } from '../db/statement.ts';
 import { PLAIN_VALUES, quoted, readSchemaDigest, readSequences, readTables } from './catalog.ts';
 import { settleRestored } from './settle-restored.ts';
@@ -164,8 +165,7 @@ async function fill(
 }
 
 /** SQLSTATE classes 22 and 23: data exceptions, and rows that break a constraint. */
-const isBadData = (error: unknown): boolean =>
-  error instanceof Error && 'code' in error && /^2[23]/.test(String(error.code));
+const isBadData = (error: unknown): boolean => /^2[23]/.test(sqlState(error) ?? '');
 
 async function restoreSequences(client: PoolClient, { sequences }: RestoredDatabase): Promise<void> {
   const known = new Set((await readSequences(client)).map(({ name }) => name));

@@ -3,11 +3,12 @@ import { setTimeout as wait } from 'node:timers/promises';
 import type { PoolClient } from 'pg';
 import type { RestoreTarget, TargetState } from '../../../app/backup/backup-ports.ts';
 import { sharedSettings } from '../db/connection.ts';
-import { markDatabase, readMark, requireServer } from '../db/migrate.ts';
+import { readMark, requireServer } from '../db/migrate.ts';
 import { run, statement } from '../db/statement.ts';
 import { readDatabaseId } from './catalog.ts';
 import { onOwnConnection, type OpenPatientPool } from './exclusive-connection.ts';
 import { loadDatabase } from './load.ts';
+import { setMark } from './set-mark.ts';
 
 /** How long the server may take to notice that a program has ended, in ms. */
 const LEAVING_MS = 3000;
@@ -29,14 +30,7 @@ export function createRestoreTarget(openPool: OpenPatientPool): RestoreTarget {
         }
       }),
 
-    async markUnfinished() {
-      const pool = openPool(new AbortController().signal);
-      try {
-        await markDatabase(pool, 'unfinished_restore');
-      } finally {
-        await pool.end();
-      }
-    },
+    markUnfinished: () => setMark(openPool, 'unfinished_restore'),
 
     load: (database, policy) =>
       onOwnConnection(openPool, async (client) => {

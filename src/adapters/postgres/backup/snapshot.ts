@@ -9,7 +9,8 @@ import type {
 } from '../../../app/backup/backup-ports.ts';
 import type { FileRecord } from '../../../core/backup/file-entry.ts';
 import { BackupError } from '../../../core/backup/manifest.ts';
-import { markDatabase, readMark } from '../db/migrate.ts';
+import { isMark, readMark } from '../db/migrate.ts';
+import { sqlState } from '../db/pool.ts';
 import { run, statement } from '../db/statement.ts';
 import type { MovedDatabase } from '../../../app/backup/move-database.ts';
 import {
@@ -21,9 +22,12 @@ import {
   readTables,
 } from './catalog.ts';
 import { onOwnConnection, type OpenPatientPool } from './exclusive-connection.ts';
+import { setMark } from './set-mark.ts';
 
 /** Any constant that no other user of the same database takes. */
 const BACKUP_LOCK = 0x656d6c78;
+/** undefined_table */
+const UNDEFINED_TABLE = '42P01';
 /** A partition that begins or ends while the tables are locked makes it begin again. */
 const MAX_TRIES = 5;
 
@@ -61,14 +65,7 @@ export function createMovedDatabase(openPool: OpenPatientPool): MovedDatabase {
   return {
     ...createBackupSource(openPool),
     readMark: () => onOwnConnection(openPool, readMark),
-    async mark(mark) {
-      const pool = openPool(new AbortController().signal);
-      try {
-        await markDatabase(pool, mark);
-      } finally {
-        await pool.end();
-      }
-    },
+    mark: (mark) => setMark(openPool, mark),
   };
 }
 
@@ -91,15 +88,12 @@ async function beginSnapshot(client: PoolClient): Promise<readonly SnapshotTable
       const tables = await readTables(client);
       if (JSON.stringify(tables) === JSON.stringify(before)) return tables;
     } catch (error) {
-      if (attempt >= MAX_TRIES || !isUndefinedTable(error)) throw error;
+      if (attempt >= MAX_TRIES || sqlState(error) !== UNDEFINED_TABLE) throw error;
     }
     await client.query('rollback');
     if (attempt >= MAX_TRIES) throw new BackupError('the tables of the database change all the time');
   }
 }
-
-const isUndefinedTable = (error: unknown): boolean =>
-  error instanceof Error && 'code' in error && error.code === '42P01';
 
 async function toSnapshot(client: PoolClient, tables: readonly SnapshotTable[]): Promise<DatabaseSnapshot> {
   const [facts] = await run(client, FACTS);
@@ -108,7 +102,7 @@ async function toSnapshot(client: PoolClient, tables: readonly SnapshotTable[]):
     takenAt: facts.now,
     databaseId: await readDatabaseId(client),
     postgres: facts.version,
-    migrations: facts.migrations,
+    migrations: facts.migrations.filter((name) => !isMark(name)),
     schemaDigest: await readSchemaDigest(client),
     eventPosition: facts.position,
     tables,

@@ -112,6 +112,9 @@ export async function readMark(session: Executor): Promise<DatabaseMark | null> 
   return markOf((await readRows(session)).map(({ name }) => name));
 }
 
+/** Of the names that stand among the migrations. */
+export const isMark = (name: string): boolean => Object.hasOwn(MARKS, name);
+
 const markOf = (names: readonly string[]): DatabaseMark | null =>
   (Object.keys(MARKS) as DatabaseMark[]).find((mark) => names.includes(mark)) ?? null;
 

@@ -75,7 +75,8 @@ const RETRY = new Set([
   '23503', // foreign_key_violation: the thread was merged away between reading and writing
 ]);
 
-function sqlState(error: unknown): string | null {
+/** null: no failure that a server told. */
+export function sqlState(error: unknown): string | null {
   return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : null;
 }
 
