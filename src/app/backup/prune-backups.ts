@@ -24,7 +24,7 @@ export async function pruneBackups(
       if (!isAbsent(line)) for (const name of vault.objectsOf(line)) used.add(name);
     }
   }
-  for (const { id } of old) await vault.remove(id);
+  await vault.removeBackups(old.map(({ id }) => id));
   const files = await vault.removeUnusedFiles((name) => used.mayHave(name));
   return { backups: old.length, files };
 }

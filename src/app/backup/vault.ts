@@ -19,7 +19,7 @@ export interface Cipher {
   encrypt(bytes: Uint8Array): Promise<Uint8Array>;
   /** Rejects for what this key did not encrypt, and for what was changed since. */
   decrypt(bytes: Uint8Array): Promise<Uint8Array>;
-  /** A name for content that tells nobody without the key what it is. */
+  /** A name for content that tells nothing about it without the key. */
   nameOf(sha256: string): string;
 }
 
@@ -171,11 +171,12 @@ export class Vault {
     return `${name.slice(0, 2)}/${name}${isCompressed(path) ? '.gz' : ''}${this.#suffix}`;
   }
 
-  /** Deletes a backup: first what makes it whole. */
-  async remove(id: string): Promise<void> {
-    await this.#backups.delete(`${id}/manifest.json${this.#suffix}`);
+  /** Deletes backups: of all of them first what makes them whole. */
+  async removeBackups(ids: readonly string[]): Promise<void> {
+    for (const id of ids) await this.#backups.delete(`${id}/manifest.json${this.#suffix}`);
+    const removed = new Set(ids);
     for await (const { path } of this.#backups.list()) {
-      if (path.startsWith(`${id}/`)) await this.#backups.delete(path);
+      if (removed.has(path.split('/', 1)[0] ?? '')) await this.#backups.delete(path);
     }
   }
 
