@@ -7,7 +7,8 @@ import { readVersion } from '../config/version.ts';
 import { openVault } from '../service/open-vault.ts';
 import { settleLeftSends } from '../service/settle-left-sends.ts';
 import { defineCommand, UsageError, type CommandContext, type CommandResult } from './command.ts';
-import { formatBytes, printable } from './output.ts';
+import { formatBytes } from './api/format.ts';
+import { printable } from './output.ts';
 
 const MAX_KEEP = 10_000;
 

@@ -1,5 +1,6 @@
 /** `email-worker completion`: what lets a shell complete commands, options and their values, made from what commands declare. */
 import { defineCommand, UsageError, type Command, type Completion } from './command.ts';
+import { COMMON_OPTIONS } from './help.ts';
 import { PROGRAM } from './invocation.ts';
 
 const SHELLS = ['bash', 'zsh', 'fish'] as const;
@@ -61,8 +62,8 @@ function optionsOf({ options }: Command): readonly CompletedOption[] {
       takesValue: option.type === 'string',
       values: option.type === 'string' ? (option.completes ?? []) : [],
     })),
-    { name: '--verbose', meaning: 'Says more on standard error.', takesValue: false, values: [] },
-    { name: '--help', meaning: 'Shows this help.', takesValue: false, values: [] },
+    { name: '--verbose', meaning: COMMON_OPTIONS.verbose.meaning, takesValue: false, values: [] },
+    { name: '--help', meaning: COMMON_OPTIONS.help.meaning, takesValue: false, values: [] },
   ];
 }
 

@@ -7,6 +7,7 @@ import { createImportMarks } from '../adapters/postgres/import/import-marks.ts';
 import { importMail, zeroCounts, type ImportCounts, type ImportObserver } from '../app/import/import-mail.ts';
 import type { ImportMarks, ImportOutcome, MailFiles } from '../app/import/import-ports.ts';
 import { watchImport } from '../app/import/watch-import.ts';
+import { formatBytes } from './api/format.ts';
 import { defineCommand, UsageError } from './command.ts';
 import { ImportReport } from './import-report.ts';
 import type { Output } from './output.ts';
@@ -229,8 +230,6 @@ function formatSummary(counts: ImportCounts, ms: number): string {
     `${seconds.toFixed(1)} s, ${rate} a second`,
   ].join(', ');
 }
-
-const formatBytes = (bytes: number) => `${(bytes / 1e6).toFixed(1)} MB`;
 
 /** `2026-01-31T12-00-00Z`, with the process, so that two never share a file. */
 const nameOfNow = () => `${new Date().toISOString().slice(0, 19).replaceAll(':', '-')}Z-${process.pid}`;

@@ -61,9 +61,3 @@ export function printable(text: string): string {
     (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`,
   );
 }
-
-/** For people: `12.3 MB`. */
-export function formatBytes(bytes: number): string {
-  const [unit, size] = bytes >= 1e9 ? ['GB', 1e9] : bytes >= 1e6 ? ['MB', 1e6] : ['kB', 1e3];
-  return `${(bytes / Number(size)).toFixed(1)} ${unit}`;
-}

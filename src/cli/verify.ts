@@ -8,7 +8,8 @@ import { cleanFiles } from '../app/files/clean-files.ts';
 import { openVault } from '../service/open-vault.ts';
 import { AT_OPTION, chooseBackup, PLACE } from './choose-backup.ts';
 import { defineCommand, UsageError, type CommandContext, type CommandResult } from './command.ts';
-import { formatBytes, printable } from './output.ts';
+import { formatBytes } from './api/format.ts';
+import { printable } from './output.ts';
 
 const DAY_MS = 86_400_000;
 

@@ -1,5 +1,6 @@
 /** `email-worker events`: what happens, as JSON lines. */
 import { path } from '../../adapters/mcp/api-call.ts';
+import { parseEventId } from '../../core/event/event-id.ts';
 import { EVENT_TYPES } from '../../core/event/event-types.ts';
 import { defineCommand, UsageError } from '../command.ts';
 import { printJson } from './format.ts';
@@ -51,7 +52,7 @@ export const eventsCommand = defineCommand({
     },
   ],
   async run({ follow = false, after, type, account, url }, _positionals, context) {
-    if (after !== undefined && !/^[0-9a-f]{16}$/.test(after)) {
+    if (after !== undefined && parseEventId(after) === null) {
       throw new UsageError('--after must be the id of an event, such as 000512c000000006');
     }
     const { output, signal } = context;

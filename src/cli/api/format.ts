@@ -13,7 +13,7 @@ export function formatAddress({ name, address }: AddressJson): string {
   return name === '' ? address : `${name} <${address}>`;
 }
 
-/** To the minute in UTC, as the logs have it: `2026-01-31 12:00`. */
+/** To the minute, in UTC: `2026-01-31 12:00`. */
 export function formatMoment(timestamp: string): string {
   return timestamp.slice(0, 16).replace('T', ' ');
 }

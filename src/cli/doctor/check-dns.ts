@@ -2,6 +2,7 @@
 import type { Resolver } from 'node:dns/promises';
 import { isIP } from 'node:net';
 import ipaddr from 'ipaddr.js';
+import { isPublic } from '../../adapters/webhooks/public-addresses.ts';
 import { checkSpf } from '../../adapters/mail-auth/check-message.ts';
 import { BoundedLookups, type Lookup } from '../../adapters/mail-auth/bounded-lookups.ts';
 import type { AccountConfig } from '../../config/config-accounts.ts';
@@ -156,7 +157,6 @@ async function addressesOf(host: string, resolver: Resolver): Promise<readonly s
   return [...four, ...six];
 }
 
-const isPublic = (address: string): boolean => ipaddr.parse(address).range() === 'unicast';
 const isSame = (one: string, other: string): boolean =>
   ipaddr.parse(one).toNormalizedString() === ipaddr.parse(other).toNormalizedString();
 const codeOf = (error: unknown): string =>
