@@ -15,6 +15,12 @@ const START_TIMEOUT_MS = 120_000;
 
 export const TEST_SECRET = 'test-secret-of-32-characters-1234';
 
+/** How long a service waits for its database, so that a busy machine fails no test. */
+const PATIENT: Readonly<Record<string, string>> = {
+  DATABASE_CONNECT_TIMEOUT_MS: '30000',
+  DATABASE_STATEMENT_TIMEOUT_MS: '60000',
+};
+
 export interface ServiceProcess {
   readonly url: string;
   readonly dataDir: string;
@@ -52,6 +58,7 @@ export async function startServiceProcess(options: ServiceProcessOptions = {}): 
       PORT: '0',
       API_SECRET: TEST_SECRET,
       DATA_DIR: dataDir,
+      ...PATIENT,
       ...options.env,
       ...(databaseUrl === undefined ? {} : { DATABASE_URL: addressForService(databaseUrl) }),
     },
