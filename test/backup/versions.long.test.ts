@@ -1,9 +1,9 @@
 /** Between the oldest PostgreSQL that is installed and the embedded one: by a backup, and by a move, in both directions. */
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { startEmbeddedPostgres } from '../../src/adapters/postgres/embedded/server.ts';
 import { runCommandInProcess } from '../helpers/command-in-process.ts';
 import { readEverything } from '../helpers/compare-databases.ts';
+import { onEmbedded } from '../helpers/embedded-database.ts';
 import {
   createExternalPostgres,
   skipWithoutExternalPostgres,
@@ -11,10 +11,7 @@ import {
 } from '../helpers/external-postgres.ts';
 import { mailOf, writeMails } from '../helpers/mail-folders.ts';
 import { query } from '../helpers/query.ts';
-import { silentLogger } from '../helpers/silent-logger.ts';
 import { makeTempFolder, type TempFolder } from '../helpers/temp-folder.ts';
-
-const OF_COMMANDS = ['audit_log', 'audit_outcomes', 'event_clock'];
 
 describe.skipIf(skipWithoutExternalPostgres())('another major version of PostgreSQL', () => {
   let folder: TempFolder;
@@ -31,17 +28,11 @@ describe.skipIf(skipWithoutExternalPostgres())('another major version of Postgre
   const run = (name: string, url: string | null, ...args: readonly string[]) =>
     runCommandInProcess(args, { dataDir: dataDirOf(name), env: url === null ? {} : { DATABASE_URL: url } });
 
-  async function readEmbedded(name: string) {
-    const server = await startEmbeddedPostgres({ dataDir: dataDirOf(name), logger: silentLogger });
-    const { host, port, user, database } = server.connection;
-    const url = `postgresql://${user}@localhost:${port}/${database}?host=${encodeURIComponent(host)}`;
-    try {
+  const readEmbedded = (name: string) =>
+    onEmbedded(dataDirOf(name), async (url) => {
       const [row] = await query(url, 'show server_version_num');
-      return { version: Number(row?.['server_version_num']), rows: await readEverything(url, OF_COMMANDS) };
-    } finally {
-      await server.stop();
-    }
-  }
+      return { version: Number(row?.['server_version_num']), rows: await readEverything(url) };
+    });
 
   it('gets every row, and gives it back', async () => {
     const mails = await writeMails(
@@ -50,7 +41,7 @@ describe.skipIf(skipWithoutExternalPostgres())('another major version of Postgre
     );
     expect(await run('old', external.url, 'import', mails)).toMatchObject({ exitCode: 0 });
     const [old] = await query(external.url, 'show server_version_num');
-    const before = await readEverything(external.url, OF_COMMANDS);
+    const before = await readEverything(external.url);
     expect(before['emails']).toHaveLength(3);
 
     const place = path.join(folder.path, 'place');
@@ -63,7 +54,7 @@ describe.skipIf(skipWithoutExternalPostgres())('another major version of Postgre
 
     await query(external.url, 'drop schema email_worker cascade');
     expect(await run('new', null, 'move', '--to', external.url)).toMatchObject({ exitCode: 0, stderr: '' });
-    expect(await readEverything(external.url, OF_COMMANDS)).toEqual(before);
+    expect(await readEverything(external.url)).toEqual(before);
     expect(await run('new', external.url, 'move', '--to', 'embedded')).toMatchObject({ exitCode: 0 });
     expect((await readEmbedded('new')).rows).toEqual(before);
   });

@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { Client } from 'pg';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { startEmbeddedPostgres } from '../../src/adapters/postgres/embedded/server.ts';
+import { urlOfEmbedded } from '../helpers/embedded-database.ts';
 import { startGatedSink, type GatedSink } from '../helpers/gated-sink.ts';
 import { createTestDatabase, type TestDatabase } from '../helpers/postgres.ts';
 import { query } from '../helpers/query.ts';
@@ -263,11 +264,7 @@ test('an answer that could not be stored is stored when the database is back', a
   const temp = await makeTempFolder();
   const startDatabase = () => startEmbeddedPostgres({ dataDir: temp.path, logger: silentLogger });
   let server = await startDatabase();
-  const { host, port, user, database: name } = server.connection;
-  const service = await start(
-    undefined,
-    `postgresql://${user}@localhost:${port}/${name}?host=${encodeURIComponent(host)}`,
-  );
+  const service = await start(undefined, urlOfEmbedded(server.connection));
   try {
     sink.close();
     const pending = send(service);

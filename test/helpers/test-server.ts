@@ -10,6 +10,7 @@ import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { migrateToLatest } from '../../src/adapters/postgres/db/migrate.ts';
 import { createPool } from '../../src/adapters/postgres/db/pool.ts';
+import { urlOfEmbedded } from './embedded-database.ts';
 import { createExternalPostgres } from './external-postgres.ts';
 import { startPgBouncer } from './pgbouncer.ts';
 import { query } from './query.ts';
@@ -110,8 +111,7 @@ async function startServers(
 async function startEmbedded(folder: string, cleanups: (() => Promise<void>)[]): Promise<string> {
   const server = await startQuickPostgres(join(folder, 'data'));
   cleanups.push(() => server.stop());
-  const { host, port, user, database } = server.connection;
-  return `postgresql://${user}@localhost:${port}/${database}?host=${encodeURIComponent(host)}`;
+  return urlOfEmbedded(server.connection);
 }
 
 async function dropAll(adminUrl: string, prefix: string): Promise<void> {

@@ -7,7 +7,7 @@ const BMP = Buffer.concat([
   Buffer.from([0x46, 0, 0, 0, 0, 0, 0, 0, 0x36, 0, 0, 0, 0x28, 0]),
 ]);
 
-/** Each with its type, and what a page may be told of it. */
+/** Each type with the bytes that such a file begins with. */
 const IMAGES: readonly (readonly [type: string, start: Buffer])[] = [
   ['image/png', bytes('\x89PNG\r\n\x1a\n\0\0\0\rIHDR')],
   ['image/jpeg', bytes('\xff\xd8\xff\xe0\0\x10JFIF')],

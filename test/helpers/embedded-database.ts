@@ -1,0 +1,18 @@
+/** An embedded database, for those who reach it by its address. */
+import type { EmbeddedConnection } from '../../src/adapters/postgres/embedded/init-database.ts';
+import { startEmbeddedPostgres } from '../../src/adapters/postgres/embedded/server.ts';
+import { silentLogger } from './silent-logger.ts';
+
+/** For DATABASE_URL and `pg`. */
+export const urlOfEmbedded = ({ host, port, user, database }: EmbeddedConnection): string =>
+  `postgresql://${user}@localhost:${port}/${database}?host=${encodeURIComponent(host)}`;
+
+/** What `work` returns, of the embedded database of a DATA_DIR; a server is started for that. */
+export async function onEmbedded<T>(dataDir: string, work: (url: string) => Promise<T>): Promise<T> {
+  const server = await startEmbeddedPostgres({ dataDir, logger: silentLogger });
+  try {
+    return await work(urlOfEmbedded(server.connection));
+  } finally {
+    await server.stop();
+  }
+}
