@@ -1,13 +1,12 @@
 /** The completions, in the shells themselves. */
-import { execFileSync, spawnSync } from 'node:child_process';
+import { execFileSync } from 'node:child_process';
 import { mkdir, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { COMMANDS } from '../../src/cli/commands.ts';
 import { runCommandInProcess } from '../helpers/command-in-process.ts';
+import { skipWithout } from '../helpers/skip.ts';
 import { makeTempFolder, type TempFolder } from '../helpers/temp-folder.ts';
-
-const hasShell = (name: string): boolean => spawnSync(name, ['-c', 'true']).status === 0;
 
 let folder: TempFolder;
 beforeAll(async () => {
@@ -39,7 +38,7 @@ const CASES: readonly (readonly [line: string, offered: readonly string[]])[] = 
   ['email-worker webhooks pause ', []],
 ];
 
-describe.runIf(hasShell('bash'))('bash', () => {
+describe.skipIf(skipWithout('completions of bash', 'bash'))('bash', () => {
   it('completes commands, options, values and files', async () => {
     const script = path.join(folder.path, 'completion.bash');
     await writeFile(script, await print('bash'));
@@ -69,7 +68,7 @@ describe.runIf(hasShell('bash'))('bash', () => {
   });
 });
 
-describe.runIf(hasShell('fish'))('fish', () => {
+describe.skipIf(skipWithout('completions of fish', 'fish'))('fish', () => {
   it('completes commands, options, values and files', async () => {
     const home = path.join(folder.path, 'fish');
     await mkdir(home);
@@ -122,7 +121,7 @@ const ZSH = {
     print -r -- "$seen"`,
 };
 
-describe.runIf(hasShell('zsh'))('zsh', () => {
+describe.skipIf(skipWithout('completions of zsh', 'zsh'))('zsh', () => {
   it('completes commands, options, values and files', async () => {
     const functions = path.join(folder.path, 'functions');
     await mkdir(functions, { recursive: true });

@@ -5,7 +5,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
-import { existsSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
@@ -14,6 +13,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from
 import { type GatedSink, startGatedSink } from '../helpers/gated-sink.ts';
 import { processesOf } from '../helpers/processes-of.ts';
 import { TEST_SECRET } from '../helpers/service-process.ts';
+import { skipWithout } from '../helpers/skip.ts';
 import { waitUntil } from '../helpers/wait-until.ts';
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
@@ -111,8 +111,8 @@ function killNow(pid: number): void {
 }
 
 describe.skipIf(process.platform !== 'linux')('the service', () => {
-  // util-linux's script gives a command a terminal of its own; Debian has it always.
-  it.skipIf(!existsSync('/usr/bin/script')).each(WAYS)(
+  // util-linux's script gives a command a terminal of its own.
+  it.skipIf(skipWithout('Ctrl-C in a terminal', '/usr/bin/script')).each(WAYS)(
     'started by %s ends in order on Ctrl-C in a terminal',
     async (_name, command) => {
       await start('/usr/bin/script', ['--quiet', '--flush', '--return', '--command', command, '/dev/null']);

@@ -1,11 +1,12 @@
 /** Too few file descriptors, as under a low `ulimit -n`: what needs one fails, and the service goes on. */
 import { execFileSync } from 'node:child_process';
-import { existsSync, readdirSync } from 'node:fs';
+import { readdirSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { connect, type Socket } from 'node:net';
 import { expect, it } from 'vitest';
 import { processesOf } from '../helpers/processes-of.ts';
 import { startServiceProcess } from '../helpers/service-process.ts';
+import { skipWithout } from '../helpers/skip.ts';
 import { waitUntil } from '../helpers/wait-until.ts';
 
 /** Files that the service may still open when it is ready. */
@@ -14,7 +15,7 @@ const CONNECTIONS = 200;
 /** Some looks of the watch over the database server: it looks four times a second. */
 const LOOKS_MS = 1_500;
 
-it.skipIf(!existsSync('/usr/bin/prlimit'))(
+it.skipIf(skipWithout('too few file descriptors', '/usr/bin/prlimit'))(
   'survives more connections than it may have files, answers again afterwards, and stops in order',
   async () => {
     const service = await startServiceProcess();

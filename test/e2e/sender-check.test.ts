@@ -1,7 +1,6 @@
 /** Senders of mail that comes by SMTP, and signatures of mail that comes by LMTP, checked by the built service with a real DNS server. */
 import { spawn, type ChildProcess } from 'node:child_process';
 import { generateKeyPairSync, type KeyObject } from 'node:crypto';
-import { accessSync } from 'node:fs';
 import { Resolver } from 'node:dns/promises';
 import { dkimSign } from 'mailauth';
 import { createTransport } from 'nodemailer';
@@ -11,22 +10,12 @@ import { mail, newId } from '../helpers/inbound-mail.ts';
 import { createTestDatabase, type TestDatabase } from '../helpers/postgres.ts';
 import { getJson } from '../helpers/running-service.ts';
 import { disposeService, startServiceProcess, type ServiceProcess } from '../helpers/service-process.ts';
+import { skipWithout } from '../helpers/skip.ts';
 import { waitUntil } from '../helpers/wait-until.ts';
 
 const DNSMASQ = '/usr/sbin/dnsmasq';
 
-function skipWithoutDns(): boolean {
-  try {
-    accessSync(DNSMASQ);
-    return false;
-  } catch {
-    if (process.env.REQUIRE_E2E === '1') throw new Error(`REQUIRE_E2E=1, but ${DNSMASQ} is missing`);
-    process.stderr.write(`skipped: ${DNSMASQ} is missing: run .ci/install-servers.sh\n`);
-    return true;
-  }
-}
-
-describe.skipIf(skipWithoutDns())('the sender of a message', () => {
+describe.skipIf(skipWithout('tests with a DNS server', DNSMASQ))('the sender of a message', () => {
   const { publicKey, privateKey } = generateKeyPairSync('ed25519');
   const other = generateKeyPairSync('ed25519').privateKey;
   let dns: ChildProcess;

@@ -1,20 +1,16 @@
 /** A real browser for end-to-end tests: Chromium of the system, without a window. */
-import { accessSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { chromium, type Browser } from 'playwright-core';
+import { skipFor } from './skip.ts';
 
 const PLACES = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'];
 
-/**
- * For `describe.skipIf`: true when there is none, after saying why. With REQUIRE_E2E=1 that is an error instead, so
- * that CI can't skip by accident.
- */
-export function skipWithoutChromium(): boolean {
-  if (findChromium() !== null) return false;
-  const reason = `none of ${PLACES.join(', ')} is there: run .ci/install-servers.sh`;
-  if (process.env.REQUIRE_E2E === '1') throw new Error(`REQUIRE_E2E=1, but ${reason}`);
-  process.stderr.write(`skipped: end-to-end tests with Chromium: ${reason}\n`);
-  return true;
-}
+/** For `describe.skipIf`; see skip.ts. */
+export const skipWithoutChromium = (): boolean =>
+  skipFor(
+    'end-to-end tests with Chromium',
+    findChromium() === null ? `none of ${PLACES.join(', ')} is there: run .ci/install-servers.sh` : null,
+  );
 
 /** Without the sandbox, which root can't have; the tests open nothing but pages of their own. */
 export async function startChromium(): Promise<Browser> {
@@ -24,13 +20,5 @@ export async function startChromium(): Promise<Browser> {
 }
 
 function findChromium(): string | null {
-  const isThere = (file: string): boolean => {
-    try {
-      accessSync(file);
-      return true;
-    } catch {
-      return false;
-    }
-  };
-  return PLACES.find(isThere) ?? null;
+  return PLACES.find((place) => existsSync(place)) ?? null;
 }

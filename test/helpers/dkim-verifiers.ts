@@ -1,10 +1,10 @@
 /** Verifiers of DKIM signatures that are not ours: mailauth, and OpenDKIM of .ci/install-servers.sh. Keys come from the test, not from DNS. */
 import { execFile } from 'node:child_process';
-import { accessSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { promisify } from 'node:util';
 import { dkimVerify } from 'mailauth/lib/dkim/verify.js';
+import { skipWithout } from './skip.ts';
 import { makeTempFolder } from './temp-folder.ts';
 
 const OPENDKIM = '/usr/sbin/opendkim';
@@ -19,18 +19,8 @@ export async function verifyByMailauth(message: Buffer, keys: PublishedKeys): Pr
   return results.map(({ status }: { readonly status: { readonly result: string } }) => status.result);
 }
 
-/** For `describe.skipIf`: true without OpenDKIM, after saying so; with REQUIRE_E2E=1 that is an error. */
-export function skipWithoutOpendkim(): boolean {
-  try {
-    accessSync(OPENDKIM);
-    return false;
-  } catch {
-    const reason = `${OPENDKIM} is missing: run .ci/install-servers.sh`;
-    if (process.env.REQUIRE_E2E === '1') throw new Error(`REQUIRE_E2E=1, but ${reason}`);
-    process.stderr.write(`skipped: tests with OpenDKIM: ${reason}\n`);
-    return true;
-  }
-}
+/** For `describe.skipIf`; see skip.ts. */
+export const skipWithoutOpendkim = (): boolean => skipWithout('tests with OpenDKIM', OPENDKIM);
 
 /** What its Authentication-Results say of the signatures, such as `pass rsa-sha256`. */
 export async function verifyByOpendkim(message: Buffer, keys: PublishedKeys): Promise<readonly string[]> {

@@ -8,6 +8,7 @@ import path from 'node:path';
 import { promisify } from 'node:util';
 import { findFreePort } from './free-port.ts';
 import { query } from './query.ts';
+import { skipFor } from './skip.ts';
 import { waitUntil } from './wait-until.ts';
 
 const INSTALLED = '/usr/lib/postgresql';
@@ -21,14 +22,12 @@ export interface ExternalPostgres {
   dispose(): Promise<void>;
 }
 
-/** For `it.skipIf`: true when there is none, after saying why. With REQUIRE_E2E=1 that is an error instead. */
-export function skipWithoutExternalPostgres(): boolean {
-  if (findBinaries() !== null) return false;
-  const reason = `no PostgreSQL is installed below ${INSTALLED}`;
-  if (process.env.REQUIRE_E2E === '1') throw new Error(`REQUIRE_E2E=1, but ${reason}`);
-  process.stderr.write(`skipped: tests with an external PostgreSQL: ${reason}\n`);
-  return true;
-}
+/** For `describe.skipIf`; see skip.ts. */
+export const skipWithoutExternalPostgres = (): boolean =>
+  skipFor(
+    'tests with an external PostgreSQL',
+    findBinaries() === null ? `no PostgreSQL is installed below ${INSTALLED}` : null,
+  );
 
 /** The folder of the oldest that is installed. */
 export function findBinaries(): string | null {
@@ -59,40 +58,56 @@ export async function createExternalPostgres(...settings: readonly string[]): Pr
   );
   const port = await findFreePort();
   const admin = `postgres://mail@127.0.0.1:${port}/postgres`;
-  let server: ChildProcess | null = null;
+  const server = createServerProcess({ binaries, folder, port, url: admin, settings });
+  await server.start();
+  await query(admin, 'create database email');
+  return { ...server, url: `postgres://mail@127.0.0.1:${port}/email` };
+}
 
-  const postgres: ExternalPostgres = {
-    url: `postgres://mail@127.0.0.1:${port}/email`,
+export interface ServerProcessOptions {
+  readonly binaries: string;
+  /** Its data are in `data` of it, and its socket is in it. */
+  readonly folder: string;
+  readonly port: number;
+  /** Of a database in it. */
+  readonly url: string;
+  readonly settings: readonly string[];
+}
+
+/** A server that is not started yet. */
+export function createServerProcess({
+  binaries,
+  folder,
+  port,
+  url,
+  settings,
+}: ServerProcessOptions): Omit<ExternalPostgres, 'url'> {
+  let server: ChildProcess | null = null;
+  const stop = async () => {
+    if (server === null) return;
+    const exited = once(server, 'exit');
+    server.kill('SIGQUIT');
+    await exited;
+    server = null;
+  };
+  return {
     async start() {
       server = spawn(
         path.join(binaries, 'postgres'),
-        ['-D', data, '-p', String(port), '-k', folder, ...settings],
-        {
-          ...user,
-          cwd: folder,
-          stdio: 'ignore',
-        },
+        ['-D', path.join(folder, 'data'), '-p', String(port), '-k', folder, ...settings],
+        { ...identity(), cwd: folder, stdio: 'ignore' },
       );
       await waitUntil('PostgreSQL answers', () =>
-        query(admin, 'select 1').then(
+        query(url, 'select 1').then(
           () => true,
           () => false,
         ),
       );
     },
-    async stop() {
-      if (server === null) return;
-      const exited = once(server, 'exit');
-      server.kill('SIGQUIT');
-      await exited;
-      server = null;
-    },
+    stop,
     async dispose() {
-      await postgres.stop();
+      await stop();
       await rm(folder, { recursive: true, force: true });
     },
   };
-  await postgres.start();
-  await query(admin, 'create database email');
-  return postgres;
 }

@@ -8,20 +8,13 @@ import { isMboxStart } from '../../src/core/mbox/split-mbox.ts';
 import { identityOf } from '../../src/core/message/identity.ts';
 import { parseMessage } from '../../src/core/mime/parse/parse.ts';
 import { splitMbox } from './mbox.ts';
+import { skipFor } from './skip.ts';
 
 const FETCHED = '/var/cache/email-worker-test-mail';
 
-/**
- * For `describe.skipIf`: true when there is none, after saying why. With REQUIRE_E2E=1 that is an error instead, so that
- * CI can't skip by accident.
- */
-export function skipWithoutMailArchive(): boolean {
-  if (hasMailArchive()) return false;
-  const reason = `${folder()} is missing: run .ci/fetch-mail.sh`;
-  if (process.env.REQUIRE_E2E === '1') throw new Error(`REQUIRE_E2E=1, but ${reason}`);
-  process.stderr.write(`skipped: tests on real mail: ${reason}\n`);
-  return true;
-}
+/** For `describe.skipIf`; see skip.ts. */
+export const skipWithoutMailArchive = (): boolean =>
+  skipFor('tests on real mail', hasMailArchive() ? null : `${folder()} is missing: run .ci/fetch-mail.sh`);
 
 /** Whether there is any; for tests that can do without. */
 export function hasMailArchive(): boolean {

@@ -5,7 +5,6 @@
  * .ci/install-servers.sh.
  */
 import { execFileSync } from 'node:child_process';
-import { accessSync } from 'node:fs';
 import { chmod, chown, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
@@ -20,6 +19,7 @@ import {
   MAIL_USERS,
   writeDovecotFiles,
 } from './dovecot-files.ts';
+import { skipFor, whyMissing } from './skip.ts';
 
 const POSTFIX_MASTER = '/usr/lib/postfix/sbin/master';
 const NEEDED_FILES = [POSTFIX_MASTER, DOVECOT, '/usr/lib/dovecot/lmtp', '/usr/lib/dovecot/imap-login'];
@@ -43,31 +43,18 @@ export interface MailServers {
 }
 
 /** Why the servers can't be started here; null when they can. */
-function mailServersAvailable(): string | null {
+function whyUnavailable(): string | null {
   if (process.getuid?.() !== 0) return 'Postfix and Dovecot can only be started by root';
-  for (const file of NEEDED_FILES) {
-    try {
-      accessSync(file);
-    } catch {
-      return `${file} is missing: run .ci/install-servers.sh`;
-    }
-  }
+  const missing = whyMissing(NEEDED_FILES);
+  if (missing !== null) return missing;
   const version = execFileSync(DOVECOT, ['--version']).toString().trim();
   // 2.4 has another configuration language.
   return version.startsWith('2.3.') ? null : `Dovecot ${version} is not supported by the tests, only 2.3`;
 }
 
-/**
- * For `describe.skipIf`: true when the servers are missing, after saying why. With REQUIRE_E2E=1 that is an error
- * instead, so that CI can't skip by accident.
- */
-export function skipWithoutMailServers(): boolean {
-  const reason = mailServersAvailable();
-  if (reason === null) return false;
-  if (process.env.REQUIRE_E2E === '1') throw new Error(`REQUIRE_E2E=1, but ${reason}`);
-  process.stderr.write(`skipped: end-to-end tests with mail servers: ${reason}\n`);
-  return true;
-}
+/** For `describe.skipIf`; see skip.ts. */
+export const skipWithoutMailServers = (): boolean =>
+  skipFor('end-to-end tests with mail servers', whyUnavailable());
 
 /**
  * `deliverTo`: where Postfix delivers instead, such as `lmtp:inet:127.0.0.1:2424`. `relayTo`: port of 127.0.0.1 that takes

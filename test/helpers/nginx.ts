@@ -1,11 +1,11 @@
 /** A real nginx in front of a port, as operators have one. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync } from 'node:fs';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { connect } from 'node:net';
 import path from 'node:path';
 import { findFreePort } from './free-port.ts';
+import { skipWithout } from './skip.ts';
 import { makeTempFolder } from './temp-folder.ts';
 import { waitUntil } from './wait-until.ts';
 
@@ -16,14 +16,8 @@ export interface Nginx {
   stop(): Promise<void>;
 }
 
-/** For `describe.skipIf`: true when there is none, after saying why. With REQUIRE_E2E=1 that is an error instead. */
-export function skipWithoutNginx(): boolean {
-  if (existsSync(PROGRAM)) return false;
-  const reason = `there is no ${PROGRAM} (Debian package nginx-light)`;
-  if (process.env.REQUIRE_E2E === '1') throw new Error(`REQUIRE_E2E=1, but ${reason}`);
-  process.stderr.write(`skipped: tests behind nginx: ${reason}\n`);
-  return true;
-}
+/** For `describe.skipIf`; see skip.ts. */
+export const skipWithoutNginx = (): boolean => skipWithout('tests behind nginx', PROGRAM);
 
 /** In front of one port. */
 export const startNginx = (upstreamPort: number): Promise<Nginx> =>

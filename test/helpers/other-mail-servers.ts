@@ -5,12 +5,12 @@
  * system, which they get in a mount namespace: nothing of it is seen outside, or left behind. Needs root.
  */
 import { execFileSync } from 'node:child_process';
-import { accessSync } from 'node:fs';
 import { chmod, chown, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { startDaemon } from './daemon.ts';
 import { findFreePort } from './free-port.ts';
+import { skipFor, whyMissing } from './skip.ts';
 
 const UNPACKED = '/var/cache/email-worker-test-servers';
 const EXIM = `${UNPACKED}/usr/sbin/exim4`;
@@ -34,27 +34,14 @@ export interface OtherMailServerPlan {
   readonly upstreamPort: number;
 }
 
-/**
- * For `describe.skipIf`: true when the servers can't be started, after saying why. With REQUIRE_E2E=1 that is an error
- * instead, so that CI can't skip by accident.
- */
-export function skipWithoutOtherMailServers(): boolean {
-  const reason = whyUnavailable();
-  if (reason === null) return false;
-  if (process.env.REQUIRE_E2E === '1') throw new Error(`REQUIRE_E2E=1, but ${reason}`);
-  process.stderr.write(`skipped: end-to-end tests with Exim and OpenSMTPD: ${reason}\n`);
-  return true;
-}
+/** For `describe.skipIf`; see skip.ts. */
+export const skipWithoutOtherMailServers = (): boolean =>
+  skipFor('end-to-end tests with Exim and OpenSMTPD', whyUnavailable());
 
 function whyUnavailable(): string | null {
   if (process.getuid?.() !== 0) return 'Exim and OpenSMTPD can only be started by root';
-  for (const file of [EXIM, OPENSMTPD]) {
-    try {
-      accessSync(file);
-    } catch {
-      return `${file} is missing: run .ci/install-servers.sh`;
-    }
-  }
+  const missing = whyMissing([EXIM, OPENSMTPD]);
+  if (missing !== null) return missing;
   try {
     execFileSync('/usr/bin/unshare', ['--mount', 'true'], { stdio: 'pipe' });
     return null;

@@ -1,6 +1,5 @@
 /** A real PgBouncer in transaction mode before a PostgreSQL server: few sessions for many clients, each of which gets the next one. */
 import { spawn } from 'node:child_process';
-import { existsSync } from 'node:fs';
 import { chown, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { once } from 'node:events';
 import { tmpdir } from 'node:os';
@@ -8,6 +7,7 @@ import path from 'node:path';
 import { Client } from 'pg';
 import { identity } from './external-postgres.ts';
 import { findFreePort } from './free-port.ts';
+import { skipWithout } from './skip.ts';
 import { waitUntil } from './wait-until.ts';
 
 const PROGRAM = '/usr/sbin/pgbouncer';
@@ -19,14 +19,8 @@ export interface PgBouncer {
   stop(): Promise<void>;
 }
 
-/** For `describe.skipIf`: true when it is not installed, after saying why. With REQUIRE_E2E=1 that is an error instead. */
-export function skipWithoutPgBouncer(): boolean {
-  if (existsSync(PROGRAM)) return false;
-  const reason = `${PROGRAM} is not installed`;
-  if (process.env.REQUIRE_E2E === '1') throw new Error(`REQUIRE_E2E=1, but ${reason}`);
-  process.stderr.write(`skipped: tests with PgBouncer: ${reason}\n`);
-  return true;
-}
+/** For `describe.skipIf`; see skip.ts. */
+export const skipWithoutPgBouncer = (): boolean => skipWithout('tests with PgBouncer', PROGRAM);
 
 export interface PgBouncerOptions {
   /** Sessions of each database. */

@@ -1,11 +1,10 @@
 /** A streaming replica of an external PostgreSQL, made with pg_basebackup; both are of the Debian package. */
-import { execFile, spawn, type ChildProcess } from 'node:child_process';
-import { once } from 'node:events';
-import { chmod, chown, mkdtemp, rm } from 'node:fs/promises';
+import { execFile } from 'node:child_process';
+import { chmod, chown, mkdtemp } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { promisify } from 'node:util';
-import { findBinaries, identity, type ExternalPostgres } from './external-postgres.ts';
+import { createServerProcess, findBinaries, identity, type ExternalPostgres } from './external-postgres.ts';
 import { findFreePort } from './free-port.ts';
 import { query } from './query.ts';
 import { waitUntil } from './wait-until.ts';
@@ -44,29 +43,16 @@ export async function createPostgresReplica(primary: ExternalPostgres): Promise<
   const port = await findFreePort();
   const own = new URL(primary.url);
   own.port = String(port);
-  let server: ChildProcess | null = null;
-  const replica: PostgresReplica = {
+  const server = createServerProcess({
+    binaries,
+    folder,
+    port,
     url: own.href,
-    async start() {
-      server = spawn(
-        path.join(binaries, 'postgres'),
-        ['-D', data, '-p', String(port), '-k', folder, '-c', 'wal_receiver_status_interval=1'],
-        { ...user, cwd: folder, stdio: 'ignore' },
-      );
-      await waitUntil('the replica answers', () =>
-        query(own.href, 'select 1').then(
-          () => true,
-          () => false,
-        ),
-      );
-    },
-    async stop() {
-      if (server === null) return;
-      const exited = once(server, 'exit');
-      server.kill('SIGQUIT');
-      await exited;
-      server = null;
-    },
+    settings: ['-c', 'wal_receiver_status_interval=1'],
+  });
+  const replica: PostgresReplica = {
+    ...server,
+    url: own.href,
     async pause() {
       await query(own.href, 'select pg_wal_replay_pause()');
       await waitUntil('the replica has paused', async () => {
@@ -89,10 +75,6 @@ export async function createPostgresReplica(primary: ExternalPostgres): Promise<
         );
         return found?.['is_there'] === true;
       });
-    },
-    async dispose() {
-      await replica.stop();
-      await rm(folder, { recursive: true, force: true });
     },
   };
   await replica.start();

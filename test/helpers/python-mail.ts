@@ -1,5 +1,6 @@
 /** Python's email package, as a reader of messages that knows nothing of ours. */
 import { spawnSync } from 'node:child_process';
+import { skipFor } from './skip.ts';
 
 export interface PythonPart {
   readonly type: string;
@@ -46,12 +47,12 @@ json.dump({
 
 const isMissing = spawnSync('python3', ['-c', 'import email.policy']).status !== 0;
 
-export function skipWithoutPython(): boolean {
-  if (!isMissing) return false;
-  if (process.env.REQUIRE_E2E === '1') throw new Error('REQUIRE_E2E=1, but there is no python3');
-  process.stderr.write('skipped: tests that read mail with Python: there is no python3\n');
-  return true;
-}
+/** For `describe.skipIf`; see skip.ts. */
+export const skipWithoutPython = (): boolean =>
+  skipFor(
+    'tests that read mail with Python',
+    isMissing ? 'python3 and its package email are missing: run .ci/install-servers.sh' : null,
+  );
 
 export function readWithPython(raw: Buffer): PythonMail {
   const { status, stdout, stderr } = spawnSync('python3', ['-c', PROGRAM], {

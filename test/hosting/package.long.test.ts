@@ -1,7 +1,7 @@
 /** The package, as users install it: without compilers and without the tools of development. */
 import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { chmod, chown, mkdir, readdir, readFile, symlink, writeFile } from 'node:fs/promises';
+import { chmod, chown, cp, mkdir, readdir, readFile, symlink, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { text } from 'node:stream/consumers';
 import { promisify } from 'node:util';
@@ -34,9 +34,41 @@ beforeAll(async () => {
   folder = await makeTempFolder();
   // Others than its owner run what is below.
   await chmod(folder.path, 0o755);
-  await run('npm', ['pack', '--pack-destination', folder.path], { cwd: ROOT, env: ENV });
+  const checkout = path.join(folder.path, 'checkout');
+  await copyCheckout(checkout);
+  await run('npm', ['pack', '--pack-destination', folder.path], { cwd: checkout, env: ENV });
 }, INSTALL_TIMEOUT_MS);
 afterAll(() => folder.remove());
+
+/** Of a checkout, what is packed, and what scripts/prepare.mjs looks at to see that all of it is built. */
+const PACKED_FROM = [
+  'package.json',
+  'package-lock.json',
+  'README.md',
+  'LICENSE',
+  'CHANGELOG.md',
+  'SECURITY.md',
+  'tsconfig.json',
+  'tsconfig.build.json',
+  'clients',
+  'dist',
+  'docs',
+  'node_modules/.package-lock.json',
+  'ops',
+  'page',
+  'scripts',
+  'src',
+];
+
+/** Packing installs where the lock file has changed, and writes a file beside it: not where other tests run. */
+async function copyCheckout(to: string): Promise<void> {
+  for (const name of PACKED_FROM) {
+    await cp(path.join(ROOT, name), path.join(to, name), {
+      recursive: true,
+      filter: (source) => path.basename(source) !== 'node_modules',
+    });
+  }
+}
 
 interface Running {
   readonly url: string;

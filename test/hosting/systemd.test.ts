@@ -1,11 +1,12 @@
 /** ops/systemd/email-worker.service, as systemd reads it, and its guide. */
 import { execFile } from 'node:child_process';
-import { existsSync, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { loadConfig } from '../../src/config/config.ts';
+import { skipWithout } from '../helpers/skip.ts';
 import { makeTempFolder, type TempFolder } from '../helpers/temp-folder.ts';
 import { ROOT } from './packed-files.ts';
 
@@ -21,16 +22,7 @@ const GUIDE = readFileSync(path.join(ROOT, 'docs/hosting/systemd.md'), 'utf8');
 const valuesOf = (name: string) =>
   [...UNIT.matchAll(new RegExp(`^${name}=(.*)$`, 'gm'))].map(([, value]) => value!);
 
-/** With REQUIRE_E2E=1 a missing program is an error instead. */
-function skipWithoutSystemd(): boolean {
-  if (existsSync(PROGRAM)) return false;
-  const reason = `there is no ${PROGRAM} (Debian package systemd)`;
-  if (process.env.REQUIRE_E2E === '1') throw new Error(`REQUIRE_E2E=1, but ${reason}`);
-  process.stderr.write(`skipped: tests of the systemd unit: ${reason}\n`);
-  return true;
-}
-
-describe.skipIf(skipWithoutSystemd())('systemd', () => {
+describe.skipIf(skipWithout('tests of the systemd unit', PROGRAM))('systemd', () => {
   let folder: TempFolder;
   let file: string;
   beforeAll(async () => {

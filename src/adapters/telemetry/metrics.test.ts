@@ -1,6 +1,5 @@
 /** The metrics, and that the alert rules and the board in ops/ ask for nothing else. */
 import { execFile } from 'node:child_process';
-import { existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -8,6 +7,7 @@ import { promisify } from 'node:util';
 import { afterEach, describe, expect, it } from 'vitest';
 import type { Figures } from '../../app/metrics/figures.ts';
 import { silentLogger } from '../../../test/helpers/silent-logger.ts';
+import { skipWithout } from '../../../test/helpers/skip.ts';
 import { createMetrics, type MetricsOptions } from './metrics.ts';
 import { startMetricsServer, type MetricsServer } from './metrics-server.ts';
 
@@ -209,21 +209,13 @@ describe('alert rules and board', () => {
     expect(names.filter((name) => !board.includes(name))).toEqual([]);
   });
 
-  it.skipIf(skipWithoutPromtool())('promtool takes the rules, and they fire when they should', async () => {
-    const promtool = async (...args: readonly string[]) =>
-      (await promisify(execFile)('promtool', args, { cwd: path.join(OPS, 'prometheus') })).stdout;
-    expect(await promtool('check', 'rules', 'alerts.yml')).toContain('SUCCESS');
-    expect(await promtool('test', 'rules', 'alerts.test.yml')).toContain('SUCCESS');
-  });
+  it.skipIf(skipWithout('alert rules', 'promtool'))(
+    'promtool takes the rules, and they fire when they should',
+    async () => {
+      const promtool = async (...args: readonly string[]) =>
+        (await promisify(execFile)('promtool', args, { cwd: path.join(OPS, 'prometheus') })).stdout;
+      expect(await promtool('check', 'rules', 'alerts.yml')).toContain('SUCCESS');
+      expect(await promtool('test', 'rules', 'alerts.test.yml')).toContain('SUCCESS');
+    },
+  );
 });
-
-/** With REQUIRE_E2E=1 a missing one is an error, so that CI can't skip by accident. */
-function skipWithoutPromtool(): boolean {
-  if ((process.env.PATH ?? '').split(':').some((folder) => existsSync(path.join(folder, 'promtool')))) {
-    return false;
-  }
-  const reason = 'there is no promtool (Debian package prometheus)';
-  if (process.env.REQUIRE_E2E === '1') throw new Error(`REQUIRE_E2E=1, but ${reason}`);
-  process.stderr.write(`skipped: alert rules: ${reason}\n`);
-  return true;
-}
