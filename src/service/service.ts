@@ -3,7 +3,7 @@
  */
 import type { AddressInfo } from 'node:net';
 import { setTimeout as wait } from 'node:timers/promises';
-import { lockDataDir } from '../adapters/data-dir/data-dir-lock.ts';
+import { waitForDataDir } from '../adapters/data-dir/data-dir-lock.ts';
 import { loadOrCreateSecret } from '../adapters/data-dir/api-secret.ts';
 import { createAccountOf } from '../adapters/postgres/keys/account-of.ts';
 import { createAuditLog } from '../adapters/postgres/audit/audit-log.ts';
@@ -76,7 +76,7 @@ async function startParts(
 ): Promise<Service> {
   const fullLogger = createFullLogger(config.logLevel);
   const security = createSecurityLog(fullLogger);
-  const lock = await lockDataDir(config.dataDir);
+  const lock = await waitForDataDir(config.dataDir, { signal });
   teardown.push(() => lock.release());
   const madeSecret = config.apiSecrets.length > 0 ? null : await loadOrCreateSecret(config.dataDir);
   const secrets = madeSecret === null ? config.apiSecrets : [madeSecret.secret];

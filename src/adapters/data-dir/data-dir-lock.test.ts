@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { type TempFolder, makeTempFolder } from '../../../test/helpers/temp-folder.ts';
-import { DataDirError, lockDataDir } from './data-dir-lock.ts';
+import { DataDirError, lockDataDir, waitForDataDir } from './data-dir-lock.ts';
 
 const CHILD = fileURLToPath(new URL('../../../test/helpers/lock-child.mjs', import.meta.url));
 
@@ -79,6 +79,21 @@ describe('the lock of DATA_DIR', () => {
       await holder.kill();
       process.kill(holder.inheritor, 'SIGKILL');
     }
+  });
+
+  test('is waited for when its holder lets go soon, until a signal ends that, and never otherwise', async () => {
+    const brief = await lockDataDir(dataDir, { isBrief: true });
+    const waiting = waitForDataDir(dataDir);
+    const impatient = new AbortController();
+    const aborted = waitForDataDir(dataDir, { signal: impatient.signal });
+    impatient.abort(new Error('enough'));
+    await expect(aborted).rejects.toThrow('enough');
+    // One that does not wait is refused, with the process that has it.
+    await expect(lockDataDir(dataDir)).rejects.toThrow(`in use by process ${process.pid}.`);
+    await brief.release();
+    const lock = await waiting;
+    await expect(waitForDataDir(dataDir)).rejects.toMatchObject({ code: 'data_dir_locked' });
+    await lock.release();
   });
 
   test('is given to exactly one of several that ask at the same moment', async () => {

@@ -14,15 +14,29 @@ import {
   writeSync,
 } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { setTimeout as wait } from 'node:timers/promises';
 
 export interface DataDirLock {
   /** Lets go of DATA_DIR. A second call does nothing. */
   release(): Promise<void>;
 }
 
+export interface LockOptions {
+  /** It is let go within seconds, so that a process that wants it had better wait. Default: false. */
+  readonly isBrief?: boolean;
+}
+
+/** Stands behind the number of a process that lets go soon. */
+const BRIEF = ' briefly';
+/** How long to wait for such a process, in ms: several times what it takes on a busy machine. */
+const BRIEF_PATIENCE_MS = 60_000;
+const RETRY_AFTER_MS = 100;
+
 /** DATA_DIR can't be used. English, for the operator: it is thrown at the start only. */
 export class DataDirError extends Error {
   readonly code: 'data_dir_locked' | 'data_dir_unusable';
+  /** The process that has it lets go of it within seconds. */
+  isBrief = false;
 
   constructor(code: DataDirError['code'], message: string, cause?: unknown) {
     super(message, cause === undefined ? undefined : { cause });
@@ -35,7 +49,10 @@ export class DataDirError extends Error {
  * Makes DATA_DIR, for its owner only, and takes it for this process. Existing permissions stay as they are.
  * Throws `DataDirError`: `data_dir_locked` names the process that has it.
  */
-export async function lockDataDir(dataDir: string): Promise<DataDirLock> {
+export async function lockDataDir(
+  dataDir: string,
+  { isBrief = false }: LockOptions = {},
+): Promise<DataDirLock> {
   const tryLock = await loadTryLock();
   const path = join(dataDir, 'lock');
   let fd: number;
@@ -49,7 +66,7 @@ export async function lockDataDir(dataDir: string): Promise<DataDirLock> {
   try {
     if (!tryLock(fd)) throw lockedError(dataDir, path);
     ftruncateSync(fd, 0);
-    writeSync(fd, `${process.pid}\n`, 0);
+    writeSync(fd, `${process.pid}${isBrief ? BRIEF : ''}\n`, 0);
   } catch (error) {
     closeSync(fd);
     if (error instanceof DataDirError) throw error;
@@ -69,6 +86,25 @@ export async function lockDataDir(dataDir: string): Promise<DataDirLock> {
   };
 }
 
+/**
+ * As `lockDataDir`, but waits while a process has DATA_DIR that lets go of it soon, such as the doctor: a service that starts in that moment
+ * is not to fail. Throws the reason of the signal, too.
+ */
+export async function waitForDataDir(
+  dataDir: string,
+  { signal, ...options }: LockOptions & { readonly signal?: AbortSignal | undefined } = {},
+): Promise<DataDirLock> {
+  const deadline = performance.now() + BRIEF_PATIENCE_MS;
+  for (;;) {
+    try {
+      return await lockDataDir(dataDir, options);
+    } catch (error) {
+      if (!(error instanceof DataDirError) || !error.isBrief || performance.now() > deadline) throw error;
+    }
+    await wait(RETRY_AFTER_MS, undefined, { signal }).catch(() => signal?.throwIfAborted());
+  }
+}
+
 /** As `recursive` does, which in Node.js 20 goes round in circles where nothing can be made, such as in /proc. */
 function makeFolder(path: string): void {
   try {
@@ -83,12 +119,16 @@ function makeFolder(path: string): void {
 }
 
 function lockedError(dataDir: string, path: string): DataDirError {
-  const pid = readFileSync(path, 'utf8').trim();
+  const noted = readFileSync(path, 'utf8').trimEnd();
+  const isBrief = noted.endsWith(BRIEF);
+  const pid = isBrief ? noted.slice(0, -BRIEF.length) : noted;
   const holder = /^\d+$/.test(pid) ? `process ${pid}` : 'another process';
-  return new DataDirError(
+  const error = new DataDirError(
     'data_dir_locked',
     `DATA_DIR ${dataDir} is in use by ${holder}. Stop that process, or give this one a DATA_DIR of its own.`,
   );
+  error.isBrief = isBrief;
+  return error;
 }
 
 /** Loaded late: where there is no binary for the platform, that becomes an error the operator can read. */

@@ -4,7 +4,7 @@
  */
 import { readFile, stat } from 'node:fs/promises';
 import path from 'node:path';
-import { DataDirError, lockDataDir, type DataDirLock } from '../../adapters/data-dir/data-dir-lock.ts';
+import { DataDirError, waitForDataDir, type DataDirLock } from '../../adapters/data-dir/data-dir-lock.ts';
 import { createPool, type PoolOptions } from '../../adapters/postgres/db/pool.ts';
 import { findEmbeddedPostgres } from '../../adapters/postgres/embedded/find-server.ts';
 import { findPlace } from '../../adapters/postgres/embedded/place.ts';
@@ -50,7 +50,7 @@ export async function openPatientData(
   signal: AbortSignal,
 ): Promise<PatientData> {
   const teardown: (() => Promise<unknown>)[] = [];
-  const dataDir = await takeDataDir(config.dataDir, teardown);
+  const dataDir = await takeDataDir(config.dataDir, teardown, signal);
   const database = openDatabase(config, dataDir, teardown, logger, signal).catch(
     (error: unknown): Database => ({ kind: 'away', reason: formatError(error) }),
   );
@@ -64,11 +64,16 @@ export async function openPatientData(
   };
 }
 
-async function takeDataDir(folder: string, teardown: (() => Promise<unknown>)[]): Promise<DataDir> {
+async function takeDataDir(
+  folder: string,
+  teardown: (() => Promise<unknown>)[],
+  signal: AbortSignal,
+): Promise<DataDir> {
   let lock: DataDirLock;
   try {
     await stat(folder);
-    lock = await lockDataDir(folder);
+    // A service that starts meanwhile waits for it, and so does another doctor.
+    lock = await waitForDataDir(folder, { isBrief: true, signal });
   } catch (error) {
     if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return { kind: 'missing' };
     if (!(error instanceof DataDirError) || error.code !== 'data_dir_locked') {
@@ -102,7 +107,8 @@ async function openDatabase(
     connectTimeoutMs: Math.min(config.databaseConnectTimeoutMs, CONNECT_MS),
     statementTimeoutMs: STATEMENT_MS,
     schema: config.databaseSchema,
-    pooler: config.databasePooler,
+    // One that is said not to be there is found, and told.
+    pooler: config.databasePooler === 'none' ? 'auto' : config.databasePooler,
     logger,
     signal,
   });
