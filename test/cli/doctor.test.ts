@@ -2,6 +2,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { chmod, mkdir, readdir, writeFile } from 'node:fs/promises';
+import { createServer as createHttpServer } from 'node:http';
 import { createServer } from 'node:net';
 import type { AddressInfo } from 'node:net';
 import path from 'node:path';
@@ -18,13 +19,17 @@ import { runCommandInProcess } from '../helpers/command-in-process.ts';
 import { MAIN } from '../helpers/command-process.ts';
 import { startDnsServer, type DnsServer } from '../helpers/dns-server.ts';
 import { startDovecot } from '../helpers/dovecot-server.ts';
+import { createExternalPostgres, skipWithoutExternalPostgres } from '../helpers/external-postgres.ts';
 import { findFreePort } from '../helpers/free-port.ts';
 import { skipWithoutMailServers } from '../helpers/mail-servers.ts';
 import { openMailStores } from '../helpers/mail-stores.ts';
 import { outboundRecord } from '../helpers/outbound-record.ts';
+import { skipWithoutPgBouncer, startPgBouncer } from '../helpers/pgbouncer.ts';
 import { createTestDatabase, type TestDatabase } from '../helpers/postgres.ts';
 import { PASSWORD, startRealSmtpServer } from '../helpers/real-smtp-server.ts';
+import { startS3Server } from '../helpers/s3-server.ts';
 import { makeTempFolder, type TempFolder } from '../helpers/temp-folder.ts';
+import { startTokenServer } from '../helpers/token-server.ts';
 
 const DAY_MS = 86_400_000;
 
@@ -64,10 +69,12 @@ const envOf = (env: Readonly<Record<string, string>> = {}) => ({
   ...env,
 });
 
-async function examine(env?: Readonly<Record<string, string>>) {
+const examine = (env?: Readonly<Record<string, string>>) => examineWith(envOf(env));
+
+async function examineWith(env: Readonly<Record<string, string>>) {
   const result = await runCommandInProcess(['doctor', '--json', '--resolver', dns.address], {
     dataDir: folder.path,
-    env: envOf(env),
+    env,
   });
   expect(result.stderr).toBe('');
   const told = JSON.parse(result.stdout) as { problems: number; warnings: number; findings: FindingJson[] };
@@ -246,6 +253,144 @@ describe.skipIf(skipWithoutMailServers())('a mailbox', () => {
     expect(adviceOf(distrusted)).toContain('trust its authority with tls_ca');
     expect(adviceOf(wrong)).toContain('Correct user and password in IMAP_URL');
     expect(wrong.stdout).not.toContain('of-another');
+  });
+});
+
+/** What is said of one thing, with what to do. */
+const toldOf = ({ findings }: { readonly findings: readonly FindingJson[] }, beginning: string) =>
+  findings
+    .filter(({ text }) => text.startsWith(beginning))
+    .map(({ grade, text, advice }) => `${grade}: ${text}${advice === null ? '' : ` → ${advice}`}`);
+
+describe('a bucket', () => {
+  const keys = { AWS_ACCESS_KEY_ID: 'S3RVER', AWS_SECRET_ACCESS_KEY: 'S3RVER' };
+
+  it('is written to, and a wrong key, a missing bucket and a server that is away are told apart', async () => {
+    const s3 = await startS3Server();
+    const good = await examine({ BLOB_URL: s3.url, ...keys });
+    const stranger = await examine({ BLOB_URL: s3.url, ...keys, AWS_ACCESS_KEY_ID: 'STRANGER' });
+    const missing = await examine({ BLOB_URL: s3.url.replace('test-bucket', 'no-bucket'), ...keys });
+    await s3.close();
+    const away = await examine({ BLOB_URL: s3.url, ...keys });
+    expect(good.ok).toContain('a file was written to the bucket, read and deleted');
+    const beginning = "files can't be kept in the bucket";
+    expect(toldOf(stranger, beginning)).toEqual([
+      expect.stringMatching(
+        /^problem: .*Access Key Id.* → Correct AWS_ACCESS_KEY_ID: the storage does not know it\.$/,
+      ),
+    ]);
+    expect(toldOf(missing, beginning)).toEqual([
+      expect.stringMatching(/^problem: .*bucket does not exist → Create the bucket that BLOB_URL names/),
+    ]);
+    expect(toldOf(away, beginning)).toEqual([
+      expect.stringMatching(
+        /^problem: .*ECONNREFUSED.* → See that the storage runs, that endpoint in BLOB_URL/,
+      ),
+    ]);
+  });
+
+  it.each([
+    [403, 'SignatureDoesNotMatch', 'Correct AWS_SECRET_ACCESS_KEY'],
+    [403, 'AccessDenied', 'Let the key list the bucket'],
+    [301, 'PermanentRedirect', 'Set region in BLOB_URL'],
+    [403, 'RequestTimeTooSkewed', 'Set the clock of this machine'],
+  ])('that answers %i %s is told with what to do', async (status, code, advice) => {
+    const server = createHttpServer((_, response) => {
+      response
+        .writeHead(status, { 'content-type': 'application/xml' })
+        .end(`<?xml version="1.0"?><Error><Code>${code}</Code><Message>The message</Message></Error>`);
+    }).listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    const { port: s3Port } = server.address() as AddressInfo;
+    const result = await examine({ BLOB_URL: `s3://emails/x?endpoint=http://127.0.0.1:${s3Port}`, ...keys });
+    server.close();
+    server.closeAllConnections();
+    expect(toldOf(result, "files can't be kept")).toEqual([
+      expect.stringContaining(`The message → ${advice}`),
+    ]);
+  });
+});
+
+describe('an account with OAuth2', () => {
+  it('is logged in with, and a refused token, a wrong secret and a provider that is away are told apart', async () => {
+    const tokens = await startTokenServer({ strict: true });
+    let isTaken = true;
+    const smtp = await startRealSmtpServer({
+      authMethods: ['XOAUTH2'],
+      disabledCommands: ['STARTTLS'],
+      allowInsecureAuth: true,
+      onAuth: (_auth, _session, callback) =>
+        isTaken ? callback(null, { user: 'alice' }) : callback(new Error('no')),
+    });
+    const accountsFile = path.join(folder.path, 'accounts.json');
+    const oauth2 = {
+      token_url: tokens.url,
+      client_id: 'the-client',
+      client_secret: '${CLIENT_SECRET}',
+      refresh_token: '${REFRESH_TOKEN}',
+    };
+    const smtpUrl = `smtp://alice@127.0.0.1:${smtp.port}?starttls=off`;
+    const account = { id: 'sales', from: 'sales@mail.example.com', smtp_url: smtpUrl, oauth2 };
+    await writeFile(accountsFile, JSON.stringify([account]), { mode: 0o600 });
+    const ask = async (secret: string, refreshToken: string) => {
+      const result = await examineWith({
+        PORT: port,
+        DATABASE_URL: database.connectionString,
+        ACCOUNTS_FILE: accountsFile,
+        CLIENT_SECRET: secret,
+        REFRESH_TOKEN: refreshToken,
+      });
+      expect(result.stdout).not.toMatch(/refresh-token|client-secret|access-/);
+      return toldOf(result, 'account sales ').filter((text) => / can't send|sends by/.test(text));
+    };
+    const good = 'the-client-secret';
+    expect(await ask('another-client-secret', 'first-refresh-token')).toEqual([
+      expect.stringMatching(/^problem: .*invalid_client → Correct client_id and client_secret/),
+    ]);
+    expect(await ask(good, 'used-refresh-token')).toEqual([
+      expect.stringMatching(/^problem: .*invalid_grant.* → .*give the consent again/),
+    ]);
+    // What the provider gives in place of the first is kept, which is used up then.
+    for (let times = 0; times < 2; times += 1)
+      expect(await ask(good, 'first-refresh-token')).toEqual([
+        `ok: account sales sends by 127.0.0.1:${smtp.port}, as alice`,
+      ]);
+    expect(tokens.requests).toHaveLength(3);
+    isTaken = false;
+    expect(await ask(good, 'first-refresh-token')).toEqual([
+      expect.stringMatching(/^problem: .*XOAUTH2 was refused.* → The server does not take the token/),
+    ]);
+    await tokens.close();
+    expect(await ask(good, 'another-refresh-token')).toEqual([
+      expect.stringMatching(/^problem: .*gave no token: .*ECONNREFUSED.* → See that token_url/),
+    ]);
+    await smtp.close();
+  });
+});
+
+describe.skipIf(skipWithoutPgBouncer() || skipWithoutExternalPostgres())('a pooler', () => {
+  it('is recognised, also where the configuration denies it', async () => {
+    const postgres = await createExternalPostgres();
+    const pooler = await startPgBouncer(postgres.url);
+    const env = { DATABASE_URL: pooler.url };
+    const none = await examine(env);
+    // Makes the schema.
+    const made = await runCommandInProcess(['verify'], { dataDir: folder.path, env });
+    const there = await examine(env);
+    const denied = await examine({ ...env, DATABASE_POOLER: 'none' });
+    await pooler.stop();
+    const away = await examine(env);
+    await postgres.dispose();
+    expect(made.exitCode).toBe(0);
+    expect(none.warning).toContain('the schema email_worker is not there, or of an older version');
+    expect(there.ok).toContain('a pooler shares sessions, and the service knows');
+    expect(toldOf(denied, 'a pooler')).toEqual([
+      expect.stringMatching(/^problem: .*DATABASE_POOLER=none.* → Remove DATABASE_POOLER/),
+    ]);
+    expect(denied.problem.join('\n')).not.toContain('prepared statement');
+    expect(toldOf(away, 'the database is away')).toEqual([
+      expect.stringMatching(/^problem: .*ECONNREFUSED.* → Start the server, or correct host and port/),
+    ]);
   });
 });
 

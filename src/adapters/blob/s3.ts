@@ -55,6 +55,9 @@ const PROBE_INTERVAL_MS = 60_000;
 /** The server's disk is full: RFC 4918 §11.5, and what MinIO calls it. */
 const STATUS_INSUFFICIENT_STORAGE = 507;
 
+// Else the SDK tells each process about its own plans for versions of Node.js, on standard error, where commands tell what went wrong.
+process.env['AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED'] = 'true';
+
 export class S3BlobStore implements BlobStore {
   readonly #client: S3Client;
   readonly #bucket: string;

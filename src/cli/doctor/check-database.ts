@@ -39,7 +39,7 @@ export function checkDatabase(config: Config, data: PatientData): Check {
               `the schema ${config.databaseSchema} is not there, or of an older version`,
               'Start the service: it makes or updates it.',
             ),
-        ...(schema ? await ofSessions(database.pool) : []),
+        ...(schema ? await ofSessions(database.pool, config) : []),
       ];
     },
   };
@@ -138,9 +138,20 @@ function ofTables({ closedTables, bloatedTables, oldestTransaction, role }: Serv
   return findings;
 }
 
-async function ofSessions(pool: Parameters<typeof checkSessions>[0]): Promise<readonly Finding[]> {
+async function ofSessions(
+  pool: Parameters<typeof checkSessions>[0],
+  { databasePooler }: Config,
+): Promise<readonly Finding[]> {
   try {
     const isShared = await checkSessions(pool);
+    if (isShared && databasePooler === 'none') {
+      return [
+        problem(
+          'a pooler shares sessions, and DATABASE_POOLER=none says that none does',
+          'Remove DATABASE_POOLER, or let DATABASE_URL name the server itself.',
+        ),
+      ];
+    }
     return [
       ok(
         isShared

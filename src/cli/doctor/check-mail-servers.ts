@@ -143,10 +143,12 @@ function ofCertificate(server: string, end: Date | null): readonly Finding[] {
 
 /** @param isLogIn what failed is the log-in: the server was reached, and its certificate is good */
 export function adviceFor(error: unknown, isLogIn: boolean, variable: string): string {
+  const reason = formatError(error);
+  const ofTokens = adviceForTokens(reason);
+  if (ofTokens !== null) return ofTokens;
   if (isLogIn) {
     return `Correct user and password in ${variable}; some providers want a password for programs, or OAuth2.`;
   }
-  const reason = formatError(error);
   if (/expired/i.test(reason)) return 'Have the operator of the server renew its certificate.';
   if (/certificate|self.signed|altnames/i.test(reason)) {
     return `Let ${variable} name the host as its certificate does, or trust its authority with tls_ca.`;
@@ -154,4 +156,19 @@ export function adviceFor(error: unknown, isLogIn: boolean, variable: string): s
   if (/ENOTFOUND|EAI_AGAIN|getaddrinfo/i.test(reason))
     return `Correct the host in ${variable}, or the DNS of this machine.`;
   return `See that the server runs, that ${variable} has its host and port, and that no firewall or provider closes the port.`;
+}
+
+/** null: the reason is not about OAuth2. The codes are those of RFC 6749 §5.2. */
+function adviceForTokens(reason: string): string | null {
+  if (/refused: invalid_grant/.test(reason))
+    return 'The refresh token is not good any more: give the consent again, put the new one into ACCOUNTS_FILE, and restart the service.';
+  if (/refused: (?:invalid|unauthorized)_client/.test(reason))
+    return 'Correct client_id and client_secret in ACCOUNTS_FILE; a secret may have ended, and then the provider gives a new one.';
+  if (/refused: invalid_scope/.test(reason))
+    return 'Correct scope in ACCOUNTS_FILE, or let an administrator consent to it.';
+  if (/\S gave no token: /.test(reason))
+    return 'See that token_url in ACCOUNTS_FILE is the one of the provider, and that this machine reaches it.';
+  if (/(?:XOAUTH2|OAUTHBEARER) was refused/.test(reason))
+    return 'The server does not take the token: let user be the mailbox that gave the consent, and scope in ACCOUNTS_FILE be for this server.';
+  return null;
 }

@@ -5,6 +5,7 @@ import { createBlobStore } from '../../adapters/blob/create.ts';
 import { parseS3Url } from '../../adapters/blob/s3-url.ts';
 import type { BlobStore } from '../../app/files/file-ports.ts';
 import type { Config } from '../../config/config.ts';
+import { ServiceError } from '../../core/errors.ts';
 import { formatError } from '../command-logger.ts';
 import { ok, problem, warning, type Check, type Finding } from './finding.ts';
 import type { PatientData } from './patient-data.ts';
@@ -54,12 +55,48 @@ async function ofFile(store: BlobStore, where: string, config: Config): Promise<
       'See that no other program changes or caches what is there.',
     );
   } catch (error) {
+    // Its own message is a code.
+    const reason = error instanceof ServiceError && error.cause !== undefined ? error.cause : error;
     const advice =
       config.blobUrl === null
         ? 'Make room on the disk, and give the folder to the user of the service.'
-        : 'See that BLOB_URL and the keys are right, and that they may put, get and delete objects.';
-    return problem(`files can't be kept in ${where}: ${formatError(error)}`, advice);
+        : adviceForBucket(reason);
+    return problem(`files can't be kept in ${where}: ${formatError(reason)}`, advice);
   }
+}
+
+/** What servers of S3 and the SDK call a failure, and what to do. */
+const ADVICE: readonly (readonly [RegExp, string])[] = [
+  [/^NoSuchBucket$/, 'Create the bucket that BLOB_URL names, or correct its name.'],
+  [/^InvalidAccessKeyId$/, 'Correct AWS_ACCESS_KEY_ID: the storage does not know it.'],
+  [/^SignatureDoesNotMatch$/, 'Correct AWS_SECRET_ACCESS_KEY: it is not the one of AWS_ACCESS_KEY_ID.'],
+  [
+    /^(?:AccessDenied|Forbidden)$/,
+    'Let the key list the bucket, and put, get and delete its objects: s3:ListBucket, s3:PutObject, s3:GetObject, s3:DeleteObject.',
+  ],
+  [
+    /^(?:PermanentRedirect|AuthorizationHeaderMalformed|IllegalLocationConstraintException)$/,
+    'Set region in BLOB_URL to the one of the bucket.',
+  ],
+  [/^RequestTimeTooSkewed$/, 'Set the clock of this machine by NTP: timedatectl set-ntp true.'],
+  [
+    /^CredentialsProviderError$/,
+    'Set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or give the machine a role that may use the bucket.',
+  ],
+  [/^(?:ENOTFOUND|EAI_AGAIN)$/, 'Correct the host of endpoint in BLOB_URL, or the DNS of this machine.'],
+  [
+    /^(?:E[A-Z]+|TimeoutError)$/,
+    'See that the storage runs, that endpoint in BLOB_URL has its host and port, and that no firewall is between.',
+  ],
+];
+
+function adviceForBucket(reason: unknown): string {
+  const name = reason instanceof Error ? reason.name : '';
+  const code = reason instanceof Error && 'code' in reason ? String(reason.code) : '';
+  const found = ADVICE.find(([pattern]) => pattern.test(name) || pattern.test(code));
+  return (
+    found?.[1] ?? 'See that BLOB_URL and the keys are right, and that they may put, get and delete objects.'
+  );
 }
 
 async function ofClock({ blobUrl }: Config, signal: AbortSignal): Promise<readonly Finding[]> {
