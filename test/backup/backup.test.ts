@@ -5,10 +5,12 @@ import { Decrypter } from 'age-encryption';
 import { Client } from 'pg';
 import { afterEach, expect, it } from 'vitest';
 import { createBackupWorld, importMail, listFiles, type BackupWorld } from '../helpers/backup-world.ts';
+import { startCommand } from '../helpers/command-process.ts';
 import { readEverything } from '../helpers/compare-databases.ts';
-import { createEmptyDatabase, createTestDatabase } from '../helpers/postgres.ts';
+import { addressForService, createEmptyDatabase, createTestDatabase } from '../helpers/postgres.ts';
 import { query } from '../helpers/query.ts';
 import { startS3Server } from '../helpers/s3-server.ts';
+import { waitUntil } from '../helpers/wait-until.ts';
 
 const worlds: BackupWorld[] = [];
 afterEach(async () => {
@@ -227,6 +229,40 @@ it('is not put in place of mail unasked, nor beside backups of another database'
   const before = await contentOf(source);
   expect(await other.run('restore', place, '--replace')).toMatchObject({ exitCode: 0 });
   expect(await contentOf(other)).toEqual(before);
+});
+
+it('is given up by the server when the program is killed while the server is at work', async () => {
+  const { place, ...source } = await createSource([1]);
+  await source.run('backup', place);
+  const target = await createTarget();
+  await importMail(target, [2]);
+  const before = await contentOf(target);
+  // Keeps the server from emptying the tables, as making an index would for minutes.
+  const holder = new Client({ connectionString: target.database.connectionString });
+  await holder.connect();
+  // Not by the holder: within a transaction the view stays as it was first seen.
+  const sessions = async (more: string) =>
+    (
+      await query(
+        target.database.connectionString,
+        `select from pg_stat_activity where application_name = 'email-worker' and datname = current_database() ${more}`,
+      )
+    ).length;
+  try {
+    await holder.query('begin; select count(*) from email_worker.emails');
+    const command = startCommand(['restore', place, '--replace'], {
+      dataDir: target.folder,
+      env: { DATABASE_URL: addressForService(target.database.connectionString) },
+    });
+    await waitUntil('the restore waits', async () => (await sessions(`and wait_event_type = 'Lock'`)) === 1);
+    command.process.kill('SIGKILL');
+    await command.ended();
+    await waitUntil('the server has given it up', async () => (await sessions('')) === 0);
+  } finally {
+    await holder.end();
+  }
+  expect(await contentOf(target)).toEqual(before);
+  expect(await target.run('restore', place, '--replace')).toMatchObject({ exitCode: 0, stderr: '' });
 });
 
 it('refuses what it can not do, and leaves nothing behind', async () => {

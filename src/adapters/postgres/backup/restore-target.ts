@@ -35,6 +35,7 @@ export function createRestoreTarget(openPool: OpenPatientPool): RestoreTarget {
     load: (database, policy) =>
       onOwnConnection(openPool, async (client) => {
         await client.query('begin');
+        await client.query(NOTICE_THE_END);
         const result = await loadDatabase(client, database, policy);
         await client.query('commit');
         return result;
@@ -59,6 +60,18 @@ async function readState(client: PoolClient): Promise<TargetState> {
     moved: mark === 'moved',
   };
 }
+
+/**
+ * A server notices that the program has gone when it next reads or writes, and making an index takes minutes: a restore that was killed
+ * could not be repeated until then. Until the end of the transaction it looks now and then. Not every system that servers run on can.
+ */
+const NOTICE_THE_END = `
+  do $$
+  begin
+    perform set_config('client_connection_check_interval', '1s', true);
+  exception when invalid_parameter_value then
+    null;
+  end $$`;
 
 const HAS_TABLES = statement('has-tables', `select to_regclass('digest_key') is not null as has_tables`);
 
