@@ -91,7 +91,8 @@ function isForOtherPlatform({ optional, devOptional, os, cpu, libc }) {
 }
 
 async function install() {
-  const args = ['ci', '--include=dev', '--no-audit', '--no-fund', '--loglevel=error'];
+  // Within `npm pack --json` it would print each package that it installs.
+  const args = ['ci', '--include=dev', '--no-audit', '--no-fund', '--no-json', '--loglevel=error'];
   // Under npm its own program is at hand.
   const npm = process.env.npm_execpath;
   const [program, ...first] = npm?.endsWith('npm-cli.js') ? [process.execPath, npm] : ['npm'];

@@ -16,7 +16,9 @@ const LOCK = 'package-lock.json';
 const CHANGELOG = 'CHANGELOG.md';
 /** They name the file of a package. */
 const DOCUMENTS = ['docs/hosting/systemd.md', 'clients/typescript/README.md'];
-const FILES = [...MANIFESTS, LOCK, CHANGELOG, ...DOCUMENTS];
+/** Has a table of the versions that get fixes. */
+const SECURITY = 'SECURITY.md';
+const FILES = [...MANIFESTS, LOCK, CHANGELOG, SECURITY, ...DOCUMENTS];
 /** Left out of git. */
 const OUTPUT = 'release';
 const SUMS = 'SHA256SUMS';
@@ -123,6 +125,7 @@ function checkTree(version) {
 function change(file, current, version) {
   const text = readFileSync(file, 'utf8');
   if (file === CHANGELOG) return changeLog(text, version);
+  if (file === SECURITY) return supportedVersions(text, version);
   if (DOCUMENTS.includes(file)) {
     return text.replaceAll(`-${current}.tgz`, `-${version}.tgz`);
   }
@@ -145,6 +148,14 @@ function changeLog(text, version) {
   if (entries.trim() === '') throw new Refusal(`${CHANGELOG} has nothing under "## Unreleased"`);
   const today = new Date().toISOString().slice(0, 10);
   return `${before}\n## ${version} (${today})\n\n${entries.trim()}\n${after === undefined ? '' : `\n${after}`}`;
+}
+
+/** The row of a version becomes that of this one; its cells keep their width. */
+function supportedVersions(text, version) {
+  const row = /^\| \d+\.\d+\.\d+ *\|([^|\n]*)\|$/m.exec(text);
+  if (row === null) throw new Refusal(`${SECURITY} has no row of a version`);
+  const [name, fixes] = [row[0].indexOf('|', 1) - 3, row[1].length - 2];
+  return text.replace(row[0], `| ${version.padEnd(name)} | ${'yes'.padEnd(fixes)} |`);
 }
 
 /** The packages, their checksums, and a signature of these. */

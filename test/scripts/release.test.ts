@@ -53,6 +53,7 @@ async function writeProject(root: string): Promise<void> {
     'package-lock.json': `${JSON.stringify({ name: 'mail', version: '0.1.0', lockfileVersion: 3, packages }, null, 2)}\n`,
     'docs/hosting/systemd.md': 'tar -xzf mail-0.1.0.tgz\n',
     'CHANGELOG.md': CHANGELOG,
+    'SECURITY.md': '| Version           | Fixes            |\n| 0.1.0             | not released yet |\n',
     'README.md': 'Mail.\n',
     '.gitignore': 'release/\n',
   };
@@ -103,6 +104,9 @@ describe('a release', () => {
     expect(await read('docs/hosting/systemd.md')).toBe('tar -xzf mail-0.2.0.tgz\n');
     expect(await read('CHANGELOG.md')).toMatch(
       /^## Unreleased\n\n## 0\.2\.0 \(\d{4}-\d\d-\d\d\)\n\n- A thing is new\.\n\n### Sending\n\n- Another one\.\n$/m,
+    );
+    expect(await read('SECURITY.md')).toBe(
+      '| Version           | Fixes            |\n| 0.2.0             | yes              |\n',
     );
     expect(await readdir(at('release'))).toEqual(['SHA256SUMS', 'mail-0.2.0.tgz', 'mail-client-0.2.0.tgz']);
     await run('sha256sum', ['--check', '--strict', 'SHA256SUMS'], { cwd: at('release') });
