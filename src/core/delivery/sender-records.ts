@@ -3,6 +3,7 @@
  * SPF (RFC 7208) and DMARC (RFC 7489). Says how they are written, and in words what is wrong with those that are published.
  */
 import { createPublicKey, type KeyObject } from 'node:crypto';
+import { isLoopback } from '../server-url.ts';
 
 /** A TXT record has strings of at most so many octets, RFC 1035 §3.3. */
 const TXT_STRING_OCTETS = 255;
@@ -62,7 +63,10 @@ const SPF_INCLUDES: readonly (readonly [host: string, include: string])[] = [
 
 /** What the SPF record must have in it for mail that goes out by this server. @param host null: none is known */
 function spfMechanism(host: string | null): string {
-  if (host === null) return 'a mx';
+  // A server of this machine or its network hands on by an address that its name does not tell.
+  if (host === null || isLoopback(host) || !/[.:]/.test(host)) return 'a mx';
+  if (host.includes(':')) return `ip6:${host}`;
+  if (/^\d+(?:\.\d+){3}$/.test(host)) return `ip4:${host}`;
   const known = SPF_INCLUDES.find(([end]) => host === end || host.endsWith(`.${end}`));
   return known === undefined ? `a:${host}` : `include:${known[1]}`;
 }
