@@ -3,25 +3,18 @@
  * view, frames while the list scrolls, how long it takes to open a thread, and searching as one types. `BENCH_DATABASE_URL` names an
  * empty or already filled database; without it an embedded server is started. BENCH_LINE=slow adds a line of 10 Mbit/s with 40 ms.
  */
-import { spawn } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { createInterface } from 'node:readline';
-import { fileURLToPath } from 'node:url';
 import pg from 'pg';
 import { chromium } from 'playwright-core';
-import { knowCustomersOf } from '../dist/adapters/postgres/customers/known-customers.js';
-import { migrateToLatest } from '../dist/adapters/postgres/db/migrate.js';
 import { startEmbeddedPostgres } from '../dist/adapters/postgres/embedded/server.js';
-import { createSearchIndex } from '../dist/adapters/postgres/search/search-index.js';
+import { fillLargeMailbox, logger } from './large-mailbox.mjs';
+import { SECRET, startServiceIn } from './processes.mjs';
 import { median } from './results.mjs';
 
 const EMAILS = Number(process.env.BENCH_EMAILS ?? 330_000);
 const RUNS = Number(process.env.BENCH_RUNS ?? 5);
-const SECRET = 'bench-secret-of-32-characters-123';
-const MAIN = fileURLToPath(new URL('../dist/bundle/main.js', import.meta.url));
-const logger = { debug() {}, info() {}, warn: console.warn, error: console.error };
 /** 10 Mbit/s both ways. */
 const SLOW_LINE = {
   offline: false,
@@ -33,62 +26,14 @@ const SLOW_LINE = {
 const FRAME_MS = 1000 / 60;
 const LATE_MS = FRAME_MS * 1.5;
 
-async function fill(connection) {
-  const pool = new pg.Pool({ ...connection, max: 2 });
-  await migrateToLatest(pool);
-  const { rows } = await pool.query('select count(*)::int as n from (select from emails limit 1) e');
-  if (rows[0].n === 0) {
-    console.error(`filling with ${EMAILS} emails …`);
-    const sql = readFileSync(new URL('search-data.sql', import.meta.url), 'utf8').replaceAll(
-      ':emails',
-      EMAILS,
-    );
-    const client = new pg.Client(connection);
-    await client.connect();
-    for (const statement of sql.split(/;\s*$/m).filter((text) => text.trim() !== ''))
-      await client.query(statement);
-    await client.query(`insert into search_queue (email_ids)
-      select array_agg(id) from (select id, row_number() over (order by date) / 100 as part from emails) e group by part`);
-    await client.end();
-    console.error('indexing …');
-    const index = createSearchIndex(pool, logger, knowCustomersOf);
-    while ((await index.indexSome()).count > 0);
-    await pool.query('vacuum analyze');
-  }
-  const { rows: counts } = await pool.query(
+async function countOf(connection) {
+  const client = new pg.Client(connection);
+  await client.connect();
+  const { rows } = await client.query(
     'select (select count(*)::int from email_threads) as threads, (select count(*)::int from emails) as emails',
   );
-  await pool.end();
-  return counts[0];
-}
-
-async function startService(databaseUrl, dataDir) {
-  const child = spawn(process.execPath, [MAIN], {
-    env: {
-      PATH: process.env.PATH,
-      PORT: '0',
-      DATA_DIR: dataDir,
-      DATABASE_URL: databaseUrl,
-      API_SECRET: SECRET,
-    },
-    stdio: ['ignore', 'pipe', 'inherit'],
-  });
-  const url = await new Promise((resolve, reject) => {
-    child.once('exit', (code) => reject(new Error(`the service ended with ${code}`)));
-    createInterface({ input: child.stdout }).on('line', (line) => {
-      const ready = /"url":"([^"]+)".*email-worker is ready/.exec(line)?.[1];
-      if (ready !== undefined) resolve(ready);
-    });
-  });
-  return {
-    url,
-    async stop() {
-      child.removeAllListeners('exit');
-      const ended = new Promise((resolve) => child.once('exit', resolve));
-      child.kill('SIGTERM');
-      await ended;
-    },
-  };
+  await client.end();
+  return rows[0];
 }
 
 const report = (name, values, unit = 'ms') => {
@@ -247,9 +192,11 @@ const server =
     : null;
 const connectionString = process.env.BENCH_DATABASE_URL ?? urlOf(server.connection);
 try {
-  const { threads, emails } = await fill({ connectionString, options: '-c search_path=email_worker' });
+  const connection = { connectionString, options: '-c search_path=email_worker' };
+  await fillLargeMailbox(connection, EMAILS);
+  const { threads, emails } = await countOf(connection);
   console.log(`${threads} threads, ${emails} emails`);
-  const service = await startService(connectionString, folder);
+  const service = await startServiceIn(folder, { DATABASE_URL: connectionString });
   const browser = await chromium.launch({ executablePath: '/usr/bin/chromium', chromiumSandbox: false });
   try {
     const context = await browser.newContext({

@@ -52,6 +52,18 @@ export async function startSink() {
 /** The service with an embedded database in a fresh folder. */
 export async function startService(env = {}) {
   const dataDir = mkdtempSync(path.join(tmpdir(), 'email-worker-bench-'));
+  const service = await startServiceIn(dataDir, env);
+  return {
+    ...service,
+    async stop() {
+      await service.stop();
+      rmSync(dataDir, { recursive: true, force: true });
+    },
+  };
+}
+
+/** The service with a data folder that stays, and with an embedded database there unless `env` names another. */
+export async function startServiceIn(dataDir, env = {}) {
   const { value, pid, stop } = await start(
     here('../dist/bundle/main.js'),
     [],
@@ -59,15 +71,7 @@ export async function startService(env = {}) {
     /"url":"([^"]+)".*is ready/,
     dataDir,
   );
-  return {
-    url: value,
-    pid,
-    dataDir,
-    async stop() {
-      await stop();
-      rmSync(dataDir, { recursive: true, force: true });
-    },
-  };
+  return { url: value, pid, dataDir, stop };
 }
 
 /** Bare Fastify with `pg` and one prepared query, on the same database. */

@@ -6,23 +6,20 @@
  * Buffers are pages of 8 kB that a request touches, over all its statements; times are medians of warm runs.
  */
 import { createHash } from 'node:crypto';
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import pg from 'pg';
-import { knowCustomersOf } from '../dist/adapters/postgres/customers/known-customers.js';
 import { createEmailList } from '../dist/adapters/postgres/emails/email-list.js';
 import { startEmbeddedPostgres } from '../dist/adapters/postgres/embedded/server.js';
 import { createEmailStore } from '../dist/adapters/postgres/emails/email-store.js';
-import { migrateToLatest } from '../dist/adapters/postgres/db/migrate.js';
-import { createSearchIndex } from '../dist/adapters/postgres/search/search-index.js';
 import { createThreadList } from '../dist/adapters/postgres/threads/thread-list.js';
 import { parseSearchQuery } from '../dist/core/search/query.js';
+import { ANY_THREAD, fillLargeMailbox, logger } from './large-mailbox.mjs';
 import { median } from './results.mjs';
 
 const EMAILS = Number(process.env.BENCH_EMAILS ?? 1_000_000);
 const RUNS = Number(process.env.BENCH_RUNS ?? 5);
-const logger = { debug() {}, info() {}, warn: console.warn, error: console.error };
 
 /** As the generator makes them. */
 const idOf = (name) => {
@@ -45,26 +42,6 @@ class ExplainingPool extends pg.Pool {
   }
 }
 
-async function fill(pool, url) {
-  const { rows } = await pool.query('select count(*)::int as n from (select from emails limit 1) e');
-  if (rows[0].n > 0) return;
-  const sql = readFileSync(new URL('search-data.sql', import.meta.url), 'utf8').replaceAll(':emails', EMAILS);
-  const client = new pg.Client(url);
-  await client.connect();
-  for (const statement of sql.split(/;\s*$/m).filter((text) => text.trim() !== ''))
-    await client.query(statement);
-  // One large row of the queue would be one large transaction.
-  await client.query(`insert into search_queue (email_ids)
-    select array_agg(id) from (select id, row_number() over (order by date) / 100 as part from emails) e group by part`);
-  await client.end();
-  const index = createSearchIndex(pool, logger, knowCustomersOf);
-  const started = performance.now();
-  while ((await index.indexSome()).count > 0);
-  const seconds = (performance.now() - started) / 1000;
-  console.log(`indexed ${(EMAILS / seconds).toFixed(0)} emails/s`);
-  await pool.query('vacuum analyze');
-}
-
 /** Runs it RUNS times, warm; returns the median time in ms and what one more run touches. */
 async function measure(pool, act) {
   await act();
@@ -82,7 +59,7 @@ async function measure(pool, act) {
   );
   const statements = pool.plans.length;
   pool.plans = null;
-  return { ms: median(times), buffers, statements, found: found.length };
+  return { ms: median(times), buffers, statements, found: found.length ?? 'a page' };
 }
 
 async function compare(pool, name, ours, baseline) {
@@ -101,18 +78,6 @@ async function compare(pool, name, ours, baseline) {
   }
   console.log(line);
 }
-
-const NO_FILTER = {
-  search: null,
-  customerId: null,
-  companyId: null,
-  accountId: null,
-  direction: null,
-  unread: null,
-  unanswered: null,
-  limit: 51,
-  after: null,
-};
 
 /** The newest threads without summaries. */
 const plainList = {
@@ -137,15 +102,12 @@ const connection = {
 };
 const pool = new ExplainingPool({ ...connection, max: 1 });
 try {
-  const setUp = new pg.Pool({ ...connection, max: 2 });
-  if (process.env.BENCH_SKIP_MIGRATION === undefined) await migrateToLatest(setUp);
-  await setUp.end();
-  await fill(pool, connection);
+  await fillLargeMailbox(connection, EMAILS);
   const threads = createThreadList(pool);
   const emails = createEmailList(pool);
   const store = createEmailStore(pool);
 
-  const list = (filter) => () => threads.listThreads({ ...NO_FILTER, ...filter });
+  const list = (filter) => () => threads.listThreads({ ...ANY_THREAD, ...filter });
   const lists = {
     'all threads': {},
     'unread ones': { unread: true },
@@ -163,7 +125,15 @@ try {
     await compare(pool, `threads, ${name}`, list(filter), name === 'all threads' ? plainList : undefined);
   }
 
-  const page = { search: null, state: null, accountId: null, defect: null, limit: 51, after: null };
+  const page = {
+    search: null,
+    state: null,
+    accountId: null,
+    defect: null,
+    tag: null,
+    limit: 51,
+    after: null,
+  };
   const customer = { since: null, until: null, after: null, limit: 51, customerId: idOf('silent') };
   await compare(pool, 'emails of an account', () => emails({ ...page, accountId: 'support' }));
   await compare(pool, 'emails, state=received', () => emails({ ...page, state: 'received' }));
