@@ -478,6 +478,7 @@ create table emails (
   list_id text collate "C",
   received_by jsonb,
   author_key text collate "C",
+  took_ms integer,
   json_before_text text not null generated always as (email_json_before_text(id, (COALESCE(written_message_id, message_id))::text, direction, from_address, to_addresses, subject)) stored,
   json_after_text text not null generated always as (email_json_after_text(date)) stored,
   constraint emails_pkey PRIMARY KEY (id),
@@ -510,7 +511,8 @@ END),
   constraint emails_subject_key_check CHECK (((length(subject_key) >= 1) AND (length(subject_key) <= 200))),
   constraint emails_tags_check CHECK ((cardinality(tags) <= 20)),
   constraint emails_thread_index_check CHECK (((octet_length(thread_index) >= 22) AND (octet_length(thread_index) <= 522))),
-  constraint emails_to_addresses_check CHECK ((jsonb_typeof(to_addresses) = 'array'::text))
+  constraint emails_to_addresses_check CHECK ((jsonb_typeof(to_addresses) = 'array'::text)),
+  constraint emails_took_ms_check CHECK ((took_ms >= 0))
 );
 CREATE INDEX emails_account_date ON emails (account_id, state, date DESC, id DESC);
 CREATE INDEX emails_ambiguous ON emails (date DESC, id DESC) WHERE (customer_source = 'ambiguous'::text);
@@ -707,6 +709,16 @@ create table labelled_emails (
 );
 CREATE INDEX labelled_emails_email ON labelled_emails (email_id);
 
+create table latency_counts (
+  hour timestamp with time zone not null,
+  account_id text not null,
+  kind text not null,
+  below_ms integer not null,
+  emails bigint not null,
+  total_ms bigint not null,
+  constraint latency_counts_pkey PRIMARY KEY (hour, account_id, kind, below_ms)
+) with (fillfactor=70);
+
 create table login_links (
   token_hash bytea not null,
   key_id text collate "C",
@@ -839,6 +851,7 @@ create table send_queue (
   lane text collate "C" not null,
   priority smallint not null,
   due_at timestamp with time zone not null,
+  timed_from timestamp with time zone not null default now(),
   give_up_at timestamp with time zone not null,
   attempts integer not null default 0,
   version integer not null default 1,
@@ -1264,7 +1277,7 @@ CREATE OR REPLACE FUNCTION delivery_reports_events_after_insert()
 AS $function$
   begin
     insert into event_inbox (bodies)
-    select array[row(e.*, event_author(null))::event_body] from (select case
+    select array[row(e.*, event_author(null), null)::event_body] from (select case
         when new.outcome in ('bounced_hard', 'bounced_soft', 'blocked') then 'email.bounced'
         when new.outcome = 'complained' then 'email.complained'
         else 'email.delivered'
@@ -1285,7 +1298,7 @@ CREATE OR REPLACE FUNCTION drafts_events_after_delete()
 AS $function$
   begin
     insert into event_inbox (bodies)
-    select array[row(e.*, event_author((select s.author_key from emails s where s.id = old.sending_id)))::event_body] from (values (case when old.sending_id is null then 'draft.deleted' else 'draft.sent' end, clock_timestamp(), old.account_id, old.sending_id, old.thread_id, null, null, false,
+    select array[row(e.*, event_author((select s.author_key from emails s where s.id = old.sending_id)), null)::event_body] from (values (case when old.sending_id is null then 'draft.deleted' else 'draft.sent' end, clock_timestamp(), old.account_id, old.sending_id, old.thread_id, null, null, false,
       json_build_object('draft_id', old.id, 'version', old.version, 'author', old.author,
         'created_by', old.author_key))) e;
     return null;
@@ -1297,7 +1310,7 @@ CREATE OR REPLACE FUNCTION drafts_events_after_insert()
 AS $function$
   begin
     insert into event_inbox (bodies)
-    select array[row(e.*, event_author(new.author_key))::event_body] from (values ('draft.created', clock_timestamp(), new.account_id, new.sending_id, new.thread_id, null, null, false,
+    select array[row(e.*, event_author(new.author_key), null)::event_body] from (values ('draft.created', clock_timestamp(), new.account_id, new.sending_id, new.thread_id, null, null, false,
       json_build_object('draft_id', new.id, 'version', new.version, 'author', new.author,
         'created_by', new.author_key))) e;
     return null;
@@ -1309,7 +1322,7 @@ CREATE OR REPLACE FUNCTION drafts_events_after_update()
 AS $function$
   begin
     insert into event_inbox (bodies)
-    select array[row(e.*, event_author(null))::event_body] from (values ('draft.changed', clock_timestamp(), new.account_id, new.sending_id, new.thread_id, null, null, false,
+    select array[row(e.*, event_author(null), null)::event_body] from (values ('draft.changed', clock_timestamp(), new.account_id, new.sending_id, new.thread_id, null, null, false,
       json_build_object('draft_id', new.id, 'version', new.version, 'author', new.author,
         'created_by', new.author_key))) e;
     return null;
@@ -1438,7 +1451,7 @@ CREATE OR REPLACE FUNCTION email_threads_events_after_update()
 AS $function$
   begin
     insert into event_inbox (bodies)
-    select array[row(e.*, event_author(null))::event_body] from (values ('thread.updated', clock_timestamp(), new.account_id, null, new.id, new.customer_id, new.company_id, false,
+    select array[row(e.*, event_author(null), null)::event_body] from (values ('thread.updated', clock_timestamp(), new.account_id, null, new.id, new.customer_id, new.company_id, false,
       json_build_object(
         'changes', array_remove(array[
           case when old.customer_id is distinct from new.customer_id then 'customer_id' end,
@@ -1458,7 +1471,7 @@ CREATE OR REPLACE FUNCTION email_variants_events_after_insert()
 AS $function$
   begin
     insert into event_inbox (bodies)
-    select array[row(e.*, event_author(null))::event_body] from (select 'email.updated', clock_timestamp(), e.account_id, e.id, e.thread_id, e.customer_id, e.company_id, false,
+    select array[row(e.*, event_author(null), null)::event_body] from (select 'email.updated', clock_timestamp(), e.account_id, e.id, e.thread_id, e.customer_id, e.company_id, false,
       case
     when e.tags = '{}' and e.metadata is null then json_build_object('changes', json_build_array('variants'), 'variant_id', new.id)::text
     else event_with_notes(json_build_object('changes', json_build_array('variants'), 'variant_id', new.id)::text, e.tags, e.metadata)
@@ -1600,7 +1613,7 @@ CREATE OR REPLACE FUNCTION emails_events_after_content()
 AS $function$
   begin
     insert into event_inbox (bodies)
-    select array[row(e.*, event_author(null))::event_body] from (values ('email.updated', clock_timestamp(), new.account_id, new.id, new.thread_id, new.customer_id, new.company_id, false,
+    select array[row(e.*, event_author(null), null)::event_body] from (values ('email.updated', clock_timestamp(), new.account_id, new.id, new.thread_id, new.customer_id, new.company_id, false,
       case
     when new.tags = '{}' and new.metadata is null then concat('{"changes":["content"],"email":', case
     when length(new.json_before_text) < 16000
@@ -1624,13 +1637,13 @@ CREATE OR REPLACE FUNCTION emails_events_after_insert()
 AS $function$
   begin
     insert into event_inbox (bodies)
-    select array_agg(row(type, occurred_at, account_id, email_id, thread_id, customer_id, company_id, is_historical, data, author)::event_body order by rank, key)
+    select array_agg(row(type, occurred_at, account_id, email_id, thread_id, customer_id, company_id, is_historical, data, author, took_ms)::event_body order by rank, key)
     from (
       select e.*, (row_number() over (order by rank, key) - 1) / 500 as part from (
       -- A thread that this transaction made, and all of whose emails come with this statement
       select 0 as rank, t.id as key, 'thread.created' as type, clock_timestamp() as occurred_at, t.account_id,
         null::uuid as email_id, t.id as thread_id, t.customer_id, t.company_id, n.is_historical, '{}' as data,
-        event_author(n.author_key) as author
+        event_author(n.author_key) as author, null::int as took_ms
       from (
         select thread_id, bool_and(case e.received_by ->> 'way'
           when 'import' then true
@@ -1674,7 +1687,7 @@ AS $function$
           -- Left out where nothing is known
           ',"authentication":{"verdict":"' || (e.authentication ->> 'verdict') || '"}', '}'), e.tags, e.metadata)
   end,
-        event_author(e.author_key)
+        event_author(e.author_key), took_ms
       from inserted e
       where state <> 'sending') e
     ) e
@@ -1688,12 +1701,12 @@ CREATE OR REPLACE FUNCTION emails_events_after_update()
 AS $function$
   begin
     insert into event_inbox (bodies)
-    select array_agg(row(type, occurred_at, account_id, email_id, thread_id, customer_id, company_id, is_historical, data, author)::event_body order by rank, key)
+    select array_agg(row(type, occurred_at, account_id, email_id, thread_id, customer_id, company_id, is_historical, data, author, took_ms)::event_body order by rank, key)
     from (
       select e.*, (row_number() over (order by rank, key) - 1) / 500 as part from (
       select 0 as rank, t.id as key, 'thread.created' as type, clock_timestamp() as occurred_at, t.account_id,
         null::uuid as email_id, t.id as thread_id, t.customer_id, t.company_id, false as is_historical, '{}' as data,
-        event_author(null) as author
+        event_author(null) as author, null::int as took_ms
       from (
         select distinct n.thread_id from before o join after n on n.id = o.id where n.thread_id <> o.thread_id
       ) n join email_threads t on t.id = n.thread_id
@@ -1705,7 +1718,8 @@ AS $function$
         case
     when n.tags = '{}' and n.metadata is null then c.data::text
     else event_with_notes(c.data::text, n.tags, n.metadata)
-  end, event_author(c.author_key)
+  end, event_author(c.author_key),
+        case when c.rank = 1 and n.state = 'sent' then n.took_ms end
       from before o join after n on n.id = o.id, lateral (
         select 1 as rank, case
             when o.state = 'unknown' and n.state not in ('queued', 'cancelled') then 'email.settled'
@@ -1905,6 +1919,7 @@ AS $function$
     -- In the order in which `number_events` locks
     perform from event_clock for update;
     delete from event_counts where hour < now() - interval '25 months';
+    delete from latency_counts where hour < now() - interval '25 months';
     perform make_event_partition(event_day(now()) + 1);
     forgotten_days = drop_days('events', forgotten_day);
     update event_clock set forgotten = (forgotten_day << 36) - 1
@@ -1926,7 +1941,7 @@ CREATE OR REPLACE FUNCTION mailbox_accounts_events_after_update()
 AS $function$
   begin
     insert into event_inbox (bodies)
-    select array[row(e.*, event_author(null))::event_body] from (values (case when new.last_error is null then 'account.recovered' else 'account.failing' end, clock_timestamp(),
+    select array[row(e.*, event_author(null), null)::event_body] from (values (case when new.last_error is null then 'account.recovered' else 'account.failing' end, clock_timestamp(),
       new.account_id, null, null, null, null, false,
       json_build_object('kind', new.last_error_kind, 'error', left(new.last_error, 500)))) e;
     return null;
@@ -1977,7 +1992,7 @@ CREATE OR REPLACE FUNCTION mailbox_messages_events_after_update()
 AS $function$
   begin
     insert into event_inbox (bodies)
-    select array[row(e.*, event_author(null))::event_body] from (select 'quarantine.added', clock_timestamp(), b.account_id, null, null, null, null, false,
+    select array[row(e.*, event_author(null), null)::event_body] from (select 'quarantine.added', clock_timestamp(), b.account_id, null, null, null, null, false,
       json_build_object('quarantine_id', new.quarantine_id, 'mailbox', b.path, 'error', left(new.last_error, 500))
     from mailboxes b where b.id = new.mailbox_id) e;
     return null;
@@ -2051,7 +2066,7 @@ AS $function$
     ), numbered as (
       insert into events (position, type, occurred_at, account_id, email_id, thread_id, customer_id, company_id, is_historical, data, author)
       select clock.position + row_number() over (order by ordinal, place), type, occurred_at, account_id, email_id, thread_id, customer_id, company_id, is_historical, data, author
-      from rows_taken, unnest(bodies) with ordinality as b (type, occurred_at, account_id, email_id, thread_id, customer_id, company_id, is_historical, data, author, place)
+      from rows_taken, unnest(bodies) with ordinality as b (type, occurred_at, account_id, email_id, thread_id, customer_id, company_id, is_historical, data, author, took_ms, place)
       returning occurred_at, account_id, case
         when is_historical then null
         when type = 'email.settled' then 'email.' || (data::json ->> 'state')
@@ -2070,6 +2085,22 @@ AS $function$
       group by 1, 2
       on conflict (hour, account_id) do update
       set received = c.received + excluded.received, sent = c.sent + excluded.sent, failed = c.failed + excluded.failed, unknown = c.unknown + excluded.unknown, bounced = c.bounced + excluded.bounced, complained = c.complained + excluded.complained
+    ), timed as (
+      select occurred_at, account_id, case
+        when is_historical then null
+        when type = 'email.settled' then 'email.' || (data::json ->> 'state')
+        when type in ('email.received', 'email.sent', 'email.failed', 'email.unknown', 'email.bounced', 'email.complained') then type
+      end as kind, took_ms
+      from rows_taken, unnest(bodies) as b (type, occurred_at, account_id, email_id, thread_id, customer_id, company_id, is_historical, data, author, took_ms)
+      where took_ms is not null and account_id is not null
+    ), counted_times as (
+      insert into latency_counts as c (hour, account_id, kind, below_ms, emails, total_ms)
+      select date_trunc('hour', occurred_at, 'UTC'), account_id, kind,
+        coalesce((array[25, 50, 100, 200, 500, 1000, 2000, 5000, 10000, 30000, 60000, 180000, 600000, 1800000, 7200000, 28800000])[width_bucket(took_ms, array[25, 50, 100, 200, 500, 1000, 2000, 5000, 10000, 30000, 60000, 180000, 600000, 1800000, 7200000, 28800000]) + 1], 2147483647), count(*), sum(took_ms)
+      from timed where kind in ('email.sent', 'email.received')
+      group by 1, 2, 3, 4
+      on conflict (hour, account_id, kind, below_ms) do update
+      set emails = c.emails + excluded.emails, total_ms = c.total_ms + excluded.total_ms
     )
     select (select count(*) from rows_taken), (select count(*) from numbered) into taken, moved;
     if taken < at_most and clock.mark_xid is null then
@@ -2182,7 +2213,7 @@ CREATE OR REPLACE FUNCTION refused_links_events_after_insert()
 AS $function$
   begin
     insert into event_inbox (bodies)
-    select array[row(e.*, event_author(null))::event_body] from (select 'merge.refused', clock_timestamp(), e.account_id, e.id, e.thread_id, e.customer_id, e.company_id, false,
+    select array[row(e.*, event_author(null), null)::event_body] from (select 'merge.refused', clock_timestamp(), e.account_id, e.id, e.thread_id, e.customer_id, e.company_id, false,
       json_build_object('refused_merge_id', new.id, 'message_id', '<' || new.message_id || '>')
     from emails e where e.id = new.email_id) e;
     return null;
@@ -2209,7 +2240,7 @@ CREATE OR REPLACE FUNCTION suppressions_events_after_insert()
 AS $function$
   begin
     insert into event_inbox (bodies)
-    select array[row(e.*, event_author(null))::event_body] from (values ('suppression.added', clock_timestamp(), null, new.email_id, null, null, null, false,
+    select array[row(e.*, event_author(null), null)::event_body] from (values ('suppression.added', clock_timestamp(), null, new.email_id, null, null, null, false,
       json_build_object('address', new.address, 'reason', new.reason))) e;
     return null;
   end $function$;
@@ -2220,7 +2251,7 @@ CREATE OR REPLACE FUNCTION suppressions_events_after_update()
 AS $function$
   begin
     insert into event_inbox (bodies)
-    select array[row(e.*, event_author(null))::event_body] from (values (case when new.lifted_at is null then 'suppression.added' else 'suppression.lifted' end, clock_timestamp(), null,
+    select array[row(e.*, event_author(null), null)::event_body] from (values (case when new.lifted_at is null then 'suppression.added' else 'suppression.lifted' end, clock_timestamp(), null,
       new.email_id, null, null, null, false, json_build_object('address', new.address, 'reason', new.reason))) e;
     return null;
   end $function$;
@@ -2231,7 +2262,7 @@ CREATE OR REPLACE FUNCTION thread_aliases_events_after_insert()
 AS $function$
   begin
     insert into event_inbox (bodies)
-    select array[row(e.*, event_author(null))::event_body] from (select 'thread.merged', clock_timestamp(), t.account_id, null, t.id, t.customer_id, t.company_id, false,
+    select array[row(e.*, event_author(null), null)::event_body] from (select 'thread.merged', clock_timestamp(), t.account_id, null, t.id, t.customer_id, t.company_id, false,
       json_build_object('merged_thread_id', new.id)
     from email_threads t where t.id = new.thread_id) e;
     return null;
@@ -2243,7 +2274,7 @@ CREATE OR REPLACE FUNCTION thread_decisions_events_after_insert()
 AS $function$
   begin
     insert into event_inbox (bodies)
-    select array[row(e.*, event_author(null))::event_body] from (values (case new.kind when 'split' then 'thread.split' else 'thread.updated' end, clock_timestamp(), new.account_id, null,
+    select array[row(e.*, event_author(null), null)::event_body] from (values (case new.kind when 'split' then 'thread.split' else 'thread.updated' end, clock_timestamp(), new.account_id, null,
       new.thread_id, null, null, false, json_build_object('decision', new.kind, 'new_thread_id', new.other_thread_id,
         'email_ids', new.email_ids, 'reason', new.reason))) e;
     return null;
@@ -2293,13 +2324,13 @@ AS $function$
       return null;
     end if;
     insert into event_inbox (bodies)
-    select array_agg(row(type, occurred_at, account_id, email_id, thread_id, customer_id, company_id, is_historical, data, author)::event_body order by rank, key)
+    select array_agg(row(type, occurred_at, account_id, email_id, thread_id, customer_id, company_id, is_historical, data, author, took_ms)::event_body order by rank, key)
     from (
       select e.*, (row_number() over (order by rank, key) - 1) / 500 as part from (
       select 0 as rank, e.id as key, 'email.updated' as type, clock_timestamp() as occurred_at, e.account_id,
         e.id as email_id, e.thread_id, e.customer_id, e.company_id, false as is_historical,
         json_build_object('changes', json_build_array('unread'), 'unread', tg_op = 'INSERT') as data,
-        event_author(null) as author
+        event_author(null) as author, null::int as took_ms
       from changed c join emails e on e.id = c.email_id) e
     ) e
     group by part order by part;
@@ -2312,7 +2343,7 @@ CREATE OR REPLACE FUNCTION unsubscribes_events_after_insert()
 AS $function$
   begin
     insert into event_inbox (bodies)
-    select array[row(e.*, event_author(null))::event_body] from (values ('address.unsubscribed', clock_timestamp(), new.account_id, new.email_id, null, null, null, false,
+    select array[row(e.*, event_author(null), null)::event_body] from (values ('address.unsubscribed', clock_timestamp(), new.account_id, new.email_id, null, null, null, false,
       json_build_object('address', new.address, 'list', new.list, 'unsubscribe_id', new.id))) e;
     return null;
   end $function$;
@@ -2323,7 +2354,7 @@ CREATE OR REPLACE FUNCTION webhooks_events_after_update()
 AS $function$
   begin
     insert into event_inbox (bodies)
-    select array[row(e.*, event_author(null))::event_body] from (values (case when new.paused_at is null then 'webhook.resumed' else 'webhook.paused' end, clock_timestamp(), new.account_id,
+    select array[row(e.*, event_author(null), null)::event_body] from (values (case when new.paused_at is null then 'webhook.resumed' else 'webhook.paused' end, clock_timestamp(), new.account_id,
       null, null, new.customer_id, null, false,
       case when new.paused_at is null then json_build_object('webhook_id', new.id)
         else json_build_object('webhook_id', new.id, 'reason', new.pause_reason, 'detail', left(new.pause_detail, 500)) end)) e;

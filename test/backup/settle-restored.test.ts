@@ -54,7 +54,13 @@ async function enqueue(dueAt: Date | null): Promise<string> {
   const record = outboundRecord({
     state: 'queued',
     deliveries: [{ address: 'ada@example.org', state: 'pending', reply: null }],
-    queue: { priority: 'normal', lane: 'new', dueAt, giveUpAt: new Date(Date.now() + 86_400_000) },
+    queue: {
+      priority: 'normal',
+      lane: 'new',
+      dueAt,
+      timedFrom: new Date(),
+      giveUpAt: new Date(Date.now() + 86_400_000),
+    },
   });
   await createOutboundStore(poolOf(source)).recordOutbound(record);
   return record.id;

@@ -16,7 +16,7 @@ const ROLLED_BACK_SHARE = 0.2;
 const NUMBERED_TIMEOUT_MS = 25_000;
 
 const WRITE = `insert into event_inbox (bodies) values (array[row('account.recovered', clock_timestamp(), null, null, null, null, null,
-  false, json_build_object('marker', $1::text)::text, null)::event_body])`;
+  false, json_build_object('marker', $1::text)::text, null, null)::event_body])`;
 
 type Outcome = 'committed' | 'rolled back' | 'not known';
 

@@ -43,6 +43,8 @@ export const IDS = {
 
 export const FILE = Buffer.from('0123456789abcdefghij');
 
+const SAMPLE_LATENCY = { emails: 7, meanMs: 640, medianMs: 410, p95Ms: 1900 };
+
 export const sampleAttachment: StoredAttachment = {
   id: IDS.attachment,
   filename: 'Übersicht "März".pdf',
@@ -688,9 +690,23 @@ export function createRecordingApplication(overrides: Partial<Application> = {})
         bytesTotal: null,
       },
     ],
-    readStatistics: async () => [
-      { at: sampleEmail.date, received: 12, sent: 7, failed: 1, unknown: 0, bounced: 2, complained: 0 },
-    ],
+    readStatistics: async () => ({
+      points: [
+        {
+          at: sampleEmail.date,
+          received: 12,
+          sent: 7,
+          failed: 1,
+          unknown: 0,
+          bounced: 2,
+          complained: 0,
+          sendLatency: SAMPLE_LATENCY,
+          receiveLatency: null,
+        },
+      ],
+      sendLatency: SAMPLE_LATENCY,
+      receiveLatency: null,
+    }),
     listAudit: async () => ({
       entries: [
         {

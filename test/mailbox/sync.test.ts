@@ -7,6 +7,25 @@ import { waitUntil } from '../helpers/wait-until.ts';
 
 const worlds = useMailboxWorlds();
 
+describe('the time until mail is recorded', () => {
+  it('is counted from when it came into the mailbox, unless it was moved there', async () => {
+    const world = worlds.createWorld();
+    await world.start();
+    await world.waitForPass();
+    const began = Date.now();
+    world.inbox.add(numberedMail(1), new Date(began - 3_600_000));
+    world.inbox.add(numberedMail(2), new Date(began - 30 * 86_400_000));
+    await waitUntil('both are recorded', async () => (await world.emails()).length === 2);
+    const rows = (await worlds.query(
+      'select message_id, took_ms from emails where account_id = $1 order by message_id',
+      [world.account],
+    )) as readonly { readonly message_id: string; readonly took_ms: number | null }[];
+    expect(rows.map(({ took_ms: ms }) => ms === null)).toEqual([false, true]);
+    expect(rows[0]?.took_ms).toBeGreaterThanOrEqual(3_600_000);
+    expect(rows[0]?.took_ms).toBeLessThanOrEqual(3_600_000 + Date.now() - began);
+  });
+});
+
 describe('a first reading', () => {
   it('takes the newest first, and what is in Sent as sent', async () => {
     const world = worlds.createWorld();

@@ -114,12 +114,12 @@ describe.skipIf(skipWithoutChromium())('an operator', () => {
   it.each([
     {
       look: 'English',
-      words: ['48 hours', 'Received', 'Show as a table'],
+      words: ['48 hours', 'Received', 'Show as a table', 'Time to receive'],
       options: { viewport: { width: 1360, height: 860 }, locale: 'en-GB', timezoneId: 'Asia/Kolkata' },
     },
     {
       look: 'German, dark and narrow',
-      words: ['48 Stunden', 'Empfangen', 'Als Tabelle zeigen'],
+      words: ['48 Stunden', 'Empfangen', 'Als Tabelle zeigen', 'Dauer des Empfangs'],
       options: {
         viewport: { width: 390, height: 800 },
         locale: 'de-DE',
@@ -128,7 +128,7 @@ describe.skipIf(skipWithoutChromium())('an operator', () => {
       },
     },
   ] as const)('sees how much mail came, drawn and as a table: $look', async ({ words, options }) => {
-    const [hours, received, asTable] = words;
+    const [hours, received, asTable, latencyTitle] = words;
     const before = await countReceived();
     await receive(service, mail());
     await waitUntil('the email is counted', async () => (await countReceived()) === before + 1);
@@ -151,6 +151,9 @@ describe.skipIf(skipWithoutChromium())('an operator', () => {
         return data.some((_, at) => at % 4 === 0 && data[at] == red && data[at + 1] == green && data[at + 2] == blue);
       })()`),
     );
+    const latency = page.getByRole('region', { name: latencyTitle });
+    await latency.locator('[data-kind=median_ms] dd').getByText(/\d/).waitFor();
+    expect(await latency.locator('canvas').count()).toBe(1);
     await page.getByText(asTable).click();
     const row = page.locator('.figures-table tbody tr').first();
     await row

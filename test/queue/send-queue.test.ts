@@ -288,7 +288,7 @@ describe('a record that is stored again', () => {
     const giveUpAt = new Date(Date.now() + 60_000);
     const record = outboundRecord({
       state: 'deferred',
-      queue: { lane: 'new', priority: 'normal', dueAt: giveUpAt, giveUpAt },
+      queue: { lane: 'new', priority: 'normal', dueAt: giveUpAt, timedFrom: new Date(), giveUpAt },
     });
     await store.recordOutbound(record);
     await store.recordOutbound(record);

@@ -114,7 +114,7 @@ function startNode(options: { owner?: string; secrets?: readonly string[]; timeo
       const { rows } = await pool.query<{ position: string }>('select position from event_clock');
       await pool.query(
         `insert into event_inbox (bodies)
-        select array[row('thread.updated', clock_timestamp(), null, null, null, $2::uuid, null, false, '{"n":' || n || '}', null)::event_body]
+        select array[row('thread.updated', clock_timestamp(), null, null, null, $2::uuid, null, false, '{"n":' || n || '}', null, null)::event_body]
         from generate_series(1, $1::int) n`,
         [count, customerId ?? null],
       );

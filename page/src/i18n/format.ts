@@ -25,6 +25,8 @@ export interface Formats {
   share(part: number): string;
   /** Of so many seconds, in the largest unit that fits. */
   duration(seconds: number): string;
+  /** How long something took, in ms: in the largest unit that fits, as short as can be. */
+  took(ms: number): string;
   names(values: readonly string[]): string;
 }
 
@@ -34,6 +36,14 @@ const UNITS = [
   ['hour', 3600],
   ['minute', 60],
   ['second', 1],
+] as const;
+
+const TOOK_UNITS = [
+  ['day', 86_400_000],
+  ['hour', 3_600_000],
+  ['minute', 60_000],
+  ['second', 1000],
+  ['millisecond', 1],
 ] as const;
 
 /** `locale` is the browser's own, so that British dates look British. */
@@ -73,6 +83,16 @@ export function createFormats(locale: string): Formats {
       const [unit, size] = UNITS.find(([, each]) => seconds >= each) ?? UNITS[3];
       const value = Math.floor(seconds / size);
       return new Intl.NumberFormat(locale, { style: 'unit', unit, unitDisplay: 'long' }).format(value);
+    },
+    took(ms) {
+      const [unit, size] = TOOK_UNITS.find(([, each]) => ms >= each) ?? TOOK_UNITS[4];
+      const value = ms / size;
+      return new Intl.NumberFormat(locale, {
+        style: 'unit',
+        unit,
+        unitDisplay: 'short',
+        maximumFractionDigits: unit === 'millisecond' || value >= 10 ? 0 : 1,
+      }).format(value);
     },
     names: (values) => list.format(values),
   };

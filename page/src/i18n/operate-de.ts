@@ -108,12 +108,17 @@ export const operateDe: OperateMessages = {
     customer: 'Kunde',
   },
   figures: {
-    hint: 'Wie viele E-Mails kamen, gingen und scheiterten. Importierte E-Mails von früher zählen nicht.',
+    hint: 'Wie viele E-Mails kamen, gingen und scheiterten und wie lange sie brauchten. Importierte E-Mails von früher zählen nicht.',
     range: 'Wie weit zurück',
     account: 'Konto',
     allAccounts: 'Alle Konten',
     ranges: { hours: '48 Stunden', month: '30 Tage', year: '12 Monate' },
-    plots: { mail: 'E-Mails', trouble: 'Störungen' },
+    plots: {
+      mail: 'E-Mails',
+      trouble: 'Störungen',
+      send_latency: 'Dauer des Versands',
+      receive_latency: 'Dauer des Empfangs',
+    },
     plotLabel: (name) => `${name} im Lauf der Zeit; die Tabelle darunter hat dieselben Zahlen`,
     kinds: {
       received: 'Empfangen',
@@ -122,6 +127,17 @@ export const operateDe: OperateMessages = {
       bounced: 'Unzustellbar',
       complained: 'Beschwerden',
       unknown: 'Ausgang unbekannt',
+    },
+    latency: {
+      median_ms: 'Die Hälfte brauchte höchstens',
+      p95_ms: '95 von 100 brauchten höchstens',
+      hints: {
+        send_latency:
+          'Von der Übergabe an diesen Dienst oder vom geplanten Zeitpunkt bis zur Annahme durch den Mailserver.',
+        receive_latency: 'Vom Eingang hier oder im Postfach, bis die E-Mail hier erfasst war.',
+      },
+      columns: { send_latency: 'Versand in (Hälfte · 95 %)', receive_latency: 'Empfang in (Hälfte · 95 %)' },
+      empty: 'Für diesen Zeitraum sind keine Zeiten bekannt.',
     },
     total: 'Insgesamt',
     at: 'Wann',

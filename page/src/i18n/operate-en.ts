@@ -104,12 +104,17 @@ export const operateEn = {
     customer: 'Customer',
   },
   figures: {
-    hint: 'How much mail came, went and failed. Mail of the past that was imported is not counted.',
+    hint: 'How much mail came, went and failed, and how long it took. Mail of the past that was imported is not counted.',
     range: 'How far back',
     account: 'Account',
     allAccounts: 'All accounts',
     ranges: { hours: '48 hours', month: '30 days', year: '12 months' },
-    plots: { mail: 'Mail', trouble: 'Trouble' },
+    plots: {
+      mail: 'Mail',
+      trouble: 'Trouble',
+      send_latency: 'Time to send',
+      receive_latency: 'Time to receive',
+    },
     plotLabel: (name: string) => `${name} over time; the table below has the same numbers`,
     kinds: {
       received: 'Received',
@@ -118,6 +123,17 @@ export const operateEn = {
       bounced: 'Bounced',
       complained: 'Complained of',
       unknown: 'Outcome unknown',
+    },
+    latency: {
+      median_ms: 'Half took at most',
+      p95_ms: '95 of 100 took at most',
+      hints: {
+        send_latency:
+          'From when an email was handed to this service, or was due, until its mail server had taken it.',
+        receive_latency: 'From when an email came in, or into its mailbox, until it stood here.',
+      },
+      columns: { send_latency: 'Sent in (half · 95%)', receive_latency: 'Received in (half · 95%)' },
+      empty: 'No times are known for this period.',
     },
     total: 'In all',
     at: 'When',

@@ -242,6 +242,7 @@ async function takeBatch(
         isSentCopy: isSent,
         isRead: message.isSeen,
         source: { way: 'imap', place: path },
+        ...(message.internalDate === null ? {} : { cameAt: message.internalDate }),
       };
       const limit = isSent ? ports.recordLimits.sent : ports.recordLimits.received;
       const { id } = await limit.run(() => ports.receive(request, folder), { signal });

@@ -4,7 +4,8 @@ import type { MailAuthentication } from '../../core/message/authentication.ts';
 import type { MessageIdentity } from '../../core/message/identity.ts';
 import { toCopyContent, type CopyContent } from '../../core/message/copy-content.ts';
 import type { ParsedMessage } from '../../core/mime/parse/parsed-message.ts';
-import type { Account, IdSource, Logger } from '../base/basics.ts';
+import { tookMs } from '../../core/statistics/latency.ts';
+import type { Account, Clock, IdSource, Logger } from '../base/basics.ts';
 import type { StoredAttachment } from '../emails/email-ports.ts';
 import { prepareAttachments, type AttachmentInput } from '../emails/prepare-attachments.ts';
 import type { MailSource } from '../emails/variant-view.ts';
@@ -26,6 +27,8 @@ export interface Arrival {
   /** See `ReceiveRequest`. */
   readonly isRead: boolean;
   readonly source: MailSource | null;
+  /** See `ReceiveRequest`. */
+  readonly cameAt: Date;
   /** null when nothing that is trusted says anything about its sender. */
   readonly authentication: MailAuthentication | null;
   /** See `ReceiveRequest`. */
@@ -51,6 +54,7 @@ export interface RecordPorts {
   readonly blobs: Pick<BlobStore, 'put' | 'delete'>;
   readonly openFile: (path: string, range?: ByteRange) => AsyncIterable<Buffer>;
   readonly ids: IdSource;
+  readonly clock: Clock;
   readonly logger: Logger;
 }
 
@@ -79,6 +83,7 @@ export async function record(
     isSentCopy,
     isRead,
     source,
+    cameAt,
     authentication,
     message,
     identity,
@@ -102,6 +107,7 @@ export async function record(
     identityKey: key,
     contentDigest: message.contentDigest,
     receivedBy: source,
+    tookMs: isSentCopy ? null : timeOf(cameAt, ports.clock()),
     authentication,
     bySubject: bySubjectOf(account, identity.subject),
     attachments: attachments.map(({ stored }) => stored),
@@ -113,6 +119,14 @@ export async function record(
     await deleteFiles(ports, location.rawPath === null ? files : [...files, location.rawPath]);
   }
   return result;
+}
+
+/** Mail that is older was put into its mailbox from elsewhere: no reading of a mailbox is behind by so much unless it is broken. */
+const LONGEST_MS = 7 * 24 * 3_600_000;
+
+function timeOf(cameAt: Date, now: Date): number | null {
+  const ms = tookMs(cameAt, now);
+  return ms > LONGEST_MS ? null : ms;
 }
 
 function bySubjectOf(account: Account, subject: string): InboundRecord['bySubject'] {

@@ -61,6 +61,8 @@ export interface InboundRecord extends RecordedRaw {
   readonly contentDigest: string;
   /** null when it is not known. */
   readonly receivedBy: MailSource | null;
+  /** From when it came until it was recorded; null or absent: not known. */
+  readonly tookMs?: number | null;
   /** null when nothing that is trusted says anything about its sender. */
   readonly authentication: MailAuthentication | null;
   /** Its base subject, in an account that joins by subject; null in others, and for an empty one. */

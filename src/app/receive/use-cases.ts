@@ -14,6 +14,8 @@ export interface ReceiveRequest {
   readonly mailFrom?: string | null;
   /** Stands for a missing Date; never in the future. Default: now. */
   readonly receivedAt?: Date;
+  /** When it came here, or into its mailbox: how long recording it takes is counted from then. Default: now. */
+  readonly cameAt?: Date;
   /**
    * The place of the message, such as the Sent mailbox, shows that it was sent from the account. It is recorded as
    * outbound, unless it is a copy of an email that this service sent. Never decided by what the message says: any sender

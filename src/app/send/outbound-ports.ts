@@ -63,6 +63,8 @@ export interface RecordedOutcome {
   readonly attempt: RecordedAttempt | null;
   /** null when no recipient is to be tried (again). */
   readonly queue: QueuedSend | null;
+  /** How long it took; see docs/schema.sql. null: it is not sent, or not known. */
+  readonly tookMs?: number | null;
   /** What the relay says it gave the message instead of our Message-ID; null when it kept ours. */
   readonly relayMessageId: MessageId | null;
 }

@@ -232,6 +232,7 @@ export async function prepareSend(
     queue: {
       ...queuePlace,
       dueAt: sendAt,
+      timedFrom: sendAt ?? now,
       giveUpAt: new Date((sendAt ?? now).getTime() + ports.retry.schedule.giveUpAfterMs),
     },
   };

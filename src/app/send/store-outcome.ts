@@ -7,6 +7,7 @@ import { nextAttemptAt } from '../../core/delivery/retry-schedule.ts';
 import { deleteFiles } from '../files/delete-files.ts';
 import type { BlobStore, RecordedRaw } from '../files/file-ports.ts';
 import { locationOfRaw } from '../files/raw-location.ts';
+import { tookMs } from '../../core/statistics/latency.ts';
 import type { Clock, Logger } from '../base/basics.ts';
 import type { EndedAttempt, Journal, UnrecordedEmail } from './journal-ports.ts';
 import type { OutboundRecord, OutboundStore } from './outbound-ports.ts';
@@ -100,6 +101,7 @@ function toRecord(
     deliveries,
     attempt: { number, startedAt, endedAt, outcome, reply, detail },
     queue: dueAt === null ? null : { ...queue, dueAt },
+    tookMs: conclusion.state === 'sent' && endedAt !== null ? tookMs(queue.timedFrom, endedAt) : null,
     relayMessageId: relayMessageId === record.messageId ? null : relayMessageId,
   };
 }

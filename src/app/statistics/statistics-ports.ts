@@ -1,4 +1,5 @@
 /** How much mail came, went and failed: counts of events, step by step. */
+import type { LatencyBucket } from '../../core/statistics/latency.ts';
 import type { AccountFilter } from '../base/account-filter.ts';
 
 /** Of a step: as many as a plot shows; 1,000 hours are 41 days, 1,000 days more than is kept. */
@@ -17,7 +18,7 @@ export interface StatisticsQuery extends AccountFilter {
 }
 
 /** Mail that was imported, or found at the first reading of a mailbox, is not counted. */
-export interface StatisticsPoint {
+export interface CountedStep {
   /** The beginning of the step. */
   readonly at: Date;
   readonly received: number;
@@ -30,6 +31,10 @@ export interface StatisticsPoint {
   readonly bounced: number;
   /** Recipients, not emails. */
   readonly complained: number;
+  /** From when it was accepted, or was to go out, until its mail server had it. */
+  readonly sendTimes: readonly LatencyBucket[];
+  /** From when it came, or came into its mailbox, until it was recorded. */
+  readonly receiveTimes: readonly LatencyBucket[];
 }
 
 export interface StatisticsReader {
@@ -37,5 +42,5 @@ export interface StatisticsReader {
    * Each step from first to last, also those without mail; in one round trip. Throws `invalid_request` for a time zone that the
    * database does not know, and `database_unavailable`.
    */
-  read(query: StatisticsQuery): Promise<readonly StatisticsPoint[]>;
+  read(query: StatisticsQuery): Promise<readonly CountedStep[]>;
 }

@@ -1,10 +1,11 @@
 /** What the edges ask of statistics. */
 import { invalidRequest } from '../../core/errors.ts';
+import { toLatency, type Latency } from '../../core/statistics/latency.ts';
 import { isTimeZone } from '../../core/reply/quote.ts';
 import type { Clock } from '../base/basics.ts';
 import {
   MAX_POINTS,
-  type StatisticsPoint,
+  type CountedStep,
   type StatisticsQuery,
   type StatisticsReader,
 } from './statistics-ports.ts';
@@ -16,9 +17,22 @@ export interface StatisticsRequest extends Omit<StatisticsQuery, 'since' | 'unti
   readonly until: Date | null;
 }
 
+/** null: no email whose time is known. */
+interface Latencies {
+  readonly sendLatency: Latency | null;
+  readonly receiveLatency: Latency | null;
+}
+
+export interface StatisticsPoint extends Omit<CountedStep, 'sendTimes' | 'receiveTimes'>, Latencies {}
+
+/** The latencies beside the points are those of all points together. */
+export interface Statistics extends Latencies {
+  readonly points: readonly StatisticsPoint[];
+}
+
 export interface StatisticsUseCases {
   /** Throws `invalid_request` for an unknown time zone, no time at all, or more than MAX_POINTS steps. */
-  readStatistics(request: StatisticsRequest): Promise<readonly StatisticsPoint[]>;
+  readStatistics(request: StatisticsRequest): Promise<Statistics>;
 }
 
 const STEP_MS = { hour: 3_600_000, day: 86_400_000 } as const;
@@ -33,10 +47,22 @@ export function createStatistics(reader: StatisticsReader, clock: Clock): Statis
       if (!isTimeZone(timeZone)) throw invalidRequest('malformed', { field: 'time_zone' });
       const until = request.until ?? clock();
       const since = request.since ?? new Date(until.getTime() - DEFAULT_POINTS[step] * STEP_MS[step]);
-      const steps = (until.getTime() - since.getTime()) / STEP_MS[step];
-      if (steps <= 0) throw invalidRequest('not_after', { field: 'until', other: 'since' });
-      if (steps > MAX_POINTS) throw invalidRequest('too_many_steps', { limit: MAX_POINTS });
-      return reader.read({ ...request, since, until });
+      const count = (until.getTime() - since.getTime()) / STEP_MS[step];
+      if (count <= 0) throw invalidRequest('not_after', { field: 'until', other: 'since' });
+      if (count > MAX_POINTS) throw invalidRequest('too_many_steps', { limit: MAX_POINTS });
+      const steps = await reader.read({ ...request, since, until });
+      return {
+        ...latenciesOf(steps),
+        points: steps.map((counted) => {
+          const { sendTimes: _, receiveTimes: __, ...counts } = counted;
+          return { ...counts, ...latenciesOf([counted]) };
+        }),
+      };
     },
   };
 }
+
+const latenciesOf = (steps: readonly CountedStep[]): Latencies => ({
+  sendLatency: toLatency(steps.flatMap(({ sendTimes }) => sendTimes)),
+  receiveLatency: toLatency(steps.flatMap(({ receiveTimes }) => receiveTimes)),
+});

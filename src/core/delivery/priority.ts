@@ -18,6 +18,8 @@ export interface QueuePlace {
 export interface QueuedSend extends QueuePlace {
   /** null: at once. */
   readonly dueAt: Date | null;
+  /** When it was accepted, or is to go out: from then on its way is timed. */
+  readonly timedFrom: Date;
   /** After this it is not tried again. */
   readonly giveUpAt: Date;
 }

@@ -775,7 +775,7 @@ export interface paths {
         put?: never;
         /**
          * Upload a file for sends to come
-         * @description The body is the file, whatever its type. It is kept for a day. A send names it as `upload_id` of an attachment, as often as it likes. Needs the right `send`.
+         * @description The body is the file, whatever its type. It is kept for a day. A send names it as `upload_id` of an attachment, as often as it likes. Needs the right `draft` or `send`.
          */
         post: operations["createUpload"];
         delete?: never;
@@ -3529,6 +3529,16 @@ export interface components {
         /** @description `UTC`, or a name of the IANA database such as `Europe/Berlin`. */
         TimeZoneName: string;
         StatisticsCount: number;
+        StatisticsMilliseconds: number;
+        Latency: {
+            /** @description Those whose time is known. */
+            emails: components["schemas"]["StatisticsCount"];
+            mean_ms: components["schemas"]["StatisticsMilliseconds"];
+            /** @description Estimated from counts by ranges of time. */
+            median_ms: components["schemas"]["StatisticsMilliseconds"];
+            /** @description 95 of 100 took no longer; estimated, too. */
+            p95_ms: components["schemas"]["StatisticsMilliseconds"];
+        };
         StatisticsPoint: {
             /** @description The beginning of the step. */
             at: components["schemas"]["Timestamp"];
@@ -3542,12 +3552,20 @@ export interface components {
             bounced: components["schemas"]["StatisticsCount"];
             /** @description Recipients that called an email spam. */
             complained: components["schemas"]["StatisticsCount"];
+            /** @description From when a send was accepted, or was to go out, until its mail server had taken it for all recipients; null without any. */
+            send_latency: components["schemas"]["Latency"] | null;
+            /** @description From when an email was handed in, or came into its mailbox, until it was recorded; null without any. */
+            receive_latency: components["schemas"]["Latency"] | null;
         };
         Statistics: {
             step: components["schemas"]["StatisticsStep"];
             time_zone: components["schemas"]["TimeZoneName"];
             /** @description Each step, the oldest first, also those without mail. */
             points: components["schemas"]["StatisticsPoint"][];
+            /** @description From when a send was accepted, or was to go out, until its mail server had taken it for all recipients; null without any. */
+            send_latency: components["schemas"]["Latency"] | null;
+            /** @description From when an email was handed in, or came into its mailbox, until it was recorded; null without any. */
+            receive_latency: components["schemas"]["Latency"] | null;
         };
         /**
          * @description `cut_off`: it was not heard of for three minutes, and did not say that it ended. `stopped`: by its operator. `failed`: the database or the file storage stayed away. Run again, each goes on where it was.
@@ -10981,9 +10999,23 @@ export interface operations {
                      *           "failed": 12,
                      *           "unknown": 12,
                      *           "bounced": 12,
-                     *           "complained": 12
+                     *           "complained": 12,
+                     *           "send_latency": {
+                     *             "emails": 12,
+                     *             "mean_ms": 640,
+                     *             "median_ms": 410,
+                     *             "p95_ms": 1900
+                     *           },
+                     *           "receive_latency": null
                      *         }
-                     *       ]
+                     *       ],
+                     *       "send_latency": {
+                     *         "emails": 12,
+                     *         "mean_ms": 640,
+                     *         "median_ms": 410,
+                     *         "p95_ms": 1900
+                     *       },
+                     *       "receive_latency": null
                      *     }
                      */
                     "application/json": components["schemas"]["Statistics"];

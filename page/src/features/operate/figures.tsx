@@ -1,27 +1,33 @@
-/** How much mail came, went and failed: plots, with the same figures as text beside them. Loaded when it is opened. */
+/** How much mail came, went and failed, and how long it took: plots, with the same figures as text beside them. Loaded when it is opened. */
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
-import type { StatisticsPoint } from 'email-worker-client';
+import type { Statistics, StatisticsPoint } from 'email-worker-client';
 import { useCallback, useMemo, useState } from 'react';
 import { client } from '../../api/client.ts';
 import { accountsQuery } from '../../api/queries.ts';
 import { useMay } from '../../app/session.tsx';
 import { useTheme } from '../../app/theme.ts';
+import type { Formats } from '../../i18n/format.ts';
+import { Bones } from '../../ui/bones.tsx';
 import { Failure } from '../../ui/empty.tsx';
 import { useOperateWords } from './operate-words.ts';
-import { Plot, type Line } from './plot.tsx';
+import { Plot, type Line, type PlotScale } from './plot.tsx';
 import { Table } from './table.tsx';
 import './figures.css';
 
 const REFRESH_MS = 60_000;
 const DAY_MS = 86_400_000;
 
-type Kind = Exclude<keyof StatisticsPoint, 'at'>;
+type Kind = 'received' | 'sent' | 'failed' | 'bounced' | 'complained' | 'unknown';
 /** What is drawn together: what fails would lie at the foot of a plot of all mail. */
-const PLOTS = {
+const COUNTS = {
   mail: ['received', 'sent'],
   trouble: ['failed', 'bounced', 'complained', 'unknown'],
 } as const satisfies Readonly<Record<string, readonly Kind[]>>;
-const KINDS: readonly Kind[] = [...PLOTS.mail, ...PLOTS.trouble];
+const KINDS: readonly Kind[] = [...COUNTS.mail, ...COUNTS.trouble];
+
+/** By the fields of the answer. */
+const LATENCIES = ['send_latency', 'receive_latency'] as const;
+const TIMES = ['median_ms', 'p95_ms'] as const;
 
 const RANGES = {
   hours: { step: 'hour', days: 2 },
@@ -84,7 +90,7 @@ export function Figures() {
           </select>
         )}
       </div>
-      {query.isPending && <div role="status" aria-label={text.app.loading} className="operate-bone bone" />}
+      {query.isPending && <Bones count={1} shape={<div className="operate-bone bone" />} />}
       {query.isError && query.data === undefined && (
         <Failure
           title={text.app.unreachable}
@@ -94,34 +100,99 @@ export function Figures() {
       )}
       {query.data !== undefined && (
         <>
-          <Figure name="mail" points={query.data.points} step={query.data.step} />
-          <Figure name="trouble" points={query.data.points} step={query.data.step} />
-          <AsTable points={query.data.points} step={query.data.step} />
+          {(['mail', 'trouble'] as const).map((name) => (
+            <Counts key={name} name={name} statistics={query.data} />
+          ))}
+          {LATENCIES.map((name) => (
+            <Latencies key={name} name={name} statistics={query.data} />
+          ))}
+          <AsTable statistics={query.data} />
         </>
       )}
     </>
   );
 }
 
-interface PointsProps {
-  readonly points: readonly StatisticsPoint[];
-  readonly step: 'hour' | 'day';
+interface StatisticsProps {
+  readonly statistics: Statistics;
 }
 
-function Figure({ name, points, step }: PointsProps & { readonly name: keyof typeof PLOTS }) {
+function Counts({ name, statistics }: StatisticsProps & { readonly name: keyof typeof COUNTS }) {
+  const { operate, format } = useOperateWords();
+  const { points } = statistics;
+  const series = useMemo(
+    () =>
+      COUNTS[name].map((kind): Series => ({
+        kind,
+        title: operate.figures.kinds[kind],
+        values: points.map((point) => point[kind]),
+        whole: points.reduce((total, point) => total + point[kind], 0),
+      })),
+    [name, points, operate],
+  );
+  return (
+    <Figure
+      title={operate.figures.plots[name]}
+      statistics={statistics}
+      series={series}
+      scale="counts"
+      valueText={format.count}
+    />
+  );
+}
+
+function Latencies({ name, statistics }: StatisticsProps & { readonly name: (typeof LATENCIES)[number] }) {
+  const { operate, format } = useOperateWords();
+  const words = operate.figures;
+  const { points, [name]: whole } = statistics;
+  const series = useMemo(
+    () =>
+      TIMES.map((time): Series => ({
+        kind: time,
+        title: words.latency[time],
+        values: points.map((point) => point[name]?.[time] ?? null),
+        whole: whole?.[time] ?? null,
+      })),
+    [name, points, whole, words],
+  );
+  return (
+    <Figure
+      title={words.plots[name]}
+      hint={words.latency.hints[name]}
+      statistics={statistics}
+      series={series}
+      scale="times"
+      valueText={format.took}
+    />
+  );
+}
+
+interface Series {
+  readonly kind: string;
+  readonly title: string;
+  /** Of each point; null: nothing is known of it. */
+  readonly values: readonly (number | null)[];
+  /** Of all points together. */
+  readonly whole: number | null;
+}
+
+interface FigureProps extends StatisticsProps {
+  readonly title: string;
+  readonly hint?: string;
+  readonly series: readonly Series[];
+  readonly scale: PlotScale;
+  readonly valueText: (value: number) => string;
+}
+
+function Figure({ title, hint, statistics: { points, step }, series, scale, valueText }: FigureProps) {
   const { operate, format } = useOperateWords();
   const words = operate.figures;
   const [theme] = useTheme();
   const [pointed, setPointed] = useState<number | null>(null);
   const times = useMemo(() => points.map(({ at }) => Date.parse(at) / 1000), [points]);
   const lines = useMemo(
-    (): readonly Line[] =>
-      PLOTS[name].map((kind, place) => ({
-        kind,
-        isDashed: place % 2 === 1,
-        values: points.map((point) => point[kind]),
-      })),
-    [name, points],
+    () => series.map(({ kind, values }, place): Line => ({ kind, isDashed: place % 2 === 1, values })),
+    [series],
   );
   const timeText = useCallback(
     (seconds: number) => {
@@ -132,38 +203,48 @@ function Figure({ name, points, step }: PointsProps & { readonly name: keyof typ
   );
   // One that was pointed at may be of a longer range.
   const point = pointed === null ? undefined : points[pointed];
+  const isEmpty = series.every(({ whole }) => whole === null);
   return (
-    <section className="figure" aria-label={words.plots[name]}>
-      <h3>{words.plots[name]}</h3>
-      <p className="figure-when">
-        {point === undefined ? words.total : step === 'hour' ? format.full(point.at) : format.day(point.at)}
-      </p>
-      <dl className="figure-counts">
-        {PLOTS[name].map((kind) => (
-          <div key={kind} data-kind={kind}>
-            <dt>{words.kinds[kind]}</dt>
-            <dd>{format.count(point === undefined ? sum(points, kind) : point[kind])}</dd>
-          </div>
-        ))}
-      </dl>
-      <Plot
-        key={theme}
-        label={words.plotLabel(words.plots[name])}
-        times={times}
-        lines={lines}
-        timeText={timeText}
-        countText={format.count}
-        onPoint={setPointed}
-      />
+    <section className="figure" aria-label={title}>
+      <h3>{title}</h3>
+      {hint !== undefined && <p className="figure-hint">{hint}</p>}
+      {isEmpty ? (
+        <p className="figure-empty">{words.latency.empty}</p>
+      ) : (
+        <>
+          <p className="figure-when">{point === undefined ? words.total : whenOf(point, step, format)}</p>
+          <dl className="figure-counts">
+            {series.map((one) => {
+              const value = point === undefined ? one.whole : (one.values[points.indexOf(point)] ?? null);
+              return (
+                <div key={one.kind} data-kind={one.kind}>
+                  <dt>{one.title}</dt>
+                  <dd>{value === null ? '–' : valueText(value)}</dd>
+                </div>
+              );
+            })}
+          </dl>
+          <Plot
+            key={theme}
+            label={words.plotLabel(title)}
+            times={times}
+            lines={lines}
+            scale={scale}
+            timeText={timeText}
+            valueText={valueText}
+            onPoint={setPointed}
+          />
+        </>
+      )}
     </section>
   );
 }
 
-const sum = (points: readonly StatisticsPoint[], kind: Kind): number =>
-  points.reduce((total, point) => total + point[kind], 0);
+const whenOf = ({ at }: StatisticsPoint, step: Statistics['step'], format: Formats): string =>
+  step === 'hour' ? format.full(at) : format.day(at);
 
 /** For screen readers, and for people who want the numbers: the newest first, without empty ones. */
-function AsTable({ points, step }: PointsProps) {
+function AsTable({ statistics: { points, step } }: StatisticsProps) {
   const { operate, format } = useOperateWords();
   const words = operate.figures;
   const filled = points.filter((point) => KINDS.some((kind) => point[kind] > 0)).reverse();
@@ -178,14 +259,15 @@ function AsTable({ points, step }: PointsProps) {
           items={filled}
           idOf={({ at }) => at}
           columns={[
-            {
-              title: words.at,
-              isWide: true,
-              cell: ({ at }) => (step === 'hour' ? format.full(at) : format.day(at)),
-            },
+            { title: words.at, isWide: true, cell: (point) => whenOf(point, step, format) },
             ...KINDS.map((kind) => ({
               title: words.kinds[kind],
               cell: (point: StatisticsPoint) => format.count(point[kind]),
+            })),
+            ...LATENCIES.map((name) => ({
+              title: words.latency.columns[name],
+              cell: ({ [name]: latency }: StatisticsPoint) =>
+                latency === null ? '–' : `${format.took(latency.median_ms)} · ${format.took(latency.p95_ms)}`,
             })),
           ]}
         />

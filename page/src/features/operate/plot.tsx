@@ -15,8 +15,15 @@ export interface Line {
   readonly kind: string;
   /** So that lines differ not by their colours alone. */
   readonly isDashed: boolean;
-  readonly values: readonly number[];
+  /** null: nothing is known of that moment, and the line goes straight on to the next. */
+  readonly values: readonly (number | null)[];
 }
+
+/** `times`: in ms; each step up the axis is some times as long, since a few emails may take a thousand times as long as most. */
+export type PlotScale = 'counts' | 'times';
+
+/** What is written at the axis of times. */
+const TIME_MARKS_MS = [1, 10, 100, 1000, 10_000, 60_000, 600_000, 3_600_000, 36_000_000, 864_000_000];
 
 interface PlotProps {
   readonly label: string;
@@ -25,12 +32,13 @@ interface PlotProps {
   readonly lines: readonly Line[];
   /** At an axis. */
   readonly timeText: (seconds: number) => string;
-  readonly countText: (count: number) => string;
+  readonly scale: PlotScale;
+  readonly valueText: (value: number) => string;
   /** The place in `times` that the pointer is at; null: none. */
   readonly onPoint: (index: number | null) => void;
 }
 
-export function Plot({ label, times, lines, timeText, countText, onPoint }: PlotProps) {
+export function Plot({ label, times, lines, scale, timeText, valueText, onPoint }: PlotProps) {
   const place = useRef<HTMLDivElement>(null);
   useEffect(() => {
     const element = place.current;
@@ -44,14 +52,21 @@ export function Plot({ label, times, lines, timeText, countText, onPoint }: Plot
         height: HEIGHT,
         legend: { show: false },
         cursor: { y: false, drag: { x: false, y: false } },
-        // A step without mail is at the foot, and a plot of nothing has a scale all the same.
-        scales: { y: { range: (_, __, most) => [0, Math.max(most * 1.1, 4)] } },
+        scales: { y: scale === 'times' ? TIMES_SCALE : COUNTS_SCALE },
         axes: [
           { ...axis, size: TIME_AXIS_SIZE, space: AXIS_SPACE, values: (_, splits) => splits.map(timeText) },
           {
             ...axis,
             size: AXIS_SIZE,
-            values: (_, splits) => splits.map((count) => (Number.isInteger(count) ? countText(count) : '')),
+            values: (_, splits) => splits.map((value) => (Number.isInteger(value) ? valueText(value) : '')),
+            ...(scale === 'times'
+              ? {
+                  splits: (_: UPlot, __: number, least: number, most: number) =>
+                    TIME_MARKS_MS.filter((ms) => ms >= least && ms <= most),
+                  // All of them, not those alone that are powers of ten.
+                  filter: (_: UPlot, splits: number[]) => splits,
+                }
+              : {}),
           },
         ],
         series: [
@@ -59,13 +74,20 @@ export function Plot({ label, times, lines, timeText, countText, onPoint }: Plot
           ...lines.map(({ kind, isDashed }): UPlot.Series => ({
             stroke: () => colourOf(element, kind),
             width: LINE_WIDTH,
-            points: { show: false },
+            // Between moments without mail there is no line to be seen.
+            ...(scale === 'times' ? { spanGaps: true } : { points: { show: false } }),
             ...(isDashed ? { dash: [6, 4] } : {}),
           })),
         ],
         hooks: { setCursor: [({ cursor: { idx } }) => onPoint(idx ?? null)] },
       },
-      [[...times], ...lines.map(({ values }) => [...values])],
+      [
+        [...times],
+        ...lines.map(({ values }) =>
+          // A logarithm of 0 has no place.
+          values.map((value) => (scale === 'times' && value !== null ? Math.max(value, 1) : value)),
+        ),
+      ],
       element,
     );
     const watching = new ResizeObserver(() => plot.setSize({ width: element.clientWidth, height: HEIGHT }));
@@ -78,7 +100,7 @@ export function Plot({ label, times, lines, timeText, countText, onPoint }: Plot
       watching.disconnect();
       plot.destroy();
     };
-  }, [times, lines, timeText, countText, onPoint]);
+  }, [times, lines, scale, timeText, valueText, onPoint]);
   return (
     <div className="plot" role="img" aria-label={label}>
       <div ref={place} className="plot-place">
@@ -91,6 +113,18 @@ export function Plot({ label, times, lines, timeText, countText, onPoint }: Plot
     </div>
   );
 }
+
+/** A step without mail is at the foot, and a plot of nothing has a scale all the same. */
+const COUNTS_SCALE: UPlot.Scale = { range: (_, __, most) => [0, Math.max(most * 1.1, 4)] };
+
+/** From the mark below the shortest to the one above the longest. */
+const TIMES_SCALE: UPlot.Scale = {
+  distr: 3,
+  range: (_, least, most) => [
+    TIME_MARKS_MS.findLast((ms) => ms < least) ?? 1,
+    TIME_MARKS_MS.find((ms) => ms > most) ?? 864_000_000,
+  ],
+};
 
 /** As the style sheet has it now: a canvas knows no custom properties. */
 function colourOf(place: HTMLElement, kind: string): string {

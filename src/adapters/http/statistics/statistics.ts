@@ -1,5 +1,7 @@
 /** GET /api/statistics: how much mail came, went and failed, hour by hour or day by day. */
-import { MAX_POINTS, type StatisticsPoint } from '../../../app/statistics/statistics-ports.ts';
+import { MAX_POINTS } from '../../../app/statistics/statistics-ports.ts';
+import type { StatisticsPoint } from '../../../app/statistics/use-cases.ts';
+import type { Latency } from '../../../core/statistics/latency.ts';
 import type { HttpContext, HttpServer } from '../answers/context.ts';
 import { errorResponses } from '../schemas/error-schemas.ts';
 import { AccountId, ACCOUNT_QUERY_ERRORS } from '../schemas/page-schemas.ts';
@@ -37,6 +39,28 @@ const StatisticsQuery = {
 
 const Count = { title: 'StatisticsCount', type: 'integer', minimum: 0 } as const;
 
+const Milliseconds = { title: 'StatisticsMilliseconds', type: 'integer', minimum: 0 } as const;
+
+const LatencySchema = record('Latency', {
+  emails: { ...Count, description: 'Those whose time is known.' },
+  mean_ms: Milliseconds,
+  median_ms: { ...Milliseconds, description: 'Estimated from counts by ranges of time.' },
+  p95_ms: { ...Milliseconds, description: '95 of 100 took no longer; estimated, too.' },
+});
+
+const latencies = {
+  send_latency: {
+    anyOf: [LatencySchema, { type: 'null' }],
+    description:
+      'From when a send was accepted, or was to go out, until its mail server had taken it for all recipients; null without any.',
+  },
+  receive_latency: {
+    anyOf: [LatencySchema, { type: 'null' }],
+    description:
+      'From when an email was handed in, or came into its mailbox, until it was recorded; null without any.',
+  },
+} as const;
+
 const Statistics = record('Statistics', {
   step: Step,
   time_zone: TimeZoneName,
@@ -55,9 +79,11 @@ const Statistics = record('Statistics', {
       unknown: { ...Count, description: 'Sends whose outcome was not known at first.' },
       bounced: { ...Count, description: 'Recipients that a sent email did not reach.' },
       complained: { ...Count, description: 'Recipients that called an email spam.' },
+      ...latencies,
     }),
     description: 'Each step, the oldest first, also those without mail.',
   },
+  ...latencies,
 });
 
 export function registerStatisticsRoutes(app: HttpServer, { applicationFor }: HttpContext): void {
@@ -88,16 +114,38 @@ export function registerStatisticsRoutes(app: HttpServer, { applicationFor }: Ht
         time_zone: timeZone = 'UTC',
         account_id: accountId,
       } = request.query;
-      const points = await applicationFor(request).readStatistics({
+      const { points, ...whole } = await applicationFor(request).readStatistics({
         since: since === undefined ? null : toMoment('since', since),
         until: until === undefined ? null : toMoment('until', until),
         step,
         timeZone,
         accountId: accountId ?? null,
       });
-      return { step, time_zone: timeZone, points: points.map(toPointJson) };
+      return { step, time_zone: timeZone, points: points.map(toPointJson), ...toLatenciesJson(whole) };
     },
   );
 }
 
-const toPointJson = ({ at, ...counts }: StatisticsPoint) => ({ at: at.toISOString(), ...counts });
+const toPointJson = ({ at, sendLatency, receiveLatency, ...counts }: StatisticsPoint) => ({
+  at: at.toISOString(),
+  ...counts,
+  ...toLatenciesJson({ sendLatency, receiveLatency }),
+});
+
+const toLatenciesJson = ({
+  sendLatency,
+  receiveLatency,
+}: Pick<StatisticsPoint, 'sendLatency' | 'receiveLatency'>) => ({
+  send_latency: toLatencyJson(sendLatency),
+  receive_latency: toLatencyJson(receiveLatency),
+});
+
+const toLatencyJson = (latency: Latency | null) =>
+  latency === null
+    ? null
+    : {
+        emails: latency.emails,
+        mean_ms: latency.meanMs,
+        median_ms: latency.medianMs,
+        p95_ms: latency.p95Ms,
+      };

@@ -56,6 +56,8 @@ export interface NewEmail extends EmailContent, RecordedRaw {
   readonly direction: 'inbound' | 'outbound';
   readonly state: EmailState;
   readonly stateDetail: string | null;
+  /** See docs/schema.sql; null or absent: not known. */
+  readonly tookMs?: number | null;
   readonly placement: Placement;
   readonly subjectKey: string | null;
   /** How a message that was read came. */
@@ -140,6 +142,7 @@ function toRow(content: EmailContent, email: Partial<NewEmail> & Pick<NewEmail, 
     direction: email.direction,
     state: email.state,
     state_detail: email.stateDetail,
+    took_ms: email.tookMs,
     placement_rule: placement?.rule,
     placement_message_id: placement?.matchedMessageId,
     subject_key: email.subjectKey,
@@ -243,6 +246,7 @@ export const EMAIL_COLUMNS: readonly Column[] = [
   column('direction', 'text'),
   column('state', 'text'),
   column('state_detail', 'text'),
+  column('took_ms', 'int'),
   column('placement_rule', 'text'),
   column('placement_message_id', 'text'),
   column('subject_key', 'text'),

@@ -234,7 +234,7 @@ export async function turnIntoSent(
 /** With its state, because the schema ties that to the direction. */
 const TURN = statement(
   'turn-into-sent',
-  `update emails set direction = 'outbound', state = 'sent', state_detail = $detail, new_participant = false,
+  `update emails set direction = 'outbound', state = 'sent', state_detail = $detail, took_ms = null, new_participant = false,
     own_customer = false, bcc_addresses = $bcc::jsonb
   where id = $emailId and direction = 'inbound'
   returning thread_id`,

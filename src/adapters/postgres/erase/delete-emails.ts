@@ -148,6 +148,6 @@ const TELL_DELETED = statement(
   'tell-deleted-emails',
   `insert into event_inbox (bodies)
   select array_agg(row('email.deleted', clock_timestamp(), e.account_id, e.id, e.thread_id, e.customer_id, e.company_id,
-    false, '{}', event_author(null))::event_body order by e.id)
+    false, '{}', event_author(null), null)::event_body order by e.id)
   from emails e where e.id = any ($ids::uuid[]) having count(*) > 0`,
 );

@@ -30,7 +30,7 @@ afterAll(async () => {
 const add = (client: pg.Pool | pg.PoolClient, name: string) =>
   client.query(
     `insert into event_inbox (bodies)
-    values (array[row('thread.updated', clock_timestamp(), null, null, null, null, null, false, $1, null)::event_body])`,
+    values (array[row('thread.updated', clock_timestamp(), null, null, null, null, null, false, $1, null, null)::event_body])`,
     [JSON.stringify({ name })],
   );
 
@@ -222,7 +222,7 @@ describe('the feed', () => {
   it('looks at a bounded part of the feed for a rare type, and goes on behind it', async () => {
     await pool.query(
       `insert into event_inbox (bodies)
-      select array_agg(row('thread.updated', clock_timestamp(), null, null, null, null, null, false, '{}', null)::event_body)
+      select array_agg(row('thread.updated', clock_timestamp(), null, null, null, null, null, false, '{}', null, null)::event_body)
       from generate_series(1, 12000) n group by n % 30`,
     );
     const feed = createEventFeed(pool);

@@ -22,7 +22,7 @@ afterAll(async () => {
 });
 
 const ADD = `insert into event_inbox (bodies)
-  values (array[row('thread.updated', clock_timestamp(), null, null, null, null, null, false, '{}', null)::event_body])`;
+  values (array[row('thread.updated', clock_timestamp(), null, null, null, null, null, false, '{}', null, null)::event_body])`;
 
 it('tells of each transaction that wrote some, after it, and of no other', async () => {
   await pool.query('select 1');

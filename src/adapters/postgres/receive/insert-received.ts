@@ -92,6 +92,7 @@ function toRow({ record, threadId, placement }: PlacedRecord, link: ReceivedLink
       direction: directionOf(record),
       state: stateOf(record),
       stateDetail: record.isSentCopy ? SENT_COPY_DETAIL : null,
+      tookMs: record.tookMs ?? null,
       placement,
       subjectKey: record.bySubject?.key ?? null,
       raw: record.raw,

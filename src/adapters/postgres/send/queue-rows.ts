@@ -23,37 +23,40 @@ const IS_THERE = statement('is-in-queue', 'select from send_queue where email_id
 /** `is_claimed`: a process works on it. */
 const LOCK = statement(
   'lock-queue-row',
-  `select owner, claim_id, give_up_at, attempts, version, lease_until is not null as is_claimed
+  `select owner, claim_id, timed_from, give_up_at, attempts, version, lease_until is not null as is_claimed
   from send_queue where email_id = $emailId for update`,
 ).narrow<{ is_claimed: boolean }>();
 
 /** Columns of the JSON of an email that is to be recorded (emails/email-row.ts), as toQueueRow makes them. */
-export const QUEUE_COLUMNS = ', lane text, priority smallint, due_at timestamptz, give_up_at timestamptz';
+export const QUEUE_COLUMNS =
+  ', lane text, priority smallint, due_at timestamptz, timed_from timestamptz, give_up_at timestamptz';
 
 export const toQueueRow = (queue: QueuedSend | null) => ({
   lane: queue?.lane ?? null,
   priority: queue === null ? null : PRIORITIES.indexOf(queue.priority),
   due_at: queue?.dueAt ?? null,
+  timed_from: queue?.timedFrom ?? null,
   give_up_at: queue?.giveUpAt ?? null,
 });
 
 /** @param source rows `r` of emails that are new: a repeat must not queue again what was sent meanwhile */
 export const insertQueued = (source: string): string => `
-  insert into send_queue (email_id, account_id, lane, priority, due_at, give_up_at, attempts)
-  select r.id, r.account_id, r.lane, r.priority, coalesce(r.due_at, now()), r.give_up_at,
+  insert into send_queue (email_id, account_id, lane, priority, due_at, timed_from, give_up_at, attempts)
+  select r.id, r.account_id, r.lane, r.priority, coalesce(r.due_at, now()), r.timed_from, r.give_up_at,
     jsonb_array_length(r.attempts)
   from ${source}
   where r.lane is not null`;
 
-/** Gives the email its state, and its queue row back or away. */
+/** Gives the email its state, and its queue row back or away. @param tookMs of one that is sent with this; null: not known */
 export async function applyConclusion(
   executor: Executor,
   emailId: string,
   { state, detail, dueAt }: Conclusion,
+  tookMs: number | null = null,
 ): Promise<void> {
   if (dueAt === null) await dequeue(executor, emailId);
   else await run(executor, PUT_BACK, { emailId, dueAt });
-  await setState(executor, emailId, state, detail);
+  await setState(executor, emailId, state, detail, state === 'sent' ? tookMs : null);
 }
 
 const PUT_BACK = statement(
@@ -98,8 +101,9 @@ const TAKE_OUT = statement(
 
 const PUT_IN = statement(
   'put-into-queue-changed',
-  `insert into send_queue (email_id, account_id, lane, priority, due_at, give_up_at, version)
-  values ($emailId, $accountId, $lane, $priority, coalesce($dueAt::timestamptz, now()), $giveUpAt, $version)`,
+  `insert into send_queue (email_id, account_id, lane, priority, due_at, timed_from, give_up_at, version)
+  select $emailId, $accountId, $lane, $priority, d.at, d.at, $giveUpAt, $version
+  from (select coalesce($dueAt::timestamptz, now()) as at) d`,
 );
 
 const BRING_FORWARD = statement(

@@ -9,6 +9,7 @@
 import type { EndedAttempt } from '../../../app/send/journal-ports.ts';
 import type { RecordedOutcome } from '../../../app/send/outbound-ports.ts';
 import type { DeliveryState, EmailState, RecipientOutcome, Reply } from '../../../core/delivery/states.ts';
+import { NO_BOUND_MS } from '../../../core/statistics/latency.ts';
 import { run, statement, type Executor } from '../db/statement.ts';
 
 /** Attempts whose recipients were all accepted, as JSON for `ACCEPTED_ROWS`. */
@@ -36,10 +37,16 @@ export const acceptedRows = (parameter: string): string => `
     reply_status text, reply_text text, detail text, recipients jsonb, addresses text[], state text, state_detail text
   )`;
 
+/** See `tookMs` of core/statistics/latency.ts. */
+const TOOK_MS = (from: string, to: string): string => `
+      case when ${to} is not null
+        then least(greatest(round(extract(epoch from ${to} - ${from}) * 1000), 0), ${NO_BOUND_MS})::int
+      end`;
+
 /**
  * What saveAttempt, saveOutcomes and setState do, for many at once.
  *
- * @param source rows as `acceptedRows` gives them, whose other recipients were accepted before
+ * @param source rows as `acceptedRows` gives them, with timed_from, whose other recipients were accepted before
  */
 export const acceptAll = (source: string): string => `
   new_attempts as (
@@ -54,7 +61,8 @@ export const acceptAll = (source: string): string => `
       jsonb_to_recordset(r.recipients) as o (address text, reply_code int, reply_status text, reply_text text)
     where d.email_id = r.email_id and d.address = o.address and d.state <> 'accepted'
   ), ended_emails as (
-    update emails e set state = r.state, state_detail = r.state_detail from ${source} r where e.id = r.email_id
+    update emails e set state = r.state, state_detail = r.state_detail, took_ms = ${TOOK_MS('r.timed_from', 'r.ended_at')}
+    from ${source} r where e.id = r.email_id
     returning e.id, e.message_id, e.relay_message_id
   )`;
 
@@ -220,13 +228,14 @@ export async function setState(
   emailId: string,
   state: EmailState,
   detail: string | null,
+  tookMs: number | null = null,
 ): Promise<void> {
-  await run(executor, SET_STATE, { emailId, state, detail });
+  await run(executor, SET_STATE, { emailId, state, detail, tookMs });
 }
 
 const SET_STATE = statement(
   'set-state-of-send',
-  'update emails set state = $state, state_detail = $detail where id = $emailId',
+  'update emails set state = $state, state_detail = $detail, took_ms = $tookMs where id = $emailId',
 );
 
 /** An email that is `sent` already keeps what it says of recipients that were missed. */

@@ -8,6 +8,7 @@ import type { EndedAttempt } from '../../../app/send/journal-ports.ts';
 import type { RecordedSend } from '../../../app/send/outbound-ports.ts';
 import type { Situation } from '../../../app/send/queue-ports.ts';
 import { isOpen, type Conclusion } from '../../../core/delivery/conclude.ts';
+import { tookMs } from '../../../core/statistics/latency.ts';
 import { createBatches } from '../db/batches.ts';
 import { isRetryable } from '../db/pool.ts';
 import { run, statement, type Executor } from '../db/statement.ts';
@@ -89,12 +90,12 @@ const ACCEPT_ALL = statement(
   `with input as materialized (
     select * from ${acceptedRows('$attempts')}
   ), locked as materialized (
-    select q.email_id, q.claim_id from send_queue q
+    select q.email_id, q.claim_id, q.timed_from from send_queue q
     where q.email_id = any (array(select email_id from input)) and q.owner = $owner
     order by q.email_id
     for update
   ), whole as materialized (
-    select i.* from input i join locked l on l.email_id = i.email_id and l.claim_id = i.claim_id
+    select i.*, l.timed_from from input i join locked l on l.email_id = i.email_id and l.claim_id = i.claim_id
     where not exists (
       select from email_deliveries d
       where d.email_id = i.email_id and d.state <> 'accepted' and d.address <> all (i.addresses)
@@ -123,7 +124,8 @@ async function settleAlone(pool: Pool, { owner, ended, decide }: Settlement): Pr
     await saveOutcomes(client, emailId, isCurrent ? recipients : facts);
     if (isCurrent) {
       const states = await readStates(client, emailId);
-      await applyConclusion(client, emailId, decide({ states, giveUpAt: row.give_up_at }));
+      const took = ended.endedAt === null ? null : tookMs(row.timed_from, ended.endedAt);
+      await applyConclusion(client, emailId, decide({ states, giveUpAt: row.give_up_at }), took);
     } else if (kind === 'accepted') {
       await acceptLate(client, emailId, row);
     }

@@ -406,6 +406,7 @@ declare module '../db/statement.ts' {
       row: {
         owner: string | null;
         claim_id: string | null;
+        timed_from: Date;
         give_up_at: Date;
         attempts: number;
         version: number;
@@ -503,9 +504,9 @@ declare module '../db/statement.ts' {
         accountId: string | null;
         lane: string | null;
         priority: number | null;
-        dueAt: Date | string | null;
         giveUpAt: Date | string | null;
         version: number | null;
+        dueAt: Date | string | null;
       };
       row: object;
     };
@@ -655,6 +656,7 @@ declare module '../db/statement.ts' {
       values: {
         state: string | null;
         detail: string | null;
+        tookMs: number | null;
         emailId: string | null;
       };
       row: object;

@@ -3,13 +3,17 @@ import type pg from 'pg';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { createTestDatabase, type TestDatabase } from '../../../../test/helpers/postgres.ts';
 import { createTestPool } from '../../../../test/helpers/test-pool.ts';
-import type { StatisticsPoint } from '../../../app/statistics/statistics-ports.ts';
-import { createStatistics, type StatisticsRequest } from '../../../app/statistics/use-cases.ts';
+import {
+  createStatistics,
+  type StatisticsPoint,
+  type StatisticsRequest,
+} from '../../../app/statistics/use-cases.ts';
 import { createEventFeed } from '../events/event-feed.ts';
 import { createStatisticsReader } from './event-counts.ts';
 
 const NOW = new Date('2026-10-27T12:00:00Z');
-const NONE = { received: 0, sent: 0, failed: 0, unknown: 0, bounced: 0, complained: 0 };
+const UNTIMED = { sendLatency: null, receiveLatency: null };
+const NONE = { received: 0, sent: 0, failed: 0, unknown: 0, bounced: 0, complained: 0, ...UNTIMED };
 
 let database: TestDatabase;
 let pool: pg.Pool;
@@ -19,6 +23,7 @@ beforeAll(async () => {
 });
 afterEach(async () => {
   await pool.query('delete from event_counts');
+  await pool.query('delete from latency_counts');
 });
 afterAll(async () => {
   await pool.end();
@@ -31,22 +36,24 @@ interface Happened {
   readonly accountId?: string | null;
   readonly isHistorical?: boolean;
   readonly data?: object;
+  readonly tookMs?: number;
 }
 
 /** As triggers write them: all of one statement in a row. */
 async function happen(events: readonly Happened[]): Promise<void> {
   await pool.query(
     `insert into event_inbox (bodies)
-    select array_agg(row(e.type, e.at, e.account_id, null, null, null, null, e.is_historical, e.data, null)::event_body)
-    from jsonb_to_recordset($1) as e (type text, at timestamptz, account_id text, is_historical boolean, data text)`,
+    select array_agg(row(e.type, e.at, e.account_id, null, null, null, null, e.is_historical, e.data, null, e.took_ms)::event_body)
+    from jsonb_to_recordset($1) as e (type text, at timestamptz, account_id text, is_historical boolean, data text, took_ms int)`,
     [
       JSON.stringify(
-        events.map(({ type, at, accountId = 'main', isHistorical = false, data = {} }) => ({
+        events.map(({ type, at, accountId = 'main', isHistorical = false, data = {}, tookMs }) => ({
           type,
           at,
           account_id: accountId,
           is_historical: isHistorical,
           data: JSON.stringify(data),
+          took_ms: tookMs,
         })),
       ),
     ],
@@ -56,7 +63,7 @@ async function happen(events: readonly Happened[]): Promise<void> {
 
 const received = (at: string, accountId = 'main'): Happened => ({ type: 'email.received', at, accountId });
 
-const read = (request: Partial<StatisticsRequest>) =>
+const readWhole = (request: Partial<StatisticsRequest>) =>
   createStatistics(createStatisticsReader(pool), () => NOW).readStatistics({
     since: null,
     until: null,
@@ -65,6 +72,8 @@ const read = (request: Partial<StatisticsRequest>) =>
     accountId: null,
     ...request,
   });
+
+const read = async (request: Partial<StatisticsRequest>) => (await readWhole(request)).points;
 
 /** Beginnings of the steps, and what was received in each. */
 const shown = (points: readonly StatisticsPoint[]) =>
@@ -95,6 +104,7 @@ describe('what happens to emails', () => {
         unknown: 1,
         bounced: 1,
         complained: 1,
+        ...UNTIMED,
       },
       { at: new Date('2026-10-26T11:00:00Z'), ...NONE },
     ]);
@@ -129,7 +139,7 @@ describe('what happens to emails', () => {
     try {
       await client.query(
         `insert into event_inbox (bodies) values
-        (array[row('email.received', $1, 'main', null, null, null, null, false, '{}', null)::event_body])`,
+        (array[row('email.received', $1, 'main', null, null, null, null, false, '{}', null, null)::event_body])`,
         ['2026-10-26T10:00:00Z'],
       );
       await client.query('begin');
@@ -164,6 +174,59 @@ describe('what happens to emails', () => {
     // null: not now, since something else holds a lock
     await expect.poll(() => createEventFeed(pool).keep(0)).toBe(0);
     expect((await pool.query('select received::int from event_counts')).rows).toEqual([{ received: 2 }]);
+  });
+});
+
+describe('how long emails took', () => {
+  const sent = (at: string, tookMs: number, accountId = 'main'): Happened => ({
+    type: 'email.sent',
+    at,
+    accountId,
+    tookMs,
+  });
+
+  it('is told of each step and of all together, sent and received apart', async () => {
+    await happen([
+      ...[120, 150, 180].map((ms) => sent('2026-10-25T10:10:00Z', ms)),
+      { ...received('2026-10-25T10:10:00Z'), tookMs: 3000 },
+      { type: 'email.settled', at: '2026-10-25T10:20:00Z', data: { state: 'sent' }, tookMs: 150 },
+      // Neither is known to have taken any time.
+      { type: 'email.failed', at: '2026-10-25T10:20:00Z', tookMs: 9 },
+      { type: 'email.sent', at: '2026-10-25T10:20:00Z' },
+    ]);
+    await happen([sent('2026-10-25T10:50:00Z', 150), sent('2026-10-26T10:50:00Z', 99_000_000)]);
+    const whole = await readWhole(span('2026-10-25T00:00:00Z', '2026-10-27T00:00:00Z'));
+    const [first, second] = whole.points;
+    expect(first).toMatchObject({
+      sent: 6,
+      sendLatency: { emails: 5, meanMs: 150, medianMs: 150 },
+      receiveLatency: { emails: 1, meanMs: 3000, p95Ms: expect.closeTo(3900, -3) },
+    });
+    expect(second).toMatchObject({ sendLatency: { emails: 1, meanMs: 99_000_000 }, receiveLatency: null });
+    expect(whole.sendLatency).toMatchObject({ emails: 6, meanMs: 16_500_125 });
+    expect(whole.receiveLatency).toEqual(first?.receiveLatency);
+  });
+
+  it('is told of the accounts that are asked for, and not of the past', async () => {
+    const at = '2026-10-26T10:00:00Z';
+    await happen([
+      sent(at, 100, 'main'),
+      sent(at, 900, 'sales'),
+      { ...sent(at, 50, 'sales'), isHistorical: true },
+    ]);
+    const of = async (accountId: string) =>
+      (await readWhole({ ...span(at, '2026-10-26T11:00:00Z'), accountId })).sendLatency?.meanMs;
+    expect([await of('main'), await of('sales'), await of('support')]).toEqual([100, 900, undefined]);
+  });
+
+  it('is forgotten with the counts', async () => {
+    await pool.query(
+      `insert into latency_counts (hour, account_id, kind, below_ms, emails, total_ms) values
+      (date_trunc('hour', now()) - interval '25 months 2 hours', 'main', 'email.sent', 25, 1, 20),
+      (date_trunc('hour', now()) - interval '24 months', 'main', 'email.sent', 25, 2, 20)`,
+    );
+    await expect.poll(() => createEventFeed(pool).keep(0)).toBe(0);
+    expect((await pool.query('select emails::int from latency_counts')).rows).toEqual([{ emails: 2 }]);
   });
 });
 

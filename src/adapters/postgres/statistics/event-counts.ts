@@ -1,6 +1,7 @@
-/** `StatisticsReader` on PostgreSQL. The counts are written where events are numbered: db/migrations/0001_schema/event-counts.ts. */
+/** `StatisticsReader` on PostgreSQL. The counts, and how long emails took, are written where events are numbered: db/migrations/0001_schema/event-counts.ts. */
 import { accountIdsOf } from '../../../app/base/account-filter.ts';
 import type { StatisticsReader } from '../../../app/statistics/statistics-ports.ts';
+import type { LatencyBucket } from '../../../core/statistics/latency.ts';
 import { invalidRequest } from '../../../core/errors.ts';
 import { isUnknownTimeZone } from '../db/pool.ts';
 import { run, statement, type Executor } from '../db/statement.ts';
@@ -10,7 +11,7 @@ export function createStatisticsReader(pool: Executor): StatisticsReader {
     async read(query) {
       const { since, until, step, timeZone } = query;
       try {
-        return await run(pool, READ, {
+        const rows = await run(pool, READ, {
           since,
           until,
           step,
@@ -18,6 +19,11 @@ export function createStatisticsReader(pool: Executor): StatisticsReader {
           timeZone: step === 'hour' ? 'UTC' : timeZone,
           accountIds: accountIdsOf(query),
         });
+        return rows.map(({ times, ...counts }) => ({
+          ...counts,
+          sendTimes: bucketsOf(times, 'email.sent'),
+          receiveTimes: bucketsOf(times, 'email.received'),
+        }));
       } catch (error) {
         // Node.js and PostgreSQL each have their own list of zones.
         if (isUnknownTimeZone(error)) throw invalidRequest('malformed', { field: 'time_zone' }, error);
@@ -26,6 +32,13 @@ export function createStatisticsReader(pool: Executor): StatisticsReader {
     },
   };
 }
+
+type Times = readonly { kind: string; below_ms: number; emails: number; total_ms: number }[];
+
+const bucketsOf = (times: Times | null, kind: string): readonly LatencyBucket[] =>
+  (times ?? [])
+    .filter((bucket) => bucket.kind === kind)
+    .map((bucket) => ({ belowMs: bucket.below_ms, emails: bucket.emails, totalMs: bucket.total_ms }));
 
 /** Steps are made of local time, in which each day is one, however long it lasts. */
 const READ = statement(
@@ -41,11 +54,21 @@ const READ = statement(
     where c.hour >= s.first at time zone $timeZone and c.hour < (s.last + s.step) at time zone $timeZone
       and ($accountIds::text[] is null or c.account_id = any ($accountIds))
     group by 1
+  ), timed as (
+    select date_trunc($step, c.hour at time zone $timeZone) as at, c.kind, c.below_ms, sum(c.emails) as emails,
+      sum(c.total_ms) as total_ms
+    from span s, latency_counts c
+    where c.hour >= s.first at time zone $timeZone and c.hour < (s.last + s.step) at time zone $timeZone
+      and ($accountIds::text[] is null or c.account_id = any ($accountIds))
+    group by 1, 2, 3
+  ), told as (
+    select t.at, json_agg(json_build_object('kind', t.kind, 'below_ms', t.below_ms, 'emails', t.emails, 'total_ms', t.total_ms)) as times
+    from timed t group by t.at
   )
   select p.at at time zone $timeZone as at, coalesce(c.received, 0)::float8 as received, coalesce(c.sent, 0)::float8 as sent,
     coalesce(c.failed, 0)::float8 as failed, coalesce(c.unknown, 0)::float8 as unknown,
-    coalesce(c.bounced, 0)::float8 as bounced, coalesce(c.complained, 0)::float8 as complained
-  from span s cross join generate_series(s.first, s.last, s.step) as p (at) left join counted c on c.at = p.at
+    coalesce(c.bounced, 0)::float8 as bounced, coalesce(c.complained, 0)::float8 as complained, t.times
+  from span s cross join generate_series(s.first, s.last, s.step) as p (at) left join counted c on c.at = p.at left join told t on t.at = p.at
   order by p.at`,
 ).narrow<{
   at: Date;
@@ -55,4 +78,5 @@ const READ = statement(
   unknown: number;
   bounced: number;
   complained: number;
+  times: Times | null;
 }>();

@@ -19,6 +19,7 @@ declare module '../db/statement.ts' {
         unknown: number | null;
         bounced: number | null;
         complained: number | null;
+        times: unknown;
       };
     };
   }

@@ -61,7 +61,13 @@ const JOINS: Readonly<Record<string, (threadId: string, parent: OutboundRecord) 
   'of the queue': (threadId) =>
     sendInto(threadId, {
       state: 'queued',
-      queue: { lane: 'default', priority: 'normal', dueAt: null, giveUpAt: new Date('2027-01-01T00:00:00Z') },
+      queue: {
+        lane: 'default',
+        priority: 'normal',
+        dueAt: null,
+        timedFrom: new Date(),
+        giveUpAt: new Date('2027-01-01T00:00:00Z'),
+      },
     }),
   'that answers an email of it': (threadId, parent) =>
     answerTo(parent.messageId, {

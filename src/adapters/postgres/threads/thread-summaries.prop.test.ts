@@ -162,6 +162,7 @@ async function perform(step: Operation): Promise<void> {
         lane: 'new',
         priority: 'normal',
         dueAt: null,
+        timedFrom: new Date(),
         giveUpAt: new Date(Date.now() + DAY_MS),
       } as const;
       await store.recordOutbound(

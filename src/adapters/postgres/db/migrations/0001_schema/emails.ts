@@ -184,6 +184,9 @@ export const EMAILS = [
     received_by jsonb,
     -- The key that sent it; null for any other. Without a reference: a journal may outlive a database that knew the key.
     author_key text collate "C",
+    -- Of a send: from when it was accepted, or was to go out, until its mail server had it for all; of a received email: from when it
+    -- came until it was recorded. null: not known
+    took_ms int check (took_ms >= 0),
     json_before_text text not null generated always as (email_json_before_text(
       id, coalesce(written_message_id, message_id), direction, from_address, to_addresses, subject
     )) stored,

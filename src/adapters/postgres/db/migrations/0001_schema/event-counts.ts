@@ -1,7 +1,10 @@
 /**
- * How many emails came, went and failed in each hour, for statistics. `number_events` (events.ts) counts what it numbers, in the same
- * statement: it is one writer at a time, so no counter is fought for, and an event is counted exactly once. No row names a person.
+ * How many emails came, went and failed in each hour, and how long they took, for statistics. `number_events` (events.ts) counts what it
+ * numbers, in the same statement: it is one writer at a time, so no counter is fought for, and an event is counted exactly once. No row
+ * names a person.
  */
+import { BUCKET_BOUNDS_MS, NO_BOUND_MS } from '../../../../../core/statistics/latency.ts';
+
 const KINDS = ['received', 'sent', 'failed', 'unknown', 'bounced', 'complained'] as const;
 
 /** Of an event: how it counts, or null. A send whose outcome was unknown counts again as what it turned out to be. */
@@ -21,8 +24,22 @@ export const COUNT_NUMBERED = `
       on conflict (hour, account_id) do update
       set ${KINDS.map((kind) => `${kind} = c.${kind} + excluded.${kind}`).join(', ')}`;
 
+const BOUNDS = `array[${BUCKET_BOUNDS_MS.join(', ')}]`;
+
+/** Counts the rows of `timed`, which have `kind`, `occurred_at`, `account_id` and `took_ms`, by how long they took. */
+export const COUNT_TIMED = `
+      insert into latency_counts as c (hour, account_id, kind, below_ms, emails, total_ms)
+      select date_trunc('hour', occurred_at, 'UTC'), account_id, kind,
+        coalesce((${BOUNDS})[width_bucket(took_ms, ${BOUNDS}) + 1], ${NO_BOUND_MS}), count(*), sum(took_ms)
+      from timed where kind in ('email.sent', 'email.received')
+      group by 1, 2, 3, 4
+      on conflict (hour, account_id, kind, below_ms) do update
+      set emails = c.emails + excluded.emails, total_ms = c.total_ms + excluded.total_ms`;
+
 /** Two years and a month: the same month of the year before last can be compared. */
-export const FORGET_COUNTS = `delete from event_counts where hour < now() - interval '25 months'`;
+const FORGOTTEN = `where hour < now() - interval '25 months'`;
+export const FORGET_COUNTS = `delete from event_counts ${FORGOTTEN};
+    delete from latency_counts ${FORGOTTEN}`;
 
 export const EVENT_COUNTS = [
   // A column for each kind: a sixth of the rows that a row for each would take. Room for updates of the hour that is counted.
@@ -31,5 +48,16 @@ export const EVENT_COUNTS = [
     account_id text not null,
     ${KINDS.map((kind) => `${kind} bigint not null default 0`).join(',\n    ')},
     primary key (hour, account_id)
+  ) with (fillfactor = 70)`,
+  // Only buckets that something fell into
+  `create table latency_counts (
+    hour timestamptz not null,
+    account_id text not null,
+    kind text not null,
+    -- Of the bucket, in ms; see core/statistics/latency.ts
+    below_ms int not null,
+    emails bigint not null,
+    total_ms bigint not null,
+    primary key (hour, account_id, kind, below_ms)
   ) with (fillfactor = 70)`,
 ];

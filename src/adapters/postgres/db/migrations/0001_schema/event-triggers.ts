@@ -6,11 +6,11 @@ import { EVENT_COLUMNS } from './events.ts';
 /** Events of one row of the inbox at most: a row is held in memory. */
 const MAX_EVENTS = 500;
 
-/** Adds the events that a query gives, with EVENT_COLUMNS, in the order of its columns `rank` and `key`. */
+/** Adds the events that a query gives, with EVENT_COLUMNS and `took_ms`, in the order of its columns `rank` and `key`. */
 const add = (query: string) =>
   `
     insert into event_inbox (bodies)
-    select array_agg(row(${EVENT_COLUMNS})::event_body order by rank, key)
+    select array_agg(row(${EVENT_COLUMNS}, took_ms)::event_body order by rank, key)
     from (
       select e.*, (row_number() over (order by rank, key) - 1) / ${MAX_EVENTS} as part from (${query}) e
     ) e
@@ -52,7 +52,7 @@ function rowTrigger(
     `create function ${name}() returns trigger language plpgsql as $$
   begin
     insert into event_inbox (bodies)
-    select array[row(e.*, event_author(${author}))::event_body] from (${event}) e;
+    select array[row(e.*, event_author(${author}), null)::event_body] from (${event}) e;
     return null;
   end $$`,
     `create trigger ${name} after ${on} for each row ${when === null ? '' : `when (${when})`} execute function ${name}()`,
@@ -114,7 +114,7 @@ export const EVENT_TRIGGERS = [
       -- A thread that this transaction made, and all of whose emails come with this statement
       select 0 as rank, t.id as key, 'thread.created' as type, clock_timestamp() as occurred_at, t.account_id,
         null::uuid as email_id, t.id as thread_id, t.customer_id, t.company_id, n.is_historical, '{}' as data,
-        event_author(n.author_key) as author
+        event_author(n.author_key) as author, null::int as took_ms
       from (
         select thread_id, bool_and(${IS_HISTORICAL}) as is_historical,
           -- Of several, the first that came by a key
@@ -132,7 +132,7 @@ export const EVENT_TRIGGERS = [
           -- Left out where nothing is known
           ',"authentication":{"verdict":"' || (e.authentication ->> 'verdict') || '"}', '}')`,
         )},
-        event_author(e.author_key)
+        event_author(e.author_key), took_ms
       from inserted e
       where state <> 'sending'`)}
     return null;
@@ -145,7 +145,7 @@ export const EVENT_TRIGGERS = [
     ${add(`
       select 0 as rank, t.id as key, 'thread.created' as type, clock_timestamp() as occurred_at, t.account_id,
         null::uuid as email_id, t.id as thread_id, t.customer_id, t.company_id, false as is_historical, '{}' as data,
-        event_author(null) as author
+        event_author(null) as author, null::int as took_ms
       from (
         select distinct n.thread_id from before o join after n on n.id = o.id where n.thread_id <> o.thread_id
       ) n join email_threads t on t.id = n.thread_id
@@ -154,7 +154,8 @@ export const EVENT_TRIGGERS = [
       )
       union all
       select c.rank, n.id, c.type, clock_timestamp(), n.account_id, n.id, n.thread_id, n.customer_id, n.company_id, false,
-        ${noted('n', 'c.data::text')}, event_author(c.author_key)
+        ${noted('n', 'c.data::text')}, event_author(c.author_key),
+        case when c.rank = 1 and n.state = 'sent' then n.took_ms end
       from before o join after n on n.id = o.id, lateral (
         select 1 as rank, case
             when o.state = 'unknown' and n.state not in ('queued', 'cancelled') then 'email.settled'
@@ -210,7 +211,7 @@ export const EVENT_TRIGGERS = [
       select 0 as rank, e.id as key, 'email.updated' as type, clock_timestamp() as occurred_at, e.account_id,
         e.id as email_id, e.thread_id, e.customer_id, e.company_id, false as is_historical,
         json_build_object('changes', json_build_array('unread'), 'unread', tg_op = 'INSERT') as data,
-        event_author(null) as author
+        event_author(null) as author, null::int as took_ms
       from changed c join emails e on e.id = c.email_id`)}
     return null;
   end $$`,

@@ -6,7 +6,7 @@
  *
  * A position is the day's number since 1970 times 2^36, plus a number within the day.
  */
-import { COUNT_NUMBERED, FORGET_COUNTS, KIND_OF_EVENT } from './event-counts.ts';
+import { COUNT_NUMBERED, COUNT_TIMED, FORGET_COUNTS, KIND_OF_EVENT } from './event-counts.ts';
 
 /** Columns of an event, but for its position. */
 const COLUMNS = `
@@ -29,7 +29,9 @@ export const EVENT_COLUMNS =
 export const EVENTS = [
   `create type event_body as (
     type text, occurred_at timestamptz, account_id text, email_id uuid, thread_id uuid, customer_id uuid, company_id uuid,
-    is_historical boolean, data text, author text
+    is_historical boolean, data text, author text,
+    -- Of a sent or received email, for latency_counts alone
+    took_ms int
   )`,
   // A row for all events of a statement: a row for each would cost three times as much.
   `create table event_inbox (
@@ -106,9 +108,14 @@ export const EVENTS = [
     ), numbered as (
       insert into events (position, ${EVENT_COLUMNS})
       select clock.position + row_number() over (order by ordinal, place), ${EVENT_COLUMNS}
-      from rows_taken, unnest(bodies) with ordinality as b (${EVENT_COLUMNS}, place)
+      from rows_taken, unnest(bodies) with ordinality as b (${EVENT_COLUMNS}, took_ms, place)
       returning occurred_at, account_id, ${KIND_OF_EVENT} as kind
     ), counted as (${COUNT_NUMBERED}
+    ), timed as (
+      select occurred_at, account_id, ${KIND_OF_EVENT} as kind, took_ms
+      from rows_taken, unnest(bodies) as b (${EVENT_COLUMNS}, took_ms)
+      where took_ms is not null and account_id is not null
+    ), counted_times as (${COUNT_TIMED}
     )
     select (select count(*) from rows_taken), (select count(*) from numbered) into taken, moved;
     if taken < at_most and clock.mark_xid is null then
