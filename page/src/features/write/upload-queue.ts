@@ -25,11 +25,12 @@ export interface Upload {
 
 export interface UploadPlace {
   readonly accountId: () => string | undefined;
-  /** Without the right to upload, a file goes along with the draft itself. */
-  readonly mayUpload: boolean;
   /** Adds it to the draft's files. */
   readonly attach: (file: NewFile) => Promise<void>;
 }
+
+/** One that failed is not. */
+export const isOnTheWay = ({ state }: Upload): boolean => state !== 'failed';
 
 /** More share the line, and none comes earlier. */
 const AT_ONCE = 2;
@@ -51,13 +52,9 @@ export class UploadQueue {
     this.#tell = tell;
   }
 
-  get uploads(): readonly Upload[] {
-    return this.#uploads;
-  }
-
-  /** True while a file is on its way; one that failed is not. */
+  /** True while a file is on its way. */
   get isBusy(): boolean {
-    return this.#uploads.some(({ state }) => state !== 'failed');
+    return this.#uploads.some(isOnTheWay);
   }
 
   add(file: File, contentId: string | null): void {
@@ -120,7 +117,7 @@ export class UploadQueue {
     let uploadId: string | null = null;
     for (let tries = 1; ; tries += 1) {
       try {
-        if (uploadId === null && this.#place.mayUpload) {
+        if (uploadId === null) {
           this.#change(id, { state: 'sending', sentBytes: 0 });
           uploadId = await uploadFile(file, {
             accountId: this.#place.accountId(),
@@ -129,9 +126,7 @@ export class UploadQueue {
           });
         }
         this.#change(id, { state: 'storing', sentBytes: file.size });
-        await this.#place.attach(
-          uploadId === null ? { ...names, content: file } : { ...names, upload_id: uploadId },
-        );
+        await this.#place.attach({ ...names, upload_id: uploadId });
         return;
       } catch (error) {
         signal.throwIfAborted();

@@ -2,7 +2,7 @@
 import { useQueryClient, type QueryClient } from '@tanstack/react-query';
 import { EmailWorkerError, type Draft, type DraftAttachment, type DraftRequest } from 'email-worker-client';
 import { useEffect, useRef, useState } from 'react';
-import { useMay, useSession } from '../../app/session.tsx';
+import { useSession } from '../../app/session.tsx';
 import { client } from '../../api/client.ts';
 import { addressesQuery } from '../../api/queries.ts';
 import { refreshLists } from '../../api/live.ts';
@@ -14,7 +14,7 @@ import { DraftKeeper, type Fields, type Files, type KeeperState } from './draft-
 import { newContentId, placeOf } from './inline-image.ts';
 import { addressesIn, concernsAbout, type Concern, type Recipient } from './concerns.ts';
 import { speaksOfFile } from './missing-file.ts';
-import type { Upload } from './upload-queue.ts';
+import { isOnTheWay, type Upload } from './upload-queue.ts';
 import { useUploads } from './use-uploads.ts';
 
 export interface WriterFields extends Body {
@@ -99,14 +99,12 @@ export function useWriter(options: WriterOptions) {
   };
 
   const { limits } = useSession();
-  const mayUpload = useMay('send');
   const account = useRef(options.accountId ?? fields.account_id);
   useEffect(() => {
     account.current = options.accountId ?? fields.account_id;
   });
   const { uploads, queue, images } = useUploads(draft, {
     accountId: () => account.current,
-    mayUpload,
     attach: async (file) =>
       setFiles(await keeper.setFiles((kept) => [...kept.map(({ id }) => ({ id })), file])),
   });
@@ -164,7 +162,7 @@ export function useWriter(options: WriterOptions) {
     if (`${fields.to}${fields.cc}${fields.bcc}`.trim() === '') return text.write.noRecipient;
     if (options.needsSubject === true && fields.subject.trim() === '') return text.write.noSubject;
     if (options.mayBeEmpty !== true && fields.text_body.trim() === '') return text.write.noText;
-    return uploads.some(({ state: how }) => how === 'failed') ? text.write.filesFailed : null;
+    return uploads.every(isOnTheWay) ? null : text.write.filesFailed;
   };
 
   const findConcerns = async (): Promise<readonly string[]> => {
@@ -268,7 +266,7 @@ export function useWriter(options: WriterOptions) {
   useEffect(() => {
     sendWaiting.current = () => void send(wantedAt.current);
   });
-  const isBusy = uploads.some(({ state: how }) => how !== 'failed');
+  const isBusy = uploads.some(isOnTheWay);
   useEffect(() => {
     if (isWaiting && !isBusy) sendWaiting.current();
   }, [isWaiting, isBusy]);

@@ -7,7 +7,7 @@ import type { Author } from '../../../core/keys/author.ts';
 import { findShownKey } from './auth.ts';
 import type { AnsweredRequest, RequestObserver } from './answered-request.ts';
 import { clientAddressOf } from './client-address.ts';
-import { rightsOf } from './rights.ts';
+import { needsRight } from './rights.ts';
 
 /** `routes` leaves the path out; `paths` writes it, with its query, where a right is needed. */
 export type AccessLines = 'routes' | 'paths';
@@ -35,7 +35,7 @@ export function createAccessLines(logger: Pick<Logger, 'info'>, lines: AccessLin
 }
 
 /** A path that no route takes may be one with a token and a typo. */
-const isSecured = ({ request }: AnsweredRequest): boolean => rightsOf(request.routeOptions.schema).length > 0;
+const isSecured = ({ request }: AnsweredRequest): boolean => needsRight(request.routeOptions.schema);
 
 /** As `actor` of the security log has it; what an operator called a key is told there. */
 const toName = (author: Author): object =>

@@ -13,7 +13,7 @@ import { ServiceError } from '../../../core/errors.ts';
 import { parseApiKey } from '../../../core/keys/api-key.ts';
 import type { Caller } from '../../../core/keys/caller.ts';
 import { allows, type Right } from '../../../core/keys/rights.ts';
-import { rightsOf } from './rights.ts';
+import { missingRight } from './rights.ts';
 import { clientAddressOf } from './client-address.ts';
 import type { ConnectionSlots } from './connection-slots.ts';
 import { requireOwnPage, requirePageHeader } from './own-page.ts';
@@ -115,7 +115,8 @@ export function createAuthenticator(
     if (shown === null) return refuse(request, reply, failure);
     slots.keep(request.raw.socket);
     shownKeys.set(request.raw, shown);
-    return refuseRight(shown.caller, rightsOf(request.routeOptions.schema), access);
+    const { caller } = shown;
+    return refuseRight(caller, missingRight(caller.rights, request.routeOptions.schema), access);
   }
 
   return (request, reply, done) => {
@@ -140,13 +141,13 @@ export function createAuthenticator(
 
 /** For a right that only some requests of a route need. Throws `forbidden_right`. */
 export function requireRight(request: FastifyRequest, right: Right, access: AccessLog): void {
-  const refused = refuseRight(callerOf(request), [right], access);
+  const caller = callerOf(request);
+  const refused = refuseRight(caller, allows(caller.rights, right) ? null : right, access);
   if (refused !== undefined) throw refused;
 }
 
-function refuseRight(caller: Caller, needed: readonly Right[], access: AccessLog): ServiceError | undefined {
-  const missing = needed.find((right) => !allows(caller.rights, right));
-  if (missing === undefined) return undefined;
+function refuseRight(caller: Caller, missing: Right | null, access: AccessLog): ServiceError | undefined {
+  if (missing === null) return undefined;
   access.noteRight(caller.author, missing);
   return new ServiceError('forbidden_right', { values: { right: missing } });
 }

@@ -1,19 +1,35 @@
-/** The right that each secured operation needs, declared in the schema of its route beside `operationId`. */
+/** The rights that each secured operation needs, declared in the schema of its route beside `operationId`. */
 import type { FastifySchema, RouteOptions } from 'fastify';
-import type { Right } from '../../../core/keys/rights.ts';
+import { allows, type Right } from '../../../core/keys/rights.ts';
 
 declare module 'fastify' {
   interface FastifySchema {
-    /** What the caller must be allowed to do, all of it. Every secured route has at least one; see core/keys/rights.ts. */
+    /** What the caller must be allowed to do, all of it. Every secured route has this or `anyRight`; see core/keys/rights.ts. */
     readonly right?: Right | readonly Right[];
+    /** One of these is enough. */
+    readonly anyRight?: readonly Right[];
   }
 }
 
-/** Every right that the route needs; empty for one that is open to all. */
+/** Every right that the route needs; empty where one of others is enough, or none is needed. */
 export const rightsOf = (schema: FastifySchema | undefined): readonly Right[] => [schema?.right ?? []].flat();
+
+/** Rights one of which the route needs; empty where it needs none of several. */
+export const anyRightOf = (schema: FastifySchema | undefined): readonly Right[] => schema?.anyRight ?? [];
+
+/** False for a route that is open to all. */
+export const needsRight = (schema: FastifySchema | undefined): boolean =>
+  rightsOf(schema).length + anyRightOf(schema).length > 0;
+
+/** The right that a caller lacks; of several that would do, the least. null: it may do what the route does. */
+export function missingRight(rights: readonly Right[], schema: FastifySchema | undefined): Right | null {
+  const missing = rightsOf(schema).find((right) => !allows(rights, right));
+  if (missing !== undefined) return missing;
+  const [least, ...others] = anyRightOf(schema);
+  return least === undefined || [least, ...others].some((right) => allows(rights, right)) ? null : least;
+}
 
 /** Fastify's `onRoute` hook of secured routes. Throws TypeError for a route that declares no right: it would be open to every key. */
 export function requireDeclaredRight({ method, url, schema }: RouteOptions): void {
-  if (rightsOf(schema).length === 0)
-    throw new TypeError(`${[method].flat().join(', ')} ${url} declares no right`);
+  if (!needsRight(schema)) throw new TypeError(`${[method].flat().join(', ')} ${url} declares no right`);
 }

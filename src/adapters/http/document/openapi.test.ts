@@ -21,6 +21,7 @@ interface Operation {
   readonly operationId?: string;
   readonly security?: readonly object[];
   readonly 'x-rights'?: readonly Right[];
+  readonly 'x-any-right'?: readonly Right[];
   readonly parameters?: readonly {
     readonly name: string;
     readonly example?: unknown;
@@ -192,7 +193,7 @@ describe('the OpenAPI document', () => {
         expect(operation.security ?? document.security).toEqual(
           open ? [] : [{ bearer: [] }, { session: [] }],
         );
-        const rights = operation['x-rights'] ?? [];
+        const rights = operation['x-rights'] ?? operation['x-any-right'] ?? [];
         expect([operation.operationId, rights.length > 0]).toEqual([operation.operationId, !rightless]);
         expect(RIGHTS).toEqual(expect.arrayContaining([...rights]));
         const isSaid = /Needs the rights? `[^.]+`\.$/.test(operation.description ?? '');

@@ -3,7 +3,7 @@
  */
 import Fastify from 'fastify';
 import type { FastifySchema } from 'fastify';
-import { rightsOf } from '../connections/rights.ts';
+import { anyRightOf, rightsOf } from '../connections/rights.ts';
 import { operationsOf, shareComponents, type Paths } from './components.ts';
 import { addExamples } from './examples.ts';
 import type { DocumentedRoute } from './route-table.ts';
@@ -100,12 +100,20 @@ function addRequestIds(paths: Paths): void {
   }
 }
 
-/** Says the rights that the operation needs: for people in its description, for programs as `x-rights`. */
+/** Says the rights that the operation needs: for people in its description, for programs as `x-rights` or `x-any-right`. */
 function withRight(schema: FastifySchema): FastifySchema {
+  const any = anyRightOf(schema);
+  if (any.length > 0) {
+    const names = any.map((right) => `\`${right}\``).join(' or ');
+    return described(schema, `Needs the right ${names}.`, { 'x-any-right': any });
+  }
   const rights = rightsOf(schema);
   if (rights.length === 0) return schema;
   const names = rights.map((right) => `\`${right}\``).join(' and ');
   const text = `Needs the ${rights.length === 1 ? 'right' : 'rights'} ${names}.`;
-  const described = { description: `${schema.description ?? ''} ${text}`, 'x-rights': rights };
-  return { ...schema, ...described };
+  return described(schema, text, { 'x-rights': rights });
+}
+
+function described(schema: FastifySchema, needs: string, extension: object): FastifySchema {
+  return { ...schema, description: `${schema.description ?? ''} ${needs}`, ...extension };
 }

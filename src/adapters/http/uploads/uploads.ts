@@ -57,7 +57,8 @@ export function registerUploadRoutes(app: HttpServer, context: HttpContext): voi
     {
       schema: {
         operationId: 'createUpload',
-        right: 'send',
+        // Drafts have files, too.
+        anyRight: ['draft', 'send'],
         tags: ['Sending'],
         summary: 'Upload a file for sends to come',
         description:
