@@ -4,6 +4,7 @@ import { MessageCircleQuestion } from 'lucide-react';
 import { lazy, Suspense, type ComponentType } from 'react';
 import { DrawerButton } from '../../app/drawer-button.tsx';
 import { useSession } from '../../app/session.tsx';
+import { Bones } from '../../ui/bones.tsx';
 import { Empty } from '../../ui/empty.tsx';
 import { Accounts } from './accounts.tsx';
 import { Audit } from './audit.tsx';
@@ -75,9 +76,7 @@ export function OperateView({ section }: { readonly section: string }) {
             <>
               <h2>{name}</h2>
               <p className="operate-hint">{operate[current].hint}</p>
-              <Suspense
-                fallback={<div role="status" aria-label={text.app.loading} className="operate-bone bone" />}
-              >
+              <Suspense fallback={<Bones count={1} shape={<div className="operate-bone bone" />} />}>
                 <View />
               </Suspense>
             </>

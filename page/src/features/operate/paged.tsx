@@ -4,13 +4,14 @@ import type { Page, Pages } from 'email-worker-client';
 import type { LucideIcon } from 'lucide-react';
 import type { ReactNode } from 'react';
 import { useWords } from '../../i18n/index.tsx';
+import { Bones } from '../../ui/bones.tsx';
 import { Button } from '../../ui/button.tsx';
 import { Empty, Failure } from '../../ui/empty.tsx';
 import { useOperateWords } from './operate-words.ts';
 
 /** What events do not tell of, such as a lag, grows old meanwhile. */
 const REFRESH_MS = 15_000;
-const BONES = [0, 1, 2, 3];
+const BONES = 4;
 
 interface PagedProps<Item> {
   /** Names the list among those of all views; with its filter. */
@@ -33,7 +34,7 @@ export function Paged<Item>({ name, list, empty, refreshMs, children }: PagedPro
     refetchInterval: ({ state }) =>
       refreshMs?.(state.data?.pages.flatMap((page) => page.items) ?? []) ?? REFRESH_MS,
   });
-  if (query.isPending) return <Bones label={text.app.loading} />;
+  if (query.isPending) return <Bones count={BONES} shape={<div className="operate-bone bone" />} />;
   const items = query.data?.pages.flatMap((page) => page.items) ?? [];
   if (query.isError && items.length === 0) {
     return (
@@ -58,15 +59,5 @@ export function Paged<Item>({ name, list, empty, refreshMs, children }: PagedPro
         </Button>
       )}
     </>
-  );
-}
-
-function Bones({ label }: { readonly label: string }) {
-  return (
-    <div role="status" aria-label={label}>
-      {BONES.map((bone) => (
-        <div key={bone} className="operate-bone bone" />
-      ))}
-    </div>
   );
 }

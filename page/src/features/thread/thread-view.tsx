@@ -8,6 +8,7 @@ import { threadQuery } from '../../api/queries.ts';
 import { usePlaces } from '../../app/places.ts';
 import { useShortcuts } from '../../app/shortcuts.ts';
 import { useWords } from '../../i18n/index.tsx';
+import { Bones } from '../../ui/bones.tsx';
 import { Button, IconButton } from '../../ui/button.tsx';
 import { Empty, Failure } from '../../ui/empty.tsx';
 import type { Folder } from '../folders/folder.ts';
@@ -80,7 +81,7 @@ export function ThreadView({ folder, threadId, onLeave }: ThreadViewProps) {
             </ul>
           )}
           <div className="conversation">
-            {thread === undefined && <Bones />}
+            {thread === undefined && <Bones className="thread-bones" count={3} />}
             {query.hasNextPage && (
               <Button
                 look="outline"
@@ -113,18 +114,6 @@ export function ThreadView({ folder, threadId, onLeave }: ThreadViewProps) {
       {isSideOpen && thread !== undefined && (
         <SidePanel thread={thread} emails={emails} onClose={() => setSideOpen(false)} />
       )}
-    </div>
-  );
-}
-
-function Bones() {
-  const { text } = useWords();
-  return (
-    <div className="thread-bones" aria-busy>
-      <span className="hidden-text">{text.app.loading}</span>
-      <span className="bone" aria-hidden />
-      <span className="bone" aria-hidden />
-      <span className="bone" aria-hidden />
     </div>
   );
 }

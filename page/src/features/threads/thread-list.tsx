@@ -10,6 +10,7 @@ import { usePlaces } from '../../app/places.ts';
 import { useMay } from '../../app/session.tsx';
 import { useShortcuts } from '../../app/shortcuts.ts';
 import { useWords } from '../../i18n/index.tsx';
+import { Bones } from '../../ui/bones.tsx';
 import { IconButton } from '../../ui/button.tsx';
 import { Empty, Failure } from '../../ui/empty.tsx';
 import type { Folder } from '../folders/folder.ts';
@@ -106,7 +107,7 @@ export function ThreadList({ folder, threadId, draftId, leaveRef }: ThreadListPr
             customers={folder.choice}
           />
         ) : list.isPending ? (
-          <Bones />
+          <Bones count={BONES} shape={ROW_OF_BONES} />
         ) : list.isError && rows.length === 0 ? (
           <Failure title={text.list.failed} onRetry={() => void list.refetch()} />
         ) : rows.length === 0 ? (
@@ -242,18 +243,10 @@ function focusRow(scrollRef: RefObject<HTMLDivElement | null>, id: string): void
   });
 }
 
-function Bones() {
-  const { text } = useWords();
-  return (
-    <div aria-busy>
-      <span className="hidden-text">{text.app.loading}</span>
-      {Array.from({ length: BONES }, (_, index) => (
-        <div key={index} className="bones" aria-hidden>
-          <span className="bone" />
-          <span className="bone" />
-          <span className="bone" />
-        </div>
-      ))}
-    </div>
-  );
-}
+const ROW_OF_BONES = (
+  <div className="bones">
+    <span className="bone" />
+    <span className="bone" />
+    <span className="bone" />
+  </div>
+);

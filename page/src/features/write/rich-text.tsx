@@ -6,6 +6,7 @@ import { toMailHtml, toPlainText, type Body } from './body.ts';
 import { FileInput } from './files.tsx';
 import { FormatBar } from './format-bar.tsx';
 import { SHOWN_TYPES, adoptImages, isShown, type ImageSources } from './inline-image.ts';
+import { filesIn } from './pasted-files.ts';
 import { withoutStyles } from './pasted.ts';
 import { htmlOf, richSchema } from './rich-schema.ts';
 
@@ -62,9 +63,8 @@ export function RichText(props: RichTextProps) {
     editorProps: {
       transformPastedHTML: (pasted) => adoptImages(withoutStyles(pasted), images, text.write.image, onImage),
       handlePaste: (_view, event) => {
-        const files = [...(event.clipboardData?.files ?? [])];
-        // Office programs give a picture of the text, too.
-        if (files.length === 0 || event.clipboardData?.types.includes('text/plain') === true) return false;
+        const files = filesIn(event.clipboardData);
+        if (files.length === 0) return false;
         take(files, null);
         event.preventDefault();
         return true;

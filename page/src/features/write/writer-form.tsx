@@ -15,6 +15,7 @@ import { Button, IconButton } from '../../ui/button.tsx';
 import type { KeeperState } from './draft-keeper.ts';
 import { toHtml, type Body } from './body.ts';
 import { AttachButton, DraftFiles } from './files.tsx';
+import { filesIn } from './pasted-files.ts';
 import { Recipients } from './recipients.tsx';
 import { RichText, type RichTextHandle } from './rich-text.tsx';
 import { SendLater } from './send-later.tsx';
@@ -118,10 +119,8 @@ export function WriterForm(props: WriterFormProps) {
     writer.attach([...event.dataTransfer.files]);
   };
   const onPaste = (event: ClipboardEvent): void => {
-    const pasted = [...event.clipboardData.files];
-    // Office programs give a picture of the text, too.
-    if (event.defaultPrevented || pasted.length === 0 || event.clipboardData.types.includes('text/plain'))
-      return;
+    const pasted = filesIn(event.clipboardData);
+    if (event.defaultPrevented || pasted.length === 0) return;
     event.preventDefault();
     writer.attach(pasted);
   };
