@@ -184,6 +184,15 @@ describe('a new UIDVALIDITY', () => {
     world.server.cut();
     await world.waitForPass();
     expect(await world.emails()).toHaveLength(200);
+    // A statement after that of the pass.
+    const isOver = async () =>
+      !(
+        await worlds.query('select has_older from mailboxes where path = $1 and account_id = $2', [
+          'INBOX',
+          world.account,
+        ])
+      )[0]?.['has_older'];
+    await waitUntil('the earlier generation is gone', isOver);
     expect(await world.inboxCounts()).toMatchObject({ recorded: 200, expunged: 0, waiting: 0 });
   });
 });
