@@ -779,6 +779,13 @@ CREATE TRIGGER mailbox_messages_count_insert AFTER INSERT ON mailbox_messages RE
 CREATE TRIGGER mailbox_messages_count_update AFTER UPDATE ON mailbox_messages REFERENCING OLD TABLE AS was NEW TABLE AS is_now FOR EACH STATEMENT EXECUTE FUNCTION mailbox_messages_after_update();
 CREATE TRIGGER mailbox_messages_events_after_update AFTER UPDATE OF quarantined_at ON mailbox_messages FOR EACH ROW WHEN (((old.quarantined_at IS NULL) AND (new.quarantined_at IS NOT NULL))) EXECUTE FUNCTION mailbox_messages_events_after_update();
 
+create table mailbox_readers (
+  owner uuid not null,
+  account_ids text[] not null,
+  alive_until timestamp with time zone not null,
+  constraint mailbox_readers_pkey PRIMARY KEY (owner)
+);
+
 create table mailboxes (
   id uuid not null default gen_random_uuid(),
   account_id account_id not null,

@@ -75,6 +75,7 @@ export async function openParts(
       createDueWork(storage.pool, {
         sending: [...accounts.keys()],
         keepingCopies: config.accounts.flatMap(({ id, sentCopies }) => (sentCopies.areKept ? [id] : [])),
+        reading: mailboxSource.accountIds,
       }),
       {
         pollMs: config.workPollMs,

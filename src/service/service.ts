@@ -34,6 +34,7 @@ import { openParts } from './open-parts.ts';
 import { startAuditKeeper, startRefusalWriter } from '../worker/audit-keeper.ts';
 import { startListeners } from './start-listeners.ts';
 import { startTracing } from './start-tracing.ts';
+import type { MailboxReader } from '../worker/mailbox-reader.ts';
 import { startMetrics } from './start-metrics.ts';
 import { startMailboxes } from './start-mailboxes.ts';
 import { startSending } from './start-sending.ts';
@@ -85,13 +86,19 @@ async function startParts(
   const certificates = openCertificates(config, { clock: () => new Date(), logger }, teardown);
   const opened = await openParts(config, logger, teardown, signal);
   signal?.throwIfAborted();
-  const { observers, ...metered } = await startMetrics({ ...opened, certificates }, security, teardown);
+  let mailboxes: MailboxReader | null = null;
+  const countAccountsRead = () => mailboxes?.count() ?? 0;
+  const { observers, ...metered } = await startMetrics(
+    { ...opened, certificates, countAccountsRead },
+    security,
+    teardown,
+  );
   const parts = { ...opened, ...metered };
   const { transports, spool, clock, pool, instanceId } = parts;
   const sending = await startSending(parts, security, teardown);
   signal?.throwIfAborted();
   const application = createApplication(
-    { parts, sending, secrets, wakeMailboxes: (accountId) => mailboxes.wake(accountId) },
+    { parts, sending, secrets, wakeMailboxes: (accountId) => mailboxes?.wake(accountId) },
     teardown,
   );
 
@@ -162,17 +169,19 @@ async function startParts(
   });
   teardown.push(() => listeners.close());
   const source = parts.mailboxSource;
-  const mailboxes = await startMailboxes(config, {
+  const reading = await startMailboxes(config, {
     source,
     pool,
     instanceId,
+    watch: parts.watch,
     receive,
     reader: parts.reader,
     spool,
     clock,
     logger,
   });
-  teardown.push(() => mailboxes.stop());
+  mailboxes = reading;
+  teardown.push(() => reading.stop());
   const url = await listen(app, config);
   await noteExposure(app, config, madeSecret?.path ?? null, security);
 

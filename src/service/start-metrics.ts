@@ -22,7 +22,7 @@ export interface StartedMetrics {
 
 /** Throws when it can't listen. */
 export async function startMetrics(
-  parts: Parts & { readonly certificates: Certificates },
+  parts: Parts & { readonly certificates: Certificates; readonly countAccountsRead: () => number },
   security: SecurityLog,
   teardown: Teardown,
 ): Promise<StartedMetrics> {
@@ -45,6 +45,7 @@ export async function startMetrics(
     }),
     readReplica: () => replica?.figures() ?? null,
     readJournal: () => journal.measure(),
+    countAccountsRead: parts.countAccountsRead,
     readCertificates: () =>
       (['http', 'mail'] as const).flatMap((listener) => {
         const files = certificates[listener];

@@ -25,6 +25,34 @@ it('repeats a round that failed sooner than one that worked', async () => {
   expect(begun).toEqual([0, 1000, 1100, 2100]);
 });
 
+it('has its pause cut short by a wake, but not below the shortest one', async () => {
+  const timers = createManualTimers();
+  const begun: number[] = [];
+  const loop = startLoop({
+    intervalMs: 1000,
+    wokenMs: 100,
+    failure: 'it failed',
+    logger: silentLogger,
+    timers,
+    async run() {
+      begun.push(timers.now());
+      // While a round is under way.
+      if (begun.length === 4) loop.wake();
+    },
+  });
+  await timers.advance(30);
+  loop.wake();
+  loop.wake();
+  await timers.advance(520);
+  loop.wake();
+  await timers.advance(1000);
+  await timers.advance(1000);
+  await loop.stop();
+  loop.wake();
+  await timers.advance(5000);
+  expect(begun).toEqual([0, 100, 550, 1550, 1650]);
+});
+
 it('is work of no request, whichever one woke it', async () => {
   const requests: (string | undefined)[] = [];
   let hasRun: () => void = () => undefined;

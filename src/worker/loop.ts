@@ -24,6 +24,8 @@ export interface LoopOptions {
    * when the pause is over.
    */
   readonly waitsForWake?: boolean;
+  /** The shortest pause that `wake` leaves of `intervalMs`, in ms. Default: `intervalMs`, so it shortens none. */
+  readonly wokenMs?: number;
   /** What it throws is logged once until a round works, and the loop continues. `signal` is aborted by `stop`. */
   readonly run: (signal: AbortSignal) => Promise<void>;
   /** Logged when `run` throws. */
@@ -38,6 +40,7 @@ export function startLoop(options: LoopOptions): WokenLoop {
     intervalMs,
     retryMs = intervalMs,
     waitsForWake = false,
+    wokenMs = intervalMs,
     run,
     failure,
     logger,
@@ -50,8 +53,11 @@ export function startLoop(options: LoopOptions): WokenLoop {
   let isDue = true;
   /** Neither a round nor the pause after it is under way. */
   let isResting = false;
+  /** When the pause under way may end early, by `Timers.now`; null: it may not, or none is under way. */
+  let wakeableAt: number | null = null;
 
   function begin(): void {
+    wakeableAt = null;
     if (stopping.signal.aborted) return;
     isResting = waitsForWake && !isDue;
     if (isResting) return;
@@ -64,6 +70,8 @@ export function startLoop(options: LoopOptions): WokenLoop {
     try {
       await run(stopping.signal);
       failures.worked();
+      if (isDue) pauseMs = Math.min(wokenMs, intervalMs);
+      else if (wokenMs < intervalMs) wakeableAt = timers.now() + wokenMs;
     } catch (error) {
       failures.failed(error);
       isDue = true;
@@ -77,9 +85,15 @@ export function startLoop(options: LoopOptions): WokenLoop {
     wake() {
       isDue = true;
       if (isResting) outsideRequest(begin);
+      else if (wakeableAt !== null) {
+        cancel();
+        cancel = timers.after(Math.max(0, wakeableAt - timers.now()), begin);
+        wakeableAt = null;
+      }
     },
     async stop() {
       stopping.abort();
+      wakeableAt = null;
       cancel();
       await round;
     },

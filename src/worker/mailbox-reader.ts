@@ -1,15 +1,20 @@
 /**
- * The loop that reads mailboxes: claims accounts for this process, keeps a connection for each, connects again after
+ * The loop that reads mailboxes: claims this process' share of the accounts, keeps a connection for each, connects again after
  * failures, ever more rarely, and at once lets go of accounts that another process has taken over.
+ *
+ * An account that is in the share of another process is handed over: its reading ends after the messages in hand, and a
+ * round then gives it back. The other process is woken by the watch when an account is free. Only rounds change who has an
+ * account, and there is one at a time.
  */
 import { MailboxError, type MailboxSource } from '../app/mailboxes/mailbox-ports.ts';
-import { LeaseLost } from '../app/mailboxes/mailbox-record-ports.ts';
+import { type Leases, LeaseLost } from '../app/mailboxes/mailbox-record-ports.ts';
 import { Limit } from '../app/base/limit.ts';
 import { systemTimers, type Timers } from '../app/base/timers.ts';
 import { readAccount, type ReadAccountPorts } from '../app/mailboxes/read-account.ts';
 import { reasonOf } from '../app/mailboxes/take-messages.ts';
 import { ServiceError } from '../core/errors.ts';
 import { accountRetryDelay, type AccountFailure } from '../core/mailbox/retry.ts';
+import { spreadAccounts } from '../core/mailbox/spread.ts';
 import { startLoop, type Loop } from './loop.ts';
 
 export interface MailboxReaderPorts extends Omit<ReadAccountPorts, 'fetchLimit' | 'recordLimits'> {
@@ -33,6 +38,10 @@ export interface MailboxReaderOptions {
 export interface MailboxReader extends Loop {
   /** Something of the account may be tried now. */
   wake(accountId: string): void;
+  /** Accounts may be free. */
+  look(): void;
+  /** Accounts whose mailboxes this process reads. */
+  count(): number;
 }
 
 export interface MailboxAccount {
@@ -45,6 +54,10 @@ export interface MailboxAccount {
 const RENEWALS_PER_LEASE = 3;
 /** How often to look whether a lease ran out. */
 const CHECKS_PER_LEASE = 10;
+/** Accounts that end together are given back together, in ms. */
+const GATHER_MS = 100;
+/** Accounts on their way to other processes at the same moment: the next ones are read here until these are read there. */
+const HAND_OVERS = 32;
 /** Accounts that fetch messages at the same moment; it bounds memory. */
 const FETCHES = 8;
 /** How long a fetch may get nothing, as when a server hangs, before others need not wait for it, in ms. */
@@ -64,7 +77,10 @@ const MESSAGE_FAILURES = 2;
 const FAILURES_PER_LOG_LINE = 20;
 
 interface Reading {
+  /** Cuts the connection. */
   readonly stop: AbortController;
+  /** Ends the reading after the messages in hand; aborted with `stop` as well. */
+  readonly leave: AbortController;
   readonly done: Promise<void>;
   /** By `Timers.now`. */
   leaseUntil: number;
@@ -84,20 +100,46 @@ export function startMailboxReader(ports: MailboxReaderPorts, options: MailboxRe
   const reconnects = new Limit({ size: RECONNECTS });
   const readings = new Map<string, Reading>();
   const accountIds = options.accounts.map(({ id }) => id);
+  const own: ReadonlySet<string> = new Set(accountIds);
 
   async function keepLeases(): Promise<void> {
+    const free = await claim([]);
+    if (free.length > 0) await claim(free);
+  }
+
+  /** Returns the free accounts of this process' share. */
+  async function claim(take: readonly string[]): Promise<readonly string[]> {
     const leaseUntil = timers.now() + leaseMs;
-    const claimed = await records.claim(owner, accountIds, leaseMs);
+    const leases = await records.claim(owner, { accountIds, take, leaseMs });
     for (const [id, reading] of readings) {
-      const claim = claimed.get(id);
-      if (claim === undefined) lose(id, reading);
-      else {
+      if (leases.holders.get(id) === owner) {
         reading.leaseUntil = leaseUntil;
-        if (claim.due) reading.wait?.abort();
-      }
+        if (leases.due.has(id)) reading.wait?.abort();
+      } else lose(id, reading);
     }
+    const shares = spreadAccounts([{ id: owner, accountIds: own }, ...leases.others], leases.holders);
     for (const account of options.accounts) {
-      if (claimed.has(account.id) && !readings.has(account.id)) begin(account, leaseUntil);
+      const isHeld = leases.holders.get(account.id) === owner;
+      if (isHeld && shares.get(account.id) === owner && !readings.has(account.id)) begin(account, leaseUntil);
+    }
+    await handOver(leases, shares);
+    return accountIds.filter((id) => leases.holders.get(id) === null && shares.get(id) === owner);
+  }
+
+  async function handOver({ holders }: Leases, shares: ReadonlyMap<string, string>): Promise<void> {
+    const others = accountIds.filter((id) => holders.get(id) === owner && shares.get(id) !== owner);
+    const ended = others.filter((id) => !readings.has(id));
+    if (ended.length > 0) {
+      await records.release(owner, ended);
+      logger.info({ accounts: ended.length, left: readings.size }, 'accounts were handed to other processes');
+    }
+    const free = [...shares.keys()].filter((id) => holders.get(id) === null).length;
+    const leaving = [...readings.values()].filter(({ leave }) => leave.signal.aborted).length;
+    const staying = others.filter((id) => readings.get(id)?.leave.signal.aborted === false);
+    for (const id of staying.slice(0, Math.max(0, HAND_OVERS - free - ended.length - leaving))) {
+      const reading = readings.get(id);
+      reading?.leave.abort(new Error('the account is handed to another process'));
+      reading?.wait?.abort();
     }
   }
 
@@ -107,14 +149,16 @@ export function startMailboxReader(ports: MailboxReaderPorts, options: MailboxRe
   }
 
   function abort(reading: Reading): void {
-    reading.stop.abort(new Error('the reading of the account was stopped'));
+    const reason = new Error('the reading of the account was stopped');
+    reading.stop.abort(reason);
+    reading.leave.abort(reason);
     reading.wait?.abort();
   }
 
   function begin(account: MailboxAccount, leaseUntil: number): void {
-    const stop = new AbortController();
     const reading: Reading = {
-      stop,
+      stop: new AbortController(),
+      leave: new AbortController(),
       leaseUntil,
       wait: null,
       // Later, when it is in the map.
@@ -125,8 +169,9 @@ export function startMailboxReader(ports: MailboxReaderPorts, options: MailboxRe
 
   async function keepReading({ id, since }: MailboxAccount, reading: Reading): Promise<void> {
     const { signal } = reading.stop;
+    const leave = reading.leave.signal;
     let failures = 0;
-    while (!signal.aborted) {
+    while (!leave.aborted) {
       const startedAt = timers.now();
       let progressed = false;
       const onProgress = () => {
@@ -134,28 +179,28 @@ export function startMailboxReader(ports: MailboxReaderPorts, options: MailboxRe
       };
       const beginWait = () => {
         reading.wait = new AbortController();
-        if (signal.aborted) reading.wait.abort();
+        if (leave.aborted) reading.wait.abort();
         return reading.wait.signal;
       };
       try {
         await records.noteAttempt(owner, id);
         const limit = failures === 0 ? connects : reconnects;
-        const session = await limit.run(() => source.connect(id, signal), { signal });
+        const session = await limit.run(() => source.connect(id, leave), { signal: leave });
         const cut = () => {
           // What goes wrong with it is told by the close below.
           session.close().catch(() => undefined);
         };
         signal.addEventListener('abort', cut, { once: true });
         try {
-          signal.throwIfAborted();
-          const account = { owner, accountId: id, since, pollMs, signal, beginWait, onProgress };
+          leave.throwIfAborted();
+          const account = { owner, accountId: id, since, pollMs, signal, leave, beginWait, onProgress };
           await readAccount(accountPorts, session, account);
         } finally {
           signal.removeEventListener('abort', cut);
           await session.close();
         }
       } catch (error) {
-        if (signal.aborted || error instanceof LeaseLost) break;
+        if (leave.aborted || error instanceof LeaseLost) break;
         if (progressed || timers.now() - startedAt > GOOD_SESSION_MS) failures = 0;
         failures += 1;
         // At one message: the others, and what is new, do not have to wait for long.
@@ -168,10 +213,12 @@ export function startMailboxReader(ports: MailboxReaderPorts, options: MailboxRe
           logger[level]({ err: error, accountId: id, retryMs }, 'an account could not be read; trying again');
         }
         await note(id, { kind, reason: reasonOf(error), retryMs });
-        await rest(timers, retryMs, signal);
+        await rest(timers, retryMs, leave);
       }
     }
     readings.delete(id);
+    // A round gives it back.
+    if (!signal.aborted) leaseLoop.wake();
   }
 
   async function note(id: string, failure: Parameters<typeof records.noteAccountFailure>[2]): Promise<void> {
@@ -185,6 +232,7 @@ export function startMailboxReader(ports: MailboxReaderPorts, options: MailboxRe
 
   const leaseLoop = startLoop({
     intervalMs: leaseMs / RENEWALS_PER_LEASE,
+    wokenMs: GATHER_MS,
     failure: 'accounts could not be claimed for reading their mailboxes',
     logger,
     timers,
@@ -211,7 +259,7 @@ export function startMailboxReader(ports: MailboxReaderPorts, options: MailboxRe
     for (const [, reading] of last) abort(reading);
     await Promise.all(last.map(([, reading]) => reading.done));
     try {
-      await records.release(owner, accountIds);
+      await records.leave(owner);
     } catch (err) {
       logger.warn(
         { err, leaseMs },
@@ -221,6 +269,8 @@ export function startMailboxReader(ports: MailboxReaderPorts, options: MailboxRe
   }
   return {
     wake: (accountId) => readings.get(accountId)?.wait?.abort(),
+    look: leaseLoop.wake,
+    count: () => readings.size,
     stop: () => (stopped ??= stopAll()),
   };
 }

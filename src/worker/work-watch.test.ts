@@ -13,12 +13,22 @@ const NOTHING: DueNow = {
   copies: false,
   erasures: false,
   sentCopies: false,
+  mailboxes: false,
   webhooks: false,
   webhookVersion: 0,
   feedPosition: null,
   suppressionVersion: 0,
 };
-const KINDS = ['sends', 'search', 'customers', 'reports', 'copies', 'suppressions', 'webhooks'] as const;
+const KINDS = [
+  'sends',
+  'search',
+  'customers',
+  'reports',
+  'copies',
+  'mailboxes',
+  'suppressions',
+  'webhooks',
+] as const;
 
 /** A watch whose clock and database a test moves. */
 function createWatch(pollMs = 2000) {
@@ -59,6 +69,7 @@ it.each([
   ['customers', { customers: true }],
   ['reports', { reports: true }],
   ['copies', { copies: true }],
+  ['mailboxes', { mailboxes: true }],
   ['suppressions', { suppressionVersion: 7 }],
   ['sends', { sendInMs: -3 }],
 ] as const)(

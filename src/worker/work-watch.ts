@@ -20,6 +20,7 @@ export type WorkKind =
   | 'copies'
   | 'erasures'
   | 'sentCopies'
+  | 'mailboxes'
   | 'suppressions'
   | 'webhooks';
 
@@ -59,7 +60,7 @@ export class WorkWatch implements Loop {
     this.#failures = createFailureLog(logger, 'the database can not be asked for work; trying again');
   }
 
-  /** `wake` is called whenever a look finds work of that kind. Before `start`. */
+  /** `wake` is called whenever a look from now on finds work of that kind. */
   on(kind: WorkKind, wake: () => void): void {
     this.#wakes.set(kind, wake);
   }
@@ -106,7 +107,8 @@ export class WorkWatch implements Loop {
   }
 
   /** Whether it found something. */
-  #wakeFor({ sendInMs, search, customers, reports, copies, erasures, sentCopies, ...due }: DueNow): boolean {
+  #wakeFor(due: DueNow): boolean {
+    const { sendInMs, search, customers, reports, copies, erasures, sentCopies, mailboxes } = due;
     const { suppressionVersion, webhookVersion, feedPosition } = due;
     const suppressions = suppressionVersion !== this.#suppressionVersion;
     this.#suppressionVersion = suppressionVersion;
@@ -121,7 +123,8 @@ export class WorkWatch implements Loop {
     if (sendInMs !== null && !sends && sendInMs <= this.#pollMs) {
       this.#cancelSend = this.#timers.after(Math.ceil(sendInMs), () => this.#wakes.get('sends')?.());
     }
-    const found = { sends, search, customers, reports, copies, erasures, sentCopies, suppressions, webhooks };
+    const ofRows = { search, customers, reports, copies, erasures, sentCopies, mailboxes };
+    const found = { ...ofRows, sends, suppressions, webhooks };
     const kinds = [...this.#wakes.keys()].filter((kind) => found[kind]);
     for (const kind of this.#isBlind ? this.#wakes.keys() : kinds) this.#wakes.get(kind)?.();
     this.#isBlind = false;

@@ -52,6 +52,8 @@ export interface MailboxNodeOptions {
 export interface MailboxNode {
   readonly owner: string;
   readonly records: MailboxRecords;
+  /** As the watch of a service does when accounts are free. */
+  look(): void;
   /** Ends everything in order. */
   stop(): Promise<void>;
 }
@@ -111,6 +113,7 @@ export async function startMailboxNode(options: MailboxNodeOptions): Promise<Mai
   return {
     owner,
     records,
+    look: reader.look,
     async stop() {
       await reader.stop();
       await pool.end();

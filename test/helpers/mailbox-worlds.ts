@@ -31,6 +31,7 @@ export interface MailboxWorlds {
   createWorld(options?: MemoryServerOptions): MailboxWorld;
   /** Starts to read the accounts of a server. */
   startNode(source: MemoryMailServer, options?: Partial<MailboxNodeOptions>): Promise<MailboxNode>;
+  stopNode(node: MailboxNode): Promise<void>;
   query(text: string, values?: unknown[]): ReturnType<typeof query>;
 }
 
@@ -63,10 +64,7 @@ export function useMailboxWorlds(): MailboxWorlds {
         server,
         ...server.addAccount(account),
         start: (nodeOptions) => worlds.startNode(server, nodeOptions),
-        async stop(node) {
-          nodes.delete(node);
-          await node.stop();
-        },
+        stop: (node) => worlds.stopNode(node),
         emails: () => readEmails(database, account),
         counts,
         inboxCounts: async () => (await counts()).find(({ path }) => path === 'INBOX'),
@@ -77,6 +75,10 @@ export function useMailboxWorlds(): MailboxWorlds {
       const node = await startMailboxNode({ database: database.connectionString, source, ...options });
       nodes.add(node);
       return node;
+    },
+    async stopNode(node) {
+      nodes.delete(node);
+      await node.stop();
     },
     query: (text, values) => query(database.connectionString, text, values),
   };

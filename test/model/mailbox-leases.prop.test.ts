@@ -1,6 +1,7 @@
 /**
- * Which process reads an account: the real reader of mailboxes with its leases, over a model of the database and of one mailbox to
- * which mail comes all the time. Two processes stall, are killed and started, lose answers and connections.
+ * Which process reads an account: the real reader of mailboxes with its leases, over a model of the database and of mailboxes to
+ * which mail comes all the time. Two processes stall, are killed and started, lose answers and connections; accounts go from one
+ * to the other.
  */
 import type fc from 'fast-check';
 import { it } from 'vitest';
@@ -22,7 +23,7 @@ const RUNS = runs(300);
 const STEPS = 300;
 const MAX_HEALING_STEPS = 5_000;
 const LEASE_MS = 300;
-const ACCOUNT = 'default';
+const ACCOUNTS = ['one', 'two', 'three'] as const;
 
 interface Running {
   readonly process: Process;
@@ -37,16 +38,28 @@ const NO_PROGRESS: MailboxProgress = {
   since: null,
 };
 
-class MailboxWorld {
-  readonly world: World;
-  readonly nodes: Nodes<Running>;
+/** One account with one mailbox, and what the database knows of it. */
+class Account {
+  readonly id: string;
   /** UIDs of the mailbox are 1 to this. */
   mails = 3;
   readonly recorded = new Set<number>();
   progress: MailboxProgress = NO_PROGRESS;
   lease: { readonly owner: string; until: number } | null = null;
   /** Sessions of processes that live. */
-  readonly #sessions = new Map<MailboxSession, Process>();
+  readonly sessions = new Map<MailboxSession, Process>();
+
+  constructor(id: string) {
+    this.id = id;
+  }
+}
+
+class MailboxWorld {
+  readonly world: World;
+  readonly nodes: Nodes<Running>;
+  readonly #accounts = ACCOUNTS.map((id) => new Account(id));
+  /** Owner → until when it counts as a reader. */
+  readonly #readers = new Map<string, number>();
   readonly #leaks: string[] = [];
 
   constructor(scheduler: fc.Scheduler, seed: number) {
@@ -58,7 +71,8 @@ class MailboxWorld {
     const ports = {
       records: this.#records(process) as MailboxRecords,
       source: {
-        connect: (_id: string, signal: AbortSignal) => process.whileAlive(this.#connect(process, signal)),
+        connect: (id: string, signal: AbortSignal) =>
+          process.whileAlive(this.#connect(process, this.#account(id), signal)),
       },
       clock: () => new Date(this.world.now),
       logger: silentLogger,
@@ -66,7 +80,7 @@ class MailboxWorld {
     } as unknown as MailboxReaderPorts;
     const reader = startMailboxReader(ports, {
       owner: name,
-      accounts: [{ id: ACCOUNT, since: null }],
+      accounts: ACCOUNTS.map((id) => ({ id, since: null })),
       leaseMs: LEASE_MS,
       pollMs: 50,
       timers: process.timers,
@@ -77,17 +91,20 @@ class MailboxWorld {
   disturb(): void {
     const { world, nodes } = this;
     const name = nodes.pick();
+    const account = world.pick(this.#accounts);
     const disturbances: readonly (() => void)[] = [
       ...nodes.disturbances(name, LEASE_MS * 2),
-      () => nodes.get(name)?.reader.wake(ACCOUNT),
-      () => void (this.mails += 1),
-      () => void (this.mails += 1),
+      () => nodes.get(name)?.reader.wake(account.id),
+      // The watch of the process.
+      () => nodes.get(name)?.reader.look(),
+      () => void (account.mails += 1),
+      () => void (account.mails += 1),
       () =>
         nodes.terminate(
           name,
           ({ reader }) => reader.stop(),
           ({ process }) => {
-            if ([...this.#sessions.values()].includes(process))
+            if (this.#accounts.some(({ sessions }) => [...sessions.values()].includes(process)))
               this.#leaks.push(`${name} ended with a session open`);
           },
         ),
@@ -96,67 +113,114 @@ class MailboxWorld {
   }
 
   unfinished(): string | null {
-    for (let uid = 1; uid <= this.mails; uid += 1)
-      if (!this.recorded.has(uid)) return `${uid} is not recorded`;
-    const living = [...this.#sessions.values()].filter(({ alive }) => alive);
-    return living.length > 1 ? `${living.length} sessions are open` : null;
+    const living = new Map<Process, number>();
+    for (const { id, mails, recorded, sessions } of this.#accounts) {
+      for (let uid = 1; uid <= mails; uid += 1)
+        if (!recorded.has(uid)) return `${uid} of ${id} is not recorded`;
+      const readers = [...sessions.values()].filter(({ alive }) => alive);
+      if (readers.length !== 1) return `${readers.length} sessions are open for ${id}`;
+      for (const process of readers) living.set(process, (living.get(process) ?? 0) + 1);
+    }
+    const shares = [...living.values()].sort();
+    return shares.join(' ') === '1 2' ? null : `the accounts are spread as ${shares.join(' ')}`;
   }
 
-  /** Mail that the next look would not ask for any more. */
   faults(): readonly string[] {
-    const { uidNext } = this.progress;
-    const faults = [...this.#leaks];
+    return [...this.#leaks, ...this.#accounts.flatMap((account) => this.#faultsOf(account))];
+  }
+
+  /** Mail that the next look would not ask for any more, and sessions that are one too many. */
+  #faultsOf({ id, progress: { uidNext }, recorded, sessions }: Account): readonly string[] {
+    const faults: string[] = [];
     for (let uid = 1; uid < (uidNext ?? 1); uid += 1)
-      if (!this.recorded.has(uid)) faults.push(`${uid} was passed by`);
-    const sessions = new Map<Process, number>();
-    for (const process of this.#sessions.values()) sessions.set(process, (sessions.get(process) ?? 0) + 1);
-    for (const [process, count] of sessions) {
-      if (process.alive && count > 1) faults.push(`one process has ${count} sessions for one account`);
+      if (!recorded.has(uid)) faults.push(`${uid} of ${id} was passed by`);
+    const counts = new Map<Process, number>();
+    for (const process of sessions.values()) counts.set(process, (counts.get(process) ?? 0) + 1);
+    for (const [process, count] of counts) {
+      if (process.alive && count > 1) faults.push(`one process has ${count} sessions for ${id}`);
     }
     return faults;
   }
 
+  #account(id: string): Account {
+    const account = this.#accounts.find((one) => one.id === id);
+    if (account === undefined) throw new Error(`there is no account ${id}`);
+    return account;
+  }
+
   #records(process: Process): Partial<MailboxRecords> {
-    const fenced = <T>(label: string, owner: string, effect: () => T) =>
+    const { world } = this;
+    const fenced = <T>(label: string, owner: string, id: string, effect: (account: Account) => T) =>
       process.call(label, () => {
-        const { lease, world } = this;
-        if (lease === null || lease.owner !== owner || lease.until <= world.now) throw new LeaseLost(ACCOUNT);
-        return effect();
+        const account = this.#account(id);
+        const { lease } = account;
+        if (lease === null || lease.owner !== owner || lease.until <= world.now) throw new LeaseLost(id);
+        return effect(account);
       });
+    const free = (owner: string, accounts: readonly Account[]) => {
+      for (const account of accounts) if (account.lease?.owner === owner) account.lease = null;
+    };
     return {
-      claim: (owner, _ids, leaseMs) =>
+      claim: (owner, { take, leaseMs }) =>
         process.call('claim', () => {
-          const { lease, world } = this;
-          if (lease !== null && lease.owner !== owner && lease.until >= world.now) return new Map();
-          this.lease = { owner, until: world.now + leaseMs };
-          return new Map([[ACCOUNT, { due: world.chance(0.2) }]]);
+          const until = world.now + leaseMs;
+          this.#readers.set(owner, until);
+          for (const account of this.#accounts) {
+            const { id, lease } = account;
+            const isFree = lease === null || lease.until < world.now;
+            if (lease?.owner === owner || (isFree && take.includes(id))) account.lease = { owner, until };
+          }
+          const others = [...this.#readers].filter(
+            ([id, aliveUntil]) => id !== owner && aliveUntil >= world.now,
+          );
+          return {
+            holders: new Map(
+              this.#accounts.map(({ id, lease }) => [
+                id,
+                lease !== null && lease.until >= world.now ? lease.owner : null,
+              ]),
+            ),
+            due: new Set(ACCOUNTS.filter(() => world.chance(0.2))),
+            others: others.map(([id]) => ({ id, accountIds: new Set(ACCOUNTS) })),
+          };
         }),
-      release: (owner) =>
-        process.call('release', () => {
-          if (this.lease?.owner === owner) this.lease = null;
-        }),
-      noteAttempt: (owner) => fenced('attempt', owner, () => {}),
-      noteAccountFailure: (owner) => fenced('failure', owner, () => {}),
-      openMailboxes: (owner, _id, found) =>
-        fenced('mailboxes', owner, () =>
-          found.map(({ path, specialUse }) => ({ id: path, path, specialUse, progress: this.progress })),
+      release: (owner, ids) =>
+        process.call('release', () =>
+          free(
+            owner,
+            ids.map((id) => this.#account(id)),
+          ),
         ),
-      readUids: () => process.call('uids', () => toUidSet([...this.recorded].sort((a, b) => a - b))),
-      recordChanges: ({ owner }, { arrived }) =>
-        fenced('changes', owner, () => {
-          for (let uid = 1; uid <= this.mails; uid += 1) if (has(arrived, uid)) this.recorded.add(uid);
+      leave: (owner) =>
+        process.call('leave', () => {
+          this.#readers.delete(owner);
+          free(owner, this.#accounts);
         }),
-      recordProgress: ({ owner }, progress) =>
-        fenced('progress', owner, () => {
-          this.progress = progress;
+      noteAttempt: (owner, id) => fenced('attempt', owner, id, () => {}),
+      noteAccountFailure: (owner, id) => fenced('failure', owner, id, () => {}),
+      openMailboxes: (owner, id, found) =>
+        fenced('mailboxes', owner, id, ({ progress }) =>
+          found.map(({ path, specialUse }) => ({ id, path, specialUse, progress })),
+        ),
+      readUids: (id) =>
+        process.call('uids', () => toUidSet([...this.#account(id).recorded].sort((a, b) => a - b))),
+      recordChanges: ({ owner, accountId }, { arrived }) =>
+        fenced('changes', owner, accountId, ({ mails, recorded }) => {
+          for (let uid = 1; uid <= mails; uid += 1) if (has(arrived, uid)) recorded.add(uid);
+        }),
+      recordProgress: ({ owner, accountId }, progress) =>
+        fenced('progress', owner, accountId, (account) => {
+          account.progress = progress;
         }),
       nextMessages: () => process.call('next', () => []),
-      concludePass: ({ owner }) => fenced('pass', owner, () => ({ waiting: 0, nextTryMs: null })),
-      noteMailboxFailure: ({ owner }) => fenced('mailbox failure', owner, () => {}),
+      concludePass: ({ owner, accountId }) =>
+        fenced('pass', owner, accountId, () => ({ waiting: 0, nextTryMs: null })),
+      noteMailboxFailure: ({ owner, accountId }) => fenced('mailbox failure', owner, accountId, () => {}),
     };
   }
 
-  async #connect(process: Process, signal: AbortSignal): Promise<MailboxSession> {
+  async #connect(process: Process, account: Account, signal: AbortSignal): Promise<MailboxSession> {
+    const { sessions } = account;
     await this.world.step('a connection is made');
     if (signal.aborted || this.#fails()) throw new MailboxError('connection', 'refused');
     const session: MailboxSession = {
@@ -165,14 +229,14 @@ class MailboxWorld {
       open: () =>
         command('examine', () => ({
           uidValidity: 1,
-          uidNext: this.mails + 1,
-          exists: this.mails,
+          uidNext: account.mails + 1,
+          exists: account.mails,
           highestModSeq: null,
           vanished: null,
         })),
       listUids: (first) =>
         command('search', () =>
-          Array.from({ length: this.mails }, (_, index) => index + 1).filter((uid) => uid >= first),
+          Array.from({ length: account.mails }, (_, index) => index + 1).filter((uid) => uid >= first),
         ),
       fetchSummaries: () => unused(),
       fetchMessages: () => unused(),
@@ -181,20 +245,20 @@ class MailboxWorld {
         return stop.aborted ? 'stopped' : 'changed';
       },
       close: async () => {
-        this.#sessions.delete(session);
+        sessions.delete(session);
       },
     };
     const command = <T>(label: string, answer: () => T): Promise<T> =>
       process.whileAlive(
         (async () => {
           await this.world.step(label);
-          if (!this.#sessions.has(session) || this.#fails()) throw new MailboxError('connection', 'cut');
+          if (!sessions.has(session) || this.#fails()) throw new MailboxError('connection', 'cut');
           const result = answer();
           await this.world.step(`${label} is answered`);
           return result;
         })(),
       );
-    this.#sessions.set(session, process);
+    sessions.set(session, process);
     return session;
   }
 
@@ -212,7 +276,7 @@ function unused(): never {
 }
 
 it(
-  'misses no mail and keeps one session for an account, whatever happens to leases and processes',
+  'misses no mail, keeps one session for an account, and spreads accounts evenly, whatever happens to leases and processes',
   () =>
     expectModel((scheduler, seed) => new MailboxWorld(scheduler, seed), {
       runs: RUNS,

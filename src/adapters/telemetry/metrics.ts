@@ -40,6 +40,8 @@ export interface MetricsOptions {
     readonly withoutOutcome: number;
     readonly sizeBytes: number;
   };
+  /** Accounts whose mailboxes this process reads. */
+  readonly countAccountsRead: () => number;
   /** Those that the service serves. */
   readonly readCertificates: () => readonly {
     readonly listener: 'http' | 'mail';
@@ -137,7 +139,7 @@ export function createMetrics(options: MetricsOptions): Metrics {
     noteStatement: (durationMs) => statements.observe(durationMs / 1000),
     async read() {
       setFigures(await readFigures());
-      setProcessGauges(options.readPool(), options.readJournal());
+      setProcessGauges(options.readPool(), options.readJournal(), options.countAccountsRead());
       for (const { listener, expiresAt } of options.readCertificates())
         expiry.set({ listener }, expiresAt.getTime() / 1000);
       setReplica(options.readReplica());
@@ -159,10 +161,13 @@ function createProcessGauges(gauge: MakeGauge) {
   const entries = gauge('journal_entries', 'Hand-overs that the database does not have yet.');
   const open = gauge('journal_entries_without_outcome', 'Of these, those that have not ended.');
   const size = gauge('journal_size_bytes', 'Of the file that the journal is in.');
+  const read = gauge('accounts_read', 'Accounts whose mailboxes this process reads.');
   return (
     pool: ReturnType<MetricsOptions['readPool']>,
     journal: ReturnType<MetricsOptions['readJournal']>,
+    accountsRead: number,
   ): void => {
+    read.set(accountsRead);
     for (const state of ['used', 'idle', 'waiting'] as const) connections.set({ state }, pool[state]);
     maxConnections.set(pool.max);
     entries.set(journal.entries);

@@ -9,6 +9,7 @@
 import type { MessageIdentity } from '../../core/message/identity.ts';
 import type { HeaderSummary } from '../../core/mailbox/header-summary.ts';
 import type { AccountFailure, MessageRetry, MessageTries } from '../../core/mailbox/retry.ts';
+import type { Reader } from '../../core/mailbox/spread.ts';
 import type { MailboxProgress } from '../../core/mailbox/sync-plan.ts';
 import type { UidSet } from '../../core/mailbox/uid-set.ts';
 import type { KnownEmail } from '../receive/inbound-ports.ts';
@@ -78,18 +79,35 @@ export interface PassResult {
   readonly nextTryMs: number | null;
 }
 
-export interface MailboxRecords {
+export interface ClaimRequest {
+  /** Those that the owner is configured to read. */
+  readonly accountIds: readonly string[];
+  /** Those of them to be taken if they are free, or were left by a silent process. */
+  readonly take: readonly string[];
+  /** How long the owner has its accounts, and counts as a reader, in ms. */
+  readonly leaseMs: number;
+}
+
+/** Who reads mailboxes, and which. */
+export interface Leases {
   /**
-   * Takes those of `accountIds` that are free or were left by a silent process, and renews the owner's. Returns the
-   * accounts that the owner has for the next `leaseMs`, each with whether something of it waits to be tried now.
+   * All accounts, also those that the owner is not configured to read, with the process that has them, for the next
+   * `leaseMs` where that is the owner; null: none has.
    */
-  claim(
-    owner: string,
-    accountIds: readonly string[],
-    leaseMs: number,
-  ): Promise<ReadonlyMap<string, { readonly due: boolean }>>;
+  readonly holders: ReadonlyMap<string, string | null>;
+  /** Those of the owner of which something waits to be tried now. */
+  readonly due: ReadonlySet<string>;
+  /** The other processes that read mailboxes and are not silent. */
+  readonly others: readonly Reader[];
+}
+
+export interface MailboxRecords {
+  /** Says that the owner reads mailboxes, renews what it has, and takes what it may. */
+  claim(owner: string, request: ClaimRequest): Promise<Leases>;
   /** Gives accounts back, for others to take at once. */
   release(owner: string, accountIds: readonly string[]): Promise<void>;
+  /** Gives all accounts back: the owner reads no mailboxes any more. */
+  leave(owner: string): Promise<void>;
   /** A connection is tried now; with `failed` the last one could not be made, or broke. */
   noteAttempt(owner: string, accountId: string): Promise<void>;
   noteAccountFailure(

@@ -18,9 +18,11 @@ export interface ReadAccountOptions {
   readonly since: Date | null;
   /** How long a mailbox may go without being checked, in ms. */
   readonly pollMs: number;
-  /** Ends the reading. */
+  /** Ends the reading, whatever is under way: the caller closes the session. */
   readonly signal: AbortSignal;
-  /** Called before each wait: a signal that ends this wait, because of `signal` or to have everything checked now. */
+  /** Ends the reading after the messages in hand; aborted with `signal` as well. */
+  readonly leave: AbortSignal;
+  /** Called before each wait: a signal that ends this wait, because of `leave` or to have everything checked now. */
   readonly beginWait: () => AbortSignal;
   /** Called when messages were recorded. */
   readonly onProgress: () => void;
@@ -32,15 +34,15 @@ interface Visited extends ReadMailbox {
 }
 
 /**
- * Never returns but by throwing: what the session throws, `LeaseLost`, `ServiceError`, the reason of `signal`. The caller
- * closes the session, at once when `signal` says so.
+ * Never returns but by throwing: what the session throws, `LeaseLost`, `ServiceError`, the reason of `signal` or `leave`.
+ * The caller closes the session, at once when `signal` says so.
  */
 export async function readAccount(
   ports: ReadAccountPorts,
   session: MailboxSession,
   options: ReadAccountOptions,
 ): Promise<never> {
-  const { signal, owner, accountId } = options;
+  const { leave, owner, accountId } = options;
   const found = mailboxesToRead(await session.listMailboxes());
   const records = await ports.records.openMailboxes(owner, accountId, found);
   const mailboxes = records.map((record): Visited => ({
@@ -61,7 +63,7 @@ export async function readAccount(
     // INBOX first, when there is something to take for long; last, when it only has to be open for the wait.
     const round: readonly Visited[] = inbox.lookedAt === null ? mailboxes : mailboxes.toReversed();
     for (const mailbox of round) {
-      signal.throwIfAborted();
+      leave.throwIfAborted();
       if (!due.has(mailbox)) continue;
       opened = mailbox;
       if (!(await visit(ports, session, mailbox, inbox, options))) due.delete(mailbox);
@@ -97,12 +99,12 @@ async function visit(
   session: MailboxSession,
   mailbox: Visited,
   inbox: Visited,
-  { since, signal, onProgress }: ReadAccountOptions,
+  { since, signal, leave, onProgress }: ReadAccountOptions,
 ): Promise<boolean> {
   mailbox.lookedAt = performance.now();
   const { owner, accountId, record } = mailbox;
   try {
-    return await syncMailbox(ports, session, mailbox, { since, signal, onProgress });
+    return await syncMailbox(ports, session, mailbox, { since, signal, leave, onProgress });
   } catch (error) {
     if (!(error instanceof MailboxError) || signal.aborted) throw error;
     await ports.records.noteMailboxFailure({ owner, accountId, mailboxId: record.id }, reasonOf(error));
@@ -118,14 +120,14 @@ async function waitForWork(
   session: MailboxSession,
   mailboxes: readonly Visited[],
   inbox: Visited,
-  { pollMs, signal, beginWait }: ReadAccountOptions,
+  { pollMs, leave, beginWait }: ReadAccountOptions,
 ): Promise<readonly Visited[]> {
   const now = performance.now();
   const next = Math.min(
     ...mailboxes.map(({ lookedAt, nextTryAt }) => Math.min((lookedAt ?? now) + pollMs, nextTryAt)),
   );
   const reason = await session.waitForChange(Math.max(1, next - now), beginWait());
-  signal.throwIfAborted();
+  leave.throwIfAborted();
   if (reason === 'changed') return [inbox];
   if (reason === 'stopped') {
     for (const mailbox of mailboxes) mailbox.nextTryAt = -Infinity;

@@ -34,6 +34,8 @@ export interface SyncOptions {
   /** Messages that the server took before are left out; null: FIRST_SYNC_DAYS before the mailbox is first read. */
   readonly since: Date | null;
   readonly signal: AbortSignal;
+  /** No further messages are begun then; aborted with `signal` as well. */
+  readonly leave: AbortSignal;
   /** Called when messages were recorded. */
   readonly onProgress: () => void;
 }
@@ -46,7 +48,7 @@ const MIN_RETRY_MS = 250;
 const PIECE_UIDS = 20_000;
 const DAY_MS = 86_400_000;
 
-/** Returns whether there is more to take now. Throws what the session and the database throw, and the signal's reason. */
+/** Returns whether there is more to take now. Throws what the session and the database throw, and a signal's reason. */
 export function syncMailbox(
   ports: SyncMailboxPorts,
   session: MailboxSession,
@@ -70,7 +72,7 @@ async function lookAndTake(
   mailbox: ReadMailbox,
   options: SyncOptions,
 ): Promise<boolean> {
-  const { signal } = options;
+  const { signal, leave } = options;
   const lookedAt = performance.now();
   const { generation, changed } = await look(ports, session, mailbox, options);
   if (changed || lookedAt >= mailbox.nextTryAt) {
@@ -87,16 +89,16 @@ async function lookAndTake(
           signal,
           onActivity,
           onTaken: options.onProgress,
-          until,
+          isOver: () => leave.aborted || performance.now() >= until,
         };
         for (;;) {
-          signal.throwIfAborted();
+          leave.throwIfAborted();
           if ((await takeSlice(ports, from)) === 0) return false;
           onActivity();
           if (performance.now() >= until) return true;
         }
       },
-      { signal },
+      { signal: leave },
     );
     if (left) return true;
   }

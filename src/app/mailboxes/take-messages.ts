@@ -51,8 +51,8 @@ export interface TakeFrom {
   readonly onActivity: () => void;
   /** Called when messages were recorded, or found to be. */
   readonly onTaken: () => void;
-  /** By `performance.now()`: no further batch is begun then. */
-  readonly until: number;
+  /** No further batch is begun then. */
+  readonly isOver: () => boolean;
 }
 
 /** Messages whose headers are requested together, and which are looked up in the database together. */
@@ -108,7 +108,7 @@ export async function takeSlice(ports: TakeMessagesPorts, from: TakeFrom): Promi
   const trouble = { inARow: 0 };
   for (const batch of batchesOf(wanted)) {
     await takeBatch(ports, from, batch, trouble);
-    if (performance.now() >= from.until) break;
+    if (from.isOver()) break;
   }
   return waiting.length;
 }

@@ -20,6 +20,8 @@ export interface DueNow {
   readonly erasures: boolean;
   /** Sent emails to be put into the Sent mailbox of a configured account. */
   readonly sentCopies: boolean;
+  /** The mailboxes of a configured account, which no process reads. */
+  readonly mailboxes: boolean;
   /** A webhook that no process delivers to. */
   readonly webhooks: boolean;
   /** Grows with every change of a webhook. */

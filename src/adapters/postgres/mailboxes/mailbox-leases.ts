@@ -1,19 +1,37 @@
-/** Which process reads which account: the leases of `mailbox_accounts`. All times are the database's. */
+/** Which processes read mailboxes, and which of them an account: the leases of `mailbox_accounts`. All times are the database's. */
 import { LeaseLost, type MailboxRecords } from '../../../app/mailboxes/mailbox-record-ports.ts';
 import { run, statement, type Executor, type Statement } from '../db/statement.ts';
 import { markUnstorable } from '../../../core/storable-text.ts';
 
 export function createMailboxLeases(
   pool: Executor,
-): Pick<MailboxRecords, 'claim' | 'release' | 'noteAttempt' | 'noteAccountFailure'> {
+): Pick<MailboxRecords, 'claim' | 'release' | 'leave' | 'noteAttempt' | 'noteAccountFailure'> {
   return {
-    async claim(owner, accountIds, leaseMs) {
-      const rows = await run(pool, CLAIM, { owner, accountIds, leaseMs });
-      return new Map(rows.map((row) => [row.account_id, { due: row.due }]));
+    async claim(owner, { accountIds, take, leaseMs }) {
+      const [row] = await run(pool, CLAIM, { owner, accountIds, take, leaseMs });
+      if (row === undefined) throw new Error('a claim of mailboxes has no answer');
+      return {
+        holders: new Map([
+          // Also those that no process has had yet, of all that are alive.
+          ...row.others.flatMap(({ account_ids: ids }) =>
+            (ids ?? []).map((id): [string, null] => [id, null]),
+          ),
+          ...row.accounts.map(({ account_id: id, holder }): [string, string | null] => [id, holder]),
+        ]),
+        due: new Set(row.accounts.flatMap(({ account_id: id, due }) => (due ? [id] : []))),
+        others: row.others.map((other) => ({
+          id: other.owner,
+          accountIds: new Set(other.account_ids ?? accountIds),
+        })),
+      };
     },
 
     async release(owner, accountIds) {
       await run(pool, RELEASE, { owner, accountIds });
+    },
+
+    async leave(owner) {
+      await run(pool, LEAVE, { owner });
     },
 
     noteAttempt: (owner, accountId) => fenced(pool, NOTE_ATTEMPT, { accountId, owner }),
@@ -46,36 +64,81 @@ export const HELD = `with held as materialized (
     select from mailbox_accounts where account_id = $accountId and owner = $owner and lease_until > now() for share
   )`;
 
-/** Others' rows are not even locked. In the order of their keys, so that two processes never wait in a circle. */
+interface AccountJson {
+  account_id: string;
+  holder: string | null;
+  due: boolean;
+}
+
+interface ReaderJson {
+  owner: string;
+  /** null: the same as of the process that asks. */
+  account_ids: readonly string[] | null;
+}
+
+/**
+ * One statement for all that an idle process has to say and to ask. Others' rows are not even locked. In the order of their
+ * keys, so that two processes never wait in a circle.
+ */
 const CLAIM = statement(
   'claim-mailboxes',
-  `with open as materialized (
-    select a.account_id from unnest($accountIds::text[]) a (account_id)
-    left join mailbox_accounts m on m.account_id = a.account_id
-    where m.owner is null or m.owner = $owner or m.lease_until < now()
-    order by a.account_id
-  ), taken as (
+  `with reader as (
+    insert into mailbox_readers as r (owner, account_ids, alive_until)
+    values ($owner, $accountIds, now() + $leaseMs * interval '1 millisecond')
+    on conflict (owner) do update set alive_until = excluded.alive_until,
+      -- A long list that stays the same is not stored anew
+      account_ids = case when r.account_ids = excluded.account_ids then r.account_ids else excluded.account_ids end
+  ), known as materialized (
+    select account_id, a.account_id is not null as is_own,
+      case when (a.account_id is not null and m.owner = $owner) or m.lease_until >= now() then m.owner end as holder
+    from unnest($accountIds::text[]) a (account_id) full join mailbox_accounts m using (account_id)
+    order by account_id
+  ), claimed as (
     insert into mailbox_accounts as m (account_id, owner, lease_until)
-    select account_id, $owner, now() + $leaseMs * interval '1 millisecond' from open
+    select account_id, $owner, now() + $leaseMs * interval '1 millisecond' from known
+    where is_own and (holder = $owner or (holder is null and account_id in (select unnest($take::text[]))))
     on conflict (account_id) do update set owner = excluded.owner, lease_until = excluded.lease_until
     where m.owner is null or m.owner = $owner or m.lease_until < now()
     returning m.account_id
   )
-  select t.account_id, exists (
-    select from mailboxes b join mailbox_messages m on m.mailbox_id = b.id and m.uid_validity = b.uid_validity
-    where b.account_id = t.account_id and b.left_at is null
-      -- One that can't be read is not tried more often because of what waits in it
-      and (b.last_error_at is null or b.last_error_at < b.last_success_at
-        or b.last_error_at < now() - interval '1 minute')
-      and m.email_id is null and m.expunged_at is null and m.next_try_at <= now()
-  ) as due
-  from taken t`,
-).narrow<{ account_id: string; due: boolean }>();
+  select
+    (
+      select coalesce(json_agg(json_build_object(
+        'account_id', k.account_id,
+        'holder', case when c.account_id is not null then $owner
+          when not k.is_own or k.holder <> $owner then k.holder end,
+        'due', c.account_id is not null and exists (
+          select from mailboxes b join mailbox_messages m on m.mailbox_id = b.id and m.uid_validity = b.uid_validity
+          where b.account_id = k.account_id and b.left_at is null
+            -- One that can't be read is not tried more often because of what waits in it
+            and (b.last_error_at is null or b.last_error_at < b.last_success_at
+              or b.last_error_at < now() - interval '1 minute')
+            and m.email_id is null and m.expunged_at is null and m.next_try_at <= now()
+        )
+      )), '[]')
+      from known k left join claimed c on c.account_id = k.account_id
+    ) as accounts,
+    (
+      select coalesce(json_agg(json_build_object(
+        'owner', r.owner, 'account_ids', case when r.account_ids <> $accountIds then r.account_ids end
+      )), '[]')
+      from mailbox_readers r where r.owner <> $owner and r.alive_until >= now()
+    ) as others`,
+).narrow<{ accounts: readonly AccountJson[]; others: readonly ReaderJson[] }>();
 
 const RELEASE = statement(
   'release-mailboxes',
   `update mailbox_accounts set owner = null, lease_until = null
   where owner = $owner and account_id = any ($accountIds::text[])`,
+);
+
+/** Processes that died long ago, and will not come back under the same name, go with it. */
+const LEAVE = statement(
+  'leave-mailboxes',
+  `with gone as (
+    delete from mailbox_readers where owner = $owner or alive_until < now() - interval '1 day'
+  )
+  update mailbox_accounts set owner = null, lease_until = null where owner = $owner`,
 );
 
 const NOTE_ATTEMPT = statement(

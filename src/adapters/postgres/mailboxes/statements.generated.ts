@@ -47,13 +47,14 @@ declare module '../db/statement.ts' {
     };
     'claim-mailboxes': {
       values: {
-        accountIds: readonly (string | null)[] | null;
         owner: string | null;
+        accountIds: readonly (string | null)[] | null;
         leaseMs: number | null;
+        take: readonly (string | null)[] | null;
       };
       row: {
-        account_id: string | null;
-        due: boolean | null;
+        accounts: unknown;
+        others: unknown;
       };
     };
     'conclude-mailbox-messages': {
@@ -114,6 +115,12 @@ declare module '../db/statement.ts' {
       values: {
         emailId: string | null;
         mergedIds: readonly (string | null)[] | null;
+      };
+      row: object;
+    };
+    'leave-mailboxes': {
+      values: {
+        owner: string | null;
       };
       row: object;
     };

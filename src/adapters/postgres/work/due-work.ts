@@ -13,17 +13,29 @@ export interface DueWorkAccounts {
   readonly sending: readonly string[];
   /** Those of them that keep copies in Sent. */
   readonly keepingCopies: readonly string[];
+  /** Those whose mailboxes it is configured to read. */
+  readonly reading: readonly string[];
 }
 
-export function createDueWork(pool: Pool, { sending, keepingCopies }: DueWorkAccounts): DueWork {
+export function createDueWork(pool: Pool, { sending, keepingCopies, reading }: DueWorkAccounts): DueWork {
   return {
     async find() {
       const [row] = await run(pool, DUE_WORK, {
         accounts: [...sending],
         copyAccounts: [...keepingCopies],
+        mailboxAccounts: [...reading],
       });
       if (row === undefined) throw new Error('the question what is due has no answer');
-      const { search, customers, reports, copies, erasures, webhooks, sent_copies: sentCopies } = row;
+      const {
+        search,
+        customers,
+        reports,
+        copies,
+        erasures,
+        mailboxes,
+        webhooks,
+        sent_copies: sentCopies,
+      } = row;
       return {
         sendInMs: row.send_in_ms,
         search,
@@ -32,6 +44,7 @@ export function createDueWork(pool: Pool, { sending, keepingCopies }: DueWorkAcc
         copies,
         erasures,
         sentCopies,
+        mailboxes,
         webhooks,
         webhookVersion: Number(row.webhook_version),
         feedPosition: row.feed_position === null ? null : Number(row.feed_position),
@@ -63,6 +76,10 @@ const DUE_WORK = statement(
     (select id from erasures where finished_at is null order by requested_at limit 1) is not null as erasures,
     coalesce((${firstDueCopy('$copyAccounts::text[]')}) <= now(), false) as sent_copies,
     (
+      select a.account_id from mailbox_accounts a
+      where (a.lease_until is null or a.lease_until < now()) and a.account_id = any ($mailboxAccounts::text[]) limit 1
+    ) is not null as mailboxes,
+    (
       select w.id from webhooks w join webhook_positions p on p.webhook_id = w.id
       where w.paused_at is null and p.lease_until < now() limit 1
     ) is not null as webhooks,
@@ -77,6 +94,7 @@ const DUE_WORK = statement(
   copies: boolean;
   erasures: boolean;
   sent_copies: boolean;
+  mailboxes: boolean;
   webhooks: boolean;
   webhook_version: string;
 }>();

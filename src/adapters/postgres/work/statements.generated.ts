@@ -7,6 +7,7 @@ declare module '../db/statement.ts' {
       values: {
         accounts: readonly (string | null)[] | null;
         copyAccounts: readonly (string | null)[] | null;
+        mailboxAccounts: readonly (string | null)[] | null;
       };
       row: {
         send_in_ms: number | null;
@@ -16,6 +17,7 @@ declare module '../db/statement.ts' {
         copies: boolean | null;
         erasures: boolean | null;
         sent_copies: boolean | null;
+        mailboxes: boolean | null;
         webhooks: boolean | null;
         webhook_version: string | null;
         feed_position: string | null;

@@ -1,6 +1,6 @@
 /**
- * Mailboxes that are read by IMAP: which process reads an account, how far each mailbox was read, and what became of each
- * message.
+ * Mailboxes that are read by IMAP: which processes read them and which of them an account, how far each mailbox was read, and
+ * what became of each message.
  *
  * A message waits while it has no email, is not gone and is not set aside; `next_try_at` says from when on it may be
  * tried. `email_id` has no foreign key: deleting an email must not make its message wait again.
@@ -60,6 +60,13 @@ export const MAILBOXES = [
     last_error_at timestamptz,
     check ((owner is null) = (lease_until is null)),
     check ((last_error is null) = (last_error_kind is null) and (last_error is null) = (last_error_at is null))
+  )`,
+
+  `create table mailbox_readers (
+    owner uuid primary key,
+    -- That it is configured to read
+    account_ids text[] not null,
+    alive_until timestamptz not null
   )`,
 
   `create table mailboxes (
