@@ -6,6 +6,7 @@ import { useLiveEvents } from '../api/live.ts';
 import { Sidebar } from '../features/folders/sidebar.tsx';
 import { useWords } from '../i18n/index.tsx';
 import { DrawerContext } from './drawer.ts';
+import { useKeptFocus } from './kept-focus.ts';
 import { NEW_DRAFT, draftPlace } from './places.ts';
 import { useMay } from './session.tsx';
 import { ShortcutHelp } from './shortcut-help.tsx';
@@ -23,6 +24,7 @@ export function Shell({ children }: ShellProps) {
   const [isDrawerOpen, setDrawerOpen] = useState(false);
   const isOnline = useOnline();
   useLiveEvents();
+  useKeptFocus();
   const mayWrite = useMay('draft');
   const navigate = useNavigate();
   useShortcuts(mayWrite ? { c: () => void navigate(draftPlace(NEW_DRAFT)) } : NONE);

@@ -1,0 +1,54 @@
+/**
+ * Keeps the focus in the page. What has it may go away: a row that was done, a menu whose button went with it. The browser then gives the
+ * focus to nothing, and a reader who uses the keyboard or a screen reader would begin at the top again.
+ */
+import { useEffect } from 'react';
+
+/** Of what was focused last: a dialog, the menu that opened it, and the row that had the menu may all be gone. */
+const REMEMBERED = 8;
+const FOCUSABLE = 'a[href], button:not(:disabled), input, textarea, select, [tabindex]';
+
+/** An element that was focused, and what it stood in, from the inside out. */
+type Place = readonly Element[];
+
+export function useKeptFocus(): void {
+  useEffect(() => {
+    let places: readonly Place[] = [];
+    let frame = 0;
+    const remember = ({ target }: FocusEvent): void => {
+      if (target instanceof Element) places = [placeOf(target), ...places].slice(0, REMEMBERED);
+    };
+    const restore = (): void => {
+      frame = 0;
+      if (!isLost(places)) return;
+      for (const place of places) {
+        const element = place.find((one) => one.isConnected && one.matches(FOCUSABLE));
+        if (!(element instanceof HTMLElement)) continue;
+        element.focus({ preventScroll: true });
+        if (document.activeElement === element) return;
+      }
+    };
+    const watching = new MutationObserver(() => {
+      // Later than views and menus that give it a place of their own.
+      if (frame === 0 && isLost(places))
+        frame = requestAnimationFrame(() => (frame = requestAnimationFrame(restore)));
+    });
+    addEventListener('focusin', remember);
+    watching.observe(document.body, { childList: true, subtree: true });
+    return () => {
+      removeEventListener('focusin', remember);
+      watching.disconnect();
+      cancelAnimationFrame(frame);
+    };
+  }, []);
+}
+
+function placeOf(element: Element): Place {
+  const place: Element[] = [];
+  for (let at: Element | null = element; at !== null && at !== document.body; at = at.parentElement)
+    place.push(at);
+  return place;
+}
+
+const isLost = ([last]: readonly Place[]): boolean =>
+  document.activeElement === document.body && last?.[0]?.isConnected === false;
