@@ -56,7 +56,7 @@ const LOCK = {
     'node_modules/typescript': { version: '7.0.0', integrity: 'sha512-ts', dev: true },
   },
 };
-const INSTALL = 'npm ci --include=dev --no-audit --no-fund --loglevel=error';
+const INSTALL = 'npm ci --include=dev --no-audit --no-fund --no-json --loglevel=error';
 
 describe('preparing a checkout', () => {
   let temp: TempFolder;
