@@ -34,7 +34,13 @@ export function makeAttempt(n, rawBytes = 2000) {
     },
     raw: { kind: 'bytes', bytes: Buffer.alloc(rawBytes, n % 256) },
     attachments: [],
-    queue: { priority: 'normal', lane: 'new', dueAt: null, giveUpAt: new Date('2026-01-06T03:04:06.001Z') },
+    queue: {
+      priority: 'normal',
+      lane: 'new',
+      dueAt: null,
+      timedFrom: new Date('2026-01-02T03:04:05.006Z'),
+      giveUpAt: new Date('2026-01-06T03:04:06.001Z'),
+    },
   };
   const envelope = { mailFrom: null, rcptTo: ['bob@example.com'] };
   return {
