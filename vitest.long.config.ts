@@ -1,5 +1,8 @@
-import { defineConfig } from 'vitest/config';
+import { configDefaults, defineConfig } from 'vitest/config';
 import { shared } from './vitest.config.ts';
+
+/** With KILL_SEED alone: it takes minutes more. */
+const BY_HAND = 'test/backup/killed.long.test.ts';
 
 /** `npm run test:long`: all that random tests try, what costs take minutes to measure, and the large mailbox. */
 export default defineConfig({
@@ -13,6 +16,7 @@ export default defineConfig({
       'test/e2e/{thread-oracle,mail-frame,safe-html}.test.ts',
       'test/{inbound/real-mail,mailbox/dovecot}.test.ts',
     ],
+    exclude: [...configDefaults.exclude, ...(process.env['KILL_SEED'] === undefined ? [BY_HAND] : [])],
     env: { TEST_LONG: '1' },
   },
 });

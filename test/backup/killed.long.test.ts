@@ -1,6 +1,7 @@
 /**
  * Backups, restores and moves whose process is killed at random moments, and done again: nothing is lost or doubled, what is half done is
  * never used, and what was there before stays until the switch. A kill that comes too late, after the end, is a case like others.
+ * By hand, since it takes minutes: `KILL_SEED=7 npx vitest run --config vitest.long.config.ts test/backup/killed.long.test.ts`.
  */
 import { randomInt } from 'node:crypto';
 import { mkdir } from 'node:fs/promises';

@@ -177,6 +177,20 @@ describe.skipIf(skipWithoutChromium())('writing a message', () => {
     await page.getByText('Draft discarded').waitFor();
   });
 
+  it('is stored once there is a connection again when it was left without one', async () => {
+    const page = await pages.open(running.service.url, '/write/new');
+    await page.getByRole('textbox', { name: 'Subject' }).waitFor();
+    await page.context().setOffline(true);
+    await page.getByRole('textbox', { name: 'Subject' }).fill('Left offline');
+    await page.getByRole('link', { name: 'Drafts' }).click();
+    await page.getByRole('textbox', { name: 'Subject' }).waitFor({ state: 'detached' });
+    await page.context().setOffline(false);
+    await page.locator('.row', { hasText: 'Left offline' }).click();
+    await expect.poll(() => page.getByRole('textbox', { name: 'Subject' }).inputValue()).toBe('Left offline');
+    await page.getByRole('button', { name: 'Discard the draft' }).click();
+    await page.getByText('Draft discarded').waitFor();
+  });
+
   it('is written on a phone, in German and in the dark', async () => {
     const page = await pages.open(running.service.url, '/', TEST_SECRET, { ...PHONE, colorScheme: 'dark' });
     await page.getByRole('button', { name: 'Menü' }).tap();

@@ -27,6 +27,8 @@ export function useKeptFocus(): void {
         element.focus({ preventScroll: true });
         if (document.activeElement === element) return;
       }
+      // All of it is gone, as a thread that is done: every view has its list.
+      document.getElementById('list')?.focus({ preventScroll: true });
     };
     const watching = new MutationObserver(() => {
       // Later than views and menus that give it a place of their own.

@@ -11,6 +11,7 @@ const KEYS = [
   ['open', 'Enter'],
   ['back', 'Esc'],
   ['done', 'E'],
+  ['undo', 'Z'],
   ['unread', 'U'],
   ['select', 'X'],
   ['reply', 'R'],

@@ -334,6 +334,7 @@ export const de: Messages = {
     open: 'Vorgang öffnen',
     done: 'Erledigen oder wieder öffnen',
     unread: 'Als ungelesen markieren',
+    undo: 'Zuletzt Getanes rückgängig machen',
     select: 'Vorgang auswählen',
     reply: 'Antworten',
     replyAll: 'Allen antworten',

@@ -322,6 +322,7 @@ export const en = {
     open: 'Open the thread',
     done: 'Done, or open again',
     unread: 'Mark as unread',
+    undo: 'Undo what was done last',
     select: 'Select the thread',
     reply: 'Reply',
     replyAll: 'Reply to all',

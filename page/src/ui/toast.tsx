@@ -3,6 +3,7 @@
  * on them, and go by themselves.
  */
 import { useEffect, useRef, useState, useSyncExternalStore } from 'react';
+import { useShortcuts } from '../app/shortcuts.ts';
 import { useWords } from '../i18n/index.tsx';
 import { Button } from './button.tsx';
 import './toast.css';
@@ -43,6 +44,11 @@ function dismiss(id: number): void {
   if (notices.some((notice) => notice.id === id)) replace(notices.filter((notice) => notice.id !== id));
 }
 
+function act({ id, action }: Notice): void {
+  dismiss(id);
+  action?.run();
+}
+
 function subscribe(listener: () => void): () => void {
   listeners.add(listener);
   return () => listeners.delete(listener);
@@ -50,6 +56,13 @@ function subscribe(listener: () => void): () => void {
 
 export function Toasts() {
   const shown = useSyncExternalStore(subscribe, () => notices);
+  // A notice is gone before Tab has come to it.
+  useShortcuts({
+    z: () => {
+      const latest = notices.findLast(({ action }) => action !== null);
+      if (latest !== undefined) act(latest);
+    },
+  });
   return (
     <div className="toasts" role="status" aria-live="polite">
       {shown.map((notice) => (
@@ -82,18 +95,7 @@ function Toast({ notice }: { readonly notice: Notice }) {
       onBlur={() => setHeld(false)}
     >
       <p>{notice.text}</p>
-      {action === null ? (
-        <Button onPress={() => dismiss(notice.id)}>{text.app.close}</Button>
-      ) : (
-        <Button
-          onPress={() => {
-            dismiss(notice.id);
-            action.run();
-          }}
-        >
-          {action.label}
-        </Button>
-      )}
+      <Button onPress={() => act(notice)}>{action === null ? text.app.close : action.label}</Button>
     </div>
   );
 }

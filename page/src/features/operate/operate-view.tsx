@@ -50,7 +50,7 @@ export function OperateView({ section }: { readonly section: string }) {
   const name = current === null ? operate.title : operate.sections[current];
   const View = current === null ? null : VIEWS[current];
   return (
-    <main className="operate" id="list">
+    <main className="operate" id="list" tabIndex={-1}>
       <header className="operate-head">
         <DrawerButton />
         <h1>{operate.title}</h1>

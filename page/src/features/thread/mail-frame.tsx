@@ -39,9 +39,26 @@ export function MailFrame({ email }: { readonly email: ThreadEmail }) {
   const [height, setHeight] = useState(FIRST_HEIGHT_PX);
   const [fit, setFit] = useState<Fit | null>(null);
   const [isLoaded, setLoaded] = useState(false);
+  /** Whether Tab has come to it. */
+  const [isMarked, setMarked] = useState(false);
   const frame = useRef<HTMLIFrameElement>(null);
   const observer = useRef<ResizeObserver | null>(null);
   useEffect(() => () => observer.current?.disconnect(), []);
+  /** The listeners go with the document. */
+  const listen = (mail: Document): void => {
+    mail.addEventListener('keydown', (event) => passOn(event, frame.current));
+    // No style of ours tells that something in a frame has the focus.
+    let isPointed = false;
+    mail.addEventListener('pointerdown', () => {
+      isPointed = true;
+      setMarked(false);
+    });
+    mail.defaultView?.addEventListener('focus', () => setMarked(!isPointed));
+    mail.defaultView?.addEventListener('blur', () => {
+      isPointed = false;
+      setMarked(false);
+    });
+  };
   const measure = (): void => {
     const body = frame.current?.contentDocument?.body;
     if (body === undefined || body === null) return;
@@ -62,6 +79,7 @@ export function MailFrame({ email }: { readonly email: ThreadEmail }) {
       setLoaded(true);
     });
     observer.current.observe(body);
+    listen(body.ownerDocument);
     if (place !== null && place !== undefined) observer.current.observe(place);
   };
   const scale = fit === null ? 1 : Math.max(MIN_SCALE, fit.place / fit.mail);
@@ -89,7 +107,11 @@ export function MailFrame({ email }: { readonly email: ThreadEmail }) {
           </Button>
         </div>
       )}
-      <div className="mail-frame-place" style={{ height: height * scale }}>
+      <div
+        className="mail-frame-place"
+        data-focus-visible={isMarked ? '' : undefined}
+        style={{ height: height * scale }}
+      >
         <iframe
           ref={frame}
           className="mail-frame"
@@ -105,4 +127,12 @@ export function MailFrame({ email }: { readonly email: ThreadEmail }) {
       </div>
     </>
   );
+}
+
+/** Keys that are pressed in the mail act as they do around it. */
+function passOn(event: KeyboardEvent, frame: HTMLIFrameElement | null): void {
+  const { key, code, ctrlKey, metaKey, altKey, shiftKey } = event;
+  const copy = { key, code, ctrlKey, metaKey, altKey, shiftKey, bubbles: true, cancelable: true };
+  const isTaken = frame?.dispatchEvent(new KeyboardEvent('keydown', copy)) === false;
+  if (isTaken) event.preventDefault();
 }

@@ -60,7 +60,8 @@ export function ThreadList({ folder, threadId, draftId, leaveRef }: ThreadListPr
     ...(folder.query === null ? {} : { placeholderData: keepPreviousData, meta: SEARCH_META }),
   });
   const rows = useMemo(() => withoutRepeats(list.data?.pages ?? []), [list.data]);
-  const scrollRef = useRef<HTMLDivElement>(null);
+  // No ref: lines that are known when a folder opens would be counted out before there is anything that they scroll in.
+  const [scroll, setScroll] = useState<HTMLDivElement | null>(null);
   return (
     <section className="pane-list" id="list" aria-label={text.list.title(folder.title)} tabIndex={-1}>
       <div className="list-head">
@@ -97,7 +98,7 @@ export function ThreadList({ folder, threadId, draftId, leaveRef }: ThreadListPr
         key={folder.key}
         className="list-scroll"
         data-is-old={list.isPlaceholderData ? '' : undefined}
-        ref={scrollRef}
+        ref={setScroll}
         tabIndex={-1}
       >
         {folder.choice !== null ? (
@@ -119,7 +120,7 @@ export function ThreadList({ folder, threadId, draftId, leaveRef }: ThreadListPr
             threadId={threadId}
             draftId={draftId}
             leaveRef={leaveRef}
-            scrollRef={scrollRef}
+            scroll={scroll}
             selected={selected}
             isChoosing={isChoosing || selected.size > 0}
             onSelect={canSelect ? select : null}
@@ -142,7 +143,8 @@ function withoutRepeats(pages: readonly { readonly rows: readonly Row[] }[]): re
 
 interface RowsProps extends ThreadListProps {
   readonly rows: readonly Row[];
-  readonly scrollRef: RefObject<HTMLDivElement | null>;
+  /** What they scroll in; null: not there yet. */
+  readonly scroll: HTMLDivElement | null;
   readonly selected: ReadonlySet<string>;
   readonly isChoosing: boolean;
   /** null: nothing can be selected. */
@@ -152,16 +154,16 @@ interface RowsProps extends ThreadListProps {
 }
 
 function Rows(props: RowsProps) {
-  const { folder, rows, threadId, draftId, leaveRef, scrollRef, selected } = props;
+  const { folder, rows, threadId, draftId, leaveRef, scroll, selected } = props;
   const { isChoosing, onSelect, hasMore, onNearEnd } = props;
   const { openThread, openDraft, openList } = usePlaces(folder);
   const virtual = useVirtualizer({
     count: rows.length,
-    getScrollElement: () => scrollRef.current,
+    getScrollElement: () => scroll,
     estimateSize: () => ROW_HEIGHT,
     overscan: OVERSCAN,
   });
-  useSteadyRows(rows, scrollRef);
+  useSteadyRows(rows, scroll);
   const shown = virtual.getVirtualItems();
   const last = shown.at(-1)?.index ?? 0;
   useEffect(() => {
@@ -171,14 +173,14 @@ function Rows(props: RowsProps) {
   const current = rows.findIndex((row) =>
     row.threadId === null ? row.draftId !== null && row.draftId === draftId : row.threadId === threadId,
   );
-  const step = (by: number): void => {
-    const index = current === -1 ? 0 : Math.min(Math.max(current + by, 0), rows.length - 1);
+  const step = (from: number, by: number): void => {
+    const index = from === -1 ? 0 : Math.min(Math.max(from + by, 0), rows.length - 1);
     const row = rows[index];
     if (row === undefined || (row.threadId === null && row.draftId === null)) return;
     virtual.scrollToIndex(index, { align: 'auto' });
     if (row.threadId !== null) openThread(row.threadId);
     else if (row.draftId !== null) openDraft(row.draftId);
-    focusRow(scrollRef, row.id);
+    focusRow(scroll, row.id);
   };
   const leave = (): void => {
     const next = rows[current + 1] ?? rows[current - 1];
@@ -197,15 +199,18 @@ function Rows(props: RowsProps) {
     latest.current = { step, toggle };
     leaveRef.current = leave;
   });
-  const stepFromRow = useCallback((by: number) => latest.current.step(by), []);
+  const stepFromRow = useCallback(
+    (position: number, by: number) => latest.current.step(position - 1, by),
+    [],
+  );
   const toggleRow = useCallback((row: Row) => latest.current.toggle(row), []);
   useShortcuts({
     x: () => {
       const row = rows[current];
       if (row !== undefined) toggle(row);
     },
-    j: () => step(1),
-    k: () => step(-1),
+    j: () => step(current, 1),
+    k: () => step(current, -1),
   });
   return (
     <ul
@@ -235,11 +240,9 @@ function Rows(props: RowsProps) {
 }
 
 /** The line may only be made once the list has scrolled to it. */
-function focusRow(scrollRef: RefObject<HTMLDivElement | null>, id: string): void {
+function focusRow(scroll: HTMLDivElement | null, id: string): void {
   requestAnimationFrame(() => {
-    scrollRef.current
-      ?.querySelector<HTMLElement>(`[data-row="${CSS.escape(id)}"]`)
-      ?.focus({ preventScroll: true });
+    scroll?.querySelector<HTMLElement>(`[data-row="${CSS.escape(id)}"]`)?.focus({ preventScroll: true });
   });
 }
 

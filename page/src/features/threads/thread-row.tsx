@@ -26,8 +26,8 @@ interface ThreadRowProps {
   /** Whether the Tab key stops here. */
   readonly isStop: boolean;
   readonly onCheck: ((row: Row) => void) | null;
-  /** The reader goes on to the next line (1) or back to the one before (-1). */
-  readonly onStep: (by: number) => void;
+  /** The reader goes on from this line to the next (1) or back to the one before (-1). */
+  readonly onStep: (position: number, by: number) => void;
 }
 
 export const ThreadRow = memo(function ThreadRow(props: ThreadRowProps) {
@@ -63,7 +63,7 @@ export const ThreadRow = memo(function ThreadRow(props: ThreadRowProps) {
           onKeyDown={(event) => {
             if (event.key !== 'ArrowDown' && event.key !== 'ArrowUp') return;
             event.preventDefault();
-            onStep(event.key === 'ArrowDown' ? 1 : -1);
+            onStep(position, event.key === 'ArrowDown' ? 1 : -1);
           }}
         >
           <RowText row={row} subject={subject} />

@@ -76,7 +76,7 @@ export class DraftKeeper {
     this.#isClosed = false;
   }
 
-  /** Saves what is not saved yet, and nothing after that; resolves when that is done. */
+  /** Saves what is not saved yet, and nothing after that; resolves when that was tried. It is tried again until it works. */
   close(): Promise<void> {
     this.#isClosed = true;
     this.#cancelTimer();
@@ -105,7 +105,8 @@ export class DraftKeeper {
 
   #schedule(ms: number): void {
     this.#cancelTimer();
-    if (!this.#isClosed) this.#timer = setTimeout(() => this.#start(), ms);
+    // What was left without a connection is still to be stored.
+    if (!this.#isClosed || this.#wanted !== null) this.#timer = setTimeout(() => this.#start(), ms);
   }
 
   #cancelTimer(): void {

@@ -78,15 +78,17 @@ export function WriterForm(props: WriterFormProps) {
     setRevision(revision + 1);
     writer.change({ ...withTemplate(fields, filled), ...subject });
   };
+  /** Wherever the focus is: before a button takes the key for a press. */
+  const onSendKey = (event: KeyboardEvent): void => {
+    if (event.key !== 'Enter' || !(event.ctrlKey || event.metaKey) || !maySend) return;
+    event.preventDefault();
+    event.stopPropagation();
+    void writer.send();
+  };
   const onKeyDown = (event: KeyboardEvent): void => {
-    if (event.key === 'Enter' && (event.ctrlKey || event.metaKey) && maySend) {
-      event.preventDefault();
-      void writer.send();
-    }
-    if (event.key === 'Escape') {
-      event.preventDefault();
-      if (writer.mayClose()) onClose();
-    }
+    if (event.key !== 'Escape') return;
+    event.preventDefault();
+    if (writer.mayClose()) onClose();
   };
   const recipients = (field: 'to' | 'cc' | 'bcc', autoFocus = false) => (
     <Recipients
@@ -131,6 +133,7 @@ export function WriterForm(props: WriterFormProps) {
       className="writer"
       aria-label={title}
       data-is-dropping={isDropping ? '' : undefined}
+      onKeyDownCapture={onSendKey}
       onDragOver={(event) => {
         if (!event.dataTransfer.types.includes('Files')) return;
         event.preventDefault();
