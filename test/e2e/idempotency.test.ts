@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { Client } from 'pg';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { startEmbeddedPostgres } from '../../src/adapters/postgres/embedded/server.ts';
+import { waitUntilBlocked } from '../helpers/blocked-sessions.ts';
 import { urlOfEmbedded } from '../helpers/embedded-database.ts';
 import { startGatedSink, type GatedSink } from '../helpers/gated-sink.ts';
 import { createTestDatabase, type TestDatabase } from '../helpers/postgres.ts';
@@ -79,20 +80,17 @@ const idOf = ({ body }: Answer) => (JSON.parse(body) as { id: string }).id;
 const accepted = () =>
   sink.messages.filter((message) => message.raw.toString('latin1').includes(`Subject: ${key}`));
 
-/** Runs the work while the table is locked; `blocked` resolves when a statement waits for the lock. */
-async function whileLocked(table: string, work: (blocked: () => Promise<void>) => Promise<void>) {
+/** Runs the work while the table is locked; `blocked` resolves when the statement waits for the lock. */
+async function whileLocked(
+  table: string,
+  statement: RegExp,
+  work: (blocked: () => Promise<void>) => Promise<void>,
+) {
   const client = new Client(database.connectionConfig);
   await client.connect();
   try {
     await client.query(`begin; lock table ${table} in access exclusive mode`);
-    await work(() =>
-      waitUntil(`a statement waits for ${table}`, async () => {
-        const { rowCount } = await client.query(
-          `select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`,
-        );
-        return rowCount !== 0;
-      }),
-    );
+    await work(() => waitUntilBlocked(database.connectionConfig, client, statement));
   } finally {
     await client.end();
   }
@@ -208,6 +206,11 @@ describe('while the first request runs', () => {
 });
 
 describe('after kill -9', () => {
+  /** The statement placement-facts. */
+  const FINDS_PARENT = /thread_account_id/;
+  /** The statement insert-new-sends. */
+  const RECORDS_SENDS = /given as materialized/;
+
   const killed = async (answer: Promise<Answer>) => {
     const end = answer.then(
       () => 'answered',
@@ -221,7 +224,7 @@ describe('after kill -9', () => {
     const thread = JSON.parse((await send(one)).body) as { threadId: string };
     key = randomUUID();
     const body = mail({ thread_id: thread.threadId });
-    await whileLocked('email_threads', async (blocked) => {
+    await whileLocked('email_threads', FINDS_PARENT, async (blocked) => {
       const first = send(one, body);
       await blocked();
       await killed(first);
@@ -244,7 +247,7 @@ describe('after kill -9', () => {
   });
 
   test('after the mail server took it, the answer is that it was sent', async () => {
-    await whileLocked('emails', async (blocked) => {
+    await whileLocked('emails', RECORDS_SENDS, async (blocked) => {
       const first = send(one);
       await waitUntil('the mail server has taken the message', () => accepted().length === 1);
       await blocked();

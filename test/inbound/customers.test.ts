@@ -2,9 +2,9 @@
 import { randomUUID } from 'node:crypto';
 import pg from 'pg';
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import { waitUntilBlocked } from '../helpers/blocked-sessions.ts';
 import { mail, receive } from '../helpers/inbound-mail.ts';
 import type { TestDatabase } from '../helpers/postgres.ts';
-import { query } from '../helpers/query.ts';
 import { startServiceWithDatabase } from '../helpers/running-service.ts';
 import { disposeService, startServiceProcess, type ServiceProcess } from '../helpers/service-process.ts';
 
@@ -121,15 +121,7 @@ it('cuts off a change that outlasts the shutdown', async () => {
       json: { addresses: ['fay@slow.test'], domains: [] },
     })
     .catch(() => null);
-  await expect
-    .poll(async () => {
-      const waiting = await query(
-        database.connectionString,
-        `select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`,
-      );
-      return waiting.length;
-    })
-    .toBeGreaterThan(0);
+  await waitUntilBlocked(database.connectionConfig, client, /./);
   // The change waits until the end of this test.
   await disposeService(stopping);
   await change;
