@@ -28,4 +28,4 @@ EXPOSE 3000
 # Whether the process answers. A database that is away is no reason to start the process again.
 HEALTHCHECK --interval=30s --timeout=5s --start-period=90s --retries=3 \
   CMD ["node", "-e", "require(process.env.TLS_CERT_FILE ? 'https' : 'http').get({ host: '127.0.0.1', port: process.env.PORT, path: '/api/health', rejectUnauthorized: false }, (answer) => process.exit(answer.statusCode === 200 ? 0 : 1)).on('error', () => process.exit(1))"]
-ENTRYPOINT ["node", "--enable-source-maps", "/usr/local/bin/email-worker"]
+ENTRYPOINT ["node", "/usr/local/bin/email-worker"]

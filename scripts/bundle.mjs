@@ -24,7 +24,8 @@ await build({
   format: 'esm',
   platform: 'node',
   target: 'node20.19',
-  // Traces name the lines of `src/`.
+  // Traces name the lines of `src/`, by what is put before each program.
+  inject: ['src/service/source-lines.ts'],
   sourcemap: 'linked',
   sourcesContent: false,
   logLevel: 'warning',

@@ -1,6 +1,7 @@
 /** The help texts, made from what commands declare. */
 import type { Command, CommandArgument, CommandExample } from './command.ts';
 import { PROGRAM } from './invocation.ts';
+import { wrapWords } from './wrap-words.ts';
 
 /** The options that every command has. */
 export const COMMON_OPTIONS = {
@@ -85,18 +86,10 @@ export function formatTable(title: string, rows: readonly (readonly [string, str
   );
 }
 
-/** Breaks between words; the first line is not indented, as something may stand before it. */
+/** The first line is not indented, as something may stand before it. */
 function wrap(text: string, indent: string): string {
   return text
     .split('\n\n')
-    .map((paragraph) => {
-      const lines: string[] = [];
-      for (const word of paragraph.split(/\s+/)) {
-        const line = lines.at(-1);
-        if (line === undefined || line.length + 1 + word.length > WIDTH - indent.length) lines.push(word);
-        else lines[lines.length - 1] = `${line} ${word}`;
-      }
-      return lines.join(`\n${indent}`);
-    })
+    .map((paragraph) => wrapWords(paragraph, WIDTH - indent.length).join(`\n${indent}`))
     .join(`\n\n${indent}`);
 }

@@ -158,7 +158,7 @@ describe('send', () => {
     expect([refused.exitCode, refused.stdout]).toEqual([1, '']);
     expect(refused.stderr).toMatch(/^email-worker send: send_failed: .*550/);
     expect(refused.stderr).not.toContain('idempotency');
-    const wrong = await run(['send', '--to', 'nobody', '--subject', 'y', '--text', 'z']);
+    const wrong = await run(['send', '--to', 'no-address', '--subject', 'y', '--text', 'z']);
     expect([wrong.exitCode, wrong.stderr]).toEqual([1, expect.stringContaining('invalid_address')]);
   });
 

@@ -109,7 +109,7 @@ export class ServiceNode {
 
   #spawn(): Run {
     const { main, env } = this.#options;
-    const child = spawn(process.execPath, ['--enable-source-maps', main], {
+    const child = spawn(process.execPath, [main], {
       env: {
         PATH: process.env['PATH'] ?? '',
         PORT: '0',

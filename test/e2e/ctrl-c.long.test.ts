@@ -18,7 +18,7 @@ import { waitUntil } from '../helpers/wait-until.ts';
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 const WAYS = [
-  ['node', 'node --enable-source-maps dist/bundle/main.js'],
+  ['node', 'node dist/bundle/main.js'],
   ['npm start', 'npm start'],
   ['npx', 'npx --no email-worker'],
 ] as const;

@@ -342,7 +342,7 @@ describe.skipIf(skipWithoutMailServers())('a person is erased', () => {
       ]);
       expect(drafts.map(({ status }) => status)).toEqual([200, 200, 200, 200]);
       const keptDraft = (await drafts.at(-1)?.json()) as { id: string };
-      // Somebody else's mail, in the same thread and in another.
+      // Mail of another person, in the same thread and in another.
       const other = await receive(
         service,
         mail({ from: OTHER, inReplyTo: answer.messageId, subject: 'Nebenan' }),

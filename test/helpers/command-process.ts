@@ -25,7 +25,7 @@ export function startCommand(
   args: readonly string[],
   { dataDir, env }: CommandProcessOptions,
 ): CommandProcess {
-  const child = spawn(process.execPath, ['--enable-source-maps', MAIN, ...args], {
+  const child = spawn(process.execPath, [MAIN, ...args], {
     env: { PATH: process.env.PATH ?? '', DATA_DIR: dataDir, ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
     cwd: dataDir,

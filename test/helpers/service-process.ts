@@ -52,7 +52,7 @@ export async function startServiceProcess(options: ServiceProcessOptions = {}): 
   const dataDir = options.dataDir ?? (await mkdtemp(path.join(tmpdir(), 'email-worker-test-')));
   const databaseUrl = options.env?.['DATABASE_URL'];
   const started = performance.now();
-  const child = spawn(process.execPath, ['--enable-source-maps', options.program ?? MAIN], {
+  const child = spawn(process.execPath, [options.program ?? MAIN], {
     env: {
       PATH: process.env.PATH ?? '',
       PORT: '0',

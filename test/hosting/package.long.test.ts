@@ -146,9 +146,7 @@ describe('installed by the guide for a server', () => {
   }, INSTALL_TIMEOUT_MS);
 
   it('has the unit of systemd where systemd reads it', async () => {
-    expect(await readFile(unit, 'utf8')).toContain(
-      'ExecStart=node --enable-source-maps /usr/local/bin/email-worker',
-    );
+    expect(await readFile(unit, 'utf8')).toContain('ExecStart=node /usr/local/bin/email-worker');
   });
 
   it('has the packages of the lock file, and none that only development needs', async () => {
@@ -175,7 +173,7 @@ describe('installed by the guide for a server', () => {
     await writeFile(path.join(home, '.env'), 'PORT=0\n');
     const [node, ...check] = readHealthCheck(readStages().at(-1)!);
     expect(node).toBe('node');
-    const service = await start(process.execPath, ['--enable-source-maps', program], {
+    const service = await start(process.execPath, [program], {
       cwd: home,
       env: { PATH: process.env['PATH'] },
       ...(isRoot ? { uid: NOBODY, gid: NOBODY } : {}),

@@ -71,7 +71,7 @@ describe.skipIf(skipWithout('tests of the systemd unit', PROGRAM))('systemd', ()
 it('starts what the guide installs, in the folder that the guide makes', () => {
   const [start = ''] = valuesOf('ExecStart');
   const [, target = '', link = ''] = /^ln -s (\S+) (\S+)$/m.exec(GUIDE) ?? [];
-  expect(start).toBe(`node --enable-source-maps ${link}`);
+  expect(start).toBe(`node ${link}`);
   const { bin } = JSON.parse(readFileSync(path.join(ROOT, 'package.json'), 'utf8')) as {
     bin: Record<string, string>;
   };

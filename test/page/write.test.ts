@@ -134,7 +134,7 @@ describe.skipIf(skipWithoutChromium())('writing a message', () => {
     });
     await page.route('**/api/uploads?*', async (route) => {
       await gate;
-      // Whoever takes the file away takes the request away, too.
+      // Removing the file removes the request, too.
       await route.continue().catch(() => undefined);
     });
     await attach('slow.txt', 'unwanted.txt', 'last.txt');

@@ -9,7 +9,7 @@ import { expect, it } from 'vitest';
 it('names the lines of the sources in traces', async () => {
   const program = fileURLToPath(new URL('../../dist/bundle/sender-worker.js', import.meta.url));
   // It fails at once: it wants to be a thread.
-  const child = spawn(process.execPath, ['--enable-source-maps', program], {
+  const child = spawn(process.execPath, [program], {
     stdio: ['ignore', 'ignore', 'pipe'],
   });
   expect(await text(child.stderr)).toMatch(/\/src\/adapters\/mail-auth\/sender-worker\.ts:\d+:\d+/);

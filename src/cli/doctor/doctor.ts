@@ -7,6 +7,7 @@ import { printJson } from '../api/format.ts';
 import { printable, type Output } from '../output.ts';
 import { createResolver } from '../sender-dns.ts';
 import { paint, type Style } from '../table.ts';
+import { wrapWords } from '../wrap-words.ts';
 import { AREAS, type Grade } from './finding.ts';
 import type { AreaFinding } from './run-checks.ts';
 
@@ -93,11 +94,11 @@ function print(output: Output, findings: readonly AreaFinding[]): void {
       output.print(paint(output, 'bold', area));
     }
     const mark = paint(output, STYLES[finding.grade], finding.grade.padEnd('problem'.length));
-    const [first = '', ...more] = wrapWords(printable(finding.text), output.columns);
+    const [first, ...more] = linesBeside(printable(finding.text), output.columns);
     output.print(`  ${mark}  ${first}`);
     for (const line of more) output.print(`${INDENT}${line}`);
     if (finding.advice === null) continue;
-    wrapWords(printable(finding.advice), output.columns, 2).forEach((line, at) => {
+    linesBeside(printable(finding.advice), output.columns, 2).forEach((line, at) => {
       output.print(`${INDENT}${paint(output, 'dim', at === 0 ? '→ ' : '  ')}${line}`);
     });
   }
@@ -109,16 +110,9 @@ const INDENT = ' '.repeat('  problem  '.length);
 const MIN_TEXT_COLUMNS = 20;
 
 /** Lines that fit beside the indentation; one line where no terminal shows it. */
-function wrapWords(text: string, columns: number | null, less = 0): readonly string[] {
+function linesBeside(text: string, columns: number | null, less = 0): readonly [string, ...string[]] {
   if (columns === null) return [text];
-  const width = Math.max(MIN_TEXT_COLUMNS, columns - INDENT.length - less);
-  const lines: string[] = [];
-  for (const word of text.split(' ')) {
-    const last = lines.at(-1);
-    if (last === undefined || last.length + 1 + word.length > width) lines.push(word);
-    else lines[lines.length - 1] = `${last} ${word}`;
-  }
-  return lines;
+  return wrapWords(text, Math.max(MIN_TEXT_COLUMNS, columns - INDENT.length - less));
 }
 
 function summaryOf(problems: number, warnings: number, fine: number): string {

@@ -1,6 +1,5 @@
 /** Collects what comes while a write is under way, so that one round trip and one commit serve many. */
 import { outsideRequest } from '../../../app/base/request-scope.ts';
-import { isTracing } from '../../../app/base/tracing.ts';
 import { ServiceError } from '../../../core/errors.ts';
 import { isUnreachable } from './pool.ts';
 import { tracedStatements } from './statement-spans.ts';
@@ -96,7 +95,7 @@ export function createBatches<T, R>(
       else if (limits.collectsTurn !== true) start();
       else if (waiting.length === 1) setImmediate(start);
     });
-    return isTracing() ? tracedStatements([limits.name], written) : written;
+    return tracedStatements(() => [limits.name], written);
   };
 }
 

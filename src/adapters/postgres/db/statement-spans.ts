@@ -1,9 +1,11 @@
 /** Statements as spans of a trace, by their names: neither their texts nor their values. */
-import { partOf } from '../../../app/base/tracing.ts';
+import { isTracing, partOf } from '../../../app/base/tracing.ts';
 
-/** The same answer to statements that were sent together; to be asked while something is traced. */
-export const tracedStatements = <T>(names: readonly string[], answer: Promise<T>): Promise<T> =>
-  partOf(
+/** The same answer to statements that were sent together, as a span where something is traced. */
+export function tracedStatements<T>(toNames: () => readonly string[], answer: Promise<T>): Promise<T> {
+  if (!isTracing()) return answer;
+  const names = toNames();
+  return partOf(
     {
       name: names.length === 1 ? (names[0] ?? '') : `${names.length} statements`,
       kind: 'client',
@@ -15,3 +17,4 @@ export const tracedStatements = <T>(names: readonly string[], answer: Promise<T>
     },
     answer,
   );
+}

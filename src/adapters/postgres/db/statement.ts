@@ -6,7 +6,6 @@
  * few times at most. One whose best plan depends on its values is planned each time, and says why.
  */
 import type { QueryResult } from 'pg';
-import { isTracing } from '../../../app/base/tracing.ts';
 import { guard } from './pool.ts';
 import type { GroupedQuery } from './statement-group.ts';
 import { statementTimes, timed } from './statement-times.ts';
@@ -191,7 +190,7 @@ async function send(executor: Executor, statement: StatementText, given: object 
   const { name, text, isPlannedEachTime } = statement;
   const values = valuesOf(statement, given);
   const answer = executor.query(isPlannedEachTime ? { text, values } : { name, text, values });
-  const told = isTracing() ? tracedStatements([name], answer) : answer;
+  const told = tracedStatements(() => [name], answer);
   return await guard(statementTimes.hasSubscribers ? timed(told) : told);
 }
 

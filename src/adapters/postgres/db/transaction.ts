@@ -3,7 +3,6 @@ import type { Pool, PoolClient, QueryResult, Submittable } from 'pg';
 import { addNotice, cutAfterTimeout, EVENTS_NOTICE, sharedSettings } from './connection.ts';
 import { guard, isRetryable } from './pool.ts';
 import type { Call, Executor } from './statement.ts';
-import { isTracing } from '../../../app/base/tracing.ts';
 import { tracedStatements } from './statement-spans.ts';
 import { StatementGroup, type GroupedQuery, type GroupedResult } from './statement-group.ts';
 
@@ -179,14 +178,7 @@ export class PlannedTransaction implements Executor {
     this.#state = 'open';
     const all = [...before, ...queries, ...behind];
     const answer = queryTogether(this.#client, all);
-    const results = await guard(
-      isTracing()
-        ? tracedStatements(
-            all.map(({ name }) => name),
-            answer,
-          )
-        : answer,
-    );
+    const results = await guard(tracedStatements(() => all.map(({ name }) => name), answer));
     return results.slice(before.length, before.length + queries.length);
   }
 }

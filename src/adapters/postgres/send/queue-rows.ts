@@ -141,8 +141,8 @@ const ENQUEUE = statement(
 );
 
 /**
- * Takes sends out of the queue whose outcome nobody can know: the database is an older one than that which they may have been sent from.
- * They are `unknown`, so that evidence or an operator decides. Returns their number.
+ * Takes sends out of the queue whose outcome can't be known: the database was restored from an older copy, and a later one
+ * may have sent them. They are `unknown`, so that evidence or an operator decides. Returns their number.
  *
  * @param evenUnclaimed also those that no process had claimed
  */
