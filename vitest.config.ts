@@ -4,6 +4,14 @@ import { defineConfig } from 'vitest/config';
 /** Rules and use cases, without a database, a mail server or a process of their own. */
 const RULES = 'src/{core,app,worker,config,service}/**/*.test.ts';
 const LONG = '**/*.long.test.ts';
+/** `npm run test:long` runs them with more cases, or more mail; see vitest.long.config.ts. */
+export const AT_LENGTH = [
+  'test/contract/{http-fuzz,service-fuzz}.test.ts',
+  'test/fuzz/readers.test.ts',
+  'test/e2e/{thread-oracle,mail-frame,safe-html}.test.ts',
+  'test/{inbound/real-mail,mailbox/dovecot}.test.ts',
+  'test/{inbound,mailbox,model,together}/*.prop.test.ts',
+];
 
 export const shared = {
   globalSetup: ['test/helpers/global-setup.ts'],
@@ -27,7 +35,7 @@ const APART = [
   'test/mailbox/leases.test.ts',
 ];
 
-/** `npm test`: all projects. `npm run test:unit`: the first. The long form is in vitest.long.config.ts. */
+/** `npm test`: all projects. `npm run test:unit`: the first. What takes longest is in vitest.long.config.ts. */
 export default defineConfig({
   test: {
     ...shared,
@@ -40,7 +48,7 @@ export default defineConfig({
         test: {
           name: 'parts',
           include: ['{src,test}/**/*.test.ts'],
-          exclude: [RULES, LONG, ...APART],
+          exclude: [RULES, LONG, ...AT_LENGTH, ...APART],
           sequence: { groupOrder: 1 },
         },
       },

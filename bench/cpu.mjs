@@ -1,6 +1,7 @@
 /** Processor time of processes, by Linux's /proc: a busy machine changes it less than it changes the time that passes. */
 import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
+import pg from 'pg';
 
 const MS_PER_TICK = 10;
 
@@ -57,8 +58,18 @@ export function serviceCpu({ pid, dataDir }) {
 export const cpuOfEndedChildren = () => readStat(process.pid).ended;
 
 /** The embedded server of a data folder. */
-export const postmasterOf = (dataDir) =>
-  Number(readFileSync(path.join(dataDir, 'postgres/data/postmaster.pid'), 'utf8').split('\n')[0]);
+export const postmasterOf = (dataDir) => pidIn(path.join(dataDir, 'postgres/data'));
+
+/** The server on this machine that a URL names, by a role that may see its data_directory. */
+export async function postmasterAt(url) {
+  const client = new pg.Client(url);
+  await client.connect();
+  const { rows } = await client.query('show data_directory');
+  await client.end();
+  return pidIn(rows[0].data_directory);
+}
+
+const pidIn = (folder) => Number(readFileSync(path.join(folder, 'postmaster.pid'), 'utf8').split('\n')[0]);
 
 /** Of the embedded server of a data folder with all its processes so far, in ms. */
 export const databaseCpu = (dataDir) => cpuOfTree(postmasterOf(dataDir));

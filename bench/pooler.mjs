@@ -6,10 +6,7 @@
  * BENCH_POOLER_URL the same through the pooler, and BENCH_POOLER_PID the process of that.
  */
 import autocannon from 'autocannon';
-import { readFileSync } from 'node:fs';
-import path from 'node:path';
-import pg from 'pg';
-import { cpuOf, cpuOfTree } from './cpu.mjs';
+import { cpuOf, cpuOfTree, postmasterAt } from './cpu.mjs';
 import { SECRET, startService, startSink } from './processes.mjs';
 import { median, ROUNDS, SECONDS } from './results.mjs';
 import { CONCURRENCY, mail } from './workload.mjs';
@@ -22,15 +19,7 @@ const WAYS = {
 };
 const headers = { authorization: `Bearer ${SECRET}`, 'content-type': 'application/json' };
 
-async function postmasterPid() {
-  const client = new pg.Client(direct);
-  await client.connect();
-  const { rows } = await client.query('show data_directory');
-  await client.end();
-  return Number(readFileSync(path.join(rows[0].data_directory, 'postmaster.pid'), 'utf8').split('\n')[0]);
-}
-
-const postmaster = await postmasterPid();
+const postmaster = await postmasterAt(direct);
 const sink = await startSink();
 const services = [];
 try {

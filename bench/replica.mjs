@@ -6,10 +6,7 @@
  * BENCH_READ_URL the same on its streaming replica.
  */
 import autocannon from 'autocannon';
-import { readFileSync } from 'node:fs';
-import path from 'node:path';
-import pg from 'pg';
-import { cpuOf, cpuOfTree } from './cpu.mjs';
+import { cpuOf, cpuOfTree, postmasterAt } from './cpu.mjs';
 import { SECRET, startService, startSink } from './processes.mjs';
 import { median, ROUNDS, SECONDS } from './results.mjs';
 import { CONCURRENCY, mail } from './workload.mjs';
@@ -19,15 +16,7 @@ const CUSTOMER = '0198f000-0000-7000-8000-000000000001';
 const SENT = 500;
 const headers = { authorization: `Bearer ${SECRET}`, 'content-type': 'application/json' };
 
-async function postmasterPid(url) {
-  const client = new pg.Client(url);
-  await client.connect();
-  const { rows } = await client.query('show data_directory');
-  await client.end();
-  return Number(readFileSync(path.join(rows[0].data_directory, 'postmaster.pid'), 'utf8').split('\n')[0]);
-}
-
-const [primaryPid, replicaPid] = await Promise.all([primary, replica].map(postmasterPid));
+const [primaryPid, replicaPid] = await Promise.all([primary, replica].map(postmasterAt));
 const sink = await startSink();
 const services = [];
 try {
