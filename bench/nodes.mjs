@@ -2,7 +2,7 @@
  * Measures one, two and four instances behind nginx, through PgBouncer in transaction mode, with their files on a server that speaks S3:
  * sends, sends with a file, and reads of different threads. The same four run all the time, and nginx has a port for each number of them, so
  * that rounds alternate. Where all share the cores of one machine the rate says how they share them; CPU time for each operation says what
- * an instance more costs.
+ * an instance more costs. There are 50 callers in all, or with BENCH_CALLERS=each 50 for each instance.
  *
  * BENCH_DATABASE_URL names an empty database of a server on this machine, by a role that may see its data_directory; BENCH_POOLER_URL the
  * same through the pooler, and BENCH_POOLER_PID the process of that.
@@ -15,6 +15,7 @@ import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
+import pg from 'pg';
 import { fileURLToPath } from 'node:url';
 import { cpuOf, cpuOfTree, postmasterAt } from './cpu.mjs';
 import { freePort } from './free-port.mjs';
@@ -24,6 +25,7 @@ import { CONCURRENCY, mail } from './workload.mjs';
 
 const { BENCH_DATABASE_URL: direct, BENCH_POOLER_URL: pooled, BENCH_POOLER_PID: poolerPid } = process.env;
 const COUNTS = [1, 2, 4];
+const callersOf = (count) => (process.env.BENCH_CALLERS === 'each' ? CONCURRENCY * count : CONCURRENCY);
 const FILE_BYTES = 100_000;
 const KEPT_IDS = 5000;
 const headers = { authorization: `Bearer ${SECRET}`, 'content-type': 'application/json' };
@@ -93,7 +95,7 @@ async function startNginx(services) {
   writeFileSync(
     path.join(folder, 'nginx.conf'),
     `daemon off; worker_processes 1; pid nginx.pid; error_log stderr; ${process.getuid() === 0 ? 'user root;' : ''}
-     events {} http { access_log off; client_body_buffer_size 1m;
+     events { worker_connections 4096; } http { access_log off; client_body_buffer_size 1m;
      ${kinds.map((kind) => `${kind}_temp_path ${kind};`).join(' ')} ${sites.join('\n')} }`,
   );
   const args = ['-p', folder, '-e', 'stderr', '-c', 'nginx.conf'];
@@ -111,10 +113,15 @@ async function sendThreads(port, body) {
   return ids;
 }
 
-async function load(port, request) {
+/** What is sent is indexed behind it; that is no part of the next measurement. */
+async function settle(client) {
+  while ((await client.query('select from email_worker.search_queue limit 1')).rowCount > 0) await wait(200);
+}
+
+async function load(port, request, callers) {
   const result = await autocannon({
     url: `http://127.0.0.1:${port}`,
-    connections: CONCURRENCY,
+    connections: callers,
     duration: SECONDS,
     headers,
     requests: [request],
@@ -172,13 +179,17 @@ try {
     nginx: cpuOfTree(nginx.pid),
     S3: cpuOfTree(s3.pid),
   });
+  const client = new pg.Client(direct);
+  await client.connect();
+  ended.push(() => client.end());
   for (const [name, request] of Object.entries(WORK)) {
+    await settle(client);
     const rounds = new Map(COUNTS.map((count) => [count, []]));
-    for (const port of nginx.ports) await load(port, request);
+    for (const [index, count] of COUNTS.entries()) await load(nginx.ports[index], request, callersOf(count));
     for (let round = 0; round < ROUNDS; round += 1) {
       for (const [index, count] of COUNTS.entries()) {
         const before = cpu();
-        const { answered, ...times } = await load(nginx.ports[index], request);
+        const { answered, ...times } = await load(nginx.ports[index], request, callersOf(count));
         const spent = Object.entries(cpu()).map(([part, ms]) => [part, (ms - before[part]) / answered]);
         rounds.get(count).push({ ...times, ...Object.fromEntries(spent) });
       }
