@@ -7,7 +7,7 @@ import { readVersion } from '../config/version.ts';
 import { openVault } from '../service/open-vault.ts';
 import { settleLeftSends } from '../service/settle-left-sends.ts';
 import { defineCommand, UsageError, type CommandContext, type CommandResult } from './command.ts';
-import { formatBytes } from './api/format.ts';
+import { formatBytes, formatCount } from './api/format.ts';
 import { printable } from './output.ts';
 
 const MAX_KEEP = 10_000;
@@ -98,10 +98,13 @@ async function run(place: string, keep: number | null, context: CommandContext):
     );
     const rows = manifest.tables.reduce((sum, table) => sum + table.rows, 0);
     output.print(
-      `${id}: ${rows} rows, ${manifest.files.count} files (${formatBytes(manifest.files.contentBytes)}), of which ` +
-        `${copied.copied} were copied (${formatBytes(copied.copiedBytes)})`,
+      `${id}: ${formatCount(rows, 'row')}, ${formatCount(manifest.files.count, 'file')} ` +
+        `(${formatBytes(manifest.files.contentBytes)}), ${copied.copied} of them new (${formatBytes(copied.copiedBytes)})`,
     );
-    if (removedBackups > 0) output.print(`${removedBackups} old backups and ${removedFiles} files deleted`);
+    if (removedBackups > 0)
+      output.print(
+        `${formatCount(removedBackups, 'old backup')} and ${formatCount(removedFiles, 'file')} deleted`,
+      );
     return manifest.files.missing === 0 ? 'done' : 'failed';
   } finally {
     await vault.close();

@@ -6,6 +6,7 @@ import { readVersion } from '../config/version.ts';
 import { openTarget, type OpenTarget } from '../service/open-target.ts';
 import { openVault } from '../service/open-vault.ts';
 import type { Vault } from '../app/backup/vault.ts';
+import { formatCount } from './api/format.ts';
 import { AT_OPTION, chooseBackup, PLACE } from './choose-backup.ts';
 import { recordAfterwards } from './command-record.ts';
 import { defineCommand, type CommandContext, type CommandResult } from './command.ts';
@@ -77,7 +78,9 @@ async function restore(
   );
   // The log of before ends with the backup.
   await recordAfterwards(() => target.openUnlimited(signal), ['restore', id.toLowerCase()], config, logger);
-  output.print(`${id}: ${rows} rows and ${storedFiles} of ${manifest.files.count} files restored`);
+  output.print(
+    `${id}: ${formatCount(rows, 'row')} and ${storedFiles} of ${formatCount(manifest.files.count, 'file')} restored`,
+  );
   const { deleted, missing } = manifest.files;
   if (deleted + missing > 0)
     output.print(

@@ -1,12 +1,9 @@
 /** A part of the composition root: DATA_DIR, the database that is configured, and another one that it is moved to. */
-import path from 'node:path';
 import { lockDataDir } from '../adapters/data-dir/data-dir-lock.ts';
-import { LmdbJournal } from '../adapters/journal/lmdb-journal.ts';
-import { createSpool } from '../adapters/journal/spool.ts';
 import type { Logger } from '../app/base/basics.ts';
 import type { Config } from '../config/config.ts';
 import { openUnlimitedDatabase, type OpenDatabase } from './open-database.ts';
-import { openBlobs } from './open-storage.ts';
+import { openBlobs, openJournal } from './open-storage.ts';
 import { settleLeftSends } from './settle-left-sends.ts';
 import { takeDown, type Teardown } from './teardown.ts';
 
@@ -50,9 +47,7 @@ async function settle(
   const closing: Teardown = [];
   try {
     const blobs = await openBlobs(config, closing, false);
-    const spool = createSpool(path.join(config.dataDir, 'spool'));
-    const journal = await LmdbJournal.open({ folder: path.join(config.dataDir, 'journal'), spool, logger });
-    closing.push(() => journal.close());
+    const { journal } = await openJournal(config, logger, closing);
     const pool = source(new AbortController().signal, CONNECTIONS);
     closing.push(() => pool.end());
     return await settleLeftSends(config, { journal, pool, blobs, clock: () => new Date() }, logger);

@@ -24,10 +24,18 @@ export async function openStorage(
 ): Promise<OpenStorage> {
   const blobs = await openBlobs(config, teardown, false);
   const database = await openDatabase(config, logger, teardown, signal);
-  const spool = createSpool(path.join(config.dataDir, 'spool'));
-  const journal = await LmdbJournal.open({ folder: path.join(config.dataDir, 'journal'), spool, logger });
+  return { ...database, blobs, ...(await openJournal(config, logger, teardown)) };
+}
+
+export async function openJournal(
+  { dataDir }: Config,
+  logger: Logger,
+  teardown: Teardown,
+): Promise<Pick<OpenStorage, 'spool' | 'journal'>> {
+  const spool = createSpool(path.join(dataDir, 'spool'));
+  const journal = await LmdbJournal.open({ folder: path.join(dataDir, 'journal'), spool, logger });
   teardown.push(() => journal.close());
-  return { ...database, blobs, spool, journal };
+  return { spool, journal };
 }
 
 /** `shared`: another process has DATA_DIR. */

@@ -42,7 +42,7 @@ it('has every row and every file, and what is restored goes on', async () => {
   const source = await createSource([1, 2]);
   const made = await source.run('backup', source.place);
   expect(made).toMatchObject({ exitCode: 0, stderr: '' });
-  expect(made.stdout).toMatch(/ rows, 4 files \(.*\), of which 4 were copied/);
+  expect(made.stdout).toMatch(/ rows, 4 files \(.*\), 4 of them new/);
   const before = await contentOf(source);
 
   const target = await createTarget();
@@ -71,7 +71,7 @@ it('copies only what is new, and deletes old backups with what only they have', 
   expect((await source.run('backup', place)).stdout).toContain('2 files');
   await importMail(source, [2]);
   const second = await source.run('backup', place);
-  expect(second.stdout).toMatch(/ 4 files \(.*\), of which 2 were copied/);
+  expect(second.stdout).toMatch(/ 4 files \(.*\), 2 of them new/);
   const [first = ''] = await listBackups(source, place);
 
   await query(
@@ -79,10 +79,10 @@ it('copies only what is new, and deletes old backups with what only they have', 
     'delete from email_attachments where id = (select id from email_attachments order by id limit 1)',
   );
   const kept = await source.run('backup', place, '--keep', '2');
-  expect(kept.stdout).toMatch(/of which 0 were copied.*\n1 old backups and 0 files deleted\n$/s);
+  expect(kept.stdout).toMatch(/0 of them new.*\n1 old backup and 0 files deleted\n$/s);
   expect(await listBackups(source, place)).not.toContain(first);
   expect((await source.run('backup', place, '--keep', '1')).stdout).toMatch(
-    /\n2 old backups and 1 files deleted\n$/,
+    /\n2 old backups and 1 file deleted\n$/,
   );
   expect(await listFiles(path.join(place, 'files'))).toHaveLength(3);
   expect(await source.run('verify', place)).toMatchObject({ exitCode: 0, stderr: '' });
@@ -103,7 +103,7 @@ it('is nothing without its manifest, and the next one uses its files', async () 
 
   const again = await source.run('backup', place, '--keep', '1');
   // A raw message has no checksum in its record: it is read again.
-  expect(again.stdout).toMatch(/of which 1 were copied.*\n1 old backups and 0 files deleted/s);
+  expect(again.stdout).toMatch(/1 of them new.*\n1 old backup and 0 files deleted/s);
   expect(await target.run('restore', place)).toMatchObject({ exitCode: 0 });
 });
 
@@ -190,7 +190,7 @@ it('tells nothing without the key', async () => {
   expect(await contentOf(target)).toEqual(await contentOf(source));
   // Another backup copies nothing, and old ones are deleted.
   const again = await source.runWith(withKey, 'backup', place, '--keep', '1');
-  expect(again.stdout).toMatch(/of which 0 were copied.*\n1 old backups and 0 files deleted/s);
+  expect(again.stdout).toMatch(/0 of them new.*\n1 old backup and 0 files deleted/s);
 });
 
 it('lies in a bucket as well', async () => {
@@ -204,7 +204,7 @@ it('lies in a bucket as well', async () => {
     for (const copied of [2, 0]) {
       const made = await source.runWith(env, 'backup', server.url, '--keep', '1');
       expect(made).toMatchObject({ exitCode: 0, stderr: '' });
-      expect(made.stdout).toContain(`of which ${copied} were copied`);
+      expect(made.stdout).toContain(`${copied} of them new`);
     }
     expect(await source.runWith(env, 'verify', server.url)).toMatchObject({ exitCode: 0, stderr: '' });
     const target = await createTarget();

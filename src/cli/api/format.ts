@@ -13,6 +13,11 @@ export function formatAddress({ name, address }: AddressJson): string {
   return name === '' ? address : `${name} <${address}>`;
 }
 
+/** `1 file`, `2 files`; for nouns that end so. */
+export function formatCount(count: number, noun: string): string {
+  return `${count} ${noun}${count === 1 ? '' : 's'}`;
+}
+
 /** To the minute, in UTC: `2026-01-31 12:00`. */
 export function formatMoment(timestamp: string): string {
   return timestamp.slice(0, 16).replace('T', ' ');

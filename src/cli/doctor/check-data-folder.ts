@@ -6,7 +6,7 @@ import { LmdbJournal } from '../../adapters/journal/lmdb-journal.ts';
 import { createSpool } from '../../adapters/journal/spool.ts';
 import type { Logger } from '../../app/base/basics.ts';
 import type { Config } from '../../config/config.ts';
-import { formatBytes, formatSeconds } from '../api/format.ts';
+import { formatBytes, formatCount, formatSeconds } from '../api/format.ts';
 import { ok, problem, warning, type Check, type Finding } from './finding.ts';
 import type { PatientData } from './patient-data.ts';
 
@@ -101,7 +101,7 @@ export function checkJournal(config: Config, data: PatientData, logger: Logger):
         const age = formatSeconds((Date.now() - Math.min(...madeAt)) / 1000);
         return [
           warning(
-            `${madeAt.length} sends in the journal are not in the database, the oldest for ${age}`,
+            `the database lacks ${formatCount(madeAt.length, 'send')} of the journal, the oldest for ${age}`,
             'Start the service: it records them.',
           ),
         ];

@@ -3,7 +3,7 @@ import { ConfigError } from '../../config/config-error.ts';
 import type { Config } from '../../config/config.ts';
 import { defineCommand } from '../command.ts';
 import { formatError } from '../command-logger.ts';
-import { printJson } from '../api/format.ts';
+import { formatCount, printJson } from '../api/format.ts';
 import { printable, type Output } from '../output.ts';
 import { createResolver } from '../sender-dns.ts';
 import { paint, type Style } from '../table.ts';
@@ -116,7 +116,6 @@ function linesBeside(text: string, columns: number | null, less = 0): readonly [
 }
 
 function summaryOf(problems: number, warnings: number, fine: number): string {
-  const many = (count: number, word: string) => `${count} ${word}${count === 1 ? '' : 's'}`;
-  if (problems + warnings === 0) return `all is well: ${many(fine, 'check')}`;
-  return `${many(problems, 'problem')}, ${many(warnings, 'warning')}; ${fine} are fine`;
+  if (problems + warnings === 0) return `all is well: ${formatCount(fine, 'check')}`;
+  return `${formatCount(problems, 'problem')}, ${formatCount(warnings, 'warning')}; ${fine} are fine`;
 }
