@@ -8,7 +8,7 @@ import { SourceMap } from 'node:module';
 import { fileURLToPath } from 'node:url';
 
 const FOLDER = new URL('.', import.meta.url).href;
-const PLACE = /(file:\/\/\S+):(\d+):(\d+)/;
+const PLACE = /(file:\/\/[^\s:]+):(\d{1,9}):(\d{1,9})/;
 
 /** null: the file has none. */
 const maps = new Map<string, SourceMap | null>();
