@@ -17,7 +17,7 @@ it('holds the built program and page, documents and files for operators, and not
     /^(?:package\.json|README\.md|LICENSE|CHANGELOG\.md|SECURITY\.md)$/,
     /^dist\/bundle\/[\w-]+\.js(?:\.map)?$/,
     /^page\/dist\/(?:assets\/)?[\w-]+(?:\.[\w-]+)*\.(?:html|svg|css|js|woff2)(?:\.br|\.gz)?$/,
-    /^docs\/(?:[\w-]+\.(?:md|json|sql)|hosting\/[\w-]+\.md)$/,
+    /^docs\/(?:[\w-]+\.(?:md|json|sql)|(?:hosting|decisions)\/[\w-]+\.md|benchmarks\/[\w-]+\.svg|images\/[\w-]+\.png)$/,
     /^ops\/[\w-]+\/[\w.-]+$/,
   ];
   expect(files.filter((file) => !expected.some((pattern) => pattern.test(file)))).toEqual([]);
@@ -26,12 +26,12 @@ it('holds the built program and page, documents and files for operators, and not
 it('has no document that links to one that it lacks, but for how the service is made', async () => {
   const files = new Set(await listPackedFiles());
   const missing = [...files]
-    .filter((file) => file.startsWith('docs/hosting/'))
+    .filter((file) => /^(?:docs\/.*|[^/]*)\.md$/.test(file))
     .flatMap((file) =>
-      [...readFileSync(path.join(ROOT, file), 'utf8').matchAll(/\]\(([^)#:]+)/g)].map(([, target = '']) =>
+      [...readFileSync(path.join(ROOT, file), 'utf8').matchAll(/\]\((?!https?:)([^)#:]+)/g)].map(([, target = '']) =>
         path.join(path.dirname(file), target),
       ),
     )
-    .filter((target) => !files.has(target));
+    .filter((target) => target.startsWith('docs/') && !files.has(target));
   expect(missing).toEqual([]);
 });
