@@ -28,8 +28,8 @@ it('has no document that links to one that it lacks, but for how the service is 
   const missing = [...files]
     .filter((file) => /^(?:docs\/.*|[^/]*)\.md$/.test(file))
     .flatMap((file) =>
-      [...readFileSync(path.join(ROOT, file), 'utf8').matchAll(/\]\((?!https?:)([^)#:]+)/g)].map(([, target = '']) =>
-        path.join(path.dirname(file), target),
+      [...readFileSync(path.join(ROOT, file), 'utf8').matchAll(/\]\((?!https?:)([^)#:]+)/g)].map(
+        ([, target = '']) => path.join(path.dirname(file), target),
       ),
     )
     .filter((target) => target.startsWith('docs/') && !files.has(target));
