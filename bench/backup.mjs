@@ -11,7 +11,6 @@ import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import pg from 'pg';
 import { migrateToLatest } from '../dist/adapters/postgres/db/migrate.js';
-import { createPool } from '../dist/adapters/postgres/db/pool.js';
 import { startEmbeddedPostgres } from '../dist/adapters/postgres/embedded/server.js';
 
 const EMAILS = Number(process.env.BENCH_EMAILS ?? 30_000);
@@ -43,13 +42,7 @@ await measure('restore', target, 'restore', place);
 async function fill() {
   const server = await startEmbeddedPostgres({ dataDir: source, logger });
   const connection = server.connection;
-  const pool = createPool({
-    connection,
-    maxConnections: 2,
-    connectTimeoutMs: 5000,
-    statementTimeoutMs: null,
-    logger,
-  });
+  const pool = new pg.Pool(connection);
   await migrateToLatest(pool);
   await pool.end();
   const client = new pg.Client(connection);

@@ -1,6 +1,7 @@
 /** Documents that are made from the code are fresh, and what they say of the tests is so. */
 import { execFile } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { describe, expect, it } from 'vitest';
@@ -21,6 +22,29 @@ it('the types of clients/typescript are those of docs/openapi.json', async () =>
   const npm = ['run', 'generate', '--workspace', 'clients/typescript', '--', '--check'];
   const root = fileURLToPath(new URL('../', import.meta.url));
   await expect(promisify(execFile)('npm', npm, { cwd: root })).resolves.toBeDefined();
+});
+
+it('docs/architecture.md tells the layers of each floor that the lint rule holds', () => {
+  const text = readFileSync(new URL('../docs/architecture.md', import.meta.url), 'utf8');
+  const told = [...text.matchAll(/^\| `(app|adapters\/\w+)` +\| ((?:[^|]* · )+[^|]*)\|$/gm)].flatMap(
+    ([, floor = '', row = '']) => {
+      const layers = row
+        .split(' · ')
+        .map((layer) => [...layer.matchAll(/`([\w-]+)`/g)].map(([, area]) => area));
+      return layers.flatMap((areas, index) =>
+        areas.map((area) => [`src/${floor}/${area}`, [area, ...layers.slice(0, index).flat()]]),
+      );
+    },
+  );
+  const { forbidden } = createRequire(import.meta.url)('../.dependency-cruiser.cjs') as {
+    readonly forbidden: readonly { readonly name: string; readonly to: { readonly pathNot?: string } }[];
+  };
+  const held = forbidden.flatMap(({ name, to }) => {
+    const [, area] = /^areas-import-those-below: (src\/(?:app|adapters\/\w+)\/.+)$/.exec(name) ?? [];
+    return area === undefined ? [] : [[area, /\/\((.+?)\)/.exec(to.pathNot ?? '')?.[1]?.split('|')]];
+  });
+  expect(Object.fromEntries(told)).toEqual(Object.fromEntries(held));
+  expect(told.length).toBeGreaterThan(60);
 });
 
 describe('docs/security.md', () => {

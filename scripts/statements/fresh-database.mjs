@@ -10,7 +10,6 @@ const logger = { debug() {}, info() {}, warn() {}, error: console.error };
 export async function withDatabase(dist, work) {
   const postgres = path.join(dist, 'adapters', 'postgres');
   const { startEmbeddedPostgres } = await import(path.join(postgres, 'embedded', 'server.js'));
-  const { createPool } = await import(path.join(postgres, 'db', 'pool.js'));
   const { DEFAULT_SCHEMA } = await import(path.join(postgres, 'db', 'session.js'));
   const { migrateToLatest } = await import(path.join(postgres, 'db', 'migrate.js'));
   const folder = await fs.mkdtemp(path.join(os.tmpdir(), 'email-worker-statements-'));
@@ -18,13 +17,7 @@ export async function withDatabase(dist, work) {
     const server = await startEmbeddedPostgres({ dataDir: path.join(folder, 'data'), logger });
     try {
       const { connection } = server;
-      const pool = createPool({
-        connection,
-        maxConnections: 2,
-        connectTimeoutMs: 10_000,
-        statementTimeoutMs: null,
-        logger,
-      });
+      const pool = new pg.Pool(connection);
       await migrateToLatest(pool);
       await pool.end();
       const client = new pg.Client({ ...connection, options: `-c search_path=${DEFAULT_SCHEMA}` });

@@ -4,20 +4,27 @@
  * in between.
  */
 import type { Author } from '../core/keys/author.ts';
-import type { AuditLog, BegunAct } from './audit/audit-ports.ts';
 import type { Logger } from './base/basics.ts';
-import type { Suppression } from '../core/delivery/suppression.ts';
 import { ServiceError } from '../core/errors.ts';
-import { formatEventId } from '../core/event/event-id.ts';
 import type { Application } from './application.ts';
+import type { AuditLog } from './audit/audit-ports.ts';
+import {
+  changedFields,
+  hostOf,
+  targetOf,
+  toAuditDetails,
+  toDecisionFields,
+  toEmailFields,
+  toKeyFields,
+  toRegistrationFields,
+  toSuppressionFields,
+  toTemplateFields,
+  toWebhookFields,
+  type Fields,
+} from './audited-fields.ts';
 import type { Erasure } from './erase/erasure-ports.ts';
 import type { PersonRequest } from './erase/erase-people.ts';
-import type { CustomerRegistration } from './customers/customer-ports.ts';
-import type { StoredKey } from './keys/key-ports.ts';
 import type { SecurityEvent, SecurityLog } from './base/security-log.ts';
-import type { Template } from './templates/template-ports.ts';
-import type { ThreadChange } from './threads/thread-record-ports.ts';
-import type { DecisionResult } from './threads/thread-decisions.ts';
 import type { WebhookView } from './webhooks/use-cases.ts';
 
 /** The person or program that acts, as an edge knows it. */
@@ -68,12 +75,8 @@ export type Operations = {
   | 'rotateKey'
 >;
 
-/** Entries of a list that are logged; beyond them only their number. */
-const MAX_TOLD = 100;
 /** Emails whose thread is looked up before they are moved; each is read whole. */
 const MAX_LOCATED = 20;
-
-type Fields = Readonly<Record<string, unknown>>;
 
 export interface AuditPorts {
   readonly security: SecurityLog;
@@ -399,32 +402,6 @@ export function auditOperations(
   };
 }
 
-/**
- * What may name a person stays out of the audit log, which outlives their erasure: of an address it has a digest that tells whether two
- * are one, and the feed has what people wrote of a thread.
- */
-const PERSONAL_FIELDS: ReadonlySet<string> = new Set([
-  'address',
-  'addresses',
-  'domains',
-  'labels',
-  'assignee',
-]);
-
-function toAuditDetails(fields: Fields): Fields {
-  return Object.fromEntries(Object.entries(fields).filter(([name]) => !PERSONAL_FIELDS.has(name)));
-}
-
-/** The first identifier that the act names, or else its address. */
-function targetOf(what: Fields): Pick<BegunAct, 'target' | 'targetAddress'> {
-  const [, id] =
-    Object.entries(what).find(([name, value]) => name.endsWith('Id') && typeof value === 'string') ?? [];
-  if (typeof id === 'string') return { target: id };
-  const { address } = what;
-  const targetAddress = typeof address === 'string' ? address.trim().toLowerCase() : null;
-  return { target: null, targetAddress };
-}
-
 /** In a protocol that is kept. */
 const nameOf = ({ credential, key }: HttpActor): string =>
   key?.kind === 'key' ? `key ${key.id}` : `secret ${credential}`;
@@ -444,65 +421,4 @@ async function threadsOf(application: Application, emailIds: readonly string[]):
   const threads: Record<string, string> = {};
   for (const id of emailIds.slice(0, MAX_LOCATED)) threads[id] = (await application.readEmail(id)).threadId;
   return threads;
-}
-
-function toSuppressionFields({ reason, since }: Suppression): Fields {
-  return { reason, since };
-}
-
-function toRegistrationFields({ companyId, addresses, domains }: CustomerRegistration): Fields {
-  return {
-    companyId,
-    addresses: addresses.slice(0, MAX_TOLD).map(({ address }) => address),
-    addressCount: addresses.length,
-    domains: domains.slice(0, MAX_TOLD).map(({ domain }) => domain),
-    domainCount: domains.length,
-  };
-}
-
-function toEmailFields({ emailIds }: { readonly emailIds: readonly string[] }): Fields {
-  return { emailIds: emailIds.slice(0, MAX_TOLD), emailCount: emailIds.length };
-}
-
-function changedFields({ version: _version, authorKeyId: _key, ...change }: ThreadChange): readonly string[] {
-  return Object.entries(change).flatMap(([field, value]) =>
-    value === undefined || (Array.isArray(value) && value.length === 0 && field !== 'labels') ? [] : [field],
-  );
-}
-
-function toDecisionFields({ threadId, changed, decision }: DecisionResult): Fields {
-  return { threadId, changed, decisionId: decision?.id ?? null };
-}
-
-/** Not the whole address: many hold a token in their path. */
-const hostOf = (url: string): string | null => (URL.canParse(url) ? new URL(url).host : null);
-
-/** Not what it says. */
-function toTemplateFields({ id, accountId, name, version }: Template): Fields {
-  return { id, accountId, name, version };
-}
-
-function toKeyFields({ id, name, rights, accounts, expiresAt, oldSecretUntil }: StoredKey): Fields {
-  return { id, name, rights, accounts, expiresAt, oldSecretUntil };
-}
-
-function toWebhookFields({
-  id,
-  url,
-  pause,
-  position,
-  headerNames,
-  maxInFlight,
-  payload,
-}: WebhookView): Fields {
-  const state = pause === null ? 'active' : 'paused';
-  return {
-    id,
-    host: hostOf(url),
-    state,
-    position: formatEventId(position),
-    headerNames,
-    maxInFlight,
-    payload,
-  };
 }

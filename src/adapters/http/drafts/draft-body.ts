@@ -7,20 +7,9 @@ import { invalidRequest, ServiceError } from '../../../core/errors.ts';
 import type { HttpLimits } from '../connections/limits.ts';
 import { ForwardBody, readFlag, readLanguage, readReplyBody, readTimeZone } from '../reply/reply-body.ts';
 import { Uuid } from '../schemas/schemas.ts';
-import {
-  AttachmentBody,
-  readAttachments,
-  readSendBody,
-  readSendFields,
-  readText,
-  readUuid,
-  refuseUnknown,
-  SendBody,
-  toFields,
-  wrongType,
-  type EmailJson,
-  type Fields,
-} from '../send/send-body.ts';
+import { readText, readUuid, refuseUnknown, toFields, wrongType, type Fields } from '../body/fields.ts';
+import { AttachmentBody, readAttachments, type EmailJson } from '../send/attachment-body.ts';
+import { readSendBody, readSendFields, SendBody } from '../send/send-body.ts';
 import { isStorable } from '../../../core/storable-text.ts';
 
 const { attachments: _files, ...MESSAGE_PROPERTIES } = SendBody.properties;

@@ -3,17 +3,9 @@ import { REPLY_LANGUAGES, isTimeZone, type ReplyLanguage } from '../../../core/r
 import { invalidRequest, ServiceError } from '../../../core/errors.ts';
 import type { ReplyKind, ReplyRequest } from '../../../app/reply/use-cases.ts';
 import type { HttpLimits } from '../connections/limits.ts';
-import {
-  readSendFields,
-  refuseNoBody,
-  refuseUnknown,
-  SendBody,
-  toFields,
-  WithTemplate,
-  wrongType,
-  type EmailJson,
-  type Fields,
-} from '../send/send-body.ts';
+import { refuseUnknown, toFields, wrongType, type Fields } from '../body/fields.ts';
+import type { EmailJson } from '../send/attachment-body.ts';
+import { readSendFields, refuseNoBody, SendBody, WithTemplate } from '../send/send-body.ts';
 
 export const Language = {
   title: 'ReplyLanguage',

@@ -34,6 +34,10 @@ export function readUuidParameter(parameters: object, name: string): string {
 export const Uuid = { title: 'Uuid', type: 'string', format: 'uuid', pattern: UUID_PATTERN } as const;
 export const NullableUuid = { ...Uuid, title: 'NullableUuid', type: ['string', 'null'] } as const;
 
+/** Blank ones are skipped in practice; the document does not invite them. */
+export const NonBlankText = { title: 'NonBlankText', type: 'string', pattern: '\\S' } as const;
+export const OptionalText = (description: string) => ({ type: ['string', 'null'], description }) as const;
+
 export const Timestamp = {
   title: 'Timestamp',
   $comment: 'ISO 8601 in UTC, with milliseconds.',

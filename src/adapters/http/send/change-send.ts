@@ -9,14 +9,9 @@ import { EmailDetailSchema, toEmailDetailJson } from '../emails/email-detail.ts'
 import { errorResponses } from '../schemas/error-schemas.ts';
 import { EmailParams, jsonResponse, readUuidParameter } from '../schemas/schemas.ts';
 import { SEND_ERRORS } from './send-answer.ts';
-import {
-  readSendFields,
-  refuseNoBody,
-  refuseUnknown,
-  SendBody,
-  toFields,
-  type EmailJson,
-} from './send-body.ts';
+import { refuseUnknown, toFields } from '../body/fields.ts';
+import type { EmailJson } from './attachment-body.ts';
+import { readSendFields, refuseNoBody, SendBody } from './send-body.ts';
 import type { SendInput } from './send-input.ts';
 
 const { to, cc, bcc, subject, text_body, html_body, attachments, send_at } = SendBody.properties;

@@ -19,7 +19,9 @@ import {
   SentResult,
   toSendJson,
 } from './send-answer.ts';
-import { readSendBody, refuseUnknown, SendBody, toFields, wrongType, type EmailJson } from './send-body.ts';
+import { refuseUnknown, toFields, wrongType } from '../body/fields.ts';
+import type { EmailJson } from './attachment-body.ts';
+import { readSendBody, SendBody } from './send-body.ts';
 import type { SendInput } from './send-input.ts';
 
 const BatchBody = {

@@ -5,10 +5,7 @@
  */
 import { AUTO_SUBMITTED, type AutoSubmitted } from '../../../core/delivery/loop-guard.ts';
 import type { TemplateUse } from '../../../app/templates/use-cases.ts';
-import type { FileReference, SendAttachment } from '../../../app/send/take-references.ts';
 import type { SendRequest } from '../../../app/send/use-cases.ts';
-import { sizeOf } from '../../../app/files/content.ts';
-import type { Content } from '../../../app/files/file-ports.ts';
 import { isListName, MAX_LIST_CHARS } from '../../../core/unsubscribe/list-name.ts';
 import { MAX_LANE_LENGTH, PRIORITIES, type Priority } from '../../../core/delivery/priority.ts';
 import { STANDARD_HEADERS, type CustomHeaders } from '../../../core/message/custom-headers.ts';
@@ -16,22 +13,28 @@ import { MAX_CUSTOM_HEADERS, MAX_METADATA_BYTES, MAX_TAGS } from '../../../core/
 import { MAX_TEMPLATE_VERSION, MAX_VARIABLES_BYTES } from '../../../core/templates/limits.ts';
 import type { Metadata } from '../../../core/message/tags.ts';
 import { MAX_FROM_NAME_CHARS } from '../../../app/base/limits.ts';
-import { invalidRequest, ServiceError, TYPE_TEXTS } from '../../../core/errors.ts';
-import { decodeBase64 } from '../body/base64-decoder.ts';
+import { invalidRequest, ServiceError } from '../../../core/errors.ts';
+import {
+  isBlank,
+  readText,
+  readUuid,
+  refuseUnknown,
+  toFields,
+  wrongType,
+  type Fields,
+} from '../body/fields.ts';
 import type { JsonWithLongStrings } from '../body/json-long-strings.ts';
 import type { HttpLimits } from '../connections/limits.ts';
-import { NullableUuid, Uuid, UUID_PATTERN } from '../schemas/schemas.ts';
-
-/** Blank ones are skipped in practice; the document does not invite them. */
-const NonBlank = { title: 'NonBlankText', type: 'string', pattern: '\\S' } as const;
+import { NonBlankText, NullableUuid, OptionalText, Uuid } from '../schemas/schemas.ts';
+import { AnyAttachment, readAttachments, type EmailJson } from './attachment-body.ts';
 
 const AddressList = (description: string) =>
   ({
     description,
-    anyOf: [NonBlank, { type: 'array', minItems: 1, items: NonBlank }],
+    anyOf: [NonBlankText, { type: 'array', minItems: 1, items: NonBlankText }],
   }) as const;
 
-export const OptionalAddressList = (description: string) =>
+const OptionalAddressList = (description: string) =>
   ({
     description,
     anyOf: [{ type: 'string' }, { type: 'array', items: { type: 'string' } }, { type: 'null' }],
@@ -39,56 +42,6 @@ export const OptionalAddressList = (description: string) =>
 
 const OptionalUuid = (description: string) => ({ ...NullableUuid, description }) as const;
 
-const OptionalText = (description: string) => ({ type: ['string', 'null'], description }) as const;
-
-const CONTENT_ID = OptionalText(
-  'For an image that the HTML shows by `cid:…`. One that it does not refer to is a file like any other.',
-);
-
-export const AttachmentBody = {
-  type: 'object',
-  title: 'AttachmentInput',
-  additionalProperties: false,
-  required: ['filename', 'content'],
-  properties: {
-    filename: NonBlank,
-    content: {
-      type: 'string',
-      contentEncoding: 'base64',
-      description: 'Base64 of RFC 4648 §4 with padding; line breaks and spaces are skipped.',
-    },
-    content_type: OptionalText('MIME type; application/octet-stream when it is absent.'),
-    content_id: CONTENT_ID,
-  },
-} as const;
-
-const OptionalName = { title: 'NullableNonBlankText', type: ['string', 'null'], pattern: '\\S' } as const;
-
-/** A file that is here already; `field` names it. */
-const NamedFile = (title: string, field: string, description: string) => ({
-  type: 'object',
-  title,
-  additionalProperties: false,
-  required: [field],
-  properties: {
-    [field]: { ...Uuid, description },
-    filename: { ...OptionalName, description: 'Default: that of the file.' },
-    content_type: OptionalText('Default: that of the file.'),
-    content_id: CONTENT_ID,
-  },
-});
-
-export const AnyAttachment = {
-  anyOf: [
-    AttachmentBody,
-    NamedFile('UploadedAttachment', 'upload_id', 'A file of `POST /api/uploads`.'),
-    NamedFile(
-      'RecordedAttachment',
-      'attachment_id',
-      'A file of a recorded email of the same account: it is sent along. Needs the right `read` as well.',
-    ),
-  ],
-};
 const UnsubscribeBody = {
   type: 'object',
   title: 'UnsubscribeInput',
@@ -127,12 +80,12 @@ export const SendBody = {
     {
       title: 'WithTextBody',
       required: ['subject', 'text_body'],
-      properties: { subject: NonBlank, text_body: { type: 'string', minLength: 1 } },
+      properties: { subject: NonBlankText, text_body: { type: 'string', minLength: 1 } },
     },
     {
       title: 'WithHtmlBody',
       required: ['subject', 'html_body'],
-      properties: { subject: NonBlank, html_body: { type: 'string', minLength: 1 } },
+      properties: { subject: NonBlankText, html_body: { type: 'string', minLength: 1 } },
     },
     WithTemplate,
   ],
@@ -220,18 +173,7 @@ export const SendBody = {
 } as const;
 
 const SEND_FIELDS = new Set(Object.keys(SendBody.properties));
-const ATTACHMENT_FIELDS = new Set([...Object.keys(AttachmentBody.properties), 'upload_id', 'attachment_id']);
 const UNSUBSCRIBE_FIELDS = new Set(Object.keys(UnsubscribeBody.properties));
-const UUID = new RegExp(UUID_PATTERN);
-
-export type Fields = Readonly<Record<string, unknown>>;
-
-/** The body of an operation that takes an email. */
-export interface EmailJson extends JsonWithLongStrings {
-  /** Called where a file of a stored email is to be sent: only a caller who may read it may send it. Throws `forbidden_right`. */
-  readonly requireRead: () => void;
-}
-
 /** Throws ServiceError with status 400, or `attachments_too_large`. */
 export function readSendBody(json: EmailJson, limits: HttpLimits): SendRequest {
   const body = toFields(json.value);
@@ -400,108 +342,7 @@ function readAddressLists(body: Fields, field: string): readonly string[] {
   return texts.filter((text) => text.trim() !== '');
 }
 
-export function readText(body: Fields, field: string, path = field): string | null {
-  const value = body[field] ?? null;
-  if (value !== null && typeof value !== 'string') throw wrongType(path, 'string');
-  return value;
-}
-
-export function readUuid(body: Fields, field: string, path = field): string | null {
-  const text = readText(body, field, path);
-  if (text !== null && !UUID.test(text)) throw new ServiceError('invalid_uuid', { values: { field: path } });
-  return text === null ? null : text.toLowerCase();
-}
-
-/** @param readOther what an operation takes beside new files; null: the entry is a new one */
-export function readAttachments<Other = never>(
-  value: unknown,
-  json: EmailJson,
-  limits: HttpLimits,
-  readOther: (fields: Fields, path: string) => Other | null = () => null,
-): readonly (SendAttachment | Other)[] {
-  const list: unknown = value ?? [];
-  if (!Array.isArray(list)) throw wrongType('attachments', 'objects');
-  if (list.length > limits.maxAttachments) {
-    throw invalidRequest('too_many_entries', { field: 'attachments', limit: limits.maxAttachments });
-  }
-  let totalBytes = 0;
-  return list.map((item: unknown, index) => {
-    const path = `attachments[${index}]`;
-    const fields = toFields(item);
-    if (fields === null) throw wrongType(path, 'object');
-    const other = readOther(fields, path);
-    if (other !== null) return other;
-    refuseUnknown(fields, ATTACHMENT_FIELDS, `${path}.`);
-
-    const filename = readText(fields, 'filename', `${path}.filename`);
-    const contentType = readText(fields, 'content_type', `${path}.content_type`);
-    const contentId = readText(fields, 'content_id', `${path}.content_id`);
-    const details = { filename, contentType, ...(contentId === null ? {} : { contentId }) };
-    const reference = readReference(fields, path, json);
-    if (reference !== null) {
-      if (filename !== null && isBlank(filename)) throw invalidFilename(path);
-      return { ...details, content: reference };
-    }
-    if (isBlank(filename)) throw invalidFilename(path);
-    const text = readText(fields, 'content', `${path}.content`);
-    if (text === null) throw invalidRequest('missing', { field: `${path}.content` });
-
-    const content = toContent(text, json.longStrings);
-    if (content === 'invalid') {
-      throw new ServiceError('invalid_base64', { values: { field: `${path}.content` } });
-    }
-    totalBytes += sizeOf(content);
-    if (totalBytes > limits.maxAttachmentBytes) {
-      throw new ServiceError('attachments_too_large', { values: { limit: limits.maxAttachmentBytes } });
-    }
-    return { ...details, content };
-  });
-}
-
-const invalidFilename = (path: string) =>
-  new ServiceError('invalid_filename', { values: { field: `${path}.filename` } });
-
-/** null when the bytes are given themselves. */
-function readReference(fields: Fields, path: string, { requireRead }: EmailJson): FileReference | null {
-  const upload = readUuid(fields, 'upload_id', `${path}.upload_id`);
-  const attachment = readUuid(fields, 'attachment_id', `${path}.attachment_id`);
-  const given = [upload, attachment, fields['content'] ?? null].filter((value) => value !== null);
-  if (given.length > 1) throw invalidRequest('one_content', { field: path });
-  if (upload !== null) return { kind: 'upload', id: upload };
-  if (attachment === null) return null;
-  requireRead();
-  return { kind: 'attachment', id: attachment };
-}
-
-function toContent(text: string, longStrings: JsonWithLongStrings['longStrings']): Content | 'invalid' {
-  const long = longStrings.get(text);
-  if (long !== undefined) return long;
-  const bytes = decodeBase64(text);
-  return bytes === null ? 'invalid' : { kind: 'bytes', bytes };
-}
-
-/** Own fields only, `__proto__` included: JSON.parse makes it an own field, and it is unknown like any other. */
-export function toFields(value: unknown): Fields | null {
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) return null;
-  return Object.assign(Object.create(null), Object.fromEntries(Object.entries(value)));
-}
-
-export function refuseUnknown(fields: Fields, known: ReadonlySet<string>, path: string): void {
-  const unknown = Object.keys(fields).find((field) => !known.has(field));
-  if (unknown !== undefined) throw new ServiceError('unknown_field', { values: { field: path + unknown } });
-}
-
-/** Nothing that a recipient or a subject could be: absent, null, white space, or a list of these. */
-function isBlank(value: unknown): boolean {
-  if (Array.isArray(value)) return value.every(isBlank);
-  return value === undefined || value === null || (typeof value === 'string' && value.trim() === '');
-}
-
 /** Bodies may be white space; only an empty one counts as not given. */
 function isEmpty(value: unknown): boolean {
   return value === undefined || value === null || value === '';
-}
-
-export function wrongType(field: string, type: string): ServiceError {
-  return invalidRequest('wrong_type', { field, type: TYPE_TEXTS[type] ?? type });
 }

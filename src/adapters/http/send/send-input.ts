@@ -12,7 +12,7 @@ import type { HttpLimits } from '../connections/limits.ts';
 import { readIdempotencyKey, REPLAYED_HEADER } from './idempotency-key.ts';
 import { prefersAsync } from './prefer.ts';
 import { answerSend } from './send-answer.ts';
-import type { EmailJson } from './send-body.ts';
+import type { EmailJson } from './attachment-body.ts';
 
 type ReadBody<Input> = (json: EmailJson, limits: HttpLimits) => Input;
 

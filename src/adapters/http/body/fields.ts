@@ -1,0 +1,43 @@
+/**
+ * Fields of a JSON body that the code reads itself, since no schema says its mistakes in the fixed order of spec.md: each
+ * function throws the ServiceError of one mistake, and names the field by its path.
+ */
+import { invalidRequest, ServiceError, TYPE_TEXTS } from '../../../core/errors.ts';
+import { UUID_PATTERN } from '../schemas/schemas.ts';
+
+const UUID = new RegExp(UUID_PATTERN);
+
+export type Fields = Readonly<Record<string, unknown>>;
+
+/** Own fields only, `__proto__` included: JSON.parse makes it an own field, and it is unknown like any other. */
+export function toFields(value: unknown): Fields | null {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return null;
+  return Object.assign(Object.create(null), Object.fromEntries(Object.entries(value)));
+}
+
+export function refuseUnknown(fields: Fields, known: ReadonlySet<string>, path: string): void {
+  const unknown = Object.keys(fields).find((field) => !known.has(field));
+  if (unknown !== undefined) throw new ServiceError('unknown_field', { values: { field: path + unknown } });
+}
+
+export function readText(body: Fields, field: string, path = field): string | null {
+  const value = body[field] ?? null;
+  if (value !== null && typeof value !== 'string') throw wrongType(path, 'string');
+  return value;
+}
+
+export function readUuid(body: Fields, field: string, path = field): string | null {
+  const text = readText(body, field, path);
+  if (text !== null && !UUID.test(text)) throw new ServiceError('invalid_uuid', { values: { field: path } });
+  return text === null ? null : text.toLowerCase();
+}
+
+/** Nothing that a recipient or a subject could be: absent, null, white space, or a list of these. */
+export function isBlank(value: unknown): boolean {
+  if (Array.isArray(value)) return value.every(isBlank);
+  return value === undefined || value === null || (typeof value === 'string' && value.trim() === '');
+}
+
+export function wrongType(field: string, type: string): ServiceError {
+  return invalidRequest('wrong_type', { field, type: TYPE_TEXTS[type] ?? type });
+}
