@@ -36,10 +36,7 @@ export interface BackupSource {
 }
 
 /** What is restored: the facts of a snapshot, and its rows. */
-export interface RestoredDatabase extends Pick<
-  Manifest,
-  'databaseId' | 'migrations' | 'schemaDigest' | 'serviceVersion' | 'eventPosition'
-> {
+export interface RestoredDatabase extends Pick<Manifest, 'schemaDigest' | 'serviceVersion'> {
   readonly takenAt: Date;
   /** `rows`: null when it is known at the end alone. */
   readonly tables: readonly (SnapshotTable & { readonly rows: number | null })[];

@@ -57,7 +57,7 @@ export async function restoreBackup(ports: RestorePorts, options: RestoreOptions
   }
   if (state.kind !== 'filled') await target.markUnfinished();
 
-  onStep(`restoring ${manifest.files.count} files`);
+  onStep('restoring files');
   const storedFiles = await restoreFiles(ports, id, manifest, signal);
   signal.throwIfAborted();
   onStep('restoring the database');
