@@ -32,7 +32,7 @@ const headers = { authorization: `Bearer ${SECRET}`, 'content-type': 'applicatio
 const folder = mkdtempSync(path.join(tmpdir(), 'email-worker-nodes-'));
 const ended = [];
 
-/** Until `stop`: a program that listens on the port. */
+/** Starts a program that listens on the port, and is stopped at the end. Returns its process id. */
 async function startServer(program, args, port) {
   const child = spawn(program, args, { stdio: ['ignore', 'ignore', 'inherit'] });
   const exited = once(child, 'exit');
