@@ -8,7 +8,9 @@ import { createPool, isAway, type PoolOptions } from '../adapters/postgres/db/po
 import { createReplicaReads, type ReplicaReads } from '../adapters/postgres/db/replica-reads.ts';
 import { keepStatistics } from '../adapters/postgres/db/statistics.ts';
 import type { Logger } from '../app/base/basics.ts';
+import { createFailureLog } from '../app/base/failure-log.ts';
 import type { Config } from '../config/config.ts';
+import { ServiceError } from '../core/errors.ts';
 import type { Teardown } from './teardown.ts';
 
 export interface OpenDatabase {
@@ -161,6 +163,7 @@ export async function openUnlimitedDatabase(
 async function migrateWhenThere(options: PoolOptions, logger: Logger): Promise<void> {
   const { signal } = options;
   const deadline = performance.now() + START_PATIENCE_MS;
+  const failures = createFailureLog(logger, 'the database is not there yet; waiting for it');
   for (;;) {
     signal?.throwIfAborted();
     const pool = createPool({ ...options, maxConnections: 2, statementTimeoutMs: null });
@@ -170,8 +173,9 @@ async function migrateWhenThere(options: PoolOptions, logger: Logger): Promise<v
     } catch (err) {
       signal?.throwIfAborted();
       if (!isAway(err) || performance.now() > deadline) throw err;
-      const cause = err instanceof Error && err.cause instanceof Error ? err.cause : err;
-      logger.warn({ reason: String(cause) }, 'the database is not there yet');
+      failures.failed(
+        err instanceof ServiceError ? err : new ServiceError('database_unavailable', { cause: err }),
+      );
     } finally {
       await pool.end();
     }

@@ -37,6 +37,7 @@ export class WorkWatch implements Loop {
   readonly #pollMs: number;
   readonly #busyMs: number;
   readonly #timers: Timers;
+  readonly #logger: Logger;
   readonly #failures;
   readonly #wakes = new Map<WorkKind, () => void>();
   #cancelLook = () => {};
@@ -57,6 +58,7 @@ export class WorkWatch implements Loop {
     this.#pollMs = pollMs;
     this.#busyMs = Math.min(BUSY_MS, pollMs);
     this.#timers = timers;
+    this.#logger = logger;
     this.#failures = createFailureLog(logger, 'the database can not be asked for work; trying again');
   }
 
@@ -96,7 +98,7 @@ export class WorkWatch implements Loop {
     let isBusy = false;
     try {
       const due = await this.#work.find();
-      this.#failures.worked();
+      if (this.#failures.worked()) this.#logger.info({}, 'the database answers again');
       if (!this.#isStopped) isBusy = this.#wakeFor(due);
     } catch (error) {
       this.#isBlind = true;

@@ -34,10 +34,50 @@ export function createFileLogger(path: string): Logger {
 
 function create(level: string, destination: DestinationStream): Logger {
   return pino(
-    { level, base: null, timestamp: pino.stdTimeFunctions.isoTime, redact: REDACTED, mixin: addRequestId },
+    {
+      level,
+      base: null,
+      timestamp: pino.stdTimeFunctions.isoTime,
+      redact: REDACTED,
+      mixin: addRequestId,
+      serializers: { err: toLoggedError },
+    },
     destination,
   );
 }
+
+/**
+ * A server that is away is told in words: many notice it at the same moment, and where in the program says nothing of the reason. Other
+ * errors have their stack.
+ */
+function toLoggedError(error: unknown): unknown {
+  if (!(error instanceof Error)) return error;
+  const full = pino.stdSerializers.err(error);
+  if (!causesOf(error).some(isOfConnection)) return full;
+  const code = 'code' in error ? { code: error.code } : {};
+  return { type: full.type, message: full.message, ...code };
+}
+
+function causesOf(error: Error): readonly Error[] {
+  const causes = [error];
+  while (causes.length < MAX_CAUSES) {
+    const cause = causes.at(-1)?.cause;
+    if (!(cause instanceof Error)) break;
+    causes.push(cause);
+  }
+  return causes;
+}
+
+/** A cause may be its own. */
+const MAX_CAUSES = 5;
+
+/** Of the network, and of a PostgreSQL that ends, starts or cuts its connections (SQLSTATE). `pg` has no code for a broken one. */
+const CONNECTION_CODES =
+  /^(?:ECONN(?:REFUSED|RESET|ABORTED)|EPIPE|ETIMEDOUT|EHOSTUNREACH|ENETUNREACH|ENOTFOUND|EAI_AGAIN|57P0[123]|08...)$/;
+
+const isOfConnection = (error: Error): boolean =>
+  ('code' in error && typeof error.code === 'string' && CONNECTION_CODES.test(error.code)) ||
+  error.message.startsWith('Connection terminated');
 
 /** Nothing for what no request caused. */
 function addRequestId(): object {

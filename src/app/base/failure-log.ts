@@ -4,8 +4,8 @@ import type { Logger } from './basics.ts';
 
 export interface FailureLog {
   failed(error: unknown, fields?: object): void;
-  /** The next failure is logged, whatever it is. */
-  worked(): void;
+  /** The next failure is logged, whatever it is. True when a failure has ended. */
+  worked(): boolean;
 }
 
 /** @param text what a failure means, for the operator. It is a warning when the cause is temporary, else an error. */
@@ -20,7 +20,9 @@ export function createFailureLog(logger: Logger, text: string): FailureLog {
       logger[level]({ ...fields, err }, text);
     },
     worked() {
+      const hadFailed = last !== null;
       last = null;
+      return hadFailed;
     },
   };
 }

@@ -2,6 +2,7 @@
 import pg from 'pg';
 import { ServiceError } from '../../../core/errors.ts';
 import type { Logger } from '../../../app/base/basics.ts';
+import { createFailureLog } from '../../../app/base/failure-log.ts';
 import { outsideRequests } from '../../../app/base/request-scope.ts';
 import { Connection, createCuttable, introduce, isReadTimeout } from './connection.ts';
 import { DEFAULT_SCHEMA, type Pooler } from './session.ts';
@@ -45,11 +46,13 @@ export function createPool(options: PoolOptions): pg.Pool {
     ...hooks,
     keepAlive: true,
   });
-  // An idle connection that breaks is replaced by the pool; without a listener it would end the process.
+  // An idle connection that breaks is replaced by the pool; without a listener it would end the process. As a rule all break at once.
+  const failures = createFailureLog(options.logger, 'idle database connections broke');
   pool.on(
     'error',
-    outsideRequests((err: Error) => options.logger.warn({ err }, 'an idle database connection broke')),
+    outsideRequests((cause: Error) => failures.failed(new ServiceError('database_unavailable', { cause }))),
   );
+  pool.on('connect', () => failures.worked());
   return pool;
 }
 
