@@ -328,6 +328,8 @@ export interface ServiceErrorOptions {
   readonly values?: Readonly<Record<string, string | number>>;
   /** What the caller may see beside `error`, as `details`: what a mail server said, or the event to go on behind. */
   readonly details?: string;
+  /** Of a send that failed: the email that is recorded, or will be. */
+  readonly emailId?: string;
   /** When the same request may succeed; only for codes with the status 429. */
   readonly retryAfterSeconds?: number;
   /** The internal reason, for the log. */
@@ -343,6 +345,7 @@ export class ServiceError extends Error {
   /** The German text, values filled in. */
   readonly text: string;
   readonly details: string | undefined;
+  readonly emailId: string | undefined;
   readonly retryAfterSeconds: number | undefined;
 
   constructor(code: ErrorCode, options: ServiceErrorOptions = {}) {
@@ -354,6 +357,7 @@ export class ServiceError extends Error {
     this.temporary = entry.temporary;
     this.text = fillIn(entry.text, options.values);
     this.details = options.details;
+    this.emailId = options.emailId;
     this.retryAfterSeconds = options.retryAfterSeconds;
   }
 }

@@ -158,6 +158,18 @@ describe('send', () => {
     expect([refused.exitCode, refused.stdout]).toEqual([1, '']);
     expect(refused.stderr).toMatch(/^email-worker send: send_failed: .*550/);
     expect(refused.stderr).not.toContain('idempotency');
+    expect(refused.stderr).toMatch(/; the email is [0-9a-f-]{36}\n$/);
+    const partly = await run([
+      'send',
+      '--to',
+      'ada@example.com, x@refused.test',
+      '--subject',
+      'y',
+      '--text',
+      'z',
+    ]);
+    expect([partly.exitCode, partly.stdout]).toEqual([1, expect.stringMatching(/^sent /)]);
+    expect(partly.stderr).toMatch(/^x@refused\.test was refused: 550 /);
     const wrong = await run(['send', '--to', 'no-address', '--subject', 'y', '--text', 'z']);
     expect([wrong.exitCode, wrong.stderr]).toEqual([1, expect.stringContaining('invalid_address')]);
   });

@@ -139,8 +139,9 @@ describe('4.2 POST /api/send', () => {
   it('answers 500 with error and details when sending fails, and records the failure', async () => {
     const response = await service.request('/api/send', { json: { ...MAIL, to: 'nobody@refused.test' } });
     const body = await expectError(response, 500, 'send_failed');
-    expect(Object.keys(body).sort()).toEqual(['code', 'details', 'error']);
+    expect(Object.keys(body).sort()).toEqual(['code', 'details', 'error', 'id']);
     expect(body.details).toContain('no such user');
+    expect(await (await service.request(`/api/emails/${body.id}`)).json()).toMatchObject({ state: 'failed' });
   });
 
   it('sends text and HTML as alternatives', async () => {

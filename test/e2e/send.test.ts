@@ -135,6 +135,9 @@ describe.skipIf(skipWithoutMailServers())('a send through Postfix into a Dovecot
   it('is sent when Postfix refuses one of the recipients, and says which', async () => {
     const sent = await send({ to: 'alice@example.test, nobody@example.test' });
     await expectSameBytes(sent);
+    expect(sent).toMatchObject({
+      not_accepted: [{ address: 'nobody@example.test', state: 'rejected', reply: { code: 550 } }],
+    });
     const detail = (await (await service.request(`/api/emails/${sent.id}`)).json()) as Record<
       string,
       unknown

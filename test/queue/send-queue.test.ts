@@ -264,7 +264,11 @@ describe('a send that is put off', () => {
       to: ['ann@example.org, bob@later.test, eve@refused.test'],
     });
     if (result.kind !== 'sent') throw new Error(result.kind);
-    const { id } = result;
+    const { id, notAccepted } = result;
+    expect(notAccepted).toMatchObject([
+      { address: 'bob@later.test', state: 'deferred' },
+      { address: 'eve@refused.test', state: 'rejected' },
+    ]);
     expect(await node.read(id)).toMatchObject({
       state: 'deferred',
       deliveries: [{ state: 'accepted' }, { state: 'deferred' }, { state: 'rejected' }],

@@ -37,6 +37,7 @@ export interface ErrorFields {
   readonly text: string;
   readonly status?: number | undefined;
   readonly details?: string | undefined;
+  readonly emailId?: string | undefined;
   readonly requestId?: string | null | undefined;
   readonly retryAfterMs?: number | null | undefined;
   readonly cause?: unknown;
@@ -56,6 +57,8 @@ export class EmailWorkerError extends Error {
   readonly status: number | null;
   /** When a send failed: what the mail server or the network said, in English. Else null. */
   readonly details: string | null;
+  /** Of a failed send: the email, which is recorded, or will be. Else null. */
+  readonly emailId: string | null;
   /** `X-Request-Id` of the answer, by which the service's log names the request; null when no answer came. */
   readonly requestId: string | null;
   /** How long the service asks to wait before a repeat; null when it does not say. */
@@ -75,6 +78,7 @@ export class EmailWorkerError extends Error {
     this.text = fields.text;
     this.status = status;
     this.details = details;
+    this.emailId = fields.emailId ?? null;
     this.requestId = fields.requestId ?? null;
     this.retryAfterMs = fields.retryAfterMs ?? null;
     this.idempotencyKey = idempotencyKey;
@@ -99,7 +103,7 @@ export function readError(body: unknown, response: Response): ErrorFields {
       text: 'The service answered with a redirect, which is not followed. Give createClient the final URL.',
     };
   }
-  const { error, code, details } = Object(body) as Record<string, unknown>;
+  const { error, code, details, id } = Object(body) as Record<string, unknown>;
   if (typeof error !== 'string' || typeof code !== 'string') {
     return {
       ...common,
@@ -112,6 +116,7 @@ export function readError(body: unknown, response: Response): ErrorFields {
     code: code as ServiceErrorCode,
     text: error,
     details: typeof details === 'string' ? details : undefined,
+    emailId: typeof id === 'string' ? id : undefined,
   };
 }
 

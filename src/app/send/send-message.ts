@@ -14,6 +14,7 @@ import { enqueueSend } from './enqueue-send.ts';
 import { handOver, type HandOverPorts } from './hand-over.ts';
 import { useRoomOf, type RateLimitPorts } from './limit-rate.ts';
 import type { OutboundStore } from './outbound-ports.ts';
+import { notAcceptedOf } from './not-accepted.ts';
 import { prepareSend, type PreparedSend, type PrepareSendPorts } from './prepare-send.ts';
 import type { SendQueue } from './queue-ports.ts';
 import { asksForQueue } from './queue-request.ts';
@@ -63,12 +64,14 @@ async function sendNow(
   );
   if (handedOver.kind === 'given_up') throw new Error('a direct send was given up');
   const { result, storageError } = handedOver;
-  if (result.kind === 'unknown') throw new ServiceError('send_unknown', { details: result.detail });
+  if (result.kind === 'unknown')
+    throw new ServiceError('send_unknown', { details: result.detail, emailId: id });
   if (result.kind === 'refused') {
-    throw new ServiceError(result.temporary ? 'send_deferred' : 'send_failed', { details: result.detail });
+    const code = result.temporary ? 'send_deferred' : 'send_failed';
+    throw new ServiceError(code, { details: result.detail, emailId: id });
   }
   if (storageError !== null) return { kind: 'partial', messageId, error: describeStorageError(storageError) };
-  return { kind: 'sent', id, messageId, threadId };
+  return { kind: 'sent', id, messageId, threadId, ...notAcceptedOf(result.recipients) };
 }
 
 /** German, like every text a caller sees; the cause is in the log. */

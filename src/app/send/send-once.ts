@@ -136,5 +136,6 @@ function toFailure(error: unknown): SendFailure | null {
   if (!(error instanceof ServiceError)) return null;
   const { code } = error;
   if (code !== 'send_failed' && code !== 'send_deferred' && code !== 'send_unknown') return null;
-  return { kind: 'failed', code, details: error.details ?? null };
+  const { emailId, details = null } = error;
+  return { kind: 'failed', code, ...(emailId === undefined ? {} : { id: emailId }), details };
 }

@@ -11,6 +11,7 @@ import type { IdempotencyKeys, KeyHold, KeyWork } from './idempotency.ts';
 import type { Clock, Logger } from '../base/basics.ts';
 import type { EmailDetail, EmailStore } from '../emails/email-ports.ts';
 import type { Journal } from './journal-ports.ts';
+import { notAcceptedOf } from './not-accepted.ts';
 
 export interface SettleKeyPorts {
   readonly keys: IdempotencyKeys;
@@ -84,14 +85,14 @@ function outcomeOf({ queued }: KeyHold, email: EmailDetail): SendOutcome {
   if (queued) return { kind: 'queued', id, messageId, threadId };
   switch (email.state) {
     case 'failed':
-      return { kind: 'failed', code: 'send_failed', details };
+      return { kind: 'failed', code: 'send_failed', id, details };
     case 'unknown':
       // Only until its process is back; it came from the queue, so that it was answered before.
       if (email.claimLost) return queuedOutcome(email);
-      return { kind: 'failed', code: 'send_unknown', details };
+      return { kind: 'failed', code: 'send_unknown', id, details };
     case 'sent':
     case 'received':
-      return { kind: 'sent', id, messageId, threadId };
+      return { kind: 'sent', id, messageId, threadId, ...notAcceptedOf(email.deliveries) };
     case 'deferred':
       return queuedOutcome(email);
     case 'queued':
@@ -104,5 +105,7 @@ function outcomeOf({ queued }: KeyHold, email: EmailDetail): SendOutcome {
 /** Sent at once to some, and put off for others: the answer was 200. From the queue: it was 202. */
 function queuedOutcome({ id, messageId, threadId, deliveries }: EmailDetail): SendOutcome {
   const accepted = deliveries.some((delivery) => delivery.state === 'accepted');
-  return { kind: accepted ? 'sent' : 'queued', id, messageId, threadId };
+  return accepted
+    ? { kind: 'sent', id, messageId, threadId, ...notAcceptedOf(deliveries) }
+    : { kind: 'queued', id, messageId, threadId };
 }

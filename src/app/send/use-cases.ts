@@ -6,7 +6,7 @@ import type { EmailDetail } from '../emails/email-ports.ts';
 import type { SpoolFolder } from '../files/file-ports.ts';
 import type { AutoSubmitted } from '../../core/delivery/loop-guard.ts';
 import type { Priority } from '../../core/delivery/priority.ts';
-import type { EmailState } from '../../core/delivery/states.ts';
+import type { EmailState, RecipientOutcome } from '../../core/delivery/states.ts';
 import type { Suppression, SuppressionReason } from '../../core/delivery/suppression.ts';
 import type { CustomHeaders } from '../../core/message/custom-headers.ts';
 import type { MessageId } from '../../core/message/message-id.ts';
@@ -78,7 +78,15 @@ export interface SendChange {
  */
 export type SendResult =
   | {
-      readonly kind: 'sent' | 'queued';
+      readonly kind: 'sent';
+      readonly id: string;
+      readonly messageId: MessageId;
+      readonly threadId: string;
+      /** Recipients whom the mail server refused or put off while it took others; absent without any. */
+      readonly notAccepted?: readonly RecipientOutcome[];
+    }
+  | {
+      readonly kind: 'queued';
       readonly id: string;
       readonly messageId: MessageId;
       readonly threadId: string;
@@ -89,6 +97,8 @@ export type SendResult =
 export interface SendFailure {
   readonly kind: 'failed';
   readonly code: 'send_failed' | 'send_deferred' | 'send_unknown' | 'email_deleted';
+  /** The email, which is recorded, or will be; absent when it is deleted. */
+  readonly id?: string;
   /** English; null when nothing more is known. */
   readonly details: string | null;
 }

@@ -17,6 +17,11 @@ interface SentJson {
   readonly id?: string;
   readonly messageId: string;
   readonly threadId?: string;
+  readonly not_accepted?: readonly {
+    readonly address: string;
+    readonly state: 'rejected' | 'deferred';
+    readonly reply: { readonly code: number; readonly text: string } | null;
+  }[];
 }
 
 interface DraftJson {
@@ -138,7 +143,14 @@ async function send(
   else if (sent.status === 'partial')
     output.print(`sent ${sent.messageId}; it is recorded when the database is back`);
   else output.print(`${sent.status} ${sent.id ?? ''} in thread ${sent.threadId ?? ''}`);
-  return 'done';
+  const { not_accepted: notAccepted = [] } = sent;
+  for (const { address, state, reply } of notAccepted) {
+    const why = reply === null ? '' : `: ${reply.code} ${reply.text}`;
+    output.note(
+      `${address} ${state === 'rejected' ? 'was refused' : 'was put off, and is tried again'}${why}`,
+    );
+  }
+  return notAccepted.some(({ state }) => state === 'rejected') ? 'failed' : 'done';
 }
 
 /** Not repeated: a second request would leave another draft. */

@@ -1585,6 +1585,8 @@ export interface components {
             timestamp: components["schemas"]["Timestamp"];
         };
         ErrorCode: string;
+        /** Format: uuid */
+        Uuid: string;
         Error: {
             /** @description German text for people; may be reworded. */
             error: string;
@@ -1592,6 +1594,8 @@ export interface components {
             code: components["schemas"]["ErrorCode"];
             /** @description When a send failed: what the mail server or the network said, in English. Of `events_expired`: the event to go on behind. */
             details?: string;
+            /** @description When a send failed: the email, as `GET /api/emails/{id}` tells it. */
+            id?: components["schemas"]["Uuid"];
         };
         Checks: {
             [key: string]: "ok" | "away";
@@ -1614,8 +1618,6 @@ export interface components {
         OpenApiDocument: {
             [key: string]: unknown;
         };
-        /** Format: uuid */
-        Uuid: string;
         LoginRequest: {
             /** @description `API_SECRET`, or a key. Either this or `token`. */
             secret?: string;
@@ -2118,6 +2120,13 @@ export interface components {
             unsubscribe?: components["schemas"]["UnsubscribeInput"] | null;
             attachments?: (components["schemas"]["AttachmentInput"] | components["schemas"]["UploadedAttachment"] | components["schemas"]["RecordedAttachment"])[] | null;
         } | components["schemas"]["WithTextBody"] | components["schemas"]["WithHtmlBody"] | components["schemas"]["WithTemplate"];
+        RecipientNotAccepted: {
+            address: string;
+            /** @enum {string} */
+            state: "rejected" | "deferred";
+            /** @description What the mail server said for this recipient; null when no reply came. */
+            reply: components["schemas"]["SmtpReply"] | null;
+        };
         Sent: {
             /** @enum {string} */
             status: "sent";
@@ -2126,6 +2135,8 @@ export interface components {
             messageId: components["schemas"]["MessageId"];
             /** @description The thread it was placed in. */
             threadId: components["schemas"]["Uuid"];
+            /** @description Recipients whom the mail server refused (`rejected`) or put off (`deferred`: it is tried again) while it took others. Absent when it took all. */
+            not_accepted?: components["schemas"]["RecipientNotAccepted"][];
         };
         Queued: {
             /** @enum {string} */
@@ -2157,6 +2168,8 @@ export interface components {
             messageId: components["schemas"]["MessageId"];
             /** @description The thread it was placed in. */
             threadId: components["schemas"]["Uuid"];
+            /** @description Recipients whom the mail server refused (`rejected`) or put off (`deferred`: it is tried again) while it took others. Absent when it took all. */
+            not_accepted?: components["schemas"]["RecipientNotAccepted"][];
             /**
              * @description What `POST /api/send` would have answered with.
              * @enum {integer}
@@ -2202,6 +2215,8 @@ export interface components {
             code: components["schemas"]["ErrorCode"];
             /** @description When a send failed: what the mail server or the network said, in English. Of `events_expired`: the event to go on behind. */
             details?: string;
+            /** @description When a send failed: the email, as `GET /api/emails/{id}` tells it. */
+            id?: components["schemas"]["Uuid"];
         };
         BatchAnswer: {
             /** @description One for each email, in their order. */
@@ -5802,7 +5817,18 @@ export interface operations {
                      *       "status": "sent",
                      *       "id": "0199d3a4-5b1e-7c52-9f0e-2f6a1d3b8c47",
                      *       "messageId": "<angebot-1@example.org>",
-                     *       "threadId": "0199d3a4-5b1f-7a0c-b3d5-91c84e2f7a60"
+                     *       "threadId": "0199d3a4-5b1f-7a0c-b3d5-91c84e2f7a60",
+                     *       "not_accepted": [
+                     *         {
+                     *           "address": "bob@example.com",
+                     *           "state": "rejected",
+                     *           "reply": {
+                     *             "code": 550,
+                     *             "enhanced_status": "5.1.1",
+                     *             "text": "no such user"
+                     *           }
+                     *         }
+                     *       ]
                      *     }
                      */
                     "application/json": components["schemas"]["Sent"];
@@ -6100,7 +6126,18 @@ export interface operations {
                      *       "status": "sent",
                      *       "id": "0199d3a4-5b1e-7c52-9f0e-2f6a1d3b8c47",
                      *       "messageId": "<angebot-1@example.org>",
-                     *       "threadId": "0199d3a4-5b1f-7a0c-b3d5-91c84e2f7a60"
+                     *       "threadId": "0199d3a4-5b1f-7a0c-b3d5-91c84e2f7a60",
+                     *       "not_accepted": [
+                     *         {
+                     *           "address": "bob@example.com",
+                     *           "state": "rejected",
+                     *           "reply": {
+                     *             "code": 550,
+                     *             "enhanced_status": "5.1.1",
+                     *             "text": "no such user"
+                     *           }
+                     *         }
+                     *       ]
                      *     }
                      */
                     "application/json": components["schemas"]["Sent"];
@@ -6210,7 +6247,18 @@ export interface operations {
                      *       "status": "sent",
                      *       "id": "0199d3a4-5b1e-7c52-9f0e-2f6a1d3b8c47",
                      *       "messageId": "<angebot-1@example.org>",
-                     *       "threadId": "0199d3a4-5b1f-7a0c-b3d5-91c84e2f7a60"
+                     *       "threadId": "0199d3a4-5b1f-7a0c-b3d5-91c84e2f7a60",
+                     *       "not_accepted": [
+                     *         {
+                     *           "address": "bob@example.com",
+                     *           "state": "rejected",
+                     *           "reply": {
+                     *             "code": 550,
+                     *             "enhanced_status": "5.1.1",
+                     *             "text": "no such user"
+                     *           }
+                     *         }
+                     *       ]
                      *     }
                      */
                     "application/json": components["schemas"]["Sent"];
@@ -6321,7 +6369,18 @@ export interface operations {
                      *       "status": "sent",
                      *       "id": "0199d3a4-5b1e-7c52-9f0e-2f6a1d3b8c47",
                      *       "messageId": "<angebot-1@example.org>",
-                     *       "threadId": "0199d3a4-5b1f-7a0c-b3d5-91c84e2f7a60"
+                     *       "threadId": "0199d3a4-5b1f-7a0c-b3d5-91c84e2f7a60",
+                     *       "not_accepted": [
+                     *         {
+                     *           "address": "bob@example.com",
+                     *           "state": "rejected",
+                     *           "reply": {
+                     *             "code": 550,
+                     *             "enhanced_status": "5.1.1",
+                     *             "text": "no such user"
+                     *           }
+                     *         }
+                     *       ]
                      *     }
                      */
                     "application/json": components["schemas"]["Sent"];
@@ -6948,7 +7007,18 @@ export interface operations {
                      *       "status": "sent",
                      *       "id": "0199d3a4-5b1e-7c52-9f0e-2f6a1d3b8c47",
                      *       "messageId": "<angebot-1@example.org>",
-                     *       "threadId": "0199d3a4-5b1f-7a0c-b3d5-91c84e2f7a60"
+                     *       "threadId": "0199d3a4-5b1f-7a0c-b3d5-91c84e2f7a60",
+                     *       "not_accepted": [
+                     *         {
+                     *           "address": "bob@example.com",
+                     *           "state": "rejected",
+                     *           "reply": {
+                     *             "code": 550,
+                     *             "enhanced_status": "5.1.1",
+                     *             "text": "no such user"
+                     *           }
+                     *         }
+                     *       ]
                      *     }
                      */
                     "application/json": components["schemas"]["Sent"];

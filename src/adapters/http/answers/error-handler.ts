@@ -40,10 +40,11 @@ const STATIC_REFUSALS: Readonly<Record<number, () => ServiceError>> = {
   416: () => new ServiceError('range_not_satisfiable'),
 };
 
-/** An error body; `details` as the specification has it for a failed send. */
+/** An error body; `details` as the specification has it for a failed send, and `id` of that. */
 export interface ErrorJson {
   readonly error: string;
   readonly details?: string;
+  readonly id?: string;
   readonly code: ErrorCode;
 }
 
@@ -51,6 +52,7 @@ export function toErrorJson(error: ServiceError): ErrorJson {
   return {
     error: error.text,
     ...(error.details === undefined ? {} : { details: error.details }),
+    ...(error.emailId === undefined ? {} : { id: error.emailId }),
     code: error.code,
   };
 }

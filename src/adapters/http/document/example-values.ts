@@ -4,7 +4,7 @@
  */
 import { ERRORS, PARTIAL_TEXT, ServiceError } from '../../../core/errors.ts';
 
-const EMAIL = '0199d3a4-5b1e-7c52-9f0e-2f6a1d3b8c47';
+export const EMAIL = '0199d3a4-5b1e-7c52-9f0e-2f6a1d3b8c47';
 const REPLY = '0199d7c1-0a2b-7d44-8c11-7be05a9f6d20';
 const THREAD = '0199d3a4-5b1f-7a0c-b3d5-91c84e2f7a60';
 const OTHER_THREAD = '0199d0f2-6c3d-7e21-a4b7-03d96a1c5e88';
@@ -149,6 +149,9 @@ export const EXAMPLE_VALUES: Readonly<Record<string, unknown>> = {
   },
   'retrySend.state': 'queued',
   'Recipient.state': 'accepted',
+  'RecipientNotAccepted.address': 'bob@example.com',
+  'RecipientNotAccepted.state': 'rejected',
+  'RecipientNotAccepted.reply': { code: 550, enhanced_status: '5.1.1', text: 'no such user' },
   'EmailDetail.sent_copy': null,
   'SentCopy.state': 'failed',
   'SentCopy.at': LATER,

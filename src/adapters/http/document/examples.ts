@@ -4,7 +4,7 @@
  */
 import { invalidRequest, ServiceError, SUPPRESSION_TEXTS, type ErrorCode } from '../../../core/errors.ts';
 import { codesOf } from '../schemas/error-schemas.ts';
-import { EVENT_ID, EXAMPLE_VALUES, LATER } from './example-values.ts';
+import { EMAIL, EVENT_ID, EXAMPLE_VALUES, LATER } from './example-values.ts';
 import { operationsOf, type Media, type Operation, type Paths } from './components.ts';
 
 interface ErrorValues {
@@ -93,7 +93,7 @@ function errorExample(code: ErrorCode, operation: Operation): object {
   return {
     error: error.text,
     ...(code.startsWith('send_')
-      ? { details: '550 5.7.1 refused' }
+      ? { details: '550 5.7.1 refused', id: EMAIL }
       : code === 'events_expired'
         ? { details: EVENT_ID }
         : {}),

@@ -1,5 +1,6 @@
 /** The errors of an operation, for the OpenAPI document. */
 import { ERRORS, type ErrorCode } from '../../../core/errors.ts';
+import { Uuid } from './schemas.ts';
 
 /** Every error body. */
 export const ErrorBody = {
@@ -20,6 +21,7 @@ export const ErrorBody = {
       description:
         'When a send failed: what the mail server or the network said, in English. Of `events_expired`: the event to go on behind.',
     },
+    id: { ...Uuid, description: 'When a send failed: the email, as `GET /api/emails/{id}` tells it.' },
   },
 } as const;
 

@@ -20,6 +20,15 @@ export function record<const Properties extends Readonly<Record<string, object>>
   } as const;
 }
 
+/** The same with properties that are not always there. */
+export const withOptional = <
+  const Schema extends { readonly properties: object },
+  const Properties extends object,
+>(
+  schema: Schema,
+  properties: Properties,
+) => ({ ...schema, properties: { ...schema.properties, ...properties } }) as const;
+
 /** Any UUID of RFC 9562 §4; upper case is accepted and made lower-case. */
 export const UUID_PATTERN = '^[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}$';
 const UUID_FORM = new RegExp(UUID_PATTERN);

@@ -80,7 +80,7 @@ describe('the answer to a repeat', () => {
   test.each<[number, SendOutcome]>([
     [200, { kind: 'sent', id: sampleEmail.id, messageId: sampleEmail.messageId, threadId: sampleEmail.id }],
     [207, { kind: 'partial', messageId: sampleEmail.messageId, error: 'no database' }],
-    [500, { kind: 'failed', code: 'send_failed', details: '550 no' }],
+    [500, { kind: 'failed', code: 'send_failed', id: sampleEmail.id, details: '550 no' }],
     [500, { kind: 'failed', code: 'send_unknown', details: null }],
   ])('says so with status %i', async (status, outcome) => {
     earlier = outcome;
@@ -88,7 +88,7 @@ describe('the answer to a repeat', () => {
     expect(response.statusCode).toBe(status);
     expect(response.headers['idempotency-replayed']).toBe('true');
     if (outcome.kind !== 'failed') return;
-    const { code, details } = response.json<{ code: string; details?: string }>();
-    expect([code, details]).toEqual([outcome.code, outcome.details ?? undefined]);
+    const { code, id, details } = response.json<{ code: string; id?: string; details?: string }>();
+    expect([code, id, details]).toEqual([outcome.code, outcome.id, outcome.details ?? undefined]);
   });
 });

@@ -3,15 +3,36 @@ import type { FastifyReply } from 'fastify';
 import type { SendOutcome } from '../../../app/send/use-cases.ts';
 import { formatMessageId } from '../../../core/message/message-id.ts';
 import { PARTIAL_TEXT, ServiceError, type ErrorCode } from '../../../core/errors.ts';
-import { jsonResponse, MessageIdText, record, Uuid } from '../schemas/schemas.ts';
+import { Recipient } from '../emails/email-detail.ts';
+import { toReplyJson } from '../emails/email-view.ts';
+import { jsonResponse, MessageIdText, record, Uuid, withOptional } from '../schemas/schemas.ts';
 import { IdempotencyHeaders, ReplayedHeader } from './idempotency-key.ts';
 
-export const SentResult = record('Sent', {
-  status: { type: 'string', const: 'sent' },
-  id: { ...Uuid, description: 'The stored email.' },
-  messageId: MessageIdText,
-  threadId: { ...Uuid, description: 'The thread it was placed in.' },
+const RecipientNotAccepted = record('RecipientNotAccepted', {
+  address: { type: 'string' },
+  state: { type: 'string', enum: ['rejected', 'deferred'] },
+  reply: Recipient.properties.reply,
 });
+
+export const NOT_ACCEPTED = {
+  not_accepted: {
+    type: 'array',
+    minItems: 1,
+    items: RecipientNotAccepted,
+    description:
+      'Recipients whom the mail server refused (`rejected`) or put off (`deferred`: it is tried again) while it took others. Absent when it took all.',
+  },
+} as const;
+
+export const SentResult = withOptional(
+  record('Sent', {
+    status: { type: 'string', const: 'sent' },
+    id: { ...Uuid, description: 'The stored email.' },
+    messageId: MessageIdText,
+    threadId: { ...Uuid, description: 'The thread it was placed in.' },
+  }),
+  NOT_ACCEPTED,
+);
 
 export const QueuedResult = record('Queued', {
   status: { type: 'string', const: 'queued' },
@@ -154,10 +175,14 @@ export function answerSend(reply: FastifyReply, outcome: SendOutcome, respondAsy
 /** Throws as answerSend. */
 export function toSendJson(outcome: SendOutcome): {
   readonly httpStatus: number;
-  readonly json: Readonly<Record<string, string>>;
+  readonly json: Readonly<Record<string, unknown>>;
 } {
   if (outcome.kind === 'failed') {
-    throw new ServiceError(outcome.code, outcome.details === null ? {} : { details: outcome.details });
+    const { code, id, details } = outcome;
+    throw new ServiceError(code, {
+      ...(details === null ? {} : { details }),
+      ...(id === undefined ? {} : { emailId: id }),
+    });
   }
   const messageId = formatMessageId(outcome.messageId);
   if (outcome.kind === 'partial') {
@@ -165,5 +190,8 @@ export function toSendJson(outcome: SendOutcome): {
     return { httpStatus: 207, json };
   }
   const { kind, id, threadId } = outcome;
-  return { httpStatus: kind === 'queued' ? 202 : 200, json: { status: kind, id, messageId, threadId } };
+  const json = { status: kind, id, messageId, threadId };
+  if (kind === 'queued') return { httpStatus: 202, json };
+  const notAccepted = outcome.notAccepted?.map(({ reply, ...of }) => ({ ...of, reply: toReplyJson(reply) }));
+  return { httpStatus: 200, json: notAccepted === undefined ? json : { ...json, not_accepted: notAccepted } };
 }

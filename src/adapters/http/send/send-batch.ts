@@ -8,7 +8,7 @@ import { toErrorJson } from '../answers/error-handler.ts';
 import { refuseOtherMedia } from '../body/json-body.ts';
 import type { HttpLimits } from '../connections/limits.ts';
 import { ErrorBody, errorResponses } from '../schemas/error-schemas.ts';
-import { jsonResponse, record } from '../schemas/schemas.ts';
+import { jsonResponse, record, withOptional } from '../schemas/schemas.ts';
 import { readIdempotencyKey, REPLAYED_HEADER, ReplayedHeader } from './idempotency-key.ts';
 import { prefersAsync } from './prefer.ts';
 import {
@@ -53,7 +53,14 @@ const BatchAnswer = record('BatchAnswer', {
     type: 'array',
     items: {
       anyOf: [
-        record('BatchSent', { ...SentResult.properties, http_status: httpStatus(200) }),
+        withOptional(
+          {
+            ...SentResult,
+            title: 'BatchSent',
+            required: [...SentResult.required, 'http_status'],
+          },
+          { http_status: httpStatus(200) },
+        ),
         record('BatchQueued', { ...QueuedResult.properties, http_status: httpStatus(202) }),
         record('BatchPartial', { ...PartialResult.properties, http_status: httpStatus(207) }),
         {
