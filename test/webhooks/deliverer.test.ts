@@ -11,6 +11,7 @@ import { createWebhookPoster } from '../../src/adapters/webhooks/post-webhook.ts
 import { createTargetRules } from '../../src/adapters/webhooks/public-addresses.ts';
 import { createWebhookSealer } from '../../src/adapters/webhooks/webhook-sealer.ts';
 import { createWebhooks } from '../../src/app/webhooks/manage-webhooks.ts';
+import type { PostWebhook } from '../../src/app/webhooks/delivery-ports.ts';
 import type { CreateWebhookRequest, WebhookUseCases, WebhookView } from '../../src/app/webhooks/use-cases.ts';
 import { dayOf, formatEventId } from '../../src/core/event/event-id.ts';
 import { createIdSource } from '../../src/service/id-source.ts';
@@ -81,7 +82,9 @@ interface Node extends WebhookUseCases {
 }
 
 /** A process, as far as it has to do with webhooks. */
-function startNode(options: { owner?: string; secrets?: readonly string[]; timeoutMs?: number } = {}): Node {
+function startNode(
+  options: { owner?: string; secrets?: readonly string[]; timeoutMs?: number; post?: PostWebhook } = {},
+): Node {
   const { owner = randomUUID(), secrets = [API_SECRET], timeoutMs = 10_000 } = options;
   const { clock } = time;
   const targets = createTargetRules({ networks: ['127.0.0.1'], hosts: [] });
@@ -91,7 +94,7 @@ function startNode(options: { owner?: string; secrets?: readonly string[]; timeo
   const ids = createIdSource();
   const feed = createEventFeed(counted);
   const queue = createWebhookQueue({ pool: counted, deliveries: log, owner, leaseMs: 30_000 });
-  const common = { sealer, post: poster.post, clock, ids };
+  const common = { sealer, post: options.post ?? poster.post, clock, ids };
   const deliverer = startWebhookDeliverer({
     ...common,
     queue,
@@ -280,6 +283,35 @@ describe('an endpoint that fails', () => {
     node.deliverer.wake();
     await received(24);
     expect(new Set(receiver.ids()).size).toBe(21);
+  });
+
+  it('that changes the protocol has failed, and gets the event again', async () => {
+    const node = startNode();
+    const { id } = await create(node, { types: ['thread.updated'] });
+    receiver.respond = (response) =>
+      void response.socket?.write(
+        'HTTP/1.1 101 Switching Protocols\r\nUpgrade: x\r\nConnection: upgrade\r\n\r\n',
+      );
+    const happened = await node.happen(2);
+    await waitUntil(
+      'it is stored',
+      async () => (await node.readWebhook(id)).beyond.failed[0]?.attempts === 1,
+    );
+    receiver.respond = (response) => void response.writeHead(204).end();
+    time.skip(HOUR_MS);
+    node.deliverer.wake();
+    await positionIs(node, id, happened.at(-1));
+    expect(receiver.ids()).toEqual([happened[0], ...happened]);
+  });
+
+  it('whose request never ends does not keep the process from its end', async () => {
+    let posts = 0;
+    const node = startNode({ post: () => new Promise(() => (posts += 1)) });
+    const { id } = await create(node, { types: ['thread.updated'] });
+    await node.happen(1);
+    await waitUntil('it is under way', () => posts === 1);
+    await node.stop();
+    expect(await node.readWebhook(id)).toMatchObject({ beyond: { delivered: [], failed: [] } });
   });
 
   it('delays no other, whether it hangs or refuses', async () => {

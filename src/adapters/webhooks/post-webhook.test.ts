@@ -256,6 +256,34 @@ describe('an endpoint', () => {
     expect(await poster().post(request(endpoint.url), NEVER)).toMatchObject({ status: 204 });
   });
 
+  it.each([
+    ['HTTP/1.1 101 Switching Protocols\r\nUpgrade: x\r\nConnection: upgrade\r\n\r\n', false],
+    ['HTTP/1.1 101 Switching Protocols\r\nUpgrade: x\r\nConnection: upgrade\r\n\r\nmore', true],
+    ['HTTP/1.1 101 Switching Protocols\r\n\r\n', false],
+  ])('that changes the protocol has failed, and its connection is closed: %j', async (head, isEnd) => {
+    const closed: boolean[] = [];
+    const endpoint = await startRaw((socket) => {
+      socket.once('close', () => closed.push(true));
+      if (isEnd) socket.end(head);
+      else socket.write(head);
+    });
+    const { post } = poster();
+    for (const count of [1, 2]) {
+      expect(await post(request(endpoint.url), NEVER)).toMatchObject({ status: 101, error: null, text: '' });
+      await waitUntil('the connection is closed', () => closed.length === count);
+    }
+  });
+
+  it('that says 102 without end has failed when the time is over', async () => {
+    const endless = await startRaw((socket) => {
+      const timer = setInterval(() => socket.write('HTTP/1.1 102 Processing\r\n\r\n'), 20);
+      socket.once('close', () => clearInterval(timer));
+    });
+    expect(await poster({ timeoutMs: 300 }).post(request(endless.url), NEVER)).toMatchObject({
+      status: null,
+    });
+  });
+
   it('that is not there has failed', async () => {
     const receiver = await startWebhookReceiver();
     await receiver.close();

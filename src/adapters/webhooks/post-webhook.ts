@@ -24,6 +24,8 @@ const CONNECT_MS = 10_000;
 const MAX_HEAD_BYTES = 16 * 1024;
 /** How long an unused connection is kept, in ms. */
 const IDLE_MS = 15_000;
+/** RFC 9110 §15.2.2: no request asks for it. What follows it on the connection is not HTTP. */
+const SWITCHING_PROTOCOLS = 101;
 
 export interface WebhookPoster {
   readonly post: PostWebhook;
@@ -112,7 +114,13 @@ export function createWebhookPoster(options: WebhookPosterOptions): WebhookPoste
     return new Promise<Omit<WebhookAnswer, 'startedAt' | 'durationMs' | 'error'> & { isStale?: boolean }>(
       (done, fail) => {
         const sent = open(request, at, isAgain);
-        const end = (error: Error) => sent.destroy(error);
+        let isAnswered = false;
+        // Settles by itself: Node.js does not promise an event behind `destroy`.
+        const end = (error: Error) => {
+          clear();
+          fail(error);
+          sent.destroy(error);
+        };
         const abort = () => end(toError(signal.reason));
         const timers = [
           setTimeout(() => end(new Error(`no answer within ${timeoutMs} ms`)), timeoutMs),
@@ -125,23 +133,37 @@ export function createWebhookPoster(options: WebhookPosterOptions): WebhookPoste
           for (const timer of timers) clearTimeout(timer);
           signal.removeEventListener('abort', abort);
         };
-        if (signal.aborted) abort();
-        else signal.addEventListener('abort', abort, { once: true });
-        sent.once('error', (error) => {
+        sent.on('error', (error) => {
           clear();
           fail(
             Object.assign(error, { isStale: sent.reusedSocket && Object(error)['code'] === 'ECONNRESET' }),
           );
         });
         sent.once('response', (response) => {
+          isAnswered = true;
           clear();
-          readBeginning(response).then((text) => {
-            const { statusCode: status = 0, headers } = response;
-            done({ status, retryAfterMs: parseRetryAfter(headers['retry-after'], clock()), text });
-          }, fail);
+          readBeginning(response).then((text) => done(toAnswer(response, text)), fail);
+          if (response.statusCode === SWITCHING_PROTOCOLS) response.destroy();
         });
+        // Node.js calls an answer 101 that names a protocol no response.
+        sent.once('upgrade', (response, socket) => {
+          clear();
+          socket.destroy();
+          done(toAnswer(response, ''));
+        });
+        // Behind all other events. Without any of them there was no answer; behind a response its text is still read.
+        sent.once('close', () => {
+          clear();
+          if (!isAnswered) fail(new Error('the connection was closed without an answer'));
+        });
+        if (signal.aborted) abort();
+        else signal.addEventListener('abort', abort, { once: true });
       },
     );
+  }
+
+  function toAnswer({ statusCode: status = 0, headers }: IncomingMessage, text: string) {
+    return { status, retryAfterMs: parseRetryAfter(headers['retry-after'], clock()), text };
   }
 
   async function post(request: WebhookRequest, signal: AbortSignal): Promise<WebhookAnswer> {
@@ -186,11 +208,14 @@ function readBeginning(response: IncomingMessage): Promise<string> {
     const pieces: Buffer[] = [];
     let kept = 0;
     let bytes = 0;
-    const timer = setTimeout(() => response.destroy(), BODY_MS);
     const end = () => {
       clearTimeout(timer);
       resolve(toText(Buffer.concat(pieces)));
     };
+    const timer = setTimeout(() => {
+      end();
+      response.destroy();
+    }, BODY_MS);
     response.on('data', (piece: Buffer) => {
       const wanted = piece.subarray(0, KEPT_BYTES - kept);
       if (wanted.length > 0) pieces.push(Buffer.from(wanted));

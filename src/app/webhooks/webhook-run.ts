@@ -41,6 +41,8 @@ const IDLE_STORE_MS = 60_000;
 const AGAIN_MS = 1000;
 /** What requests under way get when the process stops, in ms. */
 const STOP_MS = 3000;
+/** From cutting them off to leaving them alone, in ms: the end of the process waits for no request that does not notice. */
+const LEAVE_MS = 1000;
 
 export interface WebhookRunPorts {
   readonly tail: FeedTail;
@@ -135,14 +137,30 @@ export class WebhookRun {
     this.#isOver = true;
     this.#cancelWake();
     await this.#working;
-    const cancel = this.#ports.timers.after(STOP_MS, () =>
-      this.#aborting.abort(new Error('the process stops')),
-    );
-    await Promise.all(this.#sending);
-    cancel();
+    await this.#endSending();
     this.#cancelStore();
     await this.#storing;
     if (this.#isWorthStoring()) await this.#store().catch((error: unknown) => this.#failures.failed(error));
+  }
+
+  /** What is left alone counts as not delivered, and is delivered again. */
+  async #endSending(): Promise<void> {
+    const { timers, logger } = this.#ports;
+    let cancel = () => {};
+    const late = new Promise<void>((resolve) => {
+      cancel = timers.after(STOP_MS, () => {
+        this.#aborting.abort(new Error('the process stops'));
+        cancel = timers.after(LEAVE_MS, () => {
+          logger.warn(
+            { webhookId: this.webhook.id },
+            'a delivery to a webhook does not end; it is left alone',
+          );
+          resolve();
+        });
+      });
+    });
+    await Promise.race([Promise.all(this.#sending), late]);
+    cancel();
   }
 
   async #work(): Promise<void> {
