@@ -1,5 +1,7 @@
 import { describe, expect, it } from 'vitest';
+import { MessageLimitError } from '../mime/parse/message-limit-error.ts';
 import { parseMessage } from '../mime/parse/parse.ts';
+import type { ParsedMessage } from '../mime/parse/parsed-message.ts';
 import { identityKey, identityOf, madeUpMessageId, sentIdentityKey } from './identity.ts';
 import { isMadeUpMessageId, parseMessageId } from './message-id.ts';
 
@@ -49,6 +51,35 @@ describe('a message without Message-ID and Date', () => {
   it('is the same email in whatever transfer encoding it comes', () => {
     const encoded = `${head}Content-Transfer-Encoding: quoted-printable\r\n\r\n=C3=A9\r\n`;
     expect(keyOf(encoded)).toBe(keyOf(`${head}\r\n\u00e9\r\n`));
+  });
+});
+
+describe('messages whose header passes the limits before it says anything', () => {
+  const fillers = [`ARC-Seal: ${'x'.repeat(990)}\r\n`.repeat(1100), 'X-A: b\r\n'.repeat(10_001)];
+
+  /** What is read up to the limit, as receiving takes it. */
+  function readPart(text: string): ParsedMessage {
+    try {
+      return read(text);
+    } catch (error) {
+      if (error instanceof MessageLimitError) return error.partial;
+      throw error;
+    }
+  }
+  const keyOfPart = (text: string): string => identityKey(identityOf(readPart(text)));
+
+  it.each(fillers)('are others when what follows differs', (filler) => {
+    const first = `${filler}${HEAD}${ID}\r\nx`;
+    const second = first.replace('Hallo', 'Vertrag').replace('eva@', 'bob@').replace('<a@', '<b@');
+    expect(readPart(first).messageId).toBeNull();
+    expect(keyOfPart(first)).not.toBe(keyOfPart(second));
+  });
+
+  it.each(fillers)('are variants of one email when its Message-ID is the same', (filler) => {
+    const first = readPart(`${ID}${filler}Subject: a\r\n\r\nx`);
+    const second = readPart(`${ID}${filler}Subject: b\r\n\r\nx`);
+    expect(first.messageId).toBe(second.messageId);
+    expect(first.contentDigest).not.toBe(second.contentDigest);
   });
 });
 

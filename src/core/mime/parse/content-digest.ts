@@ -4,7 +4,8 @@
  *
  * Only leaf parts count, decoded, in their order. Not the header, multiparts, preambles and epilogues; not the transfer
  * encoding, the charset of a text, line ends, white space at line ends, empty lines at the end, empty texts, and `>` before
- * `From ` (mbox files): servers change all of these.
+ * `From ` (mbox files): servers change all of these. Where a header passes the limits, what is not read of it counts: it may hold
+ * everything that tells two messages apart.
  */
 import { createHash } from 'node:crypto';
 import { decodeTextPart } from './body-text.ts';
@@ -16,10 +17,19 @@ export function isSentAsLines({ mediaType, encoding }: ReceivedPart): boolean {
   return encoding !== 'base64' || mediaType.startsWith('text/') || mediaType.startsWith('message/');
 }
 
-/** Of a whole message. @param rest digest of what stands behind the last part that was read, else null */
-export function digestContent(root: ReceivedPart, rest: LeafDigest | null): string {
+/** Digests of what was not read: of headers, and behind the last part. null: all was. */
+export interface UnreadDigests {
+  readonly header: LeafDigest | null;
+  readonly rest: LeafDigest | null;
+}
+
+/** Of a whole message. */
+export function digestContent(root: ReceivedPart, { header, rest }: UnreadDigests): string {
   const leaves = leavesOf(root).flatMap(digestLeaf);
-  return digestOf([...leaves, ...(rest === null ? [] : ['rest', rest.end()])]);
+  const unread = Object.entries({ rest, header }).flatMap(([name, digest]) =>
+    digest === null ? [] : [name, digest.end()],
+  );
+  return digestOf([...leaves, ...unread]);
 }
 
 /** SHA-256 in lower-case hex. Lengths stand before the values, so that no two lists give the same bytes. */

@@ -83,6 +83,8 @@ export class StructureReader {
   #isWithinLineEnd = false;
   /** Of what stands behind the last part that may be read; null while all is read. */
   #rest: LeafDigest | null = null;
+  /** Of headers that passed a limit, from there on; null while none did. */
+  #cutHeader: LeafDigest | null = null;
   /** Messages that this one is contained in. */
   readonly #depth: number;
 
@@ -129,7 +131,7 @@ export class StructureReader {
       root,
       sizeBytes: this.#offset,
       passedLimits: [...this.#passed],
-      contentDigest: digestContent(root, this.#rest),
+      contentDigest: digestContent(root, { header: this.#cutHeader, rest: this.#rest }),
     };
   }
 
@@ -178,8 +180,15 @@ export class StructureReader {
       return;
     }
     this.#headerBytes += piece.length;
-    if (this.#headerBytes > this.#limits.headerBytes) this.#passed.add('header_bytes');
-    else this.#header.append(piece);
+    if (this.#headerBytes <= this.#limits.headerBytes) this.#header.append(piece);
+    else this.#cut('header_bytes', piece);
+  }
+
+  /** What is not read of a header still tells two messages apart: it may hold all that does. */
+  #cut(limit: ParseLimitName, unread: Buffer): void {
+    this.#passed.add(limit);
+    this.#cutHeader ??= new ByteDigest('identity', true);
+    this.#cutHeader.update(unread);
   }
 
   /** Makes a part of the header that ends at `#offset`. True when lines that were taken for header are its body. */
@@ -189,7 +198,7 @@ export class StructureReader {
     const fieldsLeft = this.#limits.headerFields - this.#fieldCount;
     const { fields, bodyStart, malformed, isCut } = parseHeaderBlock(block, fieldsLeft);
     this.#fieldCount += fields.length;
-    if (isCut) this.#passed.add('header_fields');
+    if (isCut) this.#cut('header_fields', block);
 
     const part = createPart(fields, this.#open.at(-1) ?? null, this.#offset);
     if (malformed) part.defects.add('malformed_header');
