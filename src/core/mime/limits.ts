@@ -136,6 +136,9 @@ export const MAX_READ_SUBJECT_CHARS = 10_000;
 /** The name of a charset, in characters; the longest in use, of those that iconv-lite reads too, has about 20. */
 export const MAX_CHARSET_LABEL_CHARS = 64;
 
+/** Where HTML names its charset, in bytes. HTML standard, 13.2.3.2. */
+export const MAX_PRESCAN_BYTES = 1024;
+
 /** Continuations of one parameter (RFC 2231 §3). */
 export const MAX_PARAMETER_SECTIONS = 100;
 

@@ -8,6 +8,7 @@
 import { endOfBase64 } from './base64-text.ts';
 import { decodeCharset } from '../text/charset.ts';
 import { unflow } from '../text/flowed-text.ts';
+import { decodeHtmlCharset } from '../text/html-charset.ts';
 import { renderHtml } from '../text/html-to-text.ts';
 import type { ParseDefect } from './parsed-message.ts';
 import type { ReceivedPart } from './received-part.ts';
@@ -43,7 +44,8 @@ function decodeText(part: ReceivedPart): string {
     decodeTransfer(encoded.subarray(0, clearFrom), part.encoding),
     ...(clearFrom < encoded.length ? [encoded.subarray(clearFrom)] : []),
   ].map((bytes) => {
-    const { text, defect } = decodeCharset(bytes, part.parameters.get('charset') ?? null);
+    const decode = part.mediaType === 'text/html' ? decodeHtmlCharset : decodeCharset;
+    const { text, defect } = decode(bytes, part.parameters.get('charset') ?? null);
     if (defect !== null) part.defects.add(defect);
     return text;
   });

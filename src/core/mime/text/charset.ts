@@ -9,6 +9,7 @@ import { trimEnds } from '../../trim-ends.ts';
 import { MAX_CHARSET_LABEL_CHARS } from '../limits.ts';
 import { WHATWG_CHARSETS } from './charset-labels.ts';
 import { repairUtf8 } from './damaged-utf8.ts';
+import { hzToGbk } from './hz.ts';
 import { joinEscapes } from './japanese-escapes.ts';
 
 /** What was wrong with the label or the bytes. */
@@ -23,6 +24,16 @@ export interface DecodedText {
 /** Labels under which UTF-8 is often sent: the defaults of programs that never set one. */
 const WEAK_LABELS = new Set(['windows-1252', 'utf-8']);
 
+/** Read here: neither decoder has it. */
+const HZ = 'hz-gb-2312';
+
+/**
+ * Read by what holds more than TextDecoder has under their names: Korean syllables beyond KS X 1001, characters of Hong Kong, and
+ * those of four bytes, which programs write under any Chinese name.
+ */
+const FULLER: Readonly<Record<string, string>> = { 'euc-kr': 'cp949', big5: 'big5hkscs' };
+const FULLER_CHINESE = 'gb18030';
+
 /** Names that neither decoder knows. Seen in practice. */
 const ALIASES: Readonly<Record<string, string>> = {
   utf8mb4: 'utf-8',
@@ -33,9 +44,12 @@ const ALIASES: Readonly<Record<string, string>> = {
   binary: 'windows-1252',
   cp932: 'shift_jis',
   cp949: 'euc-kr',
+  ms949: 'euc-kr',
+  uhc: 'euc-kr',
   cp936: 'gbk',
   cp950: 'big5',
-  'hz-gb-2312': 'gbk',
+  hz: HZ,
+  hzgb2312: HZ,
   // ISO-2022-JP with more characters, all of which begin with those of JIS X 0208.
   'iso-2022-jp-1': 'iso-2022-jp',
   'iso-2022-jp-2': 'iso-2022-jp',
@@ -112,7 +126,7 @@ export function knownCharset(label: string): string | null {
   if (clean.length > MAX_CHARSET_LABEL_CHARS || clean.includes(' ')) return null;
   const lower = clean.toLowerCase();
   const name = Object.hasOwn(ALIASES, lower) ? (ALIASES[lower] ?? lower) : lower;
-  return WHATWG_CHARSETS.get(name) ?? iconvName(name);
+  return name === HZ ? HZ : (WHATWG_CHARSETS.get(name) ?? iconvName(name));
 }
 
 /**
@@ -148,8 +162,13 @@ function decoderOf(charset: string): Decode {
   return decoder;
 }
 
+/** Under the names of WHATWG Encoding, or those of iconv-lite for what that has not. */
 function createDecoder(charset: string): Decode {
   if (charset === 'windows-1252') return decodeWindows1252;
+  if (charset === HZ) return (bytes) => decoderOf(FULLER_CHINESE)(hzToGbk(bytes));
+  if (charset === 'gbk') return decoderOf(FULLER_CHINESE);
+  const fuller = FULLER[charset];
+  if (fuller !== undefined) return (bytes) => iconv.decode(bytes, fuller).toWellFormed();
   try {
     const decoder = new TextDecoder(charset);
     if (charset === 'iso-2022-jp') return (bytes) => decoder.decode(joinEscapes(bytes));
