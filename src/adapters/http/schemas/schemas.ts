@@ -4,6 +4,7 @@
  */
 import type { XStatic } from 'typebox/schema';
 import { invalidRequest, ServiceError } from '../../../core/errors.ts';
+import { parseMoment } from '../../../core/moment.ts';
 
 /** The schema of an object that has all of `properties` and nothing else; a component of the document. */
 export function record<const Properties extends Readonly<Record<string, object>>>(
@@ -64,9 +65,8 @@ export const Moment = { type: 'string', format: 'date-time' } as const;
 
 /** What a `Timestamp` of a request says. Throws `invalid_request`. */
 export function toMoment(field: string, text: string): Date {
-  const date = new Date(text);
-  // RFC 3339 allows a leap second, which a Date can't hold.
-  if (Number.isNaN(date.getTime())) throw invalidRequest('no_such_moment', { field });
+  const date = parseMoment(text);
+  if (date === null) throw invalidRequest('no_such_moment', { field });
   return date;
 }
 

@@ -76,6 +76,7 @@ describe('a change of a send', () => {
     ['{', 400, 'invalid_json'],
     [{ account_id: 'x' }, 400, 'unknown_field'],
     [{ send_at: 'tomorrow' }, 400, 'invalid_send_at'],
+    [{ send_at: '2027-02-29T08:00:00Z' }, 400, 'invalid_send_at'],
     [{ to: ' ' }, 400, 'missing_recipient_or_subject'],
     [{ to: 5 }, 400, 'invalid_request'],
     [{ text_body: null }, 400, 'missing_body'],

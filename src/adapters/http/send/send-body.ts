@@ -14,6 +14,7 @@ import { MAX_TEMPLATE_VERSION, MAX_VARIABLES_BYTES } from '../../../core/templat
 import type { Metadata } from '../../../core/message/tags.ts';
 import { MAX_FROM_NAME_CHARS } from '../../../app/base/limits.ts';
 import { invalidRequest, ServiceError } from '../../../core/errors.ts';
+import { parseMoment } from '../../../core/moment.ts';
 import {
   isBlank,
   readText,
@@ -224,14 +225,11 @@ export function readSendFields(body: Fields, json: EmailJson, limits: HttpLimits
   };
 }
 
-// RFC 3339 §5.6; the offset is not optional: a local time would mean another moment to each reader.
-const DATE_TIME = /^\d{4}-\d\d-\d\d[Tt]\d\d:\d\d:\d\d(\.\d{1,9})?([Zz]|[+-]\d\d:\d\d)$/;
-
 function readSendAt(body: Fields): Date | null {
   const text = readText(body, 'send_at');
   if (text === null) return null;
-  const date = new Date(DATE_TIME.test(text) ? text.toUpperCase() : NaN);
-  if (Number.isNaN(date.getTime())) throw new ServiceError('invalid_send_at');
+  const date = parseMoment(text);
+  if (date === null) throw new ServiceError('invalid_send_at');
   return date;
 }
 
