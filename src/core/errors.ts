@@ -237,6 +237,10 @@ export const ERRORS = {
     500,
     'Die Verbindung brach nach der Übergabe ab: Es ist unbekannt, ob die E-Mail gesendet wurde. Sie wird nicht von selbst erneut gesendet.',
   ),
+  unsupported_transfer_coding: permanent(
+    501,
+    'Transfer-Encoding darf nur chunked sein: Andere Kodierungen werden nicht unterstützt.',
+  ),
   content_missing: permanent(500, 'Der Inhalt ist im Speicher nicht mehr vorhanden.'),
   internal_error: temporary(500, 'Interner Fehler.'),
   database_unavailable: temporary(503, 'Die Datenbank ist derzeit nicht erreichbar.'),
@@ -259,6 +263,7 @@ const REQUEST_FAULTS = {
   bad_path: 'Die Adresse ist fehlerhaft kodiert.',
   wrong_content_length: 'Content-Length passt nicht zum Inhalt.',
   precondition_failed: 'Die Vorbedingung ist nicht erfüllt.',
+  chunks_in_old_http: 'Transfer-Encoding gibt es nur in HTTP/1.1.',
   repeated_header: 'Die Kopfzeile {field} ist mehrfach angegeben.',
   missing_host: 'Die Kopfzeile Host fehlt.',
   invalid_host: 'Die Kopfzeile Host ist ungültig.',

@@ -13,7 +13,8 @@ type CodesOf<Responses> = {
 type OperationCode = { [Name in keyof operations]: CodesOf<operations[Name]['responses']> }[keyof operations];
 
 /** Codes that any request may get before it reaches an operation. */
-type RoutingCode = 'not_found' | 'method_not_allowed' | 'uri_too_long' | 'headers_too_large';
+type RoutingCode =
+  'not_found' | 'method_not_allowed' | 'uri_too_long' | 'headers_too_large' | 'unsupported_transfer_coding';
 
 /** Codes that the service answers with. A newer service may have more, so keep a default branch. */
 export type ServiceErrorCode = OperationCode | RoutingCode;

@@ -27,6 +27,7 @@ import { createEmailsResponse } from './answers/emails-response.ts';
 import { createErrorHandler } from './answers/error-handler.ts';
 import { createServer } from './connections/create-server.ts';
 import { createRequestWatch, type RequestObserver } from './connections/answered-request.ts';
+import { Framing } from './connections/framing-fault.ts';
 import { findHeaderFault } from './connections/header-fault.ts';
 import { Handshakes } from './connections/handshakes.ts';
 import { createHttpLimits, type HttpLimits } from './connections/limits.ts';
@@ -174,6 +175,7 @@ export function createHttpApp(options: HttpAppOptions): HttpApp {
   const failures = new LoginFailures(security, now);
   const authenticate = createAuthenticator(options.secrets, { failures, slots, keys, sessions, access });
   const handleError = createErrorHandler(limits, lingering, logger);
+  const framing = new Framing(limits.maxHeaders);
 
   const app: HttpServer = Fastify({
     // Our own logger writes what matters; a line for each request would be most of the log.
@@ -195,7 +197,12 @@ export function createHttpApp(options: HttpAppOptions): HttpApp {
     // Too long a parameter is a bad one, not an unknown path; the length of the URL is bounded anyway.
     routerOptions: { maxParamLength: limits.maxUrlLength },
     clientErrorHandler: createClientErrorHandler(lingering, handshakes),
-    frameworkErrors: handleError,
+    // The guard does not see them: no route can be looked for.
+    frameworkErrors: (error, request, reply) => {
+      const unclear = framing.faultOf(request.raw);
+      if (unclear !== null) reply.header('connection', 'close');
+      handleError(unclear ?? error, request, reply);
+    },
     schemaErrorFormatter: toValidationError,
     // Unlisted parameters are reported, not removed; errors carry the value, which tells what is given twice.
     ajv: { customOptions: { removeAdditional: false, verbose: true } },
@@ -220,7 +227,7 @@ export function createHttpApp(options: HttpAppOptions): HttpApp {
     done();
   });
   app.addHook('onRequest', createRequestWatch(options.observers ?? [], followsRequests));
-  app.addHook('onRequest', createGuard(limits, shutdown, slots, hstsDays));
+  app.addHook('onRequest', createGuard(limits, shutdown, slots, framing, hstsDays));
 
   const routes = new RouteTable();
   app.addHook('onRoute', (route) => routes.add(route));
@@ -310,14 +317,19 @@ function createGuard(
   limits: HttpLimits,
   shutdown: Shutdown,
   slots: ConnectionSlots,
+  framing: Framing,
   hstsDays: number,
 ): onRequestHookHandler {
   return (request, reply, done) => {
     setAnswerHeaders(reply);
     if (hstsDays > 0) requireHttps(request, reply, hstsDays);
     const { raw } = request;
+    const unclear = framing.faultOf(raw);
     const fault = shutdown.faultOf(request.method);
-    if (fault !== null) {
+    if (unclear !== null) {
+      reply.header('connection', 'close');
+      done(unclear);
+    } else if (fault !== null) {
       done(fault);
     } else if (slots.isRefused(raw.socket)) {
       reply.header('connection', 'close');

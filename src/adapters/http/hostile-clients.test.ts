@@ -21,6 +21,11 @@ async function start(limits?: Partial<HttpLimits>, overrides?: Partial<Applicati
 }
 afterEach(() => http.close());
 
+const CHUNKED = 'Transfer-Encoding: chunked';
+const KEPT = 'Connection: keep-alive';
+const fields = (count: number): string[] => Array.from({ length: count }, () => 'a:b');
+const inOldHttp = (request: string): string => request.replace(' HTTP/1.1', ' HTTP/1.0');
+
 describe('broken HTTP gets a JSON error and a closed connection', () => {
   it.each([
     ['no HTTP', 'nonsense\r\n\r\n', 400, 'invalid_request'],
@@ -60,6 +65,37 @@ describe('broken HTTP gets a JSON error and a closed connection', () => {
       head: expect.stringMatching(/content-type: application\/json[^]*connection: close/),
     });
     expect(http.application.sends).toEqual([]);
+  });
+
+  it.each([
+    ['more header fields than are read', rawSend(...fields(200), 'Content-Length: 2'), 431],
+    ['more header fields than Node.js passes on', rawSend(...fields(2000), 'Content-Length: 2'), 431],
+    ['chunks in HTTP/1.0', inOldHttp(rawSend('Connection: keep-alive', CHUNKED)), 400],
+    ['chunks in HTTP/1.0 at a bad path', inOldHttp(rawRequest('POST', '/%zz', [KEPT, CHUNKED])), 400],
+    ['a compressed transfer', rawSend('Transfer-Encoding: gzip, chunked'), 501],
+    ['a compressed transfer in two fields', rawSend('Transfer-Encoding: gzip', CHUNKED), 501],
+  ])('%s, and nothing behind it is taken for a request', async (_name, head, status) => {
+    await start();
+    const { write, closed } = await http.client();
+    const body = head.includes('chunked') ? '2\r\n{}\r\n0\r\n\r\n' : '{}';
+    await write(
+      `${head}${body}${rawSend(`Content-Length: ${SMALL_SEND.length}`)}${SMALL_SEND}${rawRequest('GET', '/api/health')}`,
+    );
+    const answer = await closed();
+    expect(parseRawError(answer)).toMatchObject({
+      status,
+      head: expect.stringMatching(/connection: close/) as string,
+    });
+    expect(answer.match(/^HTTP\/1\.1 /gm)).toHaveLength(1);
+    expect(http.application.sends).toEqual([]);
+  });
+
+  it('but not for as many header fields as proxies send, nor for chunks in any case of letters', async () => {
+    await start();
+    const { write, receive } = await http.client();
+    const chunks = `${SMALL_SEND.length.toString(16)}\r\n${SMALL_SEND}\r\n0\r\n\r\n`;
+    await write(`${rawSend(...fields(190), 'Transfer-Encoding: CHUNKED')}${chunks}`);
+    expect(await receive('"sent"')).toContain('200 OK');
   });
 
   it('for a request without Host, but not in HTTP/1.0', async () => {

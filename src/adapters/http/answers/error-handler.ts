@@ -105,9 +105,12 @@ function toServiceError(thrown: unknown): ServiceError {
   return new ServiceError('internal_error', { cause: thrown });
 }
 
+/** Of those with a status from 500. */
+const NOT_OURS: ReadonlySet<ErrorCode> = new Set(['shutting_down', 'busy', 'unsupported_transfer_coding']);
+
 /** Failures that no caller can repair by waiting are errors; the others are warnings. */
 function logFailure(error: ServiceError, request: FastifyRequest, logger: Logger): void {
-  if (error.status < 500 || error.code === 'shutting_down' || error.code === 'busy') return;
+  if (error.status < 500 || NOT_OURS.has(error.code)) return;
   // The route's pattern, not the URL: a query may hold what must not be logged.
   const { id: requestId, method, routeOptions } = request;
   const fields = { err: error, code: error.code, requestId, method, route: routeOptions.url };

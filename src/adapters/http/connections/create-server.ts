@@ -22,7 +22,7 @@ export function createServer(
     // Node.js would answer without a body; our hook does it.
     requireHostHeader: false,
   };
-  if (tls === null) return createHttpServer(options, handler);
+  if (tls === null) return withHeaderLimit(createHttpServer(options, handler), limits);
   const server = createHttpsServer(
     {
       ...options,
@@ -39,5 +39,11 @@ export function createServer(
     server.setSecureContext({ cert, key, minVersion: MIN_TLS_VERSION }),
   );
   server.once('close', stop);
+  return withHeaderLimit(server, limits);
+}
+
+/** Node.js drops what is beyond without a word: with one more it is seen that there were too many (framing-fault.ts). */
+function withHeaderLimit<S extends Server>(server: S, { maxHeaders }: HttpLimits): S {
+  server.maxHeadersCount = maxHeaders + 1;
   return server;
 }

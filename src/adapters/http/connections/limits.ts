@@ -60,6 +60,11 @@ export interface HttpLimits {
   readonly maxUrlLength: number;
   /** All headers and the request line, in bytes. Default 16 KiB, as Node.js. */
   readonly maxHeaderBytes: number;
+  /**
+   * Header fields of one request; more get 431. Default 200: browsers and proxies together send 10 to 60, and Apache takes 100. Node.js
+   * drops those behind its own limit of 1,000 without a word, so a request with very many would lose its `Idempotency-Key`.
+   */
+  readonly maxHeaders: number;
   /** Time for which a readiness answer is given again, in milliseconds; asking costs an SMTP login. Default 2 s. */
   readonly readinessMaxAgeMs: number;
 }
@@ -93,6 +98,7 @@ export function createHttpLimits(overrides: Partial<HttpLimits> = {}): HttpLimit
     lingerIdleMs: 5000,
     maxUrlLength: 4096,
     maxHeaderBytes: 16 * KIB,
+    maxHeaders: 200,
     readinessMaxAgeMs: 2000,
     ...overrides,
   };
