@@ -1,9 +1,10 @@
 /**
  * Content-Type, Content-Disposition and the like of received mail: RFC 2045 §5.1 with the extended parameters of
- * RFC 2231. Lenient: what can't be read is skipped. Time grows with the length only.
+ * RFC 2231, and comments (RFC 5322 §3.2.2) anywhere. Lenient: what can't be read is skipped. Time grows with the length only.
  *
  * Seen in practice, and accepted: values with spaces and no quotes (`name=My File.pdf`), encoded words in values,
- * backslashes of Windows paths in quotes, empty parameters, a value that is never closed.
+ * backslashes of Windows paths in quotes, empty parameters, a value that is never closed, and parentheses that are no comment
+ * (`name=Report (1).pdf`).
  */
 import { decodeCharset } from '../text/charset.ts';
 import { decodeHeaderText } from '../text/header-text.ts';
@@ -23,16 +24,24 @@ interface Section {
 
 const SECTION_NAME = /^([^*]+)(?:\*(\d{1,3}))?(\*)?$/;
 
+/** A stretch of the field between two `;`. */
+interface Piece {
+  readonly text: string;
+  /** As long as the text; its comments are spaces. */
+  readonly bare: string;
+}
+
 /** Reads a field's value, unfolded. */
 export function readParameters(text: string): ParameterisedValue {
-  const [head = '', ...rest] = splitOutsideQuotes(text);
+  const [head, ...rest] = splitPieces(text);
   const plain = new Map<string, string>();
   const sections = new Map<string, Map<number, Section>>();
   for (const piece of rest) {
-    const equals = piece.indexOf('=');
-    const [, name = '', index, star] = SECTION_NAME.exec(piece.slice(0, equals).trim().toLowerCase()) ?? [];
+    const equals = piece.bare.indexOf('=');
+    const [, name = '', index, star] =
+      SECTION_NAME.exec(piece.bare.slice(0, equals).trim().toLowerCase()) ?? [];
     if (equals === -1 || name === '') continue;
-    const value = unquote(piece.slice(equals + 1).trim());
+    const value = readValue(name, piece.text.slice(equals + 1), piece.bare.slice(equals + 1));
     if (index === undefined && star === undefined) {
       if (!plain.has(name)) plain.set(name, decodeHeaderText(value));
       continue;
@@ -46,7 +55,7 @@ export function readParameters(text: string): ParameterisedValue {
   }
   // RFC 2231 §4: the extended form says more than a plain one of the same name.
   for (const [name, list] of sections) plain.set(name, joinSections(list));
-  return { value: withoutComment(head).trim().toLowerCase(), parameters: plain };
+  return { value: head === undefined ? '' : readHead(head), parameters: plain };
 }
 
 /** RFC 2231 §4.1: charset and language stand in the first section; a missing section ends the value. */
@@ -75,22 +84,96 @@ function percentDecode(text: string): Buffer {
   );
 }
 
-/** Splits at `;`, but not within quotes. A quote that is never closed is an ordinary character. */
-function splitOutsideQuotes(text: string): readonly string[] {
-  const pieces: string[] = [];
+/**
+ * What stands before the first `;`. Behind a comment nothing of it can follow but the subtype: `text (a) / html (b)`; what follows
+ * one that is never closed is left out too.
+ */
+function readHead({ text, bare }: Piece): string {
+  const [known = ''] = bare.split('(', 1);
+  if (known === text) return known.trim().toLowerCase();
+  const joined = known
+    .split('/')
+    .map((piece) => piece.trim())
+    .join('/');
+  return joined.slice(0, firstSpace(joined)).toLowerCase();
+}
+
+function firstSpace(text: string): number {
+  const at = text.search(/\s/);
+  return at === -1 ? text.length : at;
+}
+
+/** `bare` is the text with spaces in place of its comments. */
+function readValue(name: string, text: string, bare: string): string {
+  const value = bare.trim();
+  if (value.startsWith('"')) return unquote(value);
+  const whole = text.trim();
+  if (value === whole) return value;
+  if (name === 'filename' || name === 'name') return isNameWithComment(value, whole) ? value : whole;
+  // Parentheses may be part of a boundary (RFC 2046 §5.1.1), which then should have quotes.
+  return name === 'boundary' && (/\s/.test(value) || !/\s/.test(whole)) ? whole : value;
+}
+
+/**
+ * Whether nothing is lost with the comment: the name is complete without it. A name with spaces, or one whose extension stands behind
+ * the parentheses, was written without regard to the grammar; `a.pdf (1)` is a copy.
+ */
+function isNameWithComment(value: string, whole: string): boolean {
+  if (!/^[^\s()<>@,;:\\"/[\]?=]+$/.test(value) || !/\.(?=\d?[a-z])[a-z0-9]{1,5}$/i.test(value)) return false;
+  const comment = whole.slice(value.length);
+  return whole.startsWith(value) && /^\s/.test(comment) && !/^\s*\(\d+\)$/.test(comment);
+}
+
+/**
+ * Splits at `;`, but not within quotes and comments. A quote or a parenthesis that is never closed is an ordinary character, and so
+ * are those behind it of its kind.
+ */
+function splitPieces(text: string): readonly Piece[] {
+  const pieces: Piece[] = [];
+  let bare = '';
+  let bareTo = 0;
   let start = 0;
+  let hasComments = true;
+  const endPiece = (end: number): void => {
+    bare += text.slice(bareTo, end);
+    pieces.push({ text: text.slice(start, end), bare });
+    bare = '';
+    start = end + 1;
+    bareTo = start;
+  };
   for (let at = 0; at < text.length; at++) {
     const character = text.charAt(at);
     if (character === '"') {
       const end = endOfQuoted(text, at);
-      if (end === -1) return [...pieces, ...text.slice(start).split(';')];
+      if (end === -1) {
+        for (let next = text.indexOf(';', at); next !== -1; next = text.indexOf(';', next + 1))
+          endPiece(next);
+        break;
+      }
       at = end;
-    } else if (character === ';') {
-      pieces.push(text.slice(start, at));
-      start = at + 1;
-    }
+    } else if (character === '(' && hasComments) {
+      const end = endOfComment(text, at);
+      hasComments = end !== -1;
+      if (end === -1) continue;
+      bare += text.slice(bareTo, at) + ' '.repeat(end + 1 - at);
+      bareTo = end + 1;
+      at = end;
+    } else if (character === ';') endPiece(at);
   }
-  return [...pieces, text.slice(start)];
+  endPiece(text.length);
+  return pieces;
+}
+
+/** The closing parenthesis of a comment, which may hold others; -1 when there is none. */
+function endOfComment(text: string, open: number): number {
+  let depth = 0;
+  for (let at = open; at < text.length; at++) {
+    const character = text[at];
+    if (character === '\\') at++;
+    else if (character === '(') depth++;
+    else if (character === ')' && --depth === 0) return at;
+  }
+  return -1;
 }
 
 function endOfQuoted(text: string, open: number): number {
@@ -107,9 +190,4 @@ function unquote(value: string): string {
   if (!value.startsWith('"')) return value;
   const end = endOfQuoted(value, 0);
   return value.slice(1, end === -1 ? value.length : end).replace(/\\(["\\])/g, '$1');
-}
-
-function withoutComment(text: string): string {
-  const open = text.indexOf('(');
-  return open === -1 ? text : text.slice(0, open);
 }

@@ -144,7 +144,9 @@ function toEncoding(text: string | null, defects: Set<ParseDefect>): TransferEnc
 }
 
 function toContentId(text: string | null): string | null {
-  const id = (text ?? '').trim().replace(/^<|>$/g, '').trim();
+  // Comments may stand around the brackets.
+  const [, bracketed] = /<([^<>]+)>/.exec(text ?? '') ?? [];
+  const id = (bracketed ?? (text ?? '').trim().replace(/^<|>$/g, '')).trim();
   return id === '' || id.length > 998 ? null : id;
 }
 
