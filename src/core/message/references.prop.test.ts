@@ -36,6 +36,18 @@ describe('References', () => {
     );
   });
 
+  it('read back in encoded words of any length', () => {
+    fc.assert(
+      fc.property(messageIdListArbitrary, fc.integer({ min: 20, max: 60 }), (all, size) => {
+        const ids = all.slice(0, MAX_PARSED_REFERENCES);
+        const hex = Buffer.from(ids.map(formatMessageId).join(' ')).toString('hex').toUpperCase();
+        const words = hex.match(new RegExp(`.{1,${size * 2}}`, 'g')) ?? [];
+        const text = words.map((word) => `=?utf-8?q?${word.replace(/../g, '=$&')}?=`).join('\r\n ');
+        expect(parseMessageIdList(text)).toEqual(parseMessageIdList(ids.map(formatMessageId).join(' ')));
+      }),
+    );
+  });
+
   it('of any text give ids that can stand in a header', () => {
     const tokens = fc.constantFrom(
       '<',
@@ -50,6 +62,10 @@ describe('References', () => {
       ',',
       'a',
       'b@x',
+      '=?utf-8?q?',
+      '?=',
+      '=3C',
+      '=0A',
       '\0',
       '\ud800',
       'ü',

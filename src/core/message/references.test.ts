@@ -3,7 +3,7 @@ import { expectCpuBelow } from '../../../test/readers/cpu-time.ts';
 import { MAX_REFERENCES, MAX_REFERENCES_OCTETS } from './limits.ts';
 import { parseMessageId } from './message-id.ts';
 import type { MessageId } from './message-id.ts';
-import { buildReferences, parseMessageIdList, withoutAddresses } from './references.ts';
+import { buildReferences, parseMessageIdList, parseMessageIdLists, withoutAddresses } from './references.ts';
 
 const id = (text: string): MessageId => parseMessageId(text)!;
 
@@ -32,6 +32,17 @@ describe('parseMessageIdList', () => {
     ['empty brackets', '<> <a@x>', ['a@x']],
     ['nothing', '', []],
     ['nonsense', 'hello (world', []],
+    [
+      'an id in encoded words',
+      '=?utf-8?q?=3CAM0PR0=40eu=2Eexample?= =?utf-8?q?=2Ecom=3E?=',
+      ['AM0PR0@eu.example.com'],
+    ],
+    ['an encoded word among others', '<a@x> =?utf-8?q?=3Cb=40x=3E?= <c@x>', ['a@x', 'b@x', 'c@x']],
+    ['several ids in one encoded word', '=?utf-8?b?PGFAeD4gPGJAeD4=?=', ['a@x', 'b@x']],
+    ['an id of which the end is encoded', '<aaa =?utf-8?q?bbb=40x=3E?=', ['aaabbb@x']],
+    ['what stands in brackets as it is', '<=?utf-8?q?a?=@x>', ['=?utf-8?q?a?=@x']],
+    ['no line break out of an encoded word', '=?utf-8?q?=3Ca=40x=0D=0ABcc:_b=40y=3E?=', ['a@xBcc:b@y']],
+    ['no control out of an encoded word', '=?utf-8?q?=3Ca=40x=00=3E?= <b@x>', ['b@x']],
     ['an id with a control character', '<a\u0000@x> <b@x>', ['b@x']],
   ])('reads %s', (_, text, expected) => {
     expect(parseMessageIdList(text)).toEqual(expected);
@@ -43,8 +54,35 @@ describe('parseMessageIdList', () => {
     expect([list[0], list[1], list.at(-1)]).toEqual(['0@x', '4901@x', '4999@x']);
   });
 
-  it.each(['(', '<', '<a', '(<', '\\(', '"', '<"', ' ', 'a@'])('needs linear time for many %j', (unit) => {
-    expectCpuBelow(500, () => parseMessageIdList(unit.repeat(500_000)));
+  it.each(['(', '<', '<a', '(<', '\\(', '"', '<"', ' ', 'a@', '=?'])(
+    'needs linear time for many %j',
+    (unit) => {
+      expectCpuBelow(500, () => parseMessageIdList(unit.repeat(500_000)));
+    },
+  );
+
+  it.each(['=?utf-8?q?', '=?utf-8?q?=3C?=', '=?utf-8?q?=3Ca=40x=3E?= ', '<>=?utf-8?q?a?='])(
+    'needs linear time for a header of %j',
+    (unit) => {
+      expectCpuBelow(1000, () => parseMessageIdList(unit.repeat(1_000_000 / unit.length)));
+    },
+  );
+});
+
+describe('parseMessageIdLists', () => {
+  it('takes the ids of all fields in their order, each once', () => {
+    expect(parseMessageIdLists(['<a@x> <b@x>', 'no id', '<b@x> <c@x>'])).toEqual(['a@x', 'b@x', 'c@x']);
+    expect(parseMessageIdLists([])).toEqual([]);
+  });
+
+  it('reads each field on its own', () => {
+    expect(parseMessageIdLists(['(never closed <a@x>', 'b@x', ') <c@x>'])).toEqual(['a@x', 'b@x', 'c@x']);
+  });
+
+  it('keeps the first and the newest of very many', () => {
+    const list = parseMessageIdLists(Array.from({ length: 500 }, (_, n) => `<${n}@x> <${n}@y>`));
+    expect(list).toHaveLength(100);
+    expect([list[0], list[1], list.at(-1)]).toEqual(['0@x', '450@y', '499@y']);
   });
 });
 

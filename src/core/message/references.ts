@@ -1,6 +1,7 @@
 /**
  * References and In-Reply-To, RFC 5322 §3.6.4: read them from any mail, build them for an answer.
  */
+import { decodeHeaderText } from '../mime/text/header-text.ts';
 import { MAX_PARSED_REFERENCES, MAX_REFERENCES, MAX_REFERENCES_OCTETS, MIN_WORD_ID_CHARS } from './limits.ts';
 import { isMadeUpMessageId, normaliseMessageId, toMessageId } from './message-id.ts';
 import type { MessageId } from './message-id.ts';
@@ -16,10 +17,10 @@ const BRACKETED = /<([^<>]*)>/g;
  * What is no id is skipped. Never throws. Of very many ids the first and the newest are kept.
  *
  * Seen in practice, and accepted: commas or nothing between ids, white space from folding inside an id, comments and
- * phrases around ids, ids without `@`, and, when nothing stands in brackets, bare ids.
+ * phrases around ids, ids without `@`, and, when nothing stands in brackets, bare ids. Encoded words too: see decodeIdWords.
  */
 export function parseMessageIdList(text: string): readonly MessageId[] {
-  const visible = withoutComments(text);
+  const visible = withoutComments(decodeIdWords(text));
   const ids = new Set<MessageId>();
   const add = (candidate: string): void => {
     const id = toMessageId(candidate);
@@ -35,6 +36,27 @@ export function parseMessageIdList(text: string): readonly MessageId[] {
     for (const token of bare.split(/[\s,;"]+/)) if (/[^@]@[^@]/.test(token)) add(token);
   }
   return keepFirstAndNewest([...ids], MAX_PARSED_REFERENCES, Number.POSITIVE_INFINITY);
+}
+
+/** Of all fields of one name, in their order, each id once. As parseMessageIdList, whose bound holds for all together. */
+export function parseMessageIdLists(values: readonly string[]): readonly MessageId[] {
+  const ids = new Set(values.flatMap(parseMessageIdList));
+  return keepFirstAndNewest([...ids], MAX_PARSED_REFERENCES, Number.POSITIVE_INFINITY);
+}
+
+/**
+ * Decodes encoded words, though no standard allows them here. Seen in practice: Python's EmailMessage writes ids that are too long for
+ * a line as `=?utf-8?q?=3Cid=40example=2Ecom=3E?=`. What stands within angle brackets is an id as it is.
+ */
+export function decodeIdWords(text: string): string {
+  if (!text.includes('=?')) return text;
+  let decoded = '';
+  let from = 0;
+  for (const { 0: bracketed, index } of text.matchAll(BRACKETED)) {
+    decoded += decodeHeaderText(text.slice(from, index)) + bracketed;
+    from = index + bracketed.length;
+  }
+  return decoded + decodeHeaderText(text.slice(from));
 }
 
 /**

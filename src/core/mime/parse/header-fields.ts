@@ -7,7 +7,7 @@
 import { decodeKnownCharset, decodeUtf8, knownCharset } from '../text/charset.ts';
 import { isMadeUpMessageId, normaliseMessageId, toMessageId } from '../../message/message-id.ts';
 import type { MessageId } from '../../message/message-id.ts';
-import { parseMessageIdList } from '../../message/references.ts';
+import { decodeIdWords, parseMessageIdList } from '../../message/references.ts';
 import { readParameters } from './read-parameters.ts';
 
 /** One field as received. */
@@ -98,14 +98,14 @@ export function messageIdOf(fields: readonly HeaderField[]): MessageId | null {
 }
 
 /**
- * Of all fields Message-ID, as they are written. Seen in practice: one without `@`, one without angle brackets, and a second
- * field, of a gateway that added its own.
+ * Of all fields Message-ID, as they are written, but for encoded words. Seen in practice: one without `@`, one without angle brackets,
+ * one in encoded words, and a second field, of a gateway that added its own.
  */
 export function messageIdsOf(fields: readonly HeaderField[]): readonly MessageId[] {
   return fieldValues(fields, 'message-id').flatMap((value) => {
-    const text = value.trim();
+    const text = decodeIdWords(value).trim();
     const bracketed = text.startsWith('<') && text.endsWith('>');
-    const id = toMessageId(bracketed ? text.slice(1, -1) : text) ?? parseMessageIdList(value)[0];
+    const id = toMessageId(bracketed ? text.slice(1, -1) : text) ?? parseMessageIdList(text)[0];
     return id === undefined || isMadeUpMessageId(id) ? [] : [id];
   });
 }

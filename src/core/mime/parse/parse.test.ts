@@ -123,6 +123,23 @@ describe('parseMessage', () => {
     expectCpuBelow(2000, () => expect(readMessage(raw).message.sizeBytes).toBe(raw.length));
   });
 
+  it('reads Message-IDs in encoded words, as Python writes long ones, and all fields of References', () => {
+    const message = parseMessage(
+      Buffer.from(
+        'Message-ID: =?utf-8?q?=3CVI1PR04MB0=40eurprd04=2Eprod=2Eexample?=\r\n =?utf-8?q?=2Ecom=3E?=\r\n' +
+          'In-Reply-To: =?utf-8?q?=3CAM0PR0=40eurprd04=2Eprod=2Eexample=2Ecom=3E?=\r\n' +
+          'References: <a@x.test>\r\nReferences: <b@x.test>\r\nReferences: <a@x.test> <c@x.test>\r\n\r\nx',
+      ),
+    );
+    expect(message).toMatchObject({
+      messageId: 'VI1PR04MB0@eurprd04.prod.example.com',
+      writtenMessageId: null,
+      inReplyTo: ['AM0PR0@eurprd04.prod.example.com'],
+      references: ['a@x.test', 'b@x.test', 'c@x.test'],
+    });
+    expect(message.defects).toContain('duplicate_field');
+  });
+
   it('says that marks were left out of the text of its HTML', () => {
     const html = `${'<blockquote>'.repeat(98)}<pre>${'x\n'.repeat(50_000)}`;
     const message = parseMessage(Buffer.from(`Content-Type: text/html\r\n\r\n${html}`));

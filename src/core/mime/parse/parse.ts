@@ -4,14 +4,14 @@
  * headers, texts and reports, within the limits, but no attachments: those are given as ranges of the raw bytes.
  *
  * Of a field that may stand once only, the first is kept (From, Subject and so on): a second one is added by attackers
- * and broken relays, below the one that mail programs show. Address lists of repeated To, Cc and Bcc are joined.
+ * and broken relays, below the one that mail programs show. Lists of repeated To, Cc, Bcc, References and In-Reply-To are joined.
  */
 import { parseLenientAddressList } from '../../address/lenient-address-list.ts';
 import type { Address } from '../../address/address.ts';
 import { parseMessageDate } from '../../message/date.ts';
 import { addrSpec } from '../../address/address.ts';
 import { normaliseMessageId } from '../../message/message-id.ts';
-import { parseMessageIdList, withoutAddresses } from '../../message/references.ts';
+import { parseMessageIdLists, withoutAddresses } from '../../message/references.ts';
 import { decodeTextPart, readBody } from './body-text.ts';
 import type { BodyText } from './body-text.ts';
 import { fieldValue, fieldValues, messageIdsOf } from './header-fields.ts';
@@ -140,7 +140,7 @@ function readIdentity(
     addrSpec,
   );
   const listOf = (name: string) =>
-    withoutAddresses(parseMessageIdList(fieldValue(fields, name) ?? ''), everybody);
+    withoutAddresses(parseMessageIdLists(fieldValues(fields, name)), everybody);
   return {
     messageId,
     writtenMessageId: written === messageId ? null : written,
