@@ -127,6 +127,9 @@ export const MAX_RECEIVED_BOUNDARY_CHARS = 250;
 /** A line is read in pieces of so many bytes at most. Above any boundary and the 998 of RFC 5322 §2.1.1. */
 export const MAX_LINE_PIECE_BYTES = 8192;
 
+/** Empty lines in front of the header of a message. Real mail has one or two. */
+export const MAX_LEADING_EMPTY_LINES = 100;
+
 /** White space at the end of a line of quoted-printable that is waited for, in bytes. RFC 2045 §6.7: lines have 76. */
 export const MAX_TRAILING_SPACE_BYTES = 998;
 

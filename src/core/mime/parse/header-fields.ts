@@ -2,7 +2,7 @@
  * Header fields of received mail: RFC 5322 §2.2, with the UTF-8 of RFC 6532. Lenient.
  *
  * Seen in practice, and accepted: bare LF, 8-bit text without a charset, white space before the colon, a line
- * `From someone …` of mbox on top, lines that are no fields, and a missing empty line before the body.
+ * `From someone …` of mbox on top, lines that are no fields, a missing empty line before the body, and empty lines in front.
  */
 import { decodeKnownCharset, decodeUtf8, knownCharset } from '../text/charset.ts';
 import { isMadeUpMessageId, normaliseMessageId, toMessageId } from '../../message/message-id.ts';
@@ -27,6 +27,8 @@ export interface HeaderBlock {
   readonly malformed: boolean;
   /** Fields beyond `maxFields` were dropped. */
   readonly isCut: boolean;
+  /** An empty line was found at its end. */
+  readonly hasEmptyLine: boolean;
 }
 
 // RFC 5322 §2.2 and §3.6.8; white space before the colon by §4.5.
@@ -44,14 +46,21 @@ export function parseHeaderBlock(block: Buffer, maxFields = Number.POSITIVE_INFI
   const text = block.toString('latin1');
   let malformed = false;
   let isCut = false;
+  let hasEmptyLine = false;
+  const start = startOfFields(text);
+  if (start === null) {
+    const bodyStart = text.indexOf('\n') + 1;
+    return { fields: [], bodyStart, malformed, isCut, hasEmptyLine: true };
+  }
   let bodyStart: number | null = null;
   // Answers for all broken lines at once: a search from each of them would be quadratic.
   let lastField: number | null = null;
-  for (let at = 0; at < text.length;) {
+  for (let at = start; at < text.length;) {
     const lf = text.indexOf('\n', at);
     const end = lf === -1 ? text.length : lf;
     const line = text.slice(at, end);
-    if (/^\r?$/.test(line)) break;
+    hasEmptyLine = /^\r?$/.test(line);
+    if (hasEmptyLine) break;
     const continued = line.startsWith(' ') || line.startsWith('\t');
     const [matched, name = ''] = FIELD.exec(line) ?? [];
     if (continued) {
@@ -64,7 +73,7 @@ export function parseHeaderBlock(block: Buffer, maxFields = Number.POSITIVE_INFI
       } else {
         isCut = true;
       }
-    } else if (at > 0 || !MBOX_LINE.test(line)) {
+    } else if (at > start || !MBOX_LINE.test(line)) {
       malformed = true;
       lastField ??= startOfLastCommonField(text);
       if (lastField < at) {
@@ -78,7 +87,19 @@ export function parseHeaderBlock(block: Buffer, maxFields = Number.POSITIVE_INFI
   const contentType = raw.find(([name]) => name === 'content-type')?.[1];
   const charset = contentType === undefined ? null : charsetOf(contentType);
   const fields = raw.map(([name, value]) => ({ name, value: decodeRaw(value, charset) }));
-  return { fields, bodyStart, malformed, isCut };
+  return { fields, bodyStart, malformed, isCut, hasEmptyLine };
+}
+
+/**
+ * Where the fields of a header begin: behind the empty lines in front of it, where there are some. null when there are, and what follows
+ * is no header, which has a field at once and one that is common.
+ */
+export function startOfFields(text: string): number | null {
+  const start = /^(?:\r?\n)*/.exec(text)?.[0].length ?? 0;
+  if (start === 0) return 0;
+  const end = text.slice(start).search(/\n\r?\n/);
+  const header = text.slice(start, end === -1 ? text.length : start + end);
+  return FIELD.test(header) && startOfLastCommonField(header) !== -1 ? start : null;
 }
 
 /** The value of the first field of that name (lower-case); null when there is none. */

@@ -235,10 +235,12 @@ describe('parsing', () => {
       if (fixture.includes('\0') || /\r(?!\n)/.test(fixture.toString('latin1'))) continue;
       const lf = Buffer.from(fixture.toString('latin1').replaceAll('\r\n', '\n'), 'latin1');
       const crlf = Buffer.from(lf.toString('latin1').replaceAll('\n', '\r\n'), 'latin1');
-      const [a, b] = [read(lf), read(crlf)].map((message) =>
+      const cr = Buffer.from(lf.toString('latin1').replaceAll('\n', '\r'), 'latin1');
+      const [a, b, c] = [read(lf), read(crlf), read(cr)].map((message) =>
         Object.fromEntries(Object.entries(message).filter(([name]) => !where.has(name))),
       );
       expect(a).toEqual(b);
+      if (/^[\w-]+:.*\n(?:[\w-]+:|[ \t\n])/.test(lf.toString('latin1'))) expect(c).toEqual(a);
     }
   });
 });

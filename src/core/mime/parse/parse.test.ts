@@ -9,6 +9,7 @@ import {
 import { expectCpuBelow } from '../../../../test/readers/cpu-time.ts';
 import { MessageLimitError } from './message-limit-error.ts';
 import { createMessageParser, parseMessage } from './parse.ts';
+import type { ParsedMessage } from './parsed-message.ts';
 
 describe('parseMessage', () => {
   it.each(EML_FIXTURES.map(({ name, raw }) => [name, raw] as const))('reads %s', (name, raw) => {
@@ -98,6 +99,10 @@ describe('parseMessage', () => {
     ['References: ', '<'],
     ['X: y\r\n', 'not a field\r\n'],
     ['X: y\r\n', ' \r\n'],
+    ['\r\nX: y\r\n', 'not a field\r\n'],
+    ['', '\r\n'],
+    ['X: y\r', '\r'],
+    ['X: y\r', 'A: b\r'],
   ])('needs linear time for %j and many %j', (start, unit) => {
     const raw = Buffer.from(`${start}${unit.repeat(Math.floor(950_000 / unit.length))}\r\n\r\nx`);
     expectCpuBelow(1500, () => expect(readMessage(raw).message.sizeBytes).toBe(raw.length));
@@ -140,6 +145,85 @@ describe('parseMessage', () => {
     expect(message.defects).toContain('duplicate_field');
   });
 
+  describe('empty lines in front of the header', () => {
+    const header = 'X-Y: z\r\nFrom: a@x.test\r\nSubject: s\r\n';
+
+    it.each(['\r\n', '\n', '\r\n\n\r\n', '\n'.repeat(100)])('%j are skipped', (empty) => {
+      const raw = Buffer.from(
+        `${empty}${header}Content-Type: multipart/mixed; boundary=b\r\n\r\n--b\r\n\r\nt\r\n--b--`,
+      );
+      for (const message of [parseMessage(raw), inBytes(raw)]) {
+        expect(message).toMatchObject({ subject: 's', text: 't', sizeBytes: raw.length });
+        expect(message.defects).toEqual(['missing_message_id', 'missing_date']);
+      }
+    });
+
+    it.each([
+      ['\r\nHello: all\r\n\r\nFrom: a@x.test', 'Hello: all\n\nFrom: a@x.test'],
+      ['\r\nHello all\r\nFrom: a@x.test', 'Hello all\nFrom: a@x.test'],
+      ['\r\n\r\n\r\ntext', '\n\ntext'],
+      [`${'\n'.repeat(200)}From: a@x.test\n\nx`, `${'\n'.repeat(199)}From: a@x.test\n\nx`],
+      ['\r\n', ''],
+      ['\n\n', ''],
+    ])('without a header belong to the body: %j', (raw, text) => {
+      for (const message of [parseMessage(Buffer.from(raw)), inBytes(Buffer.from(raw))]) {
+        expect(message).toMatchObject({ text, from: [], subject: '' });
+        expect(message.defects).not.toContain('header_without_end');
+        expect(message.defects).not.toContain('malformed_header');
+      }
+    });
+  });
+
+  describe('lines that end in CR alone', () => {
+    const lines = [
+      'From: a@x.test',
+      'Subject: a',
+      ' b',
+      'Content-Type: multipart/mixed; boundary=b',
+      '',
+      '--b',
+      '',
+      'one',
+      'two',
+      '--b',
+      'Content-Type: text/html',
+      'Content-Transfer-Encoding: quoted-printable',
+      '',
+      'thr=',
+      'ee',
+      '--b',
+      'Content-Type: image/png; name=a.png',
+      '',
+      'four',
+      '--b--',
+      '',
+    ];
+    const raw = Buffer.from(lines.join('\r'));
+
+    it('are read where the message has no LF', () => {
+      const expected = parseMessage(Buffer.from(lines.join('\n')));
+      expect(expected).toMatchObject({ subject: 'a b', text: 'one\ntwo\n\nthree' });
+      expect(parseMessage(raw)).toEqual(expected);
+      expect(inBytes(raw)).toEqual(expected);
+    });
+
+    it('are read in a message of any size', () => {
+      const large = Buffer.from(`From: a@x.test\r\r${'x\r'.repeat(1_000_000)}y`);
+      expect(parseMessage(large).text).toBe(`${'x\n'.repeat(1_000_000)}y`);
+    });
+
+    it('are none where the message has an LF', () => {
+      const message = parseMessage(Buffer.from('From: a@x.test\r\nSubject: a\rTo: b@x.test\r\n\r\nx\ry'));
+      expect(message).toMatchObject({ to: [], text: 'x\ny' });
+    });
+
+    it('stand beside CRLF behind a long beginning without one', () => {
+      const mixed = Buffer.from(`From: a@x.test\r\r${'x\r'.repeat(5000)}y\r\nz\r`);
+      expect(parseMessage(mixed).text).toBe(`${'x\n'.repeat(5000)}y\nz`);
+      expect(inBytes(mixed)).toEqual(parseMessage(mixed));
+    });
+  });
+
   it('says that marks were left out of the text of its HTML', () => {
     const html = `${'<blockquote>'.repeat(98)}<pre>${'x\n'.repeat(50_000)}`;
     const message = parseMessage(Buffer.from(`Content-Type: text/html\r\n\r\n${html}`));
@@ -178,6 +262,12 @@ describe('parseMessage', () => {
     expect(defects).toContain('tnef_not_unpacked');
   });
 });
+
+function inBytes(raw: Buffer): ParsedMessage {
+  const parser = createMessageParser();
+  for (const byte of raw) parser.write(Buffer.of(byte));
+  return parser.end();
+}
 
 /** A winmail.dat of so many files of one byte: attAttachRendData without data, attAttachData with `x`. */
 function tnefOf(count: number): Buffer {

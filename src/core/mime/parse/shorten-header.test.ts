@@ -38,6 +38,11 @@ describe('shortenHeader', () => {
     expect(shortened.references).toEqual(['one@mail.example.com', 'two@mail.example.com']);
   });
 
+  it('skips empty lines in front of a header, but not of a body', () => {
+    expect(shorten('', '', 'X-Y: z', 'Subject: one', '', 'Body')).toBe('subject: one\r\n\r\n');
+    expect(shorten('', 'Hello', 'Subject: one')).toBe('\r\n');
+  });
+
   it.each([
     ['a second field of a kind', ['Subject: one', 'Subject: two']],
     ['a field that is not needed', ['Subject: one', 'X-Mailer: two', ' three']],

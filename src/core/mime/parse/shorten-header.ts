@@ -4,6 +4,7 @@
  */
 
 import { MAX_HEADER_BYTES } from '../limits.ts';
+import { startOfFields } from './header-fields.ts';
 
 /** How long a value stays, in bytes, and behind which sign it is cut, so that no half of an address or id is left. */
 const KEPT: Readonly<Record<string, { readonly maxBytes: number; readonly cutBehind: string }>> = {
@@ -45,7 +46,9 @@ export function shortenHeader(bytes: Buffer): Buffer {
   const block = bytes.subarray(0, MAX_HEADER_BYTES);
   /** The field that gets continuation lines; null: they are left out. */
   let current: Field | null = null;
-  for (let at = 0; at < block.length;) {
+  const isEmptyFirst = block[0] === LF || (block[0] === CR && block[1] === LF);
+  const start = isEmptyFirst ? (startOfFields(block.toString('latin1')) ?? block.length) : 0;
+  for (let at = start; at < block.length;) {
     const lf = block.indexOf(LF, at);
     const end = lf === -1 ? block.length : lf;
     const lineEnd = end > at && block[end - 1] === CR ? end - 1 : end;

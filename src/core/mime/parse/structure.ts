@@ -3,17 +3,19 @@
  * arrive in chunks of any size; chunk borders leave no trace. Kept in memory are headers, text and reports, within
  * the limits; of everything else only where it stands, so memory does not grow with attachments.
  *
- * Lines end in CRLF or LF. A delimiter of any open multipart ends what is within it (RFC 2046 §5.1.2). Contained
- * messages (message/rfc822) are not entered, but for their digest.
+ * Lines end in CRLF or LF, or in CR where no LF is (line-ends.ts). A delimiter of any open multipart ends what is within it (RFC
+ * 2046 §5.1.2). Contained messages (message/rfc822) are not entered, but for their digest.
  */
 import { ByteCollector } from './byte-collector.ts';
 import { digestContent, digestOf, isSentAsLines } from './content-digest.ts';
 import { fieldValue, parseHeaderBlock } from './header-fields.ts';
 import { ByteDigest, type LeafDigest } from './leaf-digest.ts';
+import { LineEnds } from './line-ends.ts';
 import {
   MAX_CONTAINED_DEPTH,
   MAX_CONTAINED_MESSAGE_BYTES,
   MAX_CONTAINED_TEXT_BYTES,
+  MAX_LEADING_EMPTY_LINES,
   MAX_LINE_PIECE_BYTES,
   MAX_RECEIVED_BOUNDARY_CHARS,
 } from '../limits.ts';
@@ -57,6 +59,7 @@ interface Delimiter {
 /** Reads one message: `write` its bytes, then `end` once. */
 export class StructureReader {
   readonly #limits: ParseLimits;
+  readonly #lineEnds = new LineEnds();
   readonly #passed = new Set<ParseLimitName>();
   /** Bytes that may still be kept. */
   readonly #left: Record<Budget, number>;
@@ -68,6 +71,8 @@ export class StructureReader {
   /** The part whose body is being read; null while a header is. */
   #current: ReceivedPart | null = null;
   readonly #header = new ByteCollector();
+  /** Empty lines that may still stand in front of the header of the message. */
+  #emptyLinesLeft = MAX_LEADING_EMPTY_LINES;
   #headerBytes = 0;
   #fieldCount = 0;
   #partCount = 1;
@@ -95,6 +100,10 @@ export class StructureReader {
   }
 
   write(chunk: Buffer): void {
+    this.#readLines(this.#lineEnds.write(chunk));
+  }
+
+  #readLines(chunk: Buffer): void {
     const lastLineEnd = chunk.lastIndexOf(LF) + 1;
     for (let at = 0; at < chunk.length;) {
       const linesEnd = this.#endOfBodyLines(chunk, at, lastLineEnd);
@@ -119,6 +128,7 @@ export class StructureReader {
   }
 
   end(): Structure {
+    this.#readLines(this.#lineEnds.end());
     if (this.#pending.length > 0) this.#readPending();
     if (this.#current === null && this.#rest === null) this.#endHeader(false);
     if (this.#current !== null) this.#current.end = this.#offset;
@@ -171,7 +181,8 @@ export class StructureReader {
   }
 
   #readHeaderPiece(piece: Buffer, isLineStart: boolean): void {
-    if (isLineStart && piece.length === lineEndBytes(piece)) {
+    const isEmpty = isLineStart && piece.length === lineEndBytes(piece);
+    if (isEmpty && this.#emptyLinesLeft === 0) {
       const end = this.#offset + piece.length;
       const isBody = this.#endHeader(true);
       if (this.#current === null) return;
@@ -179,6 +190,8 @@ export class StructureReader {
       else this.#current.start = end;
       return;
     }
+    // Whether fields follow the empty lines is for parseHeaderBlock to say.
+    this.#emptyLinesLeft = isEmpty ? this.#emptyLinesLeft - 1 : 0;
     this.#headerBytes += piece.length;
     if (this.#headerBytes <= this.#limits.headerBytes) this.#header.append(piece);
     else this.#cut('header_bytes', piece);
@@ -192,17 +205,18 @@ export class StructureReader {
   }
 
   /** Makes a part of the header that ends at `#offset`. True when lines that were taken for header are its body. */
-  #endHeader(hasEmptyLine: boolean): boolean {
+  #endHeader(isEnded: boolean): boolean {
     const block = Buffer.from(this.#header.bytes());
     this.#header.reset();
+    this.#emptyLinesLeft = 0;
     const fieldsLeft = this.#limits.headerFields - this.#fieldCount;
-    const { fields, bodyStart, malformed, isCut } = parseHeaderBlock(block, fieldsLeft);
+    const { fields, bodyStart, malformed, isCut, hasEmptyLine } = parseHeaderBlock(block, fieldsLeft);
     this.#fieldCount += fields.length;
     if (isCut) this.#cut('header_fields', block);
 
     const part = createPart(fields, this.#open.at(-1) ?? null, this.#offset);
     if (malformed) part.defects.add('malformed_header');
-    if (!hasEmptyLine && block.length > 0) part.defects.add('header_without_end');
+    if (!isEnded && !hasEmptyLine && block.length > 0) part.defects.add('header_without_end');
     this.#open.at(-1)?.children.push(part);
     this.#root ??= part;
     this.#current = part;
