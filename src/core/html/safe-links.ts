@@ -1,6 +1,5 @@
-/** Addresses in safe HTML: what a link or an image may lead to, and whether a link says that it leads elsewhere. */
-import { parse as parseDomain } from 'tldts';
-import { MAX_LINK_TEXT_CHARS, MAX_URL_CHARS } from './limits.ts';
+/** Addresses in safe HTML: what a link or an image may lead to. */
+import { MAX_URL_CHARS } from './limits.ts';
 
 const LINKED = new Set(['http:', 'https:', 'mailto:', 'tel:']);
 const RUNNING = new Set(['javascript:', 'vbscript:', 'livescript:', 'data:']);
@@ -17,7 +16,8 @@ export function readLink(href: string): SafeLink {
   return { kind: RUNNING.has(url.protocol) ? 'unsafe' : 'other' };
 }
 
-function parseUrl(text: string): URL | null {
+/** null for what is no address. */
+export function parseUrl(text: string): URL | null {
   try {
     return new URL(text);
   } catch {
@@ -54,27 +54,4 @@ export function contentIdsOf(src: string): readonly string[] {
   } catch {
     return [id];
   }
-}
-
-/** Something that looks like a web address: a host with a domain that exists, perhaps with a scheme before it. */
-const HOST =
-  /(?<![\p{L}\p{N}@._-])(?:(https?):\/{1,2})?((?:[\p{L}\p{N}](?:[\p{L}\p{N}-]{0,61}[\p{L}\p{N}])?[.。．｡]){1,8}[\p{L}\p{N}-]{1,63})(?![\p{L}\p{N}@])/iu;
-/** Marks that are not seen, and those that turn the direction of writing. */
-const UNSEEN = /\u034f|[\u00ad\u061c\u180e\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff]/g;
-
-/**
- * The host that the text of a link shows, where it is another site's than the one it leads to; null else. Sites are
- * compared, so `www.shop.test` may lead to `shop.test`.
- */
-export function otherHostShown(text: string, url: URL): string | null {
-  if (url.protocol !== 'http:' && url.protocol !== 'https:') return null;
-  const [, scheme, written] = HOST.exec(text.slice(0, MAX_LINK_TEXT_CHARS).replace(UNSEEN, '')) ?? [];
-  if (written === undefined) return null;
-  const shown = parseUrl(`http://${written}`)?.hostname;
-  if (shown === undefined) return null;
-  const { domain, isIcann } = parseDomain(shown);
-  // `Vertrag.docx` is a file; what follows `https://` is meant as an address in any case.
-  if (scheme === undefined && isIcann !== true) return null;
-  const site = (domain ?? shown).toLowerCase();
-  return site === (parseDomain(url.hostname).domain ?? url.hostname) ? null : shown;
 }

@@ -149,6 +149,81 @@ describe('links', () => {
   });
 
   it.each([
+    ['hidden text first', '<span style="font-size:0">evil.com </span>https://www.paypal.com'],
+    ['text that is not drawn first', '<i style="display:none">evil.com </i>https://www.paypal.com/login'],
+    ['text that can not be seen first', '<i style="visibility:hidden">evil.com </i>www.paypal.com'],
+    ['clear text first', '<i style="opacity:0">evil.com </i>www.paypal.com'],
+    ['the right site first', 'evil.com https://www.paypal.com/login'],
+    ['the right site on the line above', 'evil.com<br>www.paypal.com'],
+    ['the right site with a place, and blanks', 'evil.com/\u2800\u3164https://www.paypal.com/'],
+    ['the right site with another as its place', 'evil.com/www.paypal.com'],
+    ['the right site with an address as its place', 'evil.com/x//www.paypal.com/'],
+    [
+      'an image that is not fetched',
+      '<img alt="https://www.paypal.com/login" src="https://x.test/a" width=9>',
+    ],
+    ['an image that is shown', `<img alt="www.paypal.com" src="${PIXEL}">`],
+    ['an image as a part of it', 'www.paypal<img alt=".com">'],
+    ['a hidden point', 'www.paypal<span style="display:none">.</span>.com'],
+    ['a point without a size', '<b style="font:0/0 a">.</b>www.paypal<b style="font-size:0px">x</b>.com'],
+    ['a point that may be seen', 'www.paypal<span style="opacity:0">.</span>.com'],
+    ['a space that is too small', 'www.paypal.<span style="font-size:1px"> </span>com'],
+    ['a space in a colour', 'www.paypal.<font color=white>: </font>com'],
+    ['many words first', `<span style="font-size:0">${'x '.repeat(3000)}</span>https://www.paypal.com/login`],
+    ['many words first that are shown', `${'x '.repeat(30_000)}https://www.paypal.com/login`],
+    ['the direction of writing', '<span dir=rtl>moc.lapyap.www//:sptth</span>'],
+    ['the direction in a style', '<span style="direction:rtl"><i>.com</i><i>paypal</i></span>'],
+    ['a mark that turns it', '\u202emoc.lapyap'],
+    ['a mark that turns it, around the link', 'moc.lapyap.www'],
+    ['an escaped point', 'https://paypal%2ecom/'],
+    ['backslashes', 'https:\\\\www.paypal.com'],
+    ['a scheme on a line of its own', 'https://<br>www.paypal.com'],
+    ['wide letters', 'ｗｗｗ．ｐａｙｐａｌ．ｃｏｍ'],
+    ['cells of a table', '<table><tr><td>www.paypal.c</td><td>om</td></tr></table>'],
+    ['parts that float', '<b style="float:left">www.paypal.c</b><b style="float:left">om</b>'],
+    [
+      'blocks on one line',
+      '<div style="display:inline">www.paypal.c</div><div style="display:inline">om</div>',
+    ],
+    ['another address', 'boss@paypal.com'],
+    ['a name before @', 'https://www.paypal.com@evil.com/'],
+  ])('are told where %s hides another site', (_, text) => {
+    const result = make(`<a href="https://evil.com/">${text}</a>`);
+    expect(result.deceptiveLinks).toBe(1);
+    expect(result.html).toContain('data-link-host="evil.com"');
+    expect(result.html).toMatch(/data-shown-host="[^"]*paypal/);
+  });
+
+  it.each([
+    ['boss@exam.test', 'mailto:evil@evil.com'],
+    ['boss@exam.test', 'mailto:evil@exam.test'],
+    ['Boss &lt;BOSS@exam.test&gt;', 'mailto:boss@exam.test?cc=evil@evil.com'],
+    ['www.exam.com', 'mailto:evil@evil.com'],
+  ])('are told when the address %s leads to %s', (text, href) => {
+    const result = make(`<a href="${href}">${text}</a>`);
+    expect(result.deceptiveLinks).toBe(1);
+    expect(result.html).toMatch(/data-link-host="[^"]*evil@/);
+  });
+
+  it('are told when there is too much to look at', () => {
+    const many = `<a href="https://shop.example/">${'shop.example '.repeat(200)}</a>`.repeat(120);
+    expect(make(many).deceptiveLinks).toBeGreaterThan(0);
+    expect(make(many.slice(0, many.length / 4)).deceptiveLinks).toBe(0);
+  });
+
+  it.each([
+    ['<table><tr><td>Besuchen Sie</td><td>shop.example.com</td></tr></table>', 'https://example.com/x'],
+    ['<p>Sie finden alles hier.</p><p>Info und Shop</p>', 'https://a.example/'],
+    ['Alles hier.<br>Shop', 'https://a.example/'],
+    ['Weiterlesen...Online', 'https://a.example/'],
+    ['Muster GmbH &amp; Co.KG', 'https://a.example/'],
+    ['<i style="display:none">www.paypal.com</i>Jetzt kaufen', 'https://a.example/'],
+    ['https://shop.com/go/readme.md?by=ann@paypal.com', 'https://shop.com/go/readme.md?by=ann@paypal.com'],
+    ['https://archive.org/web/http://paypal.com/', 'https://archive.org/web/http://paypal.com/'],
+    ['<div>Angebot bei</div><div>www.shop.com</div><div>Jetzt</div>', 'https://news.shop.com/x'],
+    ['Ann <b>(ann@paypal.com)</b>', 'mailto:Ann%2Bx@PayPal.com?subject=www.shop.com'],
+    ['ann@a.com, bob@b.com', 'mailto:ann@a.com,bob@b.com'],
+    ['www.paypal.com', 'tel:+49123'],
     ['www.shop.example', 'https://shop.example/x'],
     ['shop.example', 'https://mail.shop.example/x'],
     ['Vertrag.docx', 'https://files.example/x'],
@@ -177,6 +252,29 @@ describe('whatever comes', () => {
     ],
   ])('is given up when it takes too much: %s', (_, html) => {
     expect(() => make(html)).toThrow(/more than|deeper than/);
+  });
+
+  it('keeps its own styles alone when its style sheets cost too much', () => {
+    const rules = Array.from({ length: 1000 }, (_, index) => `p.c${index % 20}{margin:${index % 100}px}`);
+    const classes = Array.from({ length: 20 }, (_, index) => `c${index}`).join(' ');
+    const html = `<style>${rules.join('')}</style>${`<p class="${classes}" style="color:red">x`.repeat(10_000)}`;
+    const from = performance.now();
+    const result = make(html);
+    expect(performance.now() - from).toBeLessThan(8000);
+    expect(result.html.match(/<p style="margin:\d+px;color:red">/g)?.length).toBeGreaterThan(500);
+    expect(result.html).toMatch(/<p style="color:red">x<\/p><\/div>$/);
+    expect(result.removed).toEqual({ ...nothingRemoved(), styles: 1 });
+  });
+
+  it.each([
+    ['links of nothing but hosts', `<a href="https://a.example/">${'a.b-'.repeat(100)}</a>`.repeat(4000)],
+    ['letters that stand for many', `<a href="https://a.example/">${'\ufdfa'.repeat(600_000)}</a>`],
+    ['a place without end', `<a href="https://a.example/">${'a.example/'.repeat(180_000)}</a>`],
+    ['links in links', '<a href="https://a.example/"><table><tr><td>a.example '.repeat(70) + 'x'.repeat(1e6)],
+  ])('takes no time without bounds to compare the texts of links: %s', (_, html) => {
+    const from = performance.now();
+    expect(make(html).deceptiveLinks).toBeGreaterThan(0);
+    expect(performance.now() - from).toBeLessThan(8000);
   });
 
   it('is cut when it is too long', () => {

@@ -9,7 +9,14 @@
 import type { Element, ElementContent, Root } from 'hast';
 import { sanitize, type Schema } from 'hast-util-sanitize';
 import { toHtml } from 'hast-util-to-html';
-import { MAX_ROUNDS, MAX_SAFE_INPUT_CHARS, MAX_SAFE_OUTPUT_CHARS } from './limits.ts';
+import { readLinkText, type LinkBudget } from './link-text.ts';
+import {
+  MAX_LINK_HOSTS,
+  MAX_LINK_TEXT_CHARS,
+  MAX_ROUNDS,
+  MAX_SAFE_INPUT_CHARS,
+  MAX_SAFE_OUTPUT_CHARS,
+} from './limits.ts';
 import {
   HtmlLimitError,
   isElement,
@@ -19,14 +26,8 @@ import {
   type HtmlNode,
 } from './parse-html.ts';
 import { DROPPED, nothingRemoved, UNWRAPPED, type Removed, type RemovedKind } from './removed.ts';
-import {
-  contentIdsOf,
-  embeddedImage,
-  isRemote,
-  otherHostShown,
-  readLink,
-  remoteImage,
-} from './safe-links.ts';
+import { contentIdsOf, embeddedImage, isRemote, readLink, remoteImage } from './safe-links.ts';
+import { otherSiteShown, toTarget, type LinkTarget } from './shown-sites.ts';
 import { BOX, BOX_MARK, BOX_MARK_NAME } from './text-as-html.ts';
 import { addStyles, writeStyles, type StyleContext, type Styles } from './safe-styles.ts';
 import { ALLOWED_ATTRIBUTES, ALLOWED_ELEMENTS, safeAttribute, toProperty } from './safe-values.ts';
@@ -44,7 +45,7 @@ export interface SanitizeOptions {
 export interface SafeHtml {
   readonly html: string;
   readonly removed: Removed;
-  /** Links whose text shows another site than the one they lead to. */
+  /** Links whose text shows another site or address than the one they lead to, or may do so. */
   readonly deceptiveLinks: number;
   /** The end was left out: it is too long. */
   readonly isCut: boolean;
@@ -86,6 +87,7 @@ class Sanitizer {
   readonly #styleContext: StyleContext;
   #deceptiveLinks = 0;
   #charsLeft = MAX_SAFE_OUTPUT_CHARS;
+  readonly #linkBudget: LinkBudget = { chars: MAX_LINK_TEXT_CHARS, hosts: MAX_LINK_HOSTS };
 
   constructor(options: SanitizeOptions) {
     this.#options = options;
@@ -255,13 +257,24 @@ class Sanitizer {
     properties.href = url.href;
     properties.target = '_blank';
     properties.rel = ['noopener', 'noreferrer', 'nofollow'];
-    const shown = otherHostShown(textOf(children), url);
+    const target = toTarget(url);
+    if (target === null) return;
+    const shown = this.#otherSite(
+      { type: 'element', tagName: 'a', properties, children: [...children] },
+      target,
+    );
     if (shown !== null || url.username !== '') {
       this.#deceptiveLinks++;
-      properties.title = url.host;
-      properties.dataLinkHost = url.host;
+      properties.title = target.name;
+      properties.dataLinkHost = target.name;
       properties.dataShownHost = shown ?? url.username.slice(0, 100);
     }
+  }
+
+  /** What a link shows beside its target; `''` where it can't be known. */
+  #otherSite(link: Element, target: LinkTarget): string | null {
+    const readings = readLinkText(link, this.#linkBudget);
+    return readings === null ? '' : otherSiteShown(readings, target, this.#linkBudget);
   }
 
   /** An address that this service made, for an image of the email. */
@@ -326,10 +339,4 @@ function boxOf({ childNodes }: HtmlElement): HtmlElement | null {
 
 function attributeOf({ attrs }: HtmlElement, name: string): string | null {
   return attrs.find((attribute) => attribute.name === name)?.value ?? null;
-}
-
-function textOf(nodes: readonly ElementContent[]): string {
-  return nodes
-    .map((node) => (node.type === 'text' ? node.value : node.type === 'element' ? textOf(node.children) : ''))
-    .join('');
 }

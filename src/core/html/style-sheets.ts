@@ -4,7 +4,13 @@
  * on other elements, on the window or on the pointer is left out.
  */
 import { parse, type Block, type CssNode } from 'css-tree';
-import { MAX_RULES_OF_ELEMENT, MAX_STYLE_RULES, MAX_STYLE_SHEET_CHARS } from './limits.ts';
+import {
+  DECLARATION_COST,
+  MAX_RULES_OF_ELEMENT,
+  MAX_STYLE_COST,
+  MAX_STYLE_RULES,
+  MAX_STYLE_SHEET_CHARS,
+} from './limits.ts';
 import { addDeclaration, type StyleContext, type Styles } from './safe-styles.ts';
 
 interface Rule {
@@ -21,6 +27,7 @@ export class StyleSheets {
   readonly #rules = new Map<string, Rule[]>();
   #count = 0;
   #charsLeft = MAX_STYLE_SHEET_CHARS;
+  #costLeft = MAX_STYLE_COST;
 
   /** @param onRemote told when it would fetch another one, or a font */
   add(css: string, onRemote: () => void): void {
@@ -57,10 +64,10 @@ export class StyleSheets {
     element: { readonly tag: string; readonly id: string | null; readonly classes: ReadonlySet<string> },
     context: StyleContext,
   ): void {
-    if (this.#count === 0) return;
+    if (this.#count === 0 || this.#costLeft < 0) return;
     const keys = [element.tag, ...[...element.classes].map((one) => `.${one}`), `#${element.id ?? ''}`];
-    const found = keys
-      .flatMap((key) => this.#rules.get(key) ?? [])
+    const candidates = keys.flatMap((key) => this.#rules.get(key) ?? []);
+    const found = candidates
       .filter(
         ({ tag, id, classes }) =>
           (tag === null || tag === element.tag) &&
@@ -69,6 +76,12 @@ export class StyleSheets {
       )
       .slice(0, MAX_RULES_OF_ELEMENT)
       .sort((a, b) => a.weight - b.weight);
+    const declarations = found.reduce((sum, { block }) => sum + block.children.size, 0);
+    this.#costLeft -= candidates.length + DECLARATION_COST * declarations;
+    if (this.#costLeft < 0) {
+      context.onRemoved(false);
+      return;
+    }
     for (const { block } of found) {
       for (const node of block.children) {
         if (node.type === 'Declaration') addDeclaration(styles, node, context);

@@ -42,8 +42,8 @@ export const SafeHtmlSchema = record('SafeHtml', {
     description: 'How much of each kind was left out.',
   },
   deceptive_links: count(
-    'Links whose text shows another site than the one they lead to. They have `data-shown-host`, `data-link-host` and a ' +
-      '`title` with the true host.',
+    'Links whose text, or an alternative text in it, shows another site or email address than the one they lead to, or may do so. They have ' +
+      '`data-shown-host`, `data-link-host` and a `title` with the true host or address.',
   ),
   cut: { type: 'boolean', description: 'The HTML is longer than 2 million characters: its end is left out.' },
   images: {

@@ -1,0 +1,192 @@
+/**
+ * What the text of a link may show to a reader, from its safe HTML. CSS decides what is seen and where, so the answer is several
+ * readings: what one of them shows counts as shown. Text that is certainly not seen is in none of them.
+ */
+import type { Element, ElementContent } from 'hast';
+
+export interface LinkReading {
+  readonly text: string;
+  /** Parts that may stand apart are written together here: what they make by chance, like `Sieshop.de`, says less. */
+  readonly isJoined: boolean;
+  /** It is read backwards, and nothing says that a browser shows it so. */
+  readonly isGuess: boolean;
+}
+
+/** Characters and elements that may still be looked at, over all links of an email; below zero nothing is sure. */
+export interface LinkBudget {
+  chars: number;
+  hosts: number;
+}
+
+interface Pieces {
+  readonly pieces: Piece[];
+  /** Alternative texts, each for itself. */
+  readonly alts: string[];
+  /** Something may turn the order around. */
+  turns: boolean;
+}
+
+interface Piece {
+  /** `unsure`: it may be too small or too pale to be seen. `gap`: a new line. `cell`: perhaps apart, on the same line. */
+  readonly kind: 'shown' | 'unsure' | 'gap' | 'cell';
+  readonly text: string;
+}
+
+/** null when the budget does not last. */
+export function readLinkText(link: Element, budget: LinkBudget): readonly LinkReading[] | null {
+  const read: Pieces = { pieces: [], alts: [], turns: false };
+  collect(link, { isUnsure: false, isZero: false }, read, budget);
+  if (budget.chars < 0) return null;
+  const { pieces, alts, turns } = read;
+  const all = join(pieces, { gap: '\n', cell: ' ' });
+  const plain = { isJoined: false, isGuess: false };
+  const readings: LinkReading[] = [{ ...plain, text: all }];
+  if (pieces.some(({ kind }) => kind === 'unsure')) {
+    const sure = pieces.filter(({ kind }) => kind !== 'unsure');
+    readings.push({ ...plain, text: join(sure, { gap: '\n', cell: ' ' }) });
+  }
+  if (pieces.some(({ kind }) => kind === 'cell')) {
+    readings.push({ text: join(pieces, { gap: '\n', cell: '' }), isJoined: true, isGuess: false });
+  }
+  const isTurned = turns || TURNS.test(all);
+  if (isTurned || BACKWARDS.test(all)) {
+    readings.push({ text: [...all].toReversed().join(''), isJoined: false, isGuess: !isTurned });
+  }
+  if (isTurned) {
+    const reversed = join(pieces.toReversed(), { gap: '\n', cell: '' });
+    readings.push({ text: reversed, isJoined: true, isGuess: false });
+  }
+  for (const text of alts) readings.push({ ...plain, text });
+  for (const { text } of readings) budget.chars -= text.length;
+  return readings;
+}
+
+/** Right-to-left override, embedding and isolate. */
+const TURNS = /[\u202b\u202e\u2067]/;
+/** `www` and `http` at the end of something. */
+const BACKWARDS = /\.www|:s?ptth/i;
+
+const join = (pieces: readonly Piece[], between: { readonly gap: string; readonly cell: string }): string =>
+  pieces.map(({ kind, text }) => (kind === 'gap' || kind === 'cell' ? between[kind] : text)).join('');
+
+interface Inherited {
+  readonly isUnsure: boolean;
+  /** Letters have no size. */
+  readonly isZero: boolean;
+}
+
+function collect(element: Element, inherited: Inherited, read: Pieces, budget: LinkBudget): void {
+  const { tagName, properties, children } = element;
+  const styles = stylesOf(properties);
+  const display = styles.get('display');
+  if (display === 'none') return;
+  const float = styles.get('float') ?? 'none';
+  if (properties['dir'] === 'rtl' || styles.get('direction') === 'rtl' || float === 'right')
+    read.turns = true;
+  const size = sizeOf(styles);
+  const own: Inherited = {
+    isZero: size === null ? inherited.isZero : size === 0,
+    isUnsure: inherited.isUnsure || isUnsure(properties, styles, size),
+  };
+  const border = borderOf(tagName, display, float);
+  if (border !== null) read.pieces.push({ kind: border, text: '' });
+  if (tagName === 'img' && typeof properties['alt'] === 'string') {
+    budget.chars -= properties['alt'].length;
+    read.alts.push(properties['alt']);
+    // Without an image the text stands in its place.
+    if (properties['src'] === undefined) addText(properties['alt'], own, read);
+  }
+  for (const child of children) {
+    budget.chars -= 1;
+    if (budget.chars < 0) return;
+    addChild(child, own, read, budget);
+  }
+  if (border !== null) read.pieces.push({ kind: border, text: '' });
+}
+
+function addChild(child: ElementContent, inherited: Inherited, read: Pieces, budget: LinkBudget): void {
+  if (child.type === 'element') collect(child, inherited, read, budget);
+  else if (child.type === 'text') {
+    budget.chars -= child.value.length;
+    addText(child.value, inherited, read);
+  }
+}
+
+function addText(text: string, { isUnsure: unsure, isZero }: Inherited, { pieces }: Pieces): void {
+  if (!isZero) pieces.push({ kind: unsure ? 'unsure' : 'shown', text });
+}
+
+/** As writeStyles wrote them: each property once. An address in them may hold a `;`, and what is behind it has no name. */
+function stylesOf({ style }: Element['properties']): ReadonlyMap<string, string> {
+  if (typeof style !== 'string') return new Map();
+  return new Map(
+    style.split(';').map((declaration) => {
+      const colon = declaration.indexOf(':');
+      return [declaration.slice(0, colon), declaration.slice(colon + 1).toLowerCase()] as const;
+    }),
+  );
+}
+
+/** Letters below this, in pixels, may not be seen. */
+const SMALL = 6;
+/** Of a length, a rough one: what counts is whether it is nothing, or very small. */
+const SIZE = /(?:^|\s)(\d+(?:\.\d+)?|\.\d+)(px|pt|pc|in|cm|mm|q|em|rem|ex|ch|%)/;
+/** `font:0 Arial`: a number without a unit is a length only where it is 0. */
+const ZERO = /(?:^|\s)[0.]+(?:\/|\s|$)/;
+const IN_PIXELS: Readonly<Record<string, number>> = {
+  px: 1,
+  pt: 4 / 3,
+  pc: 16,
+  in: 96,
+  cm: 37.8,
+  mm: 3.78,
+  q: 0.945,
+  rem: 16,
+};
+
+/** In pixels; null: that of the element around it, or one that depends on it. */
+function sizeOf(styles: ReadonlyMap<string, string>): number | null {
+  const names = [...styles.keys()];
+  const isFontLast = names.lastIndexOf('font') > names.lastIndexOf('font-size');
+  const value = styles.get(isFontLast ? 'font' : 'font-size');
+  if (value === undefined || value === 'inherit' || value === 'unset') return null;
+  const [, number, unit = ''] = SIZE.exec(value) ?? [];
+  if (number === undefined) return ZERO.test(value) ? 0 : /larger|smaller/.test(value) ? null : 16;
+  if (Number(number) === 0) return 0;
+  const pixels = IN_PIXELS[unit];
+  return pixels === undefined ? null : Number(number) * pixels;
+}
+
+/** A colour may be that of the ground, and letters may lie on one another. */
+function isUnsure(
+  properties: Element['properties'],
+  styles: ReadonlyMap<string, string>,
+  size: number | null,
+): boolean {
+  return (
+    properties['color'] !== undefined ||
+    styles.has('color') ||
+    (size !== null && size < SMALL) ||
+    styles.get('display')?.startsWith('table-column') === true ||
+    /%|em|ex|ch/.test(styles.get('font-size') ?? '') ||
+    styles.get('letter-spacing')?.startsWith('-') === true
+  );
+}
+
+const BLOCKS = new Set(
+  (
+    'address article aside blockquote br caption center dd dir div dl dt figcaption figure footer h1 h2 h3 h4 h5 h6 header hr li ' +
+    'main ol p pre section table tbody tfoot thead tr ul'
+  ).split(' '),
+);
+
+/** What stands between an element and those beside it. */
+function borderOf(tag: string, display: string | undefined, float: string): 'gap' | 'cell' | null {
+  if (float !== 'none') return 'cell';
+  if (display !== undefined) {
+    if (display.startsWith('inline')) return null;
+    return display === 'table-cell' ? 'cell' : 'gap';
+  }
+  if (tag === 'td' || tag === 'th') return 'cell';
+  return BLOCKS.has(tag) ? 'gap' : null;
+}
