@@ -41,15 +41,13 @@ await measure('restore', target, 'restore', place);
 
 async function fill() {
   const server = await startEmbeddedPostgres({ dataDir: source, logger });
-  const connection = server.connection;
+  const connection = { ...server.connection, options: '-c search_path=email_worker' };
   const pool = new pg.Pool(connection);
   await migrateToLatest(pool);
   await pool.end();
   const client = new pg.Client(connection);
   await client.connect();
-  await client.query(
-    'set search_path = email_worker; set session_replication_role = replica; set synchronous_commit = off',
-  );
+  await client.query('set session_replication_role = replica; set synchronous_commit = off');
   const threads = Math.ceil(EMAILS / 3);
   await client.query(
     `insert into email_threads (id, account_id) select md5('t' || i)::uuid, 'default' from generate_series(1, ${threads}) i`,

@@ -16,11 +16,11 @@ export async function withDatabase(dist, work) {
   try {
     const server = await startEmbeddedPostgres({ dataDir: path.join(folder, 'data'), logger });
     try {
-      const { connection } = server;
+      const connection = { ...server.connection, options: `-c search_path=${DEFAULT_SCHEMA}` };
       const pool = new pg.Pool(connection);
       await migrateToLatest(pool);
       await pool.end();
-      const client = new pg.Client({ ...connection, options: `-c search_path=${DEFAULT_SCHEMA}` });
+      const client = new pg.Client(connection);
       await client.connect();
       try {
         return await work(client);

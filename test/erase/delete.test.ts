@@ -2,22 +2,30 @@
 import { randomUUID } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
+import type { Pool } from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { mail, newId, receive } from '../helpers/inbound-mail.ts';
+import { dryRethread } from '../helpers/dry-rethread.ts';
+import { mail, newId, receive, type Received } from '../helpers/inbound-mail.ts';
 import type { TestDatabase } from '../helpers/postgres.ts';
 import { query } from '../helpers/query.ts';
 import { getJson as getJsonOf, sendJson, startServiceWithSink } from '../helpers/running-service.ts';
 import type { ServiceProcess } from '../helpers/service-process.ts';
+import { createTestPool } from '../helpers/test-pool.ts';
 import { waitUntil } from '../helpers/wait-until.ts';
 
 let database: TestDatabase;
 let service: ServiceProcess;
 let end: () => Promise<void>;
+let pool: Pool;
 
 beforeAll(async () => {
   ({ database, service, end } = await startServiceWithSink());
+  pool = createTestPool(database);
 });
-afterAll(() => end());
+afterAll(async () => {
+  await pool.end();
+  await end();
+});
 
 const getJson = <T>(path: string) => getJsonOf<T>(service, path);
 const send = (json: object) => sendJson(service, json);
@@ -28,6 +36,10 @@ const deleteAt = async (path: string) => {
 };
 const idsOf = async (threadId: string) =>
   (await getJson<{ emails: { id: string }[] }>(`/api/thread/${threadId}`)).emails.map(({ id }) => id);
+async function decide(path: string, json: object): Promise<void> {
+  const response = await service.request(`/api/thread/${path}`, { json });
+  expect(response.status, await response.text()).toBe(200);
+}
 const statusOf = async (path: string) => (await service.request(path)).status;
 
 /** A mail with a file that is large enough to be kept apart from the database. */
@@ -100,6 +112,28 @@ describe('a deleted email', () => {
       first.threadId,
     ]);
     expect(summary).toEqual({ email_count: 2 });
+  });
+
+  it.each<[string, (ids: Record<'a' | 'b' | 'd', Received>) => Promise<unknown>]>([
+    ['it was split off', ({ a }) => decide(`${a.threadId}/split`, { email_ids: [a.id] })],
+    ['its answer was split off', ({ a, b }) => decide(`${a.threadId}/split`, { email_ids: [b.id] })],
+    ['it was moved elsewhere', ({ a, d }) => decide(`${d.threadId}/move`, { email_ids: [a.id] })],
+    ['its thread was merged', ({ a, d }) => decide(`${a.threadId}/merge`, { thread_id: d.threadId })],
+  ])('is still named by its answers: late ones find their thread when %s', async (_, decided) => {
+    const first = newId();
+    const a = await receive(service, mail({ messageId: first }));
+    const b = await receive(service, mail({ references: [first] }));
+    const d = await receive(service, mail({}));
+    expect(b.threadId).toBe(a.threadId);
+    await decided({ a, b, d });
+    expect((await deleteAt(`/api/emails/${a.id}`)).status).toBe(200);
+    expect(await dryRethread(pool)).toEqual([]);
+    const c = await receive(service, mail({ references: [first] }));
+    const places = await Promise.all(
+      [b, d].map(async ({ id }) => (await getJson<{ thread_id: string }>(`/api/emails/${id}`)).thread_id),
+    );
+    expect(places).toContain(c.threadId);
+    expect(await dryRethread(pool)).toEqual([]);
   });
 
   it('does not come back: neither a received one, nor the Sent copy of a sent one', async () => {

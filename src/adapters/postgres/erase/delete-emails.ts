@@ -14,9 +14,10 @@ import { run, statement, type Executor, type RowOf } from '../db/statement.ts';
 import { queueFiles, rememberDeleted, type DeletedEmail } from '../emails/deleted-emails.ts';
 import { lockSummariesOf } from '../emails/lock-summaries.ts';
 import { toMessageId } from '../emails/rows.ts';
-import { deleteThread, readClusters } from '../emails/thread-rows.ts';
+import { deleteThread, readClusters, type ThreadRow } from '../emails/thread-rows.ts';
 import { deleteEmails as deleteRows } from '../emails/write-emails.ts';
 import { forgetOutcomes } from '../send/idempotency-keys.ts';
+import { carryOut, weighThreads } from '../threads/arrange-threads.ts';
 import { lockLinks } from '../threads/link-thread.ts';
 import { forgetLabels, hideLabels } from '../threads/freeze-threads.ts';
 import { forgetMessageIds, hideMessageIds } from '../threads/message-ids.ts';
@@ -51,10 +52,10 @@ export async function deleteEmails(
       ? []
       : await threadsUnder(trx, { addresses: learned.map(({ address }) => address), domains: [] });
   const threadIds = sorted(found.map(({ thread_id }) => thread_id));
-  await readClusters(trx, sorted([...threadIds, ...others]), true);
-  for (const threadId of threadIds) {
-    await hideMessageIds(trx, threadId, ids);
-    await hideLabels(trx, threadId);
+  const clusters = await readClusters(trx, sorted([...threadIds, ...others]), true);
+  for (const { account_id: accountId, thread_id: threadId } of threadsOf(found)) {
+    const hidden = await hideMessageIds(trx, threadId, matesOf(clusters, threadId), ids);
+    await hideLabels(trx, accountId, hidden);
   }
   await lockSummariesOf(trx, ids);
   const emails = await run(trx, LOCK_EMAILS, { ids });
@@ -89,7 +90,26 @@ export async function deleteEmails(
   } else {
     await relinkCustomers(trx, kept);
   }
+  const ended = new Set(threadIds.filter((id) => !left.has(id)));
+  for (const { account_id: accountId, thread_id: threadId } of threadsOf(found)) {
+    const mates = matesOf(clusters, threadId).filter((id) => !ended.has(id));
+    const isCluster = mates.some((id) => id !== threadId);
+    if (isCluster) await carryOut(trx, accountId, await weighThreads(trx, accountId, mates, { lock: true }));
+  }
   return { emails: emails.length, drafts: answering.drafts, files: files + answering.files };
+}
+
+/** Each thread once. */
+const threadsOf = <Row extends { readonly thread_id: string }>(found: readonly Row[]): readonly Row[] => [
+  ...new Map(found.map((row) => [row.thread_id, row])).values(),
+];
+
+/** The thread, and those that are weighed together with it: their emails may name what is in it. */
+function matesOf(threads: readonly ThreadRow[], threadId: string): readonly string[] {
+  const cluster = threads.find(({ id }) => id === threadId)?.cluster_id ?? null;
+  return threads
+    .filter(({ id, cluster_id: other }) => id === threadId || (cluster !== null && other === cluster))
+    .map(({ id }) => id);
 }
 
 const NONE = { emails: 0, drafts: 0, files: 0 };

@@ -11,7 +11,13 @@ import { moveMessageIds } from './message-ids.ts';
 import { absorbThreads } from './move-threads.ts';
 import { moveEmails, setReasons } from './place-emails.ts';
 import { relinkCustomers } from '../customers/relink-customers.ts';
-import { readThreadGraph, type Newcomer, type StoredEmail, type ThreadGraph } from './thread-graph.ts';
+import {
+  linksAs,
+  readThreadGraph,
+  type Newcomer,
+  type StoredEmail,
+  type ThreadGraph,
+} from './thread-graph.ts';
 import { run, statement, type Executor } from '../db/statement.ts';
 
 /** An email that is about to be recorded, and the thread it gets when it joins none. */
@@ -49,7 +55,8 @@ export async function arrangeThreads(
   const places = new Map(plan.messageIds.map(({ id, to }) => [id, to]));
   const elsewhere = new Map<string, string>();
   for (const id of [...arrival.email.messageIds, ...arrival.email.links]) {
-    const owner = places.get(id) ?? graph.owners.get(id) ?? threadId;
+    const known = graph.standing.get(id) ?? id;
+    const owner = places.get(known) ?? graph.owners.get(known) ?? threadId;
     if (owner !== threadId) elsewhere.set(id, owner);
   }
   return { threadId, elsewhere };
@@ -70,7 +77,7 @@ export async function weighThreads(
 ): Promise<Arrangement> {
   const threads = await readClusters(trx, threadIds, lock);
   const ids = threads.map(({ id }) => id);
-  const graph = await readThreadGraph(trx, accountId, ids);
+  const graph = await readThreadGraph(trx, accountId, ids, arrival?.email);
   const groups = groupByLinks(arrival === undefined ? graph : withArrival(graph, arrival.email));
   const placedEmails = [
     ...graph.emails,
@@ -90,9 +97,11 @@ export async function weighThreads(
 
 function withArrival(graph: ThreadGraph, email: Newcomer): ThreadGraph {
   const messageIds = new Map(graph.messageIds);
-  for (const id of [...email.messageIds, ...email.links]) if (!messageIds.has(id)) messageIds.set(id, null);
+  const links = linksAs(email.links, graph.standing);
+  for (const id of [...email.messageIds, ...links]) if (!messageIds.has(id)) messageIds.set(id, null);
   const newcomer = {
     ...email,
+    links,
     label: null,
     threadId: '',
     rule: 'new',

@@ -150,21 +150,24 @@ const READ_CLUSTER_IDS = statement(
   'select distinct cluster_id from email_threads where id = any ($threadIds::uuid[]) and cluster_id is not null',
 );
 
-/** What was decided about Message-IDs of the thread holds for what stands for them; after hideMessageIds. */
-export async function hideLabels(trx: Executor, threadId: string): Promise<void> {
-  await run(trx, HIDE_LABELS, { threadId });
+/** What was decided about the Message-IDs holds for what stands for them. @param messageIds see hideMessageIds */
+export async function hideLabels(
+  trx: Executor,
+  accountId: string,
+  messageIds: readonly string[],
+): Promise<void> {
+  if (messageIds.length > 0) await run(trx, HIDE_LABELS, { accountId, messageIds });
 }
 
 const HIDE_LABELS = statement(
   'hide-message-id-labels',
-  `update message_id_labels l set message_id = deleted_message_id(l.message_id)
-  from email_threads t
-  where t.id = $threadId and t.cluster_id is not null and l.account_id = t.account_id
-    and l.message_id not like '%@deleted.invalid'
-    and exists (
-      select from thread_message_ids m
-      where m.thread_id = t.id and m.account_id = l.account_id and m.message_id = deleted_message_id(l.message_id)
-    )`,
+  `with hidden as (
+    delete from message_id_labels where account_id = $accountId and message_id = any ($messageIds::text[])
+    returning account_id, message_id, label
+  )
+  insert into message_id_labels (account_id, message_id, label)
+  select account_id, deleted_message_id(message_id), label from hidden
+  on conflict do nothing`,
 );
 
 /** The thread is deleted; before forgetMessageIds. */

@@ -25,14 +25,19 @@ export const tieMessageIds = (source: string): string => `
   on conflict do nothing
   returning account_id, message_id, thread_id`;
 
+/** What stands for the Message-ID `n.message_id` when the emails that bore and named it were deleted; null while nothing ever was. */
+export const standsFor = (n: string): string =>
+  `case when ${SOMETHING_WAS_DELETED} then deleted_message_id(${n}.message_id) end`;
+
+/** Whether it stands for the Message-ID of a deleted email. */
+export const isOfDeleted = (messageId: string): boolean => messageId.endsWith('@deleted.invalid');
+
 /**
  * A condition: the row `m` of thread_message_ids is that of the Message-ID `n.message_id`, or has what stands for it since the
  * emails that bore and named it were deleted.
  */
 export const isKnownAs = (m: string, n: string): string =>
-  `${m}.message_id = any (array[
-    ${n}.message_id, case when ${SOMETHING_WAS_DELETED} then deleted_message_id(${n}.message_id) end
-  ])`;
+  `${m}.message_id = any (array[${n}.message_id, ${standsFor(n)}])`;
 
 /** Returns the Message-IDs that belonged to no thread. The others are left where they are. */
 export async function tieToThreads(executor: Executor, ties: readonly Tie[]): Promise<ReadonlySet<string>> {
@@ -110,16 +115,21 @@ const HAND_OVER = statement(
 );
 
 /**
- * What is left of Message-IDs when emails of the thread are deleted. Those that no other email of it bears or names are
- * replaced by what stands for them, so that a reply that comes later still finds the thread. @param deletedIds emails that
- * are about to be deleted
+ * What is left of Message-IDs when emails of the thread are deleted. Those that no other email bears or names, of it and of the threads
+ * that are weighed with it, are replaced by what stands for them, so that a reply that comes later still finds the thread.
+ *
+ * @param clusterIds the thread, and those of its cluster
+ * @param deletedIds emails that are about to be deleted
+ * @returns the Message-IDs that were replaced
  */
 export async function hideMessageIds(
   executor: Executor,
   threadId: string,
+  clusterIds: readonly string[],
   deletedIds: readonly string[],
-): Promise<void> {
-  await run(executor, HIDE, { threadId, deletedIds });
+): Promise<readonly string[]> {
+  const rows = await run(executor, HIDE, { threadId, clusterIds, deletedIds });
+  return rows.map((row) => row.message_id);
 }
 
 /** Of the emails `e`: the Message-IDs that they bear and name. */
@@ -131,7 +141,7 @@ const HIDE = statement(
   'hide-message-ids',
   `with named as (
     select distinct n.message_id from emails e cross join lateral unnest(${IDS_OF}) n (message_id)
-    where e.thread_id = $threadId and e.id <> all ($deletedIds::uuid[]) and n.message_id is not null
+    where e.thread_id = any ($clusterIds::uuid[]) and e.id <> all ($deletedIds::uuid[]) and n.message_id is not null
   ), hidden as (
     delete from thread_message_ids m
     where m.thread_id = $threadId and m.message_id not like '%@deleted.invalid'
@@ -141,10 +151,12 @@ const HIDE = statement(
       )
       and m.message_id not in (select message_id from named)
     returning account_id, message_id
+  ), standing as (
+    insert into thread_message_ids (account_id, message_id, thread_id)
+    select account_id, deleted_message_id(message_id), $threadId from hidden order by 1, 2
+    on conflict do nothing
   )
-  insert into thread_message_ids (account_id, message_id, thread_id)
-  select account_id, deleted_message_id(message_id), $threadId from hidden order by 1, 2
-  on conflict do nothing`,
+  select message_id from hidden`,
 );
 
 /** Nothing refers to the thread any more. */

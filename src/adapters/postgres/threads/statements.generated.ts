@@ -106,6 +106,16 @@ declare module '../db/statement.ts' {
         decided_at: Date;
       };
     };
+    'deleted-ids-of-graph': {
+      values: {
+        messageIds: readonly (string | null)[] | null;
+        accountId: string | null;
+      };
+      row: {
+        message_id: string | null;
+        standing: string;
+      };
+    };
     'emails-of-decision': {
       values: {
         ids: readonly (string | null)[] | null;
@@ -225,16 +235,20 @@ declare module '../db/statement.ts' {
     };
     'hide-message-id-labels': {
       values: {
-        threadId: string | null;
+        accountId: string | null;
+        messageIds: readonly (string | null)[] | null;
       };
       row: object;
     };
     'hide-message-ids': {
       values: {
-        threadId: string | null;
+        clusterIds: readonly (string | null)[] | null;
         deletedIds: readonly (string | null)[] | null;
+        threadId: string | null;
       };
-      row: object;
+      row: {
+        message_id: string;
+      };
     };
     'hold-target-of-alias': {
       values: {

@@ -3,6 +3,7 @@ import { linksOf, type InboundLink, type NamedIds } from '../../../core/thread/p
 import type { LinkedEmail, LinkGraph } from '../../../core/thread/linked-email.ts';
 import type { Placement } from '../../../app/emails/email-ports.ts';
 import { toMessageId } from '../emails/rows.ts';
+import { isOfDeleted, standsFor } from './message-ids.ts';
 import { run, statement, type Executor, type RowOf } from '../db/statement.ts';
 
 /** An email that is about to be recorded. */
@@ -20,6 +21,8 @@ export interface ThreadGraph extends LinkGraph {
   readonly emails: readonly StoredEmail[];
   /** Where each Message-ID is; null: nowhere, though an email has or names it. */
   readonly owners: ReadonlyMap<string, string | null>;
+  /** Message-IDs of deleted emails that are named → what stands for them. `links` of the emails have that. */
+  readonly standing: ReadonlyMap<string, string>;
 }
 
 type EmailRow = RowOf<typeof READ_EMAILS>;
@@ -35,25 +38,39 @@ type NamedIdsRow = Pick<
   | 'ignored_ids'
 >;
 
-/** The threads must be locked, or the transaction must see one moment. */
+/**
+ * The threads must be locked, or the transaction must see one moment.
+ *
+ * @param newcomer an email that is to be weighed with them
+ */
 export async function readThreadGraph(
   trx: Executor,
   accountId: string,
   threadIds: readonly string[],
+  newcomer: Newcomer | null = null,
 ): Promise<ThreadGraph> {
   const rows = await run(trx, READ_EMAILS, { ids: threadIds });
   const known = await run(trx, READ_MESSAGE_IDS, { ids: threadIds });
   const owners = new Map<string, string | null>(known.map((row) => [row.message_id, row.thread_id]));
   const messageIds = new Map(known.map((row) => [row.message_id, row.label]));
 
-  const emails = rows.map(toStoredEmail);
+  const stored = rows.map(toStoredEmail);
+  const named = [...stored, ...(newcomer === null ? [] : [newcomer])].flatMap(({ links }) => links);
+  const standing = await readStanding(trx, accountId, named, owners);
+  const emails = withDeletedIds(stored, standing, owners);
   for (const { message_id, label } of await readUnowned(trx, accountId, emails, owners)) {
     owners.set(message_id, null);
     messageIds.set(message_id, label);
   }
   const labels = new Set([...emails.map(({ label }) => label), ...messageIds.values()]);
   labels.delete(null);
-  return { emails, messageIds, owners, separations: await readSeparations(trx, [...labels] as string[]) };
+  return {
+    emails,
+    messageIds,
+    owners,
+    standing,
+    separations: await readSeparations(trx, [...labels] as string[]),
+  };
 }
 
 function toStoredEmail(row: EmailRow): StoredEmail {
@@ -87,6 +104,43 @@ function namedIdsOf(row: NamedIdsRow): NamedIds {
     bySubject: bySubject === null ? null : toMessageId(bySubject),
   };
 }
+
+/** Message-IDs of deleted emails → what stands for them; see hideMessageIds. */
+async function readStanding(
+  trx: Executor,
+  accountId: string,
+  named: readonly string[],
+  owners: ReadonlyMap<string, string | null>,
+): Promise<ReadonlyMap<string, string>> {
+  const messageIds = [...new Set(named)].filter((id) => !owners.has(id));
+  if (messageIds.length === 0) return new Map();
+  const rows = await run(trx, READ_STANDING, { accountId, messageIds });
+  return new Map(rows.map((row) => [row.message_id, row.standing]));
+}
+
+/**
+ * Emails that were deleted still tie others: one that names them is tied to what stands for their Message-IDs, and that to the first email
+ * of the thread where it stands, since what a deleted email named itself is gone.
+ */
+function withDeletedIds(
+  emails: readonly StoredEmail[],
+  standing: ReadonlyMap<string, string>,
+  owners: ReadonlyMap<string, string | null>,
+): readonly StoredEmail[] {
+  const ofThread = new Map<string | null, string[]>();
+  for (const [id, threadId] of owners) {
+    if (isOfDeleted(id)) ofThread.set(threadId, [...(ofThread.get(threadId) ?? []), id]);
+  }
+  return emails.map((email) => {
+    const own = ofThread.get(email.threadId) ?? [];
+    ofThread.delete(email.threadId);
+    return { ...email, links: [...linksAs(email.links, standing), ...own] };
+  });
+}
+
+/** The links, by what stands for Message-IDs of deleted emails. */
+export const linksAs = (links: readonly string[], standing: ReadonlyMap<string, string>): readonly string[] =>
+  links.map((id) => standing.get(id) ?? id);
 
 /** Message-IDs that belong to no thread at all, which a whole record does not leave behind. */
 async function readUnowned(
@@ -127,6 +181,13 @@ const READ_MESSAGE_IDS = statement(
     from thread_message_ids m left join message_id_labels l using (account_id, message_id)
     where m.thread_id = any($ids::uuid[])`,
 );
+
+const READ_STANDING = statement(
+  'deleted-ids-of-graph',
+  `select n.message_id, m.message_id as standing
+    from unnest($messageIds::text[]) as n (message_id)
+    join thread_message_ids m on m.account_id = $accountId and m.message_id = ${standsFor('n')}`,
+).narrow<{ message_id: string }>();
 
 const READ_UNOWNED = statement(
   'unowned-message-ids',
