@@ -56,6 +56,27 @@ describe.skipIf(skipWithoutChromium())('the page', () => {
       .toBe(0);
   });
 
+  it('takes a login link in a tab that has the page already, and says so when it was used before', async () => {
+    const page = await pages.logIn(service.url, '/', 'wrong-secret-of-32-characters-123456');
+    await page.getByText('This key is not valid').waitFor();
+    // Of the first start.
+    const token = /#token=([\w-]{43})/.exec(service.log.join('\n'))?.[1] ?? '';
+    const follow = () => page.evaluate(`location.hash = 'token=${token}'`);
+    await follow();
+    await page.locator('#list').waitFor();
+    expect(page.url()).not.toContain('token');
+    // The session that is there goes on.
+    await follow();
+    await page.getByText('This link has already been used').waitFor();
+    expect(page.url()).not.toContain('token');
+    await page.getByRole('button', { name: /API_SECRET/ }).click();
+    await page.getByRole('menuitem', { name: 'Log out', exact: true }).click();
+    await page.locator('input[name=secret]').waitFor();
+    await follow();
+    await page.locator('.login-form').getByText('This link has already been used').waitFor();
+    expect(page.url()).not.toContain('token');
+  });
+
   it('refuses a wrong secret in words', async () => {
     const page = await pages.logIn(service.url, '/', 'wrong-secret-of-32-characters-123456');
     await page.getByText('This key is not valid').waitFor();

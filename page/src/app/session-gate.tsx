@@ -2,10 +2,11 @@
 import { useQuery, useQueryClient, type QueryClient } from '@tanstack/react-query';
 import { useEffect, useState, type ReactNode } from 'react';
 import { keys, sessionQuery } from '../api/queries.ts';
-import { logIn, takeToken, type Session } from '../api/session.ts';
+import { logIn, takeToken, type LoginFailure, type Session } from '../api/session.ts';
 import { Login, type LoginReason } from '../features/login/login.tsx';
 import { useWords } from '../i18n/index.tsx';
 import { Failure } from '../ui/empty.tsx';
+import { notify } from '../ui/toast.tsx';
 import { SessionContext } from './session.tsx';
 
 interface SessionGateProps {
@@ -30,6 +31,7 @@ export function SessionGate({ children }: SessionGateProps) {
   if (session.data === null)
     return (
       <Login
+        key={reason}
         reason={queryClient.getQueryData(ENDED) === true ? 'ended' : reason}
         onLogin={(next) => startSession(queryClient, next)}
       />
@@ -40,7 +42,11 @@ export function SessionGate({ children }: SessionGateProps) {
 /** Whether a session ended while the page was open. */
 const ENDED = ['session-ended'];
 
+/** Mail that another one was reading is forgotten. */
 function startSession(queryClient: QueryClient, session: Session): void {
+  const before = queryClient.getQueryData<Session | null>(keys.session);
+  if (before && (before.name !== session.name || before.key_id !== session.key_id))
+    endSession(queryClient, true);
   queryClient.setQueryData(ENDED, false);
   queryClient.setQueryData(keys.session, session);
 }
@@ -53,7 +59,7 @@ export function endSession(queryClient: QueryClient, wasAsked: boolean): void {
 }
 
 /** React runs effects twice while it is developed, and a token works once. */
-let pending: Promise<Session | string> | null = null;
+let pending: Promise<Session | LoginFailure> | null = null;
 
 function useToken(queryClient: QueryClient, onRefused: (reason: LoginReason) => void): 'none' | 'trying' {
   const [state, setState] = useState<'none' | 'trying'>(() => {
@@ -61,14 +67,32 @@ function useToken(queryClient: QueryClient, onRefused: (reason: LoginReason) => 
     if (token !== null) pending = logIn({ token });
     return pending === null ? 'none' : 'trying';
   });
+  const { text } = useWords();
   useEffect(() => {
-    if (pending === null) return;
-    void pending.then((outcome) => {
-      pending = null;
-      if (typeof outcome !== 'string') startSession(queryClient, outcome);
-      else onRefused(outcome === 'refused' ? 'tokenRefused' : (outcome as LoginReason));
+    const finish = (outcome: Session | LoginFailure): void => {
+      const reason = outcome === 'refused' ? 'tokenRefused' : outcome;
+      if (typeof reason !== 'string') startSession(queryClient, reason);
+      // The session that is there goes on.
+      else if (queryClient.getQueryData(keys.session)) notify(text.login[reason]);
+      else {
+        queryClient.setQueryData(ENDED, false);
+        onRefused(reason);
+      }
       setState('none');
+    };
+    void pending?.then((outcome) => {
+      pending = null;
+      finish(outcome);
     });
-  }, [queryClient, onRefused]);
+    // A link that is opened where the page is already loads nothing anew.
+    const takeAnother = (): void => {
+      const token = takeToken();
+      if (token === null) return;
+      onRefused('none');
+      void logIn({ token }).then(finish);
+    };
+    addEventListener('hashchange', takeAnother);
+    return () => removeEventListener('hashchange', takeAnother);
+  }, [queryClient, onRefused, text]);
   return state;
 }
