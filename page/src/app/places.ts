@@ -1,7 +1,8 @@
 /** Where a thread and its list are, for links and for keys. */
-import { useNavigate } from '@tanstack/react-router';
-import { useMemo } from 'react';
+import { useNavigate, useRouter } from '@tanstack/react-router';
+import { useCallback, useMemo } from 'react';
 import type { Folder } from '../features/folders/folder.ts';
+import { holdKeys } from './held-keys.ts';
 
 /** A thread as it is opened from a folder, or from what a search found. */
 export function threadPlace(folder: Folder, threadId: string) {
@@ -20,6 +21,17 @@ export function listPlace(folder: Folder) {
 export const NEW_DRAFT = 'new';
 
 export const draftPlace = (draftId: string) => ({ to: '/write/$draftId', params: { draftId } }) as const;
+
+/** Opens an empty writer, which gets what is typed from now on. */
+export function useNewMessage(): () => void {
+  const navigate = useNavigate();
+  const router = useRouter();
+  return useCallback(() => {
+    // The one that is open already would not get the focus again.
+    if (router.state.location.pathname !== `/write/${NEW_DRAFT}`) holdKeys();
+    void navigate(draftPlace(NEW_DRAFT));
+  }, [navigate, router]);
+}
 
 interface Places {
   openThread(threadId: string): void;

@@ -1,5 +1,4 @@
 /** The frame of every view: the folders at the left, or in a drawer where the window is narrow. */
-import { useNavigate } from '@tanstack/react-router';
 import { useSyncExternalStore, useState, type ReactNode } from 'react';
 import { Dialog, Modal, ModalOverlay } from 'react-aria-components';
 import { useLiveEvents } from '../api/live.ts';
@@ -7,7 +6,7 @@ import { Sidebar } from '../features/folders/sidebar.tsx';
 import { useWords } from '../i18n/index.tsx';
 import { DrawerContext } from './drawer.ts';
 import { useKeptFocus } from './kept-focus.ts';
-import { NEW_DRAFT, draftPlace } from './places.ts';
+import { useNewMessage } from './places.ts';
 import { useMay } from './session.tsx';
 import { ShortcutHelp } from './shortcut-help.tsx';
 import { useShortcuts } from './shortcuts.ts';
@@ -26,8 +25,8 @@ export function Shell({ children }: ShellProps) {
   useLiveEvents();
   useKeptFocus();
   const mayWrite = useMay('draft');
-  const navigate = useNavigate();
-  useShortcuts(mayWrite ? { c: () => void navigate(draftPlace(NEW_DRAFT)) } : NONE);
+  const writeNew = useNewMessage();
+  useShortcuts(mayWrite ? { c: writeNew } : NONE);
   return (
     <DrawerContext value={setDrawerOpen}>
       <a className="skip-link" href="#list">

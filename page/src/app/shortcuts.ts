@@ -1,15 +1,11 @@
 /** Keys that act wherever the focus is, but for fields that are written in and open dialogs. */
 import { useEffect, useRef } from 'react';
+import { areKeysHeld, isField } from './held-keys.ts';
 
 type Handler = () => void;
 
-function isWriting(target: EventTarget | null): boolean {
-  return (
-    target instanceof HTMLElement &&
-    (target.isContentEditable ||
-      target.matches('input:not([type=checkbox]), textarea, select, [role=menu] *'))
-  );
-}
+const isWriting = (target: EventTarget | null): boolean =>
+  isField(target) || (target instanceof HTMLElement && target.matches('[role=menu] *'));
 
 const isDialogOpen = (): boolean => document.querySelector('[role=dialog], [role=alertdialog]') !== null;
 
@@ -22,7 +18,7 @@ export function useShortcuts(handlers: Readonly<Record<string, Handler>>): void 
   useEffect(() => {
     const listen = (event: KeyboardEvent): void => {
       if (event.ctrlKey || event.metaKey || event.altKey || event.defaultPrevented) return;
-      if (isWriting(event.target) || isDialogOpen()) return;
+      if (areKeysHeld() || isWriting(event.target) || isDialogOpen()) return;
       const handler = current.current[event.key];
       if (handler === undefined) return;
       event.preventDefault();

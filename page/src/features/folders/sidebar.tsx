@@ -1,6 +1,6 @@
 /** The folders with what is in them, and who is logged in. */
 import { useQuery } from '@tanstack/react-query';
-import { Link, useNavigate } from '@tanstack/react-router';
+import { Link } from '@tanstack/react-router';
 import {
   Archive,
   AtSign,
@@ -18,7 +18,7 @@ import {
 } from 'lucide-react';
 import type { Folders } from 'email-worker-client';
 import { foldersQuery } from '../../api/queries.ts';
-import { NEW_DRAFT, draftPlace } from '../../app/places.ts';
+import { useNewMessage } from '../../app/places.ts';
 import { useMay, useSession } from '../../app/session.tsx';
 import { useWords } from '../../i18n/index.tsx';
 import { IconButton } from '../../ui/button.tsx';
@@ -40,7 +40,7 @@ const ICONS: Readonly<Record<FixedFolder, LucideIcon>> = {
 };
 
 /** What waits for a person has a count; on what is finished a count is noise. */
-function countOf(folder: FixedFolder, { threads, emails }: Folders): number | null {
+function countOf(folder: FixedFolder, { threads, emails, drafts }: Folders): number | null {
   switch (folder) {
     case 'open':
     case 'unanswered':
@@ -52,9 +52,10 @@ function countOf(folder: FixedFolder, { threads, emails }: Folders): number | nu
     case 'failed':
     case 'unknown':
       return emails[folder];
+    case 'drafts':
+      return drafts;
     case 'done':
     case 'sent':
-    case 'drafts':
       return null;
   }
 }
@@ -68,7 +69,7 @@ export function Sidebar({ onGo }: SidebarProps) {
   const { text } = useWords();
   const { name } = useSession();
   const mayWrite = useMay('draft');
-  const navigate = useNavigate();
+  const writeNew = useNewMessage();
   const { data } = useQuery(foldersQuery(name));
   const fixed = (folder: FixedFolder) => (
     <FolderLink
@@ -94,7 +95,7 @@ export function Sidebar({ onGo }: SidebarProps) {
             shortcut="C"
             onPress={() => {
               onGo?.();
-              void navigate(draftPlace(NEW_DRAFT));
+              writeNew();
             }}
           />
         )}

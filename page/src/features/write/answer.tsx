@@ -4,6 +4,7 @@ import type { ThreadEmail } from 'email-worker-client';
 import { Forward, Reply, ReplyAll } from 'lucide-react';
 import { Suspense, lazy, useState } from 'react';
 import { threadDraftQuery } from '../../api/queries.ts';
+import { holdKeys } from '../../app/held-keys.ts';
 import { useShortcuts } from '../../app/shortcuts.ts';
 import { useMay, useSession } from '../../app/session.tsx';
 import { useWords } from '../../i18n/index.tsx';
@@ -33,7 +34,11 @@ function AnswerOrDraft({ threadId, customerId, emails }: AnswerProps) {
   const newest =
     emails.findLast(({ direction, automatic }) => direction === 'inbound' && automatic === null) ??
     emails.findLast(({ state }) => state !== 'cancelled');
-  const answer = (mode: WriterMode) => () => setChosen(mode);
+  const answer = (mode: WriterMode | 'draft') => () => {
+    // The writer that is open already would not get the focus again.
+    if (chosen !== mode) holdKeys();
+    setChosen(mode);
+  };
   useShortcuts({ r: answer('reply'), a: answer('reply_all'), f: answer('forward') });
   if (newest === undefined) return null;
   const answers = draft?.answers ?? null;
@@ -41,7 +46,7 @@ function AnswerOrDraft({ threadId, customerId, emails }: AnswerProps) {
   if (chosen === 'none' || (chosen === 'draft' && !isContinued))
     return (
       <div className="reply-buttons">
-        <Button look="outline" onPress={() => setChosen(answers === null ? 'reply' : 'draft')}>
+        <Button look="outline" onPress={answer(answers === null ? 'reply' : 'draft')}>
           <Reply size={16} aria-hidden />
           {text.write.reply}
         </Button>
