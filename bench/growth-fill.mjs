@@ -1,5 +1,5 @@
 /**
- * Fills a data folder of the service with a large mailbox by SQL, for bench/growth.mjs: ten million emails in about half an hour, which
+ * Fills a data folder of the service with a large mailbox by SQL, for bench/growth.mjs: ten million emails in less than an hour, which
  * the triggers and the search index would take a day for. Tables are filled without triggers and without their indexes, which are
  * made afterwards, by a server that does not wait for the disk. What the service would have written is there, but for events.
  *
