@@ -224,6 +224,50 @@ describe('parseMessage', () => {
     });
   });
 
+  describe('a multipart that is Base64 as a whole', () => {
+    const body = [
+      '--b\r\n\r\nGrüße\r\n',
+      '--b\r\nContent-Type: image/png; name=a.png\r\nContent-Transfer-Encoding: base64\r\n\r\nAAEC\r\n',
+      '--b\r\nContent-Type: multipart/alternative; boundary=c\r\n\r\n--c\r\nContent-Type: text/html\r\n\r\n<p>x\r\n--c--\r\n',
+      '--b--\r\n',
+    ].join('');
+    const encoded = (content: string, encoding = 'base64') =>
+      parseMessage(
+        Buffer.from(
+          `Content-Type: multipart/mixed;\r\n boundary="b"\r\nContent-Transfer-Encoding: ${encoding}\r\n\r\n${content}`,
+        ),
+      );
+    const base64 = Buffer.from(body).toString('base64').replace(/.{76}/g, '$&\r\n');
+
+    it('is opened', () => {
+      const { text, html, attachments, defects } = encoded(base64);
+      expect({ text, html }).toEqual({ text: 'Grüße\n\nx', html: '<pre>Grüße</pre>\n<p>x' });
+      expect(attachments).toMatchObject([
+        { filename: 'a.png', partPath: '2', content: { kind: 'bytes', bytes: Buffer.of(0, 1, 2) } },
+      ]);
+      expect(defects).toEqual(['missing_from', 'missing_message_id', 'missing_date']);
+    });
+
+    it('is read as it is where it only says so', () => {
+      expect(encoded(body).attachments).toMatchObject([{ partPath: '2', content: { kind: 'range' } }]);
+      expect(encoded(body).text).toBe('Grüße\n\nx');
+    });
+
+    it('is a text without parts where no delimiter is in it', () => {
+      const other = Buffer.from('no delimiter').toString('base64');
+      expect(encoded(other)).toMatchObject({ text: other, attachments: [] });
+      expect(encoded(other).defects).toContain('multipart_without_parts');
+      expect(encoded(base64, '7bit').defects).toContain('multipart_without_parts');
+    });
+
+    it('is opened once, and within the limits', () => {
+      const again = `--b\r\nContent-Type: multipart/mixed; boundary=c\r\nContent-Transfer-Encoding: base64\r\n\r\n${base64}\r\n--b--`;
+      expect(encoded(Buffer.from(again).toString('base64')).defects).toContain('multipart_without_parts');
+      const many = Buffer.from('--b\r\n\r\n'.repeat(2000)).toString('base64');
+      expect(() => encoded(many)).toThrow(MessageLimitError);
+    });
+  });
+
   it('says that marks were left out of the text of its HTML', () => {
     const html = `${'<blockquote>'.repeat(98)}<pre>${'x\n'.repeat(50_000)}`;
     const message = parseMessage(Buffer.from(`Content-Type: text/html\r\n\r\n${html}`));

@@ -14,6 +14,7 @@ import { normaliseMessageId } from '../../message/message-id.ts';
 import { parseMessageIdLists, withoutAddresses } from '../../message/references.ts';
 import { decodeTextPart, readBody } from './body-text.ts';
 import type { BodyText } from './body-text.ts';
+import { openEncodedMultipart } from './encoded-multipart.ts';
 import { fieldValue, fieldValues, messageIdsOf } from './header-fields.ts';
 import type { HeaderField } from './header-fields.ts';
 import { decodeHeaderText, hasUnknownCharset } from '../text/header-text.ts';
@@ -74,7 +75,7 @@ const READ_FIELDS = ['from', 'sender', 'reply-to', 'to', 'cc', 'bcc', 'subject']
 function toMessage(structure: Structure, limits: ParseLimits): ParsedMessage {
   const { root } = structure;
   const { fields } = root;
-  const passed = new Set(structure.passedLimits);
+  const passed = new Set([...structure.passedLimits, ...openEncodedMultipart(root, limits)]);
   const people = readPeople(fields, limits, passed, root.defects);
   const body = readBody(root);
   const unpacked = readAttachments(body.attachments, body.html);

@@ -52,7 +52,7 @@ export type AttachmentContent =
       readonly end: number;
       readonly encoding: TransferEncoding;
     }
-  /** Came out of a winmail.dat. */
+  /** Came out of a winmail.dat, or of a multipart in Base64. */
   | { readonly kind: 'bytes'; readonly bytes: Buffer };
 
 export interface ParsedAttachment {

@@ -6,7 +6,7 @@ import { fieldValue, parseHeaderBlock } from './header-fields.ts';
 import { contentIdsIn } from '../text/content-ids.ts';
 import { decodeHeaderText } from '../text/header-text.ts';
 import { MAX_UNPACKED_ATTACHMENTS } from '../limits.ts';
-import type { ParsedAttachment } from './parsed-message.ts';
+import type { AttachmentContent, ParsedAttachment } from './parsed-message.ts';
 import type { ReceivedPart } from './received-part.ts';
 import { unpackTnef } from './tnef.ts';
 import type { TnefAttachment } from './tnef.ts';
@@ -85,8 +85,13 @@ function toAttachment(part: ReceivedPart, shown: ReadonlySet<string>): ParsedAtt
     charset: part.parameters.get('charset') ?? null,
     contentId: part.contentId,
     inline: isShown(part, shown),
-    content: { kind: 'range', start: part.start, end: part.end, encoding: part.encoding },
+    content: toContent(part),
   };
+}
+
+function toContent({ start, end, source, encoding }: ReceivedPart): AttachmentContent {
+  if (source === null) return { kind: 'range', start, end, encoding };
+  return { kind: 'bytes', bytes: decodeTransfer(source.subarray(start, end), encoding) };
 }
 
 /**

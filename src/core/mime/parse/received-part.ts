@@ -36,9 +36,11 @@ export interface ReceivedPart {
   readonly boundary: string | null;
   readonly children: ReceivedPart[];
   readonly defects: Set<ParseDefect>;
-  /** The body, in bytes of the raw message; `end` is behind its last byte. */
+  /** The body, in bytes of the raw message, or of `source`; `end` is behind its last byte. */
   start: number;
   end: number;
+  /** What it stands in, where that is not the raw message: see openEncodedMultipart. */
+  source: Buffer | null;
   keep: Keep;
   readonly kept: ByteCollector;
   /** Not all of the body was kept. */
@@ -97,6 +99,7 @@ export function createPart(
     defects,
     start,
     end: start,
+    source: null,
     keep: boundary === null ? toKeep(mediaType, filename ?? '', isAttachment) : 'preamble',
     kept: new ByteCollector(),
     isCut: false,
