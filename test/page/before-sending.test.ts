@@ -44,11 +44,11 @@ describe.skipIf(skipWithoutChromium())('before a message goes out', () => {
     const page = await pages.open(running.service.url, `/t/${threadId}`);
     await page.getByRole('button', { name: 'Reply to all' }).click();
     await messageIn(page).fill('Anbei das Angebot.');
-    const copy = page.getByRole('combobox', { name: 'Copy', exact: true });
+    const copy = page.getByRole('combobox', { name: 'Cc', exact: true });
     await copy.fill('Bob <Bob@other.test>');
     await page.getByRole('button', { name: 'Send', exact: true }).click();
     const alert = page.getByRole('alert');
-    await alert.getByText('bob@other.test takes no mail').waitFor();
+    await alert.getByText('bob@other.test is suppressed').waitFor();
     await alert.getByText('bob@other.test belongs to another customer').waitFor();
     await alert.getByText('You mention an attachment, but there is none.').waitFor();
     expect(await accessibilityFaults(page)).toEqual([]);
@@ -98,7 +98,7 @@ describe.skipIf(skipWithoutChromium())('before a message goes out', () => {
     await write();
     expect(await accessibilityFaults(page)).toEqual([]);
     await page.getByRole('button', { name: /^Tomorrow morning/ }).click();
-    await page.getByText(/^Goes out /).waitFor();
+    await page.getByText(/^Scheduled for /).waitFor();
     await expect.poll(async () => (await scheduled()).length).toBe(1);
     const [first] = await scheduled();
     const inBerlin = new Intl.DateTimeFormat('en-GB', { timeStyle: 'short', timeZone: 'Europe/Berlin' });
@@ -112,7 +112,7 @@ describe.skipIf(skipWithoutChromium())('before a message goes out', () => {
     await year.click();
     await page.keyboard.type('2020');
     await page.getByRole('button', { name: 'Schedule' }).click();
-    await page.getByText('Choose a moment within the next year.').waitFor();
+    await page.getByText('Choose a time within the next year.').waitFor();
     await year.click();
     await page.keyboard.type(thisYear);
     await page.getByRole('spinbutton', { name: /minute/i }).click();
@@ -134,7 +134,7 @@ describe.skipIf(skipWithoutChromium())('before a message goes out', () => {
     await page.getByRole('button', { name: 'Schedule' }).click();
     await expect.poll(async () => (await stateOf()).next_attempt_at).toMatch(/T0[67]:45:00/);
     expect(await accessibilityFaults(page)).toEqual([]);
-    await page.getByRole('button', { name: 'Do not send it' }).click();
+    await page.getByRole('button', { name: 'Cancel sending' }).click();
     await page.getByText('It will not be sent.').waitFor();
     expect((await stateOf()).state).toBe('cancelled');
     await expect.poll(() => page.getByRole('button', { name: 'Change the time' }).count()).toBe(0);

@@ -198,7 +198,7 @@ describe.skipIf(skipWithoutChromium())('with the keyboard alone', () => {
     const row = page.locator('tr', { hasText: 'Jana' });
     await row.getByRole('button', { name: 'Revoke' }).focus();
     await page.keyboard.press('Enter');
-    await page.getByRole('alertdialog').getByRole('button', { name: 'Go on' }).focus();
+    await page.getByRole('alertdialog').getByRole('button', { name: 'Continue' }).focus();
     await page.keyboard.press('Enter');
     await page.getByRole('alertdialog').waitFor({ state: 'detached' });
     await row.getByRole('button', { name: 'Revoke' }).waitFor({ state: 'detached' });

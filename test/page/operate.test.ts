@@ -78,7 +78,7 @@ describe.skipIf(skipWithoutChromium())('an operator', () => {
     await page.getByRole('button', { name: 'New key' }).click();
     await page.getByLabel('Name').fill('Jana');
     expect(await accessibilityFaults(page)).toEqual([]);
-    await page.getByRole('button', { name: 'Make the key' }).click();
+    await page.getByRole('button', { name: 'Create the key' }).click();
     const secret = await page.locator('.key-secret').textContent();
     await page.getByRole('button', { name: 'Close' }).click();
     await page.locator('tr', { hasText: 'Jana' }).getByText('Send').waitFor();
@@ -90,14 +90,14 @@ describe.skipIf(skipWithoutChromium())('an operator', () => {
       'Accounts',
       'Outgoing mail',
       'Suppressed',
-      'Set aside',
+      'Quarantine',
       'Kept apart',
       'Figures',
       'Imports',
     ]);
 
     await page.locator('tr', { hasText: 'Jana' }).getByRole('button', { name: 'Revoke' }).click();
-    await page.getByRole('alertdialog').getByRole('button', { name: 'Go on' }).click();
+    await page.getByRole('alertdialog').getByRole('button', { name: 'Continue' }).click();
     await page.locator('tr', { hasText: 'Jana' }).getByText('Revoked').waitFor();
     await colleague.goto('/operate/accounts');
     await colleague.locator('input[name=secret]').waitFor();
@@ -179,7 +179,7 @@ describe.skipIf(skipWithoutChromium())('an operator', () => {
     const running = page.locator('.card', { hasText: 'Into running' });
     await running.getByText('500 kB of 2 MB · 25%').waitFor();
     expect(await running.getByRole('progressbar').getAttribute('value')).toBe('0.25');
-    await page.locator('.card', { hasText: 'Into cut' }).getByText('goes on where it was').waitFor();
+    await page.locator('.card', { hasText: 'Into cut' }).getByText('continue where it stopped').waitFor();
     expect(await page.locator('.card', { hasText: 'Into done' }).getByRole('progressbar').count()).toBe(0);
     expect(await accessibilityFaults(page)).toEqual([]);
   });

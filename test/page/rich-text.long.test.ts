@@ -91,7 +91,7 @@ describe.skipIf(skipWithoutChromium())('a formatted message', () => {
     await page.keyboard.press('Enter');
     await page.keyboard.type('see ');
     await page.keyboard.press('Control+k');
-    const address = page.getByRole('textbox', { name: 'Address of the link' });
+    const address = page.getByRole('textbox', { name: 'Link address' });
     await address.fill('javascript:alert(1)');
     await address.press('Enter');
     await page.getByText('This is not a web or email address.').waitFor();

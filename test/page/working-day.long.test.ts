@@ -177,7 +177,7 @@ describe.skipIf(skipWithoutChromium() || skipWithoutMailServers())('a working da
       await page.getByRole('button', { name: 'Send later' }).click();
       await page.getByRole('button', { name: /^Tomorrow morning/ }).click();
       await page
-        .getByText(/^Goes out/)
+        .getByText(/^Scheduled for/)
         .first()
         .waitFor();
       await page.goto('/f/scheduled');

@@ -43,7 +43,7 @@ describe.skipIf(skipWithoutChromium())('writing a message', () => {
     await page.keyboard.press('c');
     const to = page.getByRole('combobox', { name: 'To' });
     await to.pressSequentially('gone');
-    await page.getByRole('option', { name: /gone@customer\.test.*Takes no mail/ }).waitFor();
+    await page.getByRole('option', { name: /gone@customer\.test.*Suppressed/ }).waitFor();
     await to.fill('');
     await to.pressSequentially('ann');
     await page.getByRole('option', { name: /ann@customer\.test/ }).waitFor();
@@ -62,8 +62,8 @@ describe.skipIf(skipWithoutChromium())('writing a message', () => {
     await page.getByRole('button', { name: 'Remove wrong.txt' }).click();
     await expect
       .poll(() => page.getByRole('list', { name: 'Attached files' }).innerText())
-      .toMatch(/^\s*offer\.txt\s+9 byte\s*$/);
-    await page.getByText('9 byte of 26.2 MB').waitFor();
+      .toMatch(/^\s*offer\.txt\s+9 bytes\s*$/);
+    await page.getByText('9 bytes of 26.2 MB').waitFor();
 
     // As after a crash: it is among the drafts.
     await page.goto('/f/drafts');
@@ -102,7 +102,7 @@ describe.skipIf(skipWithoutChromium())('writing a message', () => {
           new DragEvent('drop', { dataTransfer, bubbles: true, cancelable: true }));
       })()`);
     await drop('huge.bin', 25 * 1024 * 1024 + 1);
-    await page.getByText('all files together may have').waitFor();
+    await page.getByText('Attachments can total at most 26.2 MB.').waitFor();
     await drop('small.bin', 10);
     await page.getByRole('button', { name: 'Remove small.bin' }).waitFor();
     expect(await page.getByText('huge.bin').count()).toBe(0);
@@ -123,7 +123,7 @@ describe.skipIf(skipWithoutChromium())('writing a message', () => {
 
     await page.context().setOffline(true);
     await attach('cut.txt');
-    await page.getByText('No connection. It goes on by itself.').waitFor();
+    await page.getByText('No connection. The upload continues automatically.').waitFor();
     expect(await accessibilityFaults(page)).toEqual([]);
     await page.context().setOffline(false);
     await page.getByRole('button', { name: 'Remove cut.txt' }).waitFor();
@@ -145,7 +145,7 @@ describe.skipIf(skipWithoutChromium())('writing a message', () => {
     await page.getByRole('textbox', { name: 'Message' }).press('Escape');
     await page.getByText('Files are still being attached.').waitFor();
     await page.getByRole('textbox', { name: 'Message' }).press('Control+Enter');
-    await page.getByText('It is sent as soon as its files are there.').waitFor();
+    await page.getByText('It will be sent as soon as its files are attached.').waitFor();
     const before = running.sink.messages.length;
     goOn();
     await expect.poll(() => running.sink.messages.length, { timeout: 60_000 }).toBe(before + 1);
@@ -171,7 +171,7 @@ describe.skipIf(skipWithoutChromium())('writing a message', () => {
     await page.getByText('A file could not be attached.').waitFor();
     expect(await accessibilityFaults(page)).toEqual([]);
     await page.getByRole('link', { name: 'Drafts' }).click();
-    await page.getByText('Not attached, since the draft was left before: offer.txt').waitFor();
+    await page.getByText('Not attached because you left the draft: offer.txt').waitFor();
     await page.locator('.row', { hasText: 'Not sent' }).click();
     await page.getByRole('button', { name: 'Discard the draft' }).click();
     await page.getByText('Draft discarded').waitFor();

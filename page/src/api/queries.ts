@@ -1,6 +1,6 @@
 /** What the page asks the service for, each under the key that it is kept by. */
 import { infiniteQueryOptions, queryOptions } from '@tanstack/react-query';
-import type { Page } from 'email-worker-client';
+import type { Draft, Page } from 'email-worker-client';
 import type { Source } from '../features/folders/folder.ts';
 import { toDraftRow, toEmailRow, toThreadRow, type Row } from '../features/threads/rows.ts';
 import { draftsAreKept } from '../features/write/draft-keeper.ts';
@@ -23,7 +23,7 @@ export const keys = {
   customers: (name: string) => ['customers', name],
   templates: ['templates'],
   addresses: (q: string) => ['addresses', q],
-  replyPreview: (emailId: string, kind: string) => ['reply', emailId, kind],
+  replyPreview: (asked: ReplyPreviewOf) => ['reply', asked],
   threads: ['thread'],
   thread: (id: string) => ['thread', id],
 } as const;
@@ -122,10 +122,13 @@ export const threadDraftQuery = (threadId: string, author: string) =>
     staleTime: Infinity,
   });
 
-export const replyPreviewQuery = (emailId: string, kind: 'reply' | 'reply_all' | 'forward') =>
+/** The email that is answered, how, and the language and the time zone of the quote. */
+type ReplyPreviewOf = Pick<NonNullable<Draft['answers']>, 'email_id' | 'kind' | 'language' | 'time_zone'>;
+
+export const replyPreviewQuery = ({ email_id: id, kind, language, time_zone }: ReplyPreviewOf) =>
   queryOptions({
-    queryKey: keys.replyPreview(emailId, kind),
-    queryFn: ({ signal }) => client.emails.previewReply(emailId, { kind }, { signal }),
+    queryKey: keys.replyPreview({ email_id: id, kind, language, time_zone }),
+    queryFn: ({ signal }) => client.emails.previewReply(id, { kind, language, time_zone }, { signal }),
   });
 
 /** A draft as it was left, read anew each time that it is opened. */

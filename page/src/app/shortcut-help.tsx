@@ -18,6 +18,7 @@ const KEYS = [
   ['replyAll', 'A'],
   ['forward', 'F'],
   ['write', 'C'],
+  ['send', null],
   ['search', '/'],
   ['help', '?'],
 ] as const;
@@ -35,7 +36,11 @@ export function ShortcutHelp() {
           </Heading>
           <dl className="shortcut-list">
             {KEYS.map(([name, key]) => (
-              <ShortcutLine key={name} what={text.shortcuts[name]} press={key} />
+              <ShortcutLine
+                key={name}
+                what={text.shortcuts[name]}
+                press={key ?? `${text.write.control} + Enter`}
+              />
             ))}
           </dl>
           <Button look="outline" onPress={() => setOpen(false)}>

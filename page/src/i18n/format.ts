@@ -48,7 +48,7 @@ const TOOK_UNITS = [
 
 /** `locale` is the browser's own, so that British dates look British. */
 export function createFormats(locale: string): Formats {
-  const time = new Intl.DateTimeFormat(locale, { hour: '2-digit', minute: '2-digit' });
+  const time = new Intl.DateTimeFormat(locale, { timeStyle: 'short' });
   const day = new Intl.DateTimeFormat(locale, { day: 'numeric', month: 'short' });
   const date = new Intl.DateTimeFormat(locale, { day: '2-digit', month: '2-digit', year: '2-digit' });
   const full = new Intl.DateTimeFormat(locale, { dateStyle: 'medium', timeStyle: 'short' });
@@ -58,6 +58,8 @@ export function createFormats(locale: string): Formats {
       new Intl.NumberFormat(locale, {
         style: 'unit',
         unit,
+        // Only bytes are counted in words: “9 bytes”, “9 kB”.
+        unitDisplay: unit === 'byte' ? 'long' : 'short',
         maximumFractionDigits: unit === 'megabyte' ? 1 : 0,
       }),
   );

@@ -1,5 +1,6 @@
 /** Addresses as people write them in a field, RFC 5322 §3.4. */
 import type { Address } from 'email-worker-client';
+import { shown } from '../../ui/shown.ts';
 import { startsIn } from './entries.ts';
 
 /** What a display name may hold without quotes (RFC 5322 §3.2.3), and letters of all languages (RFC 6532). */
@@ -7,7 +8,8 @@ const PLAIN_NAME = /^[\p{L}\p{N} !#$%&'*+/=?^_`{|}~-]+$/u;
 
 export function formatAddresses(addresses: readonly Address[]): string {
   return addresses
-    .map(({ name, address }) => {
+    .map(({ name: given, address }) => {
+      const name = shown(given);
       if (name === '') return address;
       return `${PLAIN_NAME.test(name) ? name : `"${name.replace(/["\\]/g, '\\$&')}"`} <${address}>`;
     })

@@ -7,6 +7,8 @@ import { client } from '../../api/client.ts';
 
 export type Fields = NonNullable<DraftRequest['message']>;
 export type Files = NonNullable<DraftRequest['attachments']>;
+/** What a draft answers, and what of it goes along. */
+export type Answers = NonNullable<Draft['answers']>;
 export type KeeperState = 'idle' | 'saving' | 'saved' | 'failed' | 'elsewhere';
 
 /** Often enough that a crash takes no sentence, seldom enough that typing costs no request for each word. */
@@ -22,17 +24,21 @@ export const draftsAreKept = async (): Promise<void> => {
 };
 
 export class DraftKeeper {
-  readonly #base: DraftRequest;
+  #base: DraftRequest;
   readonly #tell: (state: KeeperState) => void;
   #draft: Draft | null;
   #wanted: Fields | null = null;
+  #wantedAnswers: Answers | null = null;
   #timer: ReturnType<typeof setTimeout> | null = null;
   #running: Promise<void> = Promise.resolve();
   #isClosed = false;
   /** What it may say by now, since no answer came to what was asked for. */
   #unsure: readonly Fields[] = [];
 
-  /** `base` says whose it is and what it answers; `draft` is the one that is continued. */
+  /**
+   * `base` says whose it is, what it answers, and what it says before a person writes: a new draft gets that along with the first
+   * change. `draft` is the one that is continued.
+   */
   constructor(base: DraftRequest, draft: Draft | null, tell: (state: KeeperState) => void) {
     this.#base = base;
     this.#draft = draft;
@@ -41,6 +47,13 @@ export class DraftKeeper {
 
   change(fields: Fields): void {
     this.#wanted = { ...this.#wanted, ...fields };
+    this.#schedule(SAVE_AFTER_MS);
+  }
+
+  /** The service replaces them as a whole. */
+  setAnswers(answers: Answers): void {
+    this.#base = { ...this.#base, answers };
+    this.#wantedAnswers = answers;
     this.#schedule(SAVE_AFTER_MS);
   }
 
@@ -65,8 +78,8 @@ export class DraftKeeper {
       return this.#save(choose(this.#draft?.attachments ?? []));
     });
     this.#running = set.catch(() => {
-      this.#tell(this.#wanted !== null ? 'failed' : this.#draft === null ? 'idle' : 'saved');
-      if (this.#wanted !== null) this.#schedule(RETRY_AFTER_MS);
+      this.#tell(this.#hasWork ? 'failed' : this.#draft === null ? 'idle' : 'saved');
+      if (this.#hasWork) this.#schedule(RETRY_AFTER_MS);
     });
     await set;
     return this.#draft?.attachments ?? [];
@@ -80,7 +93,7 @@ export class DraftKeeper {
   close(): Promise<void> {
     this.#isClosed = true;
     this.#cancelTimer();
-    if (this.#wanted !== null) this.#start();
+    if (this.#hasWork) this.#start();
     const end = this.#running;
     closing.add(end);
     void end.finally(() => closing.delete(end));
@@ -90,8 +103,7 @@ export class DraftKeeper {
   /** Throws when it could not be deleted. */
   async discard(): Promise<void> {
     this.#isClosed = true;
-    this.#wanted = null;
-    this.#cancelTimer();
+    this.#dropWork();
     await this.#running;
     if (this.#draft !== null) await client.drafts.delete(this.#draft.id);
   }
@@ -99,14 +111,23 @@ export class DraftKeeper {
   /** It was sent: there is no draft any more. */
   forget(): void {
     this.#isClosed = true;
+    this.#dropWork();
+  }
+
+  get #hasWork(): boolean {
+    return this.#wanted !== null || this.#wantedAnswers !== null;
+  }
+
+  #dropWork(): void {
     this.#wanted = null;
+    this.#wantedAnswers = null;
     this.#cancelTimer();
   }
 
   #schedule(ms: number): void {
     this.#cancelTimer();
     // What was left without a connection is still to be stored.
-    if (!this.#isClosed || this.#wanted !== null) this.#timer = setTimeout(() => this.#start(), ms);
+    if (!this.#isClosed || this.#hasWork) this.#timer = setTimeout(() => this.#start(), ms);
   }
 
   #cancelTimer(): void {
@@ -126,17 +147,24 @@ export class DraftKeeper {
 
   async #save(files: Files | null = null): Promise<void> {
     const message = this.#wanted;
-    if (message === null && files === null) return;
+    const answers = this.#wantedAnswers;
+    if (message === null && answers === null && files === null) return;
     this.#wanted = null;
+    this.#wantedAnswers = null;
     this.#tell('saving');
     const change = {
       ...(message === null ? {} : { message }),
+      ...(answers === null ? {} : { answers }),
       ...(files === null ? {} : { attachments: files }),
     };
     try {
       this.#draft =
         this.#draft === null
-          ? await client.drafts.create({ ...this.#base, ...change })
+          ? await client.drafts.create({
+              ...this.#base,
+              ...change,
+              message: { ...this.#base.message, ...message },
+            })
           : await this.#change(this.#draft, change);
       this.#unsure = [];
     } catch (error) {
@@ -144,6 +172,7 @@ export class DraftKeeper {
         this.#unsure = [...this.#unsure, { ...this.#draft?.message, ...message }];
       // What was written since goes before it.
       if (message !== null) this.#wanted = { ...message, ...(this.#wanted as Fields | null) };
+      this.#wantedAnswers ??= answers;
       throw error;
     }
     this.#tell('saved');

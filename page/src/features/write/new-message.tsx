@@ -85,9 +85,10 @@ function Message({ draft, accounts, onLeave }: MessageProps) {
   return (
     <WriterForm
       title={text.write.newTitle}
-      note={null}
       placeholder={text.write.newPlaceholder}
-      base={{ author: name }}
+      author={name}
+      answers={null}
+      preview={null}
       draft={draft}
       initial={{
         to: toField(message.to) ?? '',

@@ -41,7 +41,7 @@ export function SendLater({ label, isNamed = false, onChoose }: SendLaterProps) 
       ) : (
         <IconButton icon={CalendarClock} label={label} />
       )}
-      <Popover className="popover" placement="top start">
+      <Popover className="popover send-later-popover" placement="top start">
         <Dialog className="send-later" aria-label={label}>
           {({ close }) => (
             <Times

@@ -1,6 +1,12 @@
 /** What is written, kept as a draft; sending it, which may be taken back for some seconds; and throwing it away. */
 import { useQueryClient, type QueryClient } from '@tanstack/react-query';
-import { EmailWorkerError, type Draft, type DraftAttachment, type DraftRequest } from 'email-worker-client';
+import {
+  EmailWorkerError,
+  type Draft,
+  type DraftAttachment,
+  type DraftRequest,
+  type ReplyPreview,
+} from 'email-worker-client';
 import { useEffect, useRef, useState } from 'react';
 import { useSession } from '../../app/session.tsx';
 import { client } from '../../api/client.ts';
@@ -10,7 +16,7 @@ import { useWords } from '../../i18n/index.tsx';
 import { notify } from '../../ui/toast.tsx';
 import { trimEntries } from './addresses.ts';
 import type { Body } from './body.ts';
-import { DraftKeeper, type Fields, type Files, type KeeperState } from './draft-keeper.ts';
+import { DraftKeeper, type Answers, type Fields, type Files, type KeeperState } from './draft-keeper.ts';
 import { newContentId, placeOf } from './inline-image.ts';
 import { addressesIn, concernsAbout, type Concern, type Recipient } from './concerns.ts';
 import { speaksOfFile } from './missing-file.ts';
@@ -27,20 +33,19 @@ export interface WriterFields extends Body {
 }
 
 export interface WriterOptions {
-  /** Whose it is and what it answers. */
-  readonly base: DraftRequest;
+  readonly author: string;
+  /** What it answers; null: nothing. A draft that is continued has its own. */
+  readonly answers: Answers | null;
+  /** What the service adds to an answer. */
+  readonly preview: ReplyPreview | null;
   /** What is continued; null: begun anew. */
   readonly draft: Draft | null;
   readonly initial: WriterFields;
   readonly needsSubject?: boolean;
-  /** Without words it goes out, too. */
-  readonly mayBeEmpty?: boolean;
   /** Of the thread; null: it has none, or is new. */
   readonly customerId: string | null;
   /** That of what is answered. */
   readonly accountId?: string;
-  /** Files go along that are no files of the draft. */
-  readonly hasOtherFiles?: boolean;
   /** It was left, and everything is stored. */
   readonly onKept: () => void;
   /** There is no draft any more: it was sent or thrown away. */
@@ -62,7 +67,7 @@ const isRefused = (error: unknown, ...codes: readonly string[]): boolean =>
   error instanceof EmailWorkerError && error.code !== null && codes.includes(error.code);
 
 export function useWriter(options: WriterOptions) {
-  const { base, draft, initial, onEnd, onTakenBack } = options;
+  const { author, preview, draft, initial, onEnd, onTakenBack } = options;
   const { text, format } = useWords();
   const queryClient = useQueryClient();
   const [state, setState] = useState<KeeperState>(draft === null ? 'idle' : 'saved');
@@ -77,7 +82,13 @@ export function useWriter(options: WriterOptions) {
   const told = useRef(new Set<string>());
   /** When it is to go out; null: now. */
   const wantedAt = useRef<Date | null>(null);
-  const [keeper] = useState(() => new DraftKeeper(base, draft, setState));
+  const [answers, setAnswers] = useState(draft?.answers ?? options.answers);
+  const base: DraftRequest = { author, ...(answers === null ? {} : { answers }) };
+  const [keeper] = useState(
+    () =>
+      // The list of drafts then says whom an answer is for.
+      new DraftKeeper(answers === null ? base : { ...base, message: givenBy(initial) }, draft, setState),
+  );
   const onKept = useRef(options.onKept);
   useEffect(() => {
     onKept.current = options.onKept;
@@ -108,15 +119,19 @@ export function useWriter(options: WriterOptions) {
     attach: async (file) =>
       setFiles(await keeper.setFiles((kept) => [...kept.map(({ id }) => ({ id })), file])),
   });
+  const forwarded = answers?.with_files === true ? (preview?.attachments ?? []) : [];
   const totalBytes =
-    files.reduce((sum, { size_bytes }) => sum + size_bytes, 0) +
+    [...files, ...forwarded].reduce((sum, { size_bytes }) => sum + size_bytes, 0) +
     uploads.reduce((sum, { file }) => sum + file.size, 0);
+  /** A forward goes out without words, too, where something else is in it. */
+  const mayBeEmpty = answers?.kind === 'forward' && (answers.quote || forwarded.length > 0);
 
   /** Tells it when they are too many or too large. */
   const hasRoom = (added: readonly File[]): boolean => {
     const bytes = added.reduce((sum, { size }) => sum + size, totalBytes);
     const isTooLarge = bytes > limits.attachment_bytes;
-    const isTooMany = files.length + uploads.length + added.length > limits.attachments;
+    const count = files.length + forwarded.length + uploads.length + added.length;
+    const isTooMany = count > limits.attachments;
     setProblem(
       isTooLarge
         ? text.write.tooLarge(format.size(limits.attachment_bytes))
@@ -125,6 +140,16 @@ export function useWriter(options: WriterOptions) {
           : null,
     );
     return !isTooLarge && !isTooMany;
+  };
+
+  /** Whether the email that is answered, and its files, go along. */
+  const changeAnswers = (changed: Pick<Answers, 'quote'> | Pick<Answers, 'with_files'>): void => {
+    if (answers === null) return;
+    const next = { ...answers, ...changed };
+    setAnswers(next);
+    setProblem(null);
+    setConcerns([]);
+    keeper.setAnswers(next);
   };
 
   const attach = (added: readonly File[]): void => {
@@ -161,14 +186,14 @@ export function useWriter(options: WriterOptions) {
   const lack = (): string | null => {
     if (`${fields.to}${fields.cc}${fields.bcc}`.trim() === '') return text.write.noRecipient;
     if (options.needsSubject === true && fields.subject.trim() === '') return text.write.noSubject;
-    if (options.mayBeEmpty !== true && fields.text_body.trim() === '') return text.write.noText;
+    if (!mayBeEmpty && fields.text_body.trim() === '') return text.write.noText;
     return uploads.every(isOnTheWay) ? null : text.write.filesFailed;
   };
 
   const findConcerns = async (): Promise<readonly string[]> => {
     const asked = addressesIn(fields.to, fields.cc, fields.bcc);
     const answers = await Promise.all(asked.map((address) => findAddress(queryClient, address)));
-    const hasFiles = files.length + uploads.length > 0 || options.hasOtherFiles === true;
+    const hasFiles = files.length + uploads.length + forwarded.length > 0;
     const isFileMissing = !hasFiles && speaksOfFile(`${fields.subject}\n${fields.text_body}`);
     const found: readonly Concern[] = [
       ...concernsAbout(
@@ -284,6 +309,7 @@ export function useWriter(options: WriterOptions) {
 
   return {
     fields,
+    answers,
     /** Those that stand beside the text. */
     files: files.filter(({ content_id: contentId }) => placeOf(contentId, fields.html_body) === 'list'),
     uploads,
@@ -295,6 +321,7 @@ export function useWriter(options: WriterOptions) {
     isSending,
     isWaiting,
     change,
+    changeAnswers,
     attach,
     addImage,
     remove,
@@ -311,6 +338,10 @@ export function useWriter(options: WriterOptions) {
     discard,
   };
 }
+
+/** What the service gave an answer before a person wrote; empty fields say nothing. */
+const givenBy = ({ to, cc, subject }: WriterFields): Fields =>
+  Object.fromEntries(Object.entries({ to, cc, subject }).filter(([, value]) => value !== ''));
 
 /** What is known of an address; null where nothing is, or the service does not say. A send does not fail for that. */
 async function findAddress(queryClient: QueryClient, address: string): Promise<Recipient | null> {

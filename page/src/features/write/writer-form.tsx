@@ -12,6 +12,7 @@ import {
 import { useMay, useSession } from '../../app/session.tsx';
 import { useWords } from '../../i18n/index.tsx';
 import { Button, IconButton } from '../../ui/button.tsx';
+import { Answered } from './answered.tsx';
 import type { KeeperState } from './draft-keeper.ts';
 import { toHtml, type Body } from './body.ts';
 import { AttachButton, DraftFiles } from './files.tsx';
@@ -26,19 +27,17 @@ import './writer.css';
 
 interface WriterFormProps extends WriterOptions {
   readonly title: string;
-  /** Below the text. */
-  readonly note: string | null;
   readonly placeholder: string;
   /** Who may send it, by the address that it then comes from; one or none is no choice. */
   readonly accounts?: readonly { readonly id: string; readonly address: string }[];
   readonly alwaysCc?: boolean;
   /** What is written in first. */
-  readonly focus: 'to' | 'text' | null;
+  readonly focus: 'to' | 'text';
   readonly onClose: () => void;
 }
 
 export function WriterForm(props: WriterFormProps) {
-  const { title, note, placeholder, accounts = [], alwaysCc = false, focus, onClose } = props;
+  const { title, preview, placeholder, accounts = [], alwaysCc = false, focus, onClose } = props;
   const { text } = useWords();
   const maySend = useMay('send');
   const { limits } = useSession();
@@ -50,7 +49,7 @@ export function WriterForm(props: WriterFormProps) {
   const [hasBcc, setBcc] = useState(fields.bcc !== '');
   const [isDropping, setDropping] = useState(false);
   const section = useRef<HTMLElement>(null);
-  const isBegun = focus === 'text' && props.draft === null;
+  const isBegun = props.draft === null;
   // A person who answers sees all of the writer; one who reads stays where they are.
   useEffect(() => {
     if (isBegun) section.current?.scrollIntoView({ block: 'nearest' });
@@ -199,7 +198,9 @@ export function WriterForm(props: WriterFormProps) {
           autoFocus={focus === 'text' || isSwitched}
         />
       )}
-      {note !== null && <p className="writer-note">{note}</p>}
+      {preview !== null && writer.answers !== null && (
+        <Answered preview={preview} answers={writer.answers} onChange={writer.changeAnswers} />
+      )}
       <DraftFiles
         files={files}
         uploads={uploads}

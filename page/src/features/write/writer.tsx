@@ -5,7 +5,9 @@ import { keys, replyPreviewQuery } from '../../api/queries.ts';
 import { useSession } from '../../app/session.tsx';
 import { useWords } from '../../i18n/index.tsx';
 import { Button } from '../../ui/button.tsx';
+import { shown } from '../../ui/shown.ts';
 import { formatAddresses, toField } from './addresses.ts';
+import type { Answers } from './draft-keeper.ts';
 import { WriterForm } from './writer-form.tsx';
 import { bodyOf } from './writing-format.ts';
 
@@ -23,10 +25,22 @@ export interface WriterProps {
   readonly onClose: (isDone: boolean) => void;
 }
 
+const browserTimeZone = (): string => new Intl.DateTimeFormat().resolvedOptions().timeZone;
+
 /** Waits for whom it goes to. */
 export default function Writer(props: WriterProps) {
-  const preview = useQuery(replyPreviewQuery(props.replyTo, props.mode));
-  const { text } = useWords();
+  const { replyTo, mode, draft } = props;
+  const { text, language } = useWords();
+  const answers = draft?.answers ?? {
+    email_id: replyTo,
+    kind: mode,
+    quote: true,
+    with_files: true,
+    // Those who get the quote read when the email was written; the service alone would take its own language and UTC.
+    language,
+    time_zone: browserTimeZone(),
+  };
+  const preview = useQuery(replyPreviewQuery(answers));
   if (preview.isError)
     return (
       <p className="writer-problem" role="alert">
@@ -36,11 +50,18 @@ export default function Writer(props: WriterProps) {
         </Button>
       </p>
     );
-  return preview.data === undefined ? null : <AnswerForm {...props} preview={preview.data} />;
+  return preview.data === undefined ? null : (
+    <AnswerForm {...props} answers={answers} preview={preview.data} />
+  );
 }
 
-function AnswerForm(props: WriterProps & { readonly preview: ReplyPreview }) {
-  const { preview, threadId, customerId, replyTo, mode, draft, onClose } = props;
+interface AnswerFormProps extends WriterProps {
+  readonly answers: Answers;
+  readonly preview: ReplyPreview;
+}
+
+function AnswerForm(props: AnswerFormProps) {
+  const { answers, preview, threadId, customerId, mode, draft, onClose } = props;
   const { text } = useWords();
   const { name } = useSession();
   const queryClient = useQueryClient();
@@ -48,24 +69,22 @@ function AnswerForm(props: WriterProps & { readonly preview: ReplyPreview }) {
   return (
     <WriterForm
       title={{ reply: text.write.reply, reply_all: text.write.replyAll, forward: text.write.forward }[mode]}
-      note={text.write.quoteBelow}
-      placeholder={text.write.placeholder}
-      base={{ author: name, answers: { email_id: replyTo, kind: mode } }}
+      placeholder={isForward ? text.write.forwardPlaceholder : text.write.placeholder}
+      author={name}
+      answers={answers}
+      preview={preview}
       draft={draft}
       initial={{
         to: toField(draft?.message.to) ?? formatAddresses(preview.to),
         cc: toField(draft?.message.cc) ?? formatAddresses(preview.cc),
         bcc: toField(draft?.message.bcc) ?? '',
-        subject: draft?.message.subject ?? preview.subject,
+        subject: draft?.message.subject ?? shown(preview.subject),
         ...bodyOf(draft?.message),
       }}
       customerId={customerId}
       accountId={preview.account_id}
       alwaysCc={mode !== 'reply'}
-      focus={isForward ? null : 'text'}
-      mayBeEmpty={isForward}
-      // Of the thread; the text of a forward may speak of what travels with it.
-      hasOtherFiles={isForward && preview.attachments.length > 0}
+      focus={isForward ? 'to' : 'text'}
       onKept={() => void queryClient.invalidateQueries({ queryKey: keys.threadDraft(threadId) })}
       onEnd={() => {
         queryClient.setQueryData(keys.threadDraft(threadId), null);
