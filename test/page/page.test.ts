@@ -355,6 +355,53 @@ describe.skipIf(skipWithoutChromium())('the page', () => {
     await fetched;
   });
 
+  it.each(['light', 'dark'] as const)('names the true host of a disguised link: %s', async (colorScheme) => {
+    const receiveHtml = (body: string) =>
+      receiveNow('Disguised', { headers: ['MIME-Version: 1.0', 'Content-Type: text/html'], body });
+    const page = await open('/', { viewport: { width: 1280, height: 860 }, locale: 'en-GB', colorScheme });
+    /** How wide the mark is beside the words, and what it looks like. */
+    const markOf = async (threadId: string) => {
+      await page.goto(`/t/${threadId}`);
+      const frame = page.locator('.mail-frame[data-is-loaded]');
+      await frame.contentFrame().locator('a').waitFor({ state: 'attached' });
+      return page.evaluate<{ host: string; width: number; color: string; padding: string }>(`(() => {
+        const { contentDocument: mail, contentWindow: view } = document.querySelector('.mail-frame');
+        const link = mail.links[0];
+        const words = mail.createRange();
+        words.selectNodeContents(link);
+        const widthOf = (one) => one.getBoundingClientRect().width;
+        return {
+          host: link.dataset.linkHost,
+          width: widthOf(link) - widthOf(words),
+          color: view.getComputedStyle(link, '::before').color,
+          padding: view.getComputedStyle(mail.body).paddingLeft,
+        };
+      })()`);
+    };
+    const isDark = colorScheme === 'dark';
+    const plain = await receiveHtml(
+      '<a href="https://evil.example/" data-link-host="bank.example">https://bank.example/</a>',
+    );
+    expect(await markOf(plain.threadId)).toEqual({
+      host: 'evil.example',
+      width: expect.toSatisfy((width: number) => width > 80),
+      color: isDark ? 'rgb(255, 156, 148)' : 'rgb(179, 38, 30)',
+      padding: '0px',
+    });
+    expect(await accessibilityFaults(page)).toEqual([]);
+    // The sender tries to hide it; mail with colours of its own stands on a light sheet.
+    const styled = await receiveHtml(
+      '<div style="background:#eee;font-size:0;color:#eee"><a style="display:block;overflow:hidden;width:9px;opacity:0" ' +
+        'href="https://evil.example/"><span style="font-size:16px;color:#111">https://bank.example/</span></a></div>',
+    );
+    expect(await markOf(styled.threadId)).toEqual({
+      host: 'evil.example',
+      width: expect.toSatisfy((width: number) => width > 80),
+      color: 'rgb(179, 38, 30)',
+      padding: isDark ? '16px' : '0px',
+    });
+  });
+
   it('shows one pane at a time on a phone, in German', async () => {
     await receiveNow('Unterwegs');
     const page = await open('/', PHONE);

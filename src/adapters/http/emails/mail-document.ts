@@ -40,7 +40,7 @@ export function sendMailDocument(
     .header('cross-origin-resource-policy', 'same-origin')
     .header('vary', 'accept, sec-fetch-dest')
     .type('text/html; charset=utf-8')
-    .send(toDocument(safe.html, scheme));
+    .send(toDocument(safe.html, scheme, theme));
 }
 
 /**
@@ -61,8 +61,34 @@ function policy({ headers }: FastifyRequest, allowRemote: boolean): string {
   ].join('; ');
 }
 
-/** One line of style: what the mail itself says goes before it. */
-const toDocument = (html: string, scheme: string): string =>
+/**
+ * On a dark page, mail that was written for a light ground stands on a light sheet, and its text keeps off the edge of that. All other mail
+ * has the ground of the page, and lines up with what is around it.
+ */
+function sheet(scheme: string, theme: MailTheme): string {
+  const padding = 'body { padding: 16px }';
+  if (scheme !== 'light' || theme === 'light') return '';
+  return theme === 'dark' ? padding : `@media (prefers-color-scheme: dark) { ${padding} }`;
+}
+
+/**
+ * Before the words of a link that show another site than the one it leads to: the true host, which the sanitizer has read from the address
+ * (a sender's own attributes of that name do not outlive it). In front of the words, nothing that hides the end of a line hides it. A mail
+ * has no style for it but what it inherits, and inherits nothing.
+ */
+const marked = (scheme: string): string => `a[data-link-host] {
+  display: inline !important; overflow: visible !important; opacity: 1 !important;
+  width: auto !important; height: auto !important; max-width: none !important; max-height: none !important;
+}
+a[data-link-host]::before {
+  all: initial; content: "[" attr(data-link-host) "]"; color-scheme: ${scheme};
+  margin-inline-end: .4em; padding: 0 .3em; border-radius: 3px;
+  background: light-dark(#fdeeed, #33191a); color: light-dark(#b3261e, #ff9c94);
+  font: 600 13px/1.5 system-ui, sans-serif; overflow-wrap: anywhere; direction: ltr; unicode-bidi: isolate;
+}`;
+
+/** Few lines of style: what the mail itself says goes before most of it. */
+const toDocument = (html: string, scheme: string, theme: MailTheme): string =>
   `<!doctype html>
 <html>
 <head>
@@ -71,12 +97,14 @@ const toDocument = (html: string, scheme: string): string =>
 <meta name="color-scheme" content="${escapeUTF8(scheme)}">
 <title>HTML</title>
 <style>
-:root { color-scheme: ${scheme}; background: Canvas; color: CanvasText }
+:root { color-scheme: ${scheme};${scheme === 'light' ? ' background: Canvas;' : ''} color: CanvasText }
 html, body { margin: 0; padding: 0 }
 body { font: 14px/1.5 system-ui, sans-serif; overflow-wrap: anywhere }
 img { max-width: 100% }
 blockquote { margin: 0 0 0 .5em; padding-left: .75em; border-left: 2px solid GrayText }
 pre { white-space: pre-wrap }
+${sheet(scheme, theme)}
+${marked(scheme)}
 </style>
 </head>
 <body>${html}</body>
