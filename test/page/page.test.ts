@@ -156,7 +156,7 @@ describe.skipIf(skipWithoutChromium())('the page', () => {
     expect(status).toBe(200);
     await page.getByRole('button', { name: 'Assign', exact: true }).click();
     await page.getByRole('menuitem', { name: 'Assign to me' }).click();
-    await page.getByText('This thread was changed meanwhile').waitFor();
+    await page.getByText('This thread was changed in the meantime').waitFor();
     await page.getByRole('button', { name: 'Assigned to Somebody else' }).waitFor();
     const { thread } = await getJson<{ thread: { assignee: string } }>(service, `/api/threads/${threadId}`);
     expect(thread.assignee).toBe('Somebody else');
@@ -290,7 +290,7 @@ describe.skipIf(skipWithoutChromium())('the page', () => {
       body: 'My answer.\r\n\r\nOn Sunday Ann wrote:\r\n> The old question.',
     });
     const page = await open(`/t/${threadId}`);
-    await page.getByText('This sender is new in this thread').waitFor();
+    await page.getByText('This sender is new to this thread').waitFor();
     const emails = page.getByRole('article');
     await emails.getByText('My answer.').waitFor();
     expect(await emails.getByText('The old question.').count()).toBe(0);
@@ -400,6 +400,61 @@ describe.skipIf(skipWithoutChromium())('the page', () => {
       color: 'rgb(179, 38, 30)',
       padding: isDark ? '16px' : '0px',
     });
+  });
+
+  it('shows names and subjects in the order of their characters, whatever turns their direction round', async () => {
+    await receiveNow('Invoice \u202Egnp.exe', { from: '"Eve \u202Etxt.\u2066" <eve@customer.test>' });
+    const page = await open('/');
+    const row = page.locator('.row', { hasText: 'gnp.exe' });
+    await row.waitFor();
+    expect(await row.locator('.row-subject').textContent()).toBe('Invoice gnp.exe');
+    expect(await row.locator('.row-people').textContent()).toBe('Eve txt.');
+    await row.click();
+    expect(await page.getByRole('heading', { level: 1, name: 'Invoice gnp.exe' }).textContent()).toBe(
+      'Invoice gnp.exe',
+    );
+    await page.getByRole('article').getByText('Eve txt.', { exact: true }).waitFor();
+    expect(await page.title()).toBe('Invoice gnp.exe – Mail');
+    await page.getByRole('button', { name: 'Reply', exact: true }).click();
+    expect(await page.getByRole('combobox', { name: 'To' }).inputValue()).toBe(
+      '"Eve txt." <eve@customer.test>',
+    );
+    expect(await page.getByRole('textbox', { name: 'Subject' }).inputValue()).toBe('Re: Invoice gnp.exe');
+  });
+
+  it('says that a mail has no sender, and that a folded one has files', async () => {
+    const first = newId();
+    const date = DATE();
+    const { threadId } = await receive(
+      service,
+      [
+        'To: sales@example.com',
+        'Subject: From nobody',
+        `Date: ${date}`,
+        `Message-ID: ${first}`,
+        'MIME-Version: 1.0',
+        'Content-Type: multipart/mixed; boundary=b',
+        '',
+        '--b',
+        '',
+        'See the file.',
+        '--b',
+        'Content-Type: text/plain',
+        'Content-Disposition: attachment; filename="a.txt"',
+        '',
+        'a',
+        '--b--',
+        '',
+      ].join('\r\n'),
+    );
+    const page = await open('/');
+    await page.locator('.row', { hasText: 'From nobody' }).getByText('(no sender)').waitFor();
+    await page.goto(`/t/${threadId}`);
+    const email = page.getByRole('article');
+    await email.getByText('a.txt').waitFor();
+    await email.getByRole('button', { name: /^Collapse this email: \(no sender\)/ }).click();
+    await email.getByText('Has attachments').waitFor();
+    expect(await accessibilityFaults(page)).toEqual([]);
   });
 
   it('shows one pane at a time on a phone, in German', async () => {

@@ -11,6 +11,7 @@ import {
 } from 'lucide-react';
 import { createElement, useState } from 'react';
 import { useWords } from '../../i18n/index.tsx';
+import { shown } from '../../ui/shown.ts';
 
 /** What the service sends to be shown, and a browser shows without doing anything else with it. */
 const PREVIEWED = new Set(['image/png', 'image/jpeg', 'image/gif', 'image/webp']);
@@ -48,6 +49,7 @@ export function Attachments({ files }: AttachmentsProps) {
 
 function FileCard({ file }: { readonly file: AttachmentDetail }) {
   const { text, format } = useWords();
+  const name = shown(file.filename);
   const [isBroken, setBroken] = useState(false);
   const address = `/api/attachments/${file.id}`;
   const isPreviewed = PREVIEWED.has(file.content_type) && file.size_bytes <= MAX_PREVIEW_BYTES && !isBroken;
@@ -57,8 +59,8 @@ function FileCard({ file }: { readonly file: AttachmentDetail }) {
       <a
         className="file-main"
         href={opens ? `${address}?disposition=inline` : address}
-        {...(opens ? { target: '_blank', rel: 'noopener noreferrer' } : { download: file.filename })}
-        aria-label={opens ? text.thread.preview(file.filename) : text.thread.download(file.filename)}
+        {...(opens ? { target: '_blank', rel: 'noopener noreferrer' } : { download: name })}
+        title={opens ? text.thread.preview(name) : text.thread.download(name)}
       >
         {isPreviewed ? (
           <img
@@ -75,7 +77,7 @@ function FileCard({ file }: { readonly file: AttachmentDetail }) {
           </span>
         )}
         <span className="file-text">
-          <span className="truncate">{file.filename}</span>
+          <span className="truncate">{name}</span>
           <span className="file-size">{format.size(file.size_bytes)}</span>
         </span>
       </a>
@@ -83,8 +85,8 @@ function FileCard({ file }: { readonly file: AttachmentDetail }) {
         <a
           className="button button-icon"
           href={address}
-          download={file.filename}
-          aria-label={text.thread.download(file.filename)}
+          download={name}
+          aria-label={text.thread.download(name)}
         >
           <Download size={16} strokeWidth={1.75} aria-hidden />
         </a>

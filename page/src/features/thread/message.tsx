@@ -1,11 +1,12 @@
 /** One email of a conversation: a line when it is folded, else all that belongs to it. */
 import type { Address, ThreadEmail } from 'email-worker-client';
-import { ChevronDown } from 'lucide-react';
-import { Suspense, lazy, useState } from 'react';
+import { ChevronDown, Paperclip } from 'lucide-react';
+import { Fragment, Suspense, lazy, useState } from 'react';
 import { Button } from 'react-aria-components';
 import { useMay } from '../../app/session.tsx';
 import { useWords } from '../../i18n/index.tsx';
 import { Avatar } from '../../ui/avatar.tsx';
+import { shown } from '../../ui/shown.ts';
 import { nameOf } from '../threads/rows.ts';
 import { Marked } from '../search/marked.tsx';
 import { Attachments } from './attachments.tsx';
@@ -15,6 +16,8 @@ import { PlainText } from './plain-text.tsx';
 
 /** Few emails wait to be sent. */
 const ChangeTime = lazy(() => import('../write/change-time.tsx'));
+/** Few fail. */
+const SendAgain = lazy(() => import('../write/send-again.tsx'));
 /** What goes out sooner is taken back by its notice. */
 const MIN_WAIT_MS = 60_000;
 
@@ -35,7 +38,8 @@ export function Message({ email, isOpenAtFirst }: MessageProps) {
   const [isOpen, setOpen] = useState(isOpenAtFirst);
   const [isPlain, setPlain] = useState(false);
   const [areDetailsOpen, setDetailsOpen] = useState(false);
-  const from = nameOf(email.from_address);
+  const from = nameOf(email.from_address) || text.list.noSender;
+  const files = email.email_attachments.filter(({ inline }) => !inline);
   return (
     <article
       className="message"
@@ -59,7 +63,7 @@ export function Message({ email, isOpenAtFirst }: MessageProps) {
             </span>
             {isOpen && email.from_address.name !== '' && (
               <span className="message-address truncate">
-                <Marked of="people">{email.from_address.address}</Marked>
+                <Marked of="people">{shown(email.from_address.address)}</Marked>
               </span>
             )}
           </p>
@@ -81,13 +85,21 @@ export function Message({ email, isOpenAtFirst }: MessageProps) {
             </p>
           ) : (
             <p className="message-snippet truncate">
-              <Marked>{email.snippet}</Marked>
+              <Marked>{shown(email.snippet)}</Marked>
             </p>
           )}
         </div>
-        <time className="message-time" dateTime={email.date} title={format.full(email.date)}>
-          {isOpen ? format.full(email.date) : format.brief(email.date)}
-        </time>
+        <div className="message-end">
+          {!isOpen && files.length > 0 && (
+            <>
+              <Paperclip size={14} aria-hidden />
+              <span className="hidden-text">{text.list.files}</span>
+            </>
+          )}
+          <time className="message-time" dateTime={email.date} title={format.full(email.date)}>
+            {isOpen ? format.full(email.date) : format.brief(email.date)}
+          </time>
+        </div>
       </header>
       {isOpen && (
         <div className="message-body">
@@ -96,6 +108,11 @@ export function Message({ email, isOpenAtFirst }: MessageProps) {
           {maySend && isScheduled(email) && (
             <Suspense>
               <ChangeTime emailId={email.id} />
+            </Suspense>
+          )}
+          {maySend && email.direction === 'outbound' && email.state === 'failed' && (
+            <Suspense>
+              <SendAgain emailId={email.id} />
             </Suspense>
           )}
           {email.has_html && !isPlain ? (
@@ -113,14 +130,14 @@ export function Message({ email, isOpenAtFirst }: MessageProps) {
               {text.thread.cut} <a href={`/api/emails/${email.id}/raw`}>{text.thread.openWhole}</a>
             </p>
           )}
-          <Attachments files={email.email_attachments.filter(({ inline }) => !inline)} />
+          <Attachments files={files} />
         </div>
       )}
     </article>
   );
 }
 
-const inFull = ({ name, address }: Address): string => (name === '' ? address : `${name} <${address}>`);
+const inFull = ({ name, address }: Address): string => shown(name === '' ? address : `${name} <${address}>`);
 
 function Details({ email }: { readonly email: ThreadEmail }) {
   const { text } = useWords();
@@ -138,7 +155,16 @@ function Details({ email }: { readonly email: ThreadEmail }) {
         .map(([name, addresses]) => (
           <div key={name}>
             <dt>{name}</dt>
-            <dd>{addresses.map(inFull).join(', ')}</dd>
+            <dd>
+              {addresses.map((address, index) => (
+                // An email may name one twice.
+                // oxlint-disable-next-line no-array-index-key
+                <Fragment key={index}>
+                  {index > 0 && ', '}
+                  <bdi>{inFull(address)}</bdi>
+                </Fragment>
+              ))}
+            </dd>
           </div>
         ))}
       {email.authentication !== null && (

@@ -3,6 +3,7 @@ import { Ellipsis } from 'lucide-react';
 import { useState, type ReactNode } from 'react';
 import { Button } from 'react-aria-components';
 import { useWords } from '../../i18n/index.tsx';
+import { shown } from '../../ui/shown.ts';
 import { Marked } from '../search/marked.tsx';
 import { foldText } from './quotes.ts';
 
@@ -39,7 +40,7 @@ export function PlainText({ text: whole, newText }: PlainTextProps) {
 
 const LINK = /https?:\/\/[^\s<>"'`]+/g;
 
-/** A link shows its whole address, so it can't lead elsewhere than it says. */
+/** A link shows its whole address in the order of its characters, so it can't lead elsewhere than it says. */
 function withLinks(value: string): ReactNode[] {
   const parts: ReactNode[] = [];
   let end = 0;
@@ -48,7 +49,7 @@ function withLinks(value: string): ReactNode[] {
     parts.push(
       <Marked key={`before ${index}`}>{value.slice(end, index)}</Marked>,
       <a key={index} href={address} target="_blank" rel="noopener noreferrer">
-        {address}
+        <bdi dir="ltr">{shown(address)}</bdi>
       </a>,
     );
     end = index + address.length;

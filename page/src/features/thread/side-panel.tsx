@@ -8,6 +8,7 @@ import { useShortcuts } from '../../app/shortcuts.ts';
 import { useWords } from '../../i18n/index.tsx';
 import { Avatar } from '../../ui/avatar.tsx';
 import { Button, IconButton } from '../../ui/button.tsx';
+import { shown } from '../../ui/shown.ts';
 import { nameOf } from '../threads/rows.ts';
 import './side-panel.css';
 
@@ -45,7 +46,7 @@ export function SidePanel({ thread, emails, onClose }: SidePanelProps) {
               <Avatar name={person.name} of={person.address} />
               <div>
                 <p className="truncate">{nameOf(person)}</p>
-                {person.name !== '' && <p className="side-quiet truncate">{person.address}</p>}
+                {person.name !== '' && <p className="side-quiet truncate">{shown(person.address)}</p>}
               </div>
             </li>
           ))}
@@ -61,7 +62,7 @@ export function SidePanel({ thread, emails, onClose }: SidePanelProps) {
           {emails.map((email) => (
             <li key={email.id} className="side-why">
               <span>
-                {nameOf(email.from_address)}, {format.brief(email.date)}
+                <bdi>{nameOf(email.from_address) || text.list.noSender}</bdi>, {format.brief(email.date)}
               </span>
               {text.side.rule[email.placement_rule]}
             </li>

@@ -110,10 +110,11 @@ function AssigneeButton({ thread }: { readonly thread: ThreadRecord }) {
             <MenuItem className="menu-item" onAction={() => setNaming(true)}>
               {text.thread.assignOther}
             </MenuItem>
-            <MenuItem className="menu-item" onAction={() => assign(null)}>
-              {text.thread.unassign}
-              {thread.assignee === null && <Check className="menu-item-check" size={16} aria-hidden />}
-            </MenuItem>
+            {thread.assignee !== null && (
+              <MenuItem className="menu-item" onAction={() => assign(null)}>
+                {text.thread.unassign}
+              </MenuItem>
+            )}
           </Menu>
         </Popover>
       </MenuTrigger>

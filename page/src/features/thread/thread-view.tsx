@@ -11,6 +11,7 @@ import { useWords } from '../../i18n/index.tsx';
 import { Bones } from '../../ui/bones.tsx';
 import { Button, IconButton } from '../../ui/button.tsx';
 import { Empty, Failure } from '../../ui/empty.tsx';
+import { shown } from '../../ui/shown.ts';
 import type { Folder } from '../folders/folder.ts';
 import { Marked } from '../search/marked.tsx';
 import { hasHit } from '../search/search-terms.ts';
@@ -39,7 +40,8 @@ export function ThreadView({ folder, threadId, onLeave }: ThreadViewProps) {
   const [isSideOpen, setSideOpen] = useState(false);
   useShortcuts(isSideOpen ? {} : { Escape: openList });
   useStartAtNewest(scrollRef, emails.length > 0);
-  useTitle(thread?.subject);
+  const subject = thread === undefined ? undefined : shown(thread.subject);
+  useTitle(subject);
   if (query.isError && thread === undefined)
     return query.error instanceof EmailWorkerError && query.error.status === 404 ? (
       <Empty icon={MailX} title={text.thread.notFound} />
@@ -54,11 +56,11 @@ export function ThreadView({ folder, threadId, onLeave }: ThreadViewProps) {
           <span className="thread-back">
             <IconButton icon={ArrowLeft} label={text.app.back} onPress={openList} />
           </span>
-          <h1 className="thread-subject" title={thread?.subject}>
-            {thread === undefined ? (
+          <h1 className="thread-subject" title={subject}>
+            {subject === undefined ? (
               <span className="bone" />
             ) : (
-              <Marked of="subject">{thread.subject || text.list.noSubject}</Marked>
+              <Marked of="subject">{subject || text.list.noSubject}</Marked>
             )}
           </h1>
           {thread !== undefined && (

@@ -1,4 +1,6 @@
 /** A line of the list, whatever it stands for: a thread, an email that went out, or a draft. */
+import { foldText } from '../thread/quotes.ts';
+import { shown } from '../../ui/shown.ts';
 import type { Address, DraftSummary, EmailListing, EmailState, ThreadSummary } from 'email-worker-client';
 
 export interface Row {
@@ -10,6 +12,8 @@ export interface Row {
   /** Who it is from, or with `isOutgoing` who it is for. */
   readonly people: readonly Address[];
   readonly isOutgoing: boolean;
+  /** A draft that answers or forwards an email. */
+  readonly isAnswer: boolean;
   readonly subject: string;
   readonly snippet: string;
   /** ISO 8601. */
@@ -39,8 +43,9 @@ export function toThreadRow(thread: ThreadSummary): Row {
     draftId: null,
     people: isOutgoing && others.length > 0 ? others : [newest.from_address],
     isOutgoing: isOutgoing && others.length > 0,
-    subject: thread.subject,
-    snippet: newest.snippet,
+    isAnswer: false,
+    subject: shown(thread.subject),
+    snippet: shown(newest.snippet),
     at: thread.last_activity_at,
     isUnread: thread.unread_count > 0,
     isUnanswered: thread.unanswered,
@@ -56,6 +61,7 @@ export function toThreadRow(thread: ThreadSummary): Row {
 
 const PLAIN = {
   draftId: null,
+  isAnswer: false,
   isUnread: false,
   isUnanswered: false,
   emailCount: 1,
@@ -71,8 +77,9 @@ export function toEmailRow(email: EmailListing): Row {
     threadId: email.thread_id,
     people: email.to_addresses,
     isOutgoing: true,
-    subject: email.subject,
-    snippet: email.text_body.slice(0, MAX_SNIPPET).replace(/\s+/g, ' '),
+    subject: shown(email.subject),
+    // Below a short answer there would be nothing but the quote to see.
+    snippet: shown(foldText(email.text_body, null).shown).slice(0, MAX_SNIPPET).replace(/\s+/g, ' '),
     at: email.next_attempt_at ?? email.date,
     hasFiles: email.has_attachments,
     state: email.state,
@@ -88,7 +95,8 @@ export function toDraftRow(draft: DraftSummary): Row {
     draftId: draft.id,
     people: draft.to === '' ? [] : [{ name: draft.to, address: draft.to }],
     isOutgoing: true,
-    subject: draft.subject,
+    isAnswer: draft.answers !== null,
+    subject: shown(draft.subject),
     snippet: '',
     at: draft.updated_at,
     hasFiles: draft.file_count > 0,
@@ -97,4 +105,5 @@ export function toDraftRow(draft: DraftSummary): Row {
   };
 }
 
-export const nameOf = ({ name, address }: Address): string => (name === '' ? address : name);
+/** As it is shown; empty where the mail names nobody. */
+export const nameOf = ({ name, address }: Address): string => shown(name === '' ? address : name);

@@ -87,7 +87,9 @@ export const ThreadRow = memo(function ThreadRow(props: ThreadRowProps) {
 function RowText({ row, subject }: { readonly row: Row; readonly subject: string }) {
   const { text, format } = useWords();
   const names = format.names(row.people.slice(0, MAX_NAMES).map(nameOf));
-  const people = names === '' ? text.list.noRecipient : names;
+  const nobody = row.isOutgoing ? text.list.noRecipient : text.list.noSender;
+  // A draft of another program may leave it to the service whom it is for.
+  const people = names !== '' ? names : row.isAnswer ? text.list.answer : nobody;
   return (
     <>
       {row.isUnread && (
@@ -97,7 +99,7 @@ function RowText({ row, subject }: { readonly row: Row; readonly subject: string
       )}
       <span className="row-line">
         <span className="row-people truncate">
-          <Marked of="people">{row.isOutgoing ? text.list.to(people) : people}</Marked>
+          <Marked of="people">{row.isOutgoing && names !== '' ? text.list.to(people) : people}</Marked>
         </span>
         <time className="row-time" dateTime={row.at}>
           {format.brief(row.at)}

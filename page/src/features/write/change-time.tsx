@@ -30,7 +30,7 @@ export default function ChangeTime({ emailId }: ChangeTimeProps) {
     await client.emails.change(emailId, version ?? 0, { send_at: at.toISOString() });
   };
   return (
-    <div className="change-time">
+    <div className="message-acts">
       <SendLater
         label={text.write.changeTime}
         isNamed

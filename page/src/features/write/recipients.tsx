@@ -4,6 +4,7 @@ import type { KnownAddress } from 'email-worker-client';
 import { useId, useState, type KeyboardEvent, type ReactNode } from 'react';
 import { addressesQuery } from '../../api/queries.ts';
 import { useWords } from '../../i18n/index.tsx';
+import { nameOf } from '../threads/rows.ts';
 import { completeEntry, lastEntry } from './addresses.ts';
 import { useLate } from './use-late.ts';
 
@@ -99,7 +100,7 @@ export function Recipients({
               onPointerDown={(event) => event.preventDefault()}
               onClick={() => choose(address)}
             >
-              <span className="truncate">{address.name === '' ? address.address : address.name}</span>
+              <span className="truncate">{nameOf(address)}</span>
               {address.name !== '' && (
                 <span className="writer-offer-address truncate">{address.address}</span>
               )}

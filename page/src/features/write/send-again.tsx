@@ -1,0 +1,43 @@
+/** Sends an email that failed once more, to those who did not get it. */
+import { useQueryClient } from '@tanstack/react-query';
+import { EmailWorkerError } from 'email-worker-client';
+import { RotateCw } from 'lucide-react';
+import { useState } from 'react';
+import { client } from '../../api/client.ts';
+import { refreshLists } from '../../api/live.ts';
+import { keys } from '../../api/queries.ts';
+import { useWords } from '../../i18n/index.tsx';
+import { Button } from '../../ui/button.tsx';
+import { notify } from '../../ui/toast.tsx';
+
+interface SendAgainProps {
+  readonly emailId: string;
+}
+
+export default function SendAgain({ emailId }: SendAgainProps) {
+  const { text } = useWords();
+  const queryClient = useQueryClient();
+  const [isPending, setPending] = useState(false);
+  const send = async (): Promise<void> => {
+    setPending(true);
+    try {
+      await client.emails.retry(emailId);
+      notify(text.write.sendingAgain);
+    } catch (error) {
+      // Another person or window was faster: it is shown as it is now.
+      const isLate = error instanceof EmailWorkerError && error.code === 'not_retryable';
+      notify(isLate ? text.write.notFailed : text.thread.changeFailed);
+    }
+    setPending(false);
+    refreshLists(queryClient);
+    await queryClient.invalidateQueries({ queryKey: keys.threads });
+  };
+  return (
+    <div className="message-acts">
+      <Button look="outline" isPending={isPending} onPress={() => void send()}>
+        <RotateCw size={16} aria-hidden />
+        {text.write.sendAgain}
+      </Button>
+    </div>
+  );
+}
