@@ -3,6 +3,7 @@ import type { QuarantinedMessage } from 'email-worker-client';
 import { PackageCheck } from 'lucide-react';
 import { client } from '../../api/client.ts';
 import { Button } from '../../ui/button.tsx';
+import { shown } from '../../ui/shown.ts';
 import { useOperateWords } from './operate-words.ts';
 import { Paged } from './paged.tsx';
 import { Table } from './table.tsx';
@@ -35,7 +36,7 @@ export function Quarantine() {
               isWide: true,
               cell: ({ subject, from_address: from, uid }) => (
                 <>
-                  {subject ?? `UID ${uid}`}
+                  {subject === null ? `UID ${uid}` : shown(subject)}
                   {from !== null && <p className="operate-said">{from.address}</p>}
                 </>
               ),

@@ -6,6 +6,7 @@ import { useState } from 'react';
 import { client } from '../../api/client.ts';
 import { useMay } from '../../app/session.tsx';
 import { Button } from '../../ui/button.tsx';
+import { shown } from '../../ui/shown.ts';
 import { Confirm } from './confirm.tsx';
 import { useOperateWords } from './operate-words.ts';
 import { Paged } from './paged.tsx';
@@ -56,7 +57,7 @@ export function Sends() {
                   cell: ({ subject, thread_id: threadId, state_detail: detail }) => (
                     <>
                       <Link to="/t/$threadId" params={{ threadId }}>
-                        {subject || words.noSubject}
+                        {shown(subject) || words.noSubject}
                       </Link>
                       {detail !== null && <p className="operate-said">{detail}</p>}
                     </>
