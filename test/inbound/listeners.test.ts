@@ -111,6 +111,34 @@ describe('LMTP', () => {
     ]);
   });
 
+  it.each(['lmtp', 'smtp'] as const)('refuses parameters that are not known: %s', async (protocol) => {
+    const client = await connectRaw(portOf(service, protocol));
+    await client.receive('\r\n');
+    const lines = [
+      `${protocol === 'lmtp' ? 'LHLO' : 'EHLO'} relay.test`,
+      'MAIL FROM:<ada@customer.test> FOO=bar',
+      'MAIL FROM:<ada@customer.test> RET=FULL',
+      'MAIL FROM:<ada@customer.test> SIZE=100 body=8BITMIME SMTPUTF8',
+      'RCPT TO:<sales@example.com> FOO=bar',
+      'RCPT TO:<sales@example.com> NOTIFY=NEVER',
+      'RCPT TO:<other@example.com> FOO',
+      'RCPT TO:<sales@example.com>',
+      'QUIT',
+    ];
+    await client.write(`${lines.join('\r\n')}\r\n`);
+    const replies = (await client.closed()).match(/^\d{3} .*$/gm) ?? [];
+    expect(replies.slice(2).map((reply) => reply.slice(0, 3))).toEqual([
+      '555',
+      '555',
+      '250',
+      '555',
+      '555',
+      '555',
+      '250',
+      '221',
+    ]);
+  });
+
   it('records nothing of a message whose connection breaks', async () => {
     const messageId = newId();
     const client = await connectRaw(portOf(service, 'lmtp'));

@@ -95,8 +95,14 @@ export async function startListener(options: ListenerOptions): Promise<Listener>
       }
     },
     onClose: ({ id }) => clients.disconnect(id),
-    onRcptTo({ address }, session, callback) {
-      if (options.accountOf(address) === null) callback(failure(550, '5.1.1 no such address here'));
+    onMailFrom({ args }, _session, callback) {
+      const unknown = Object.keys(args || {}).some((name) => !MAIL_PARAMETERS.has(name));
+      callback(unknown ? UNKNOWN_PARAMETER : null);
+    },
+    onRcptTo({ address, args }, session, callback) {
+      // None of the extensions that EHLO names has one for a recipient.
+      if (Object.keys(args || {}).length > 0) callback(UNKNOWN_PARAMETER);
+      else if (options.accountOf(address) === null) callback(failure(550, '5.1.1 no such address here'));
       else if (session.envelope.rcptTo.length >= MAX_RECIPIENTS) callback(failure(452, '4.5.3 too many'));
       else callback();
     },
@@ -196,5 +202,10 @@ async function* withinLimit(stream: SMTPServerDataStream): AsyncGenerator<Buffer
 function failure(responseCode: number, message: string): Error {
   return Object.assign(new Error(message), { responseCode });
 }
+
+/** Of the extensions that EHLO names: RFC 1870, 6152, 6531 and 8689. */
+const MAIL_PARAMETERS: ReadonlySet<string> = new Set(['SIZE', 'BODY', 'SMTPUTF8', 'REQUIRETLS']);
+// RFC 5321 §4.1.1.11: a client that asks for what is not done must hear of it.
+const UNKNOWN_PARAMETER = failure(555, '5.5.4 this parameter is not known');
 
 const LATER = failure(451, '4.3.0 can not be recorded now, try again later');
