@@ -129,6 +129,20 @@ describe('what happens to emails', () => {
     ]);
   });
 
+  it('has one step for each day that a zone had', async () => {
+    await happen([received('2011-12-30T12:00:00Z'), received('2011-12-30T09:00:00Z')]);
+    // Samoa went from 29 to 31 December.
+    const days = await read({
+      timeZone: 'Pacific/Apia',
+      ...span('2011-12-29T10:00:00Z', '2012-01-01T10:00:00Z'),
+    });
+    expect(shown(days)).toEqual([
+      ['2011-12-29T10:00:00.000Z', 1],
+      ['2011-12-30T10:00:00.000Z', 1],
+      ['2011-12-31T10:00:00.000Z', 0],
+    ]);
+  });
+
   it('is not counted when it is of the past', async () => {
     await happen([{ ...received('2026-10-26T10:00:00Z'), isHistorical: true }]);
     expect((await pool.query('select from event_counts')).rowCount).toBe(0);

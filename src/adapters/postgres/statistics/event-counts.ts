@@ -19,7 +19,7 @@ export function createStatisticsReader(pool: Executor): StatisticsReader {
           timeZone: step === 'hour' ? 'UTC' : timeZone,
           accountIds: accountIdsOf(query),
         });
-        return rows.map(({ times, ...counts }) => ({
+        return rows.filter(isStep).map(({ times, ...counts }) => ({
           ...counts,
           sendTimes: bucketsOf(times, 'email.sent'),
           receiveTimes: bucketsOf(times, 'email.received'),
@@ -32,6 +32,13 @@ export function createStatisticsReader(pool: Executor): StatisticsReader {
     },
   };
 }
+
+/** A day that a zone left out, as Samoa did at the end of 2011, begins when the next one does, and has nothing in it. */
+const isStep = (
+  { at }: { readonly at: Date },
+  index: number,
+  rows: readonly { readonly at: Date }[],
+): boolean => at.getTime() !== rows[index + 1]?.at.getTime();
 
 type Times = readonly { kind: string; below_ms: number; emails: number; total_ms: number }[];
 
