@@ -53,6 +53,10 @@ describe('a file in a page', () => {
     ['Application/PDF; name="a.pdf"', '%PDF-1.7', 'application/pdf'],
     ['text/plain', '<script>', 'text/plain'],
     ['TEXT/PLAIN; charset=utf-7', '+ADw-script', 'text/plain'],
+    ['text/plain; charset=utf-8', 'ä', 'text/plain; charset=utf-8'],
+    ['text/plain;format=flowed; Charset="ISO-8859-15" ; name=x', 'a', 'text/plain; charset=iso-8859-15'],
+    ['text/plain; charset=utf-8x', 'a', 'text/plain'],
+    ['text/plain; charset="utf-8\r\nX: y"', 'a', 'text/plain'],
   ])('of the type %s with %s is shown as %s', (declared, start, shown) => {
     expect(inlineType(declared, bytes(start))).toBe(shown);
   });

@@ -28,5 +28,11 @@ export function inlineType(declared: string, start: Buffer): string | null {
   if (type.trim() === 'application/pdf') {
     return start.subarray(0, 5).toString('latin1') === '%PDF-' ? 'application/pdf' : null;
   }
-  return type.trim() === 'text/plain' ? 'text/plain' : null;
+  if (type.trim() !== 'text/plain') return null;
+  const [, charset] = CHARSET.exec(declared) ?? [];
+  return charset === undefined ? 'text/plain' : `text/plain; charset=${charset.toLowerCase()}`;
 }
+
+/** Those in which ASCII is ASCII: in others, such as UTF-7, a text may be read as something else than it was looked at. */
+const CHARSET =
+  /;[ \t]*charset[ \t]*=[ \t]*"?(utf-8|us-ascii|iso-8859-\d{1,2}|windows-125\d)"?[ \t]*(?:;|$)/i;

@@ -3299,7 +3299,7 @@ export interface components {
             made_from: "html" | "text";
             /** @description How much of each kind was left out. */
             removed: components["schemas"]["RemovedContent"];
-            /** @description Links whose text shows another site than the one they lead to. They have `data-shown-host`, `data-link-host` and a `title` with the true host. */
+            /** @description Links whose text, or an alternative text in it, shows another site or email address than the one they lead to, or may do so. They have `data-shown-host`, `data-link-host` and a `title` with the true host or address. */
             deceptive_links: number;
             /** @description The HTML is longer than 2 million characters: its end is left out. */
             cut: boolean;
@@ -3896,6 +3896,10 @@ export interface components {
             /** @enum {unknown} */
             code?: "version_required";
         };
+        PreconditionFailedError: components["schemas"]["Error"] & {
+            /** @enum {unknown} */
+            code?: "precondition_failed";
+        };
         RangeNotSatisfiableError: components["schemas"]["Error"] & {
             /** @enum {unknown} */
             code?: "range_not_satisfiable";
@@ -4282,6 +4286,16 @@ export interface components {
                 "application/json": components["schemas"]["VersionRequiredError"];
             };
         };
+        /** @description Codes: `precondition_failed`. */
+        PreconditionFailedError: {
+            headers: {
+                "X-Request-Id": components["headers"]["XRequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["PreconditionFailedError"];
+            };
+        };
         /** @description Codes: `range_not_satisfiable`. */
         RangeNotSatisfiableError: {
             headers: {
@@ -4435,6 +4449,8 @@ export interface components {
         range: string;
         /** @description The ETag that the range belongs to; another one gets the whole file. */
         "if-range": string;
+        /** @description ETags that the file is wanted with; 412 when none of them is current. */
+        "if-match": string;
         /** @description Only this direction. */
         direction: components["schemas"]["Direction"];
         /** @description One email address, URL-encoded. */
@@ -6887,6 +6903,8 @@ export interface operations {
                 range?: components["parameters"]["range"];
                 /** @description The ETag that the range belongs to; another one gets the whole file. */
                 "if-range"?: components["parameters"]["if-range"];
+                /** @description ETags that the file is wanted with; 412 when none of them is current. */
+                "if-match"?: components["parameters"]["if-match"];
                 /** @description ETags that the caller has; 304 when one of them is current. */
                 "if-none-match"?: components["parameters"]["if-none-match"];
             };
@@ -6971,6 +6989,7 @@ export interface operations {
                     };
                 };
             };
+            412: components["responses"]["PreconditionFailedError"];
             416: components["responses"]["RangeNotSatisfiableError"];
             429: components["responses"]["TooManyFailedLoginsError"];
             500: components["responses"]["ContentMissingOrInternalError"];
@@ -11749,6 +11768,8 @@ export interface operations {
                 range?: components["parameters"]["range"];
                 /** @description The ETag that the range belongs to; another one gets the whole file. */
                 "if-range"?: components["parameters"]["if-range"];
+                /** @description ETags that the file is wanted with; 412 when none of them is current. */
+                "if-match"?: components["parameters"]["if-match"];
                 /** @description ETags that the caller has; 304 when one of them is current. */
                 "if-none-match"?: components["parameters"]["if-none-match"];
             };
@@ -11831,6 +11852,7 @@ export interface operations {
                     };
                 };
             };
+            412: components["responses"]["PreconditionFailedError"];
             416: components["responses"]["RangeNotSatisfiableError"];
             429: components["responses"]["TooManyFailedLoginsError"];
             500: components["responses"]["ContentMissingOrInternalError"];

@@ -14,6 +14,13 @@ export function isUnchanged(header: string, etag: string): boolean {
   return false;
 }
 
+/** If-Match, RFC 9110 §13.1.1: `*`, or a list with our tag, compared strongly. */
+export function isMatched(header: string, etag: string): boolean {
+  if (header.trim() === '*') return true;
+  for (const [tag] of header.matchAll(ENTITY_TAG)) if (tag === etag) return true;
+  return false;
+}
+
 /** If-Match with one strong tag that is a version, such as `"3"`; null for none and for `*`, undefined for anything else. */
 export function readVersion(header: string | undefined): number | null | undefined {
   const text = header?.trim() ?? '*';

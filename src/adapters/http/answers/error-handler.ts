@@ -36,7 +36,7 @@ const STATIC_REFUSALS: Readonly<Record<number, () => ServiceError>> = {
   // A path that leaves the folder
   403: () => new ServiceError('not_found'),
   404: () => new ServiceError('not_found'),
-  412: () => invalidRequest('precondition_failed'),
+  412: () => new ServiceError('precondition_failed'),
   416: () => new ServiceError('range_not_satisfiable'),
 };
 

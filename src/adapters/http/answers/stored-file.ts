@@ -6,7 +6,7 @@ import type { StoredAttachment } from '../../../app/emails/email-ports.ts';
 import { ServiceError, type ErrorCode } from '../../../core/errors.ts';
 import { parseByteRange } from './byte-range.ts';
 import type { HttpContext } from './context.ts';
-import { isSameEntity, isUnchanged } from './entity-tag.ts';
+import { isMatched, isSameEntity, isUnchanged } from './entity-tag.ts';
 import { FILE_HEADERS, sendFile, toContentType } from './file-response.ts';
 
 export const STORED_FILE_CONDITIONS = {
@@ -19,6 +19,10 @@ export const STORED_FILE_CONDITIONS = {
     'if-range': {
       type: 'string',
       description: 'The ETag that the range belongs to; another one gets the whole file.',
+    },
+    'if-match': {
+      type: 'string',
+      description: 'ETags that the file is wanted with; 412 when none of them is current.',
     },
     'if-none-match': {
       type: 'string',
@@ -66,6 +70,7 @@ export const STORED_FILE_ERRORS = [
   'invalid_request',
   'unknown_field',
   'unauthorized',
+  'precondition_failed',
   'range_not_satisfiable',
   'content_missing',
   'database_unavailable',
@@ -77,6 +82,7 @@ interface FileRequest {
   readonly headers: {
     readonly range?: string | undefined;
     readonly 'if-range'?: string | undefined;
+    readonly 'if-match'?: string | undefined;
     readonly 'if-none-match'?: string | undefined;
   };
   readonly query: { readonly disposition?: 'attachment' | 'inline' | undefined };
@@ -92,6 +98,10 @@ export async function answerStoredFile(
   const { sizeBytes } = file;
   const etag = `"${file.sha256}"`;
   const { headers }: FileRequest = request;
+  // RFC 9110 §13.2.2: before all other conditions.
+  if (headers['if-match'] !== undefined && !isMatched(headers['if-match'], etag)) {
+    throw new ServiceError('precondition_failed');
+  }
   reply.header('etag', etag);
   // Kept by the browser alone, and asked for again each time: a secret may have been taken back.
   reply.header('cache-control', 'private, no-cache');

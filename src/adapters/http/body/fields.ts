@@ -32,6 +32,18 @@ export function readUuid(body: Fields, field: string, path = field): string | nu
   return text === null ? null : text.toLowerCase();
 }
 
+/** `1e400` would be stored as null and `-0` as 0: JSON.stringify has no text for them. */
+export function refuseLostNumbers(value: unknown, field: string): void {
+  // Nesting is bounded by limits.ts, but costs no stack here.
+  const rest: unknown[] = [value];
+  for (let one = rest.pop(); one !== undefined; one = rest.pop()) {
+    if (typeof one === 'number' && (!Number.isFinite(one) || Object.is(one, -0))) {
+      throw invalidRequest('lost_number', { field });
+    }
+    if (typeof one === 'object' && one !== null) for (const inner of Object.values(one)) rest.push(inner);
+  }
+}
+
 /** Nothing that a recipient or a subject could be: absent, null, white space, or a list of these. */
 export function isBlank(value: unknown): boolean {
   if (Array.isArray(value)) return value.every(isBlank);

@@ -380,7 +380,7 @@ describe('the page', () => {
 
   it.each([
     ['range', 'bytes=99999999-', 416],
-    ['if-match', '"other"', 400],
+    ['if-match', '"other"', 412],
   ])('answers a request that it cannot fulfil with its status: %s: %s', async (name, value, status) => {
     const response = await app.fastify.inject({
       url: '/api/docs/static/swagger-ui.css',

@@ -96,6 +96,23 @@ describe('attachment', () => {
     expect((await get({ range: 'bytes=0-1', 'if-range': ifRange })).statusCode).toBe(status);
   });
 
+  it.each([ETAG, `"other", ${ETAG}`, '*'])('is the one that is wanted for %s', async (wanted) => {
+    expect((await get({ 'if-match': wanted })).rawPayload).toEqual(FILE);
+  });
+
+  it.each(['"other"', `W/${ETAG}`, '', 'x'])('is not the one that is wanted for %j', async (wanted) => {
+    for (const method of ['GET', 'HEAD']) {
+      const response = await get(
+        { 'if-match': wanted, 'if-none-match': ETAG, range: 'bytes=0-1' },
+        { method },
+      );
+      expect(response.statusCode).toBe(412);
+      expect(response.headers['content-type']).toContain('application/json');
+      expect(application.streams).toEqual([]);
+    }
+    expect((await get({ 'if-match': wanted })).json().code).toBe('precondition_failed');
+  });
+
   it.each([ETAG, `W/${ETAG}`, `"other", ${ETAG}`, '*'])('is unchanged for %s', async (ifNoneMatch) => {
     const response = await get({ 'if-none-match': ifNoneMatch, range: 'bytes=0-1' });
     expect(response.statusCode).toBe(304);

@@ -19,6 +19,7 @@ import {
   isBlank,
   readText,
   readUuid,
+  refuseLostNumbers,
   refuseUnknown,
   toFields,
   wrongType,
@@ -276,6 +277,7 @@ function readMetadata(body: Fields, { longStrings }: JsonWithLongStrings): Metad
   const value = body['metadata'] ?? null;
   const metadata = value === null ? {} : toFields(value);
   if (metadata === null) throw wrongType('metadata', 'object');
+  refuseLostNumbers(metadata, 'metadata');
   // What stands under a key `content` was taken for a file, because of its length.
   if (holdsAny(JSON.stringify(metadata), longStrings.keys())) {
     throw new ServiceError('metadata_too_large', { values: { limit: MAX_METADATA_BYTES } });
@@ -305,6 +307,7 @@ function readVersionNumber(value: unknown): number | null {
 function readVariables(value: unknown, { longStrings }: JsonWithLongStrings): Fields {
   const variables = value === undefined || value === null ? {} : toFields(value);
   if (variables === null) throw wrongType('variables', 'object');
+  refuseLostNumbers(variables, 'variables');
   // What stands under a key `content` was taken for a file, because of its length.
   if (longStrings.size > 0 && holdsAny(JSON.stringify(variables), longStrings.keys())) {
     throw new ServiceError('variables_too_large', { values: { limit: MAX_VARIABLES_BYTES } });

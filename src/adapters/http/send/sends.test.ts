@@ -103,6 +103,25 @@ describe('a send for the queue', () => {
     expect([response.statusCode, json['code']]).toEqual([400, code]);
   });
 
+  it.each([
+    ['metadata', '{"n":1e400}'],
+    ['metadata', '{"a":[{"n":-1e999}]}'],
+    ['metadata', '{"n":-0}'],
+    ['metadata', '{"n":-0.0e5}'],
+    ['variables', '{"n":1e400}'],
+  ])('with %s %s, which JSON can not give back, is refused', async (field, value) => {
+    const { app } = await createApp();
+    const body = `${JSON.stringify({ ...BODY, template_id: IDS.thread }).slice(0, -1)},"${field}":${value}}`;
+    const response = await app.fastify.inject({
+      method: 'POST',
+      url: '/api/send',
+      headers: { ...AUTHORIZED, 'content-type': 'application/json' },
+      body,
+    });
+    expect([response.statusCode, response.json()['code']]).toEqual([400, 'invalid_request']);
+    expect(response.json()['error']).toContain(field);
+  });
+
   it('over the limit of its account is told when to try again', async () => {
     const { response, json } = await call('POST', '/api/send', {
       overrides: {
