@@ -1202,6 +1202,13 @@ create table webhooks (
 );
 CREATE TRIGGER webhooks_events_after_update AFTER UPDATE OF paused_at ON webhooks FOR EACH ROW WHEN (((old.paused_at IS NULL) <> (new.paused_at IS NULL))) EXECUTE FUNCTION webhooks_events_after_update();
 
+CREATE OR REPLACE FUNCTION address_fields(raw bytea)
+ RETURNS text
+ LANGUAGE sql
+ IMMUTABLE PARALLEL SAFE
+RETURN (SELECT lower(string_agg(field.field[1], '
+'::text)) AS lower FROM (SELECT SUBSTRING(address_fields.raw FROM 1 FOR COALESCE(LEAST(NULLIF(POSITION(('\x0d0a0d0a'::bytea) IN (address_fields.raw)), 0), NULLIF(POSITION(('\x0a0a'::bytea) IN (address_fields.raw)), 0)), octet_length(address_fields.raw))) AS bytes) header, LATERAL regexp_matches(replace(encode(header.bytes, 'escape'::text), ''::text, ''::text), '^((?:(?:resent-)?(?:from|sender|reply-to|to|cc|bcc)|delivered-to|x-original-to|envelope-to|return-path|errors-to|disposition-notification-to|return-receipt-to)[ \t]*:[^\n]*(?:\n[ \t][^\n]*)*)'::text, 'gin'::text) field(field));
+
 CREATE OR REPLACE FUNCTION analyze_grown()
  RETURNS integer
  LANGUAGE plpgsql

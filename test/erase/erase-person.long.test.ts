@@ -496,6 +496,28 @@ describe.skipIf(skipWithoutMailServers())('a person is erased', () => {
     expect((await service.request('/api/erasures/zoe')).status).toBe(400);
   });
 
+  it('with mail that names them in a field that the record does not have, or in a variant', async () => {
+    const address = `field@${randomUUID()}.test`;
+    const add = (...headers: string[]) => receive(service, mail({ from: OTHER, headers }));
+    const hers = [
+      await add(`Resent-To: Zoe\r\n <${address}>`),
+      await add(`Delivered-To: ${address.toUpperCase()}`),
+      await receive(service, mail({ from: `${OTHER}, Zoe <${address}>` })),
+    ];
+    const copied = { messageId: newId(), from: OTHER };
+    hers.push(await receive(service, mail(copied)));
+    await receive(service, mail({ ...copied, headers: [`Cc: ${address}`], body: 'by the list' }));
+    const theirs = [
+      await add(`X-Note: ${address}`, 'X-Zero: \0'),
+      await receive(service, mail({ from: OTHER, subject: address, body: `To: ${address}` })),
+    ];
+    await waitUntilErased((await erase({ address })).id);
+    const states = async (emails: readonly { id: string }[]) =>
+      Promise.all(emails.map(async ({ id }) => (await service.request(`/api/emails/${id}`)).status));
+    expect(await states(hers)).toEqual([404, 404, 404, 404]);
+    expect(await states(theirs)).toEqual([200, 200]);
+  });
+
   it('waits for an email that is being sent at this moment, and says so', async () => {
     const address = `busy@${randomUUID()}.test`;
     sink.close();

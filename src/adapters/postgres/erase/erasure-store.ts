@@ -236,6 +236,8 @@ const FIND_EMAILS = statement(
       where e.customer_id = $customerId::uuid
         or lower(concat(e.from_address, e.sender_address, e.reply_to_addresses, e.to_addresses, e.cc_addresses,
           e.bcc_addresses)) ~ $pattern
+        or address_fields(e.raw) ~ $pattern
+        or exists (select from email_variants v where v.email_id = e.id and address_fields(v.raw) ~ $pattern)
         or exists (select from email_deliveries d where d.email_id = e.id and lower(d.address) ~ $pattern)
         or exists (select from bounce_reports b where b.report_id = e.id and lower(b.recipients::text) ~ $pattern)
         or exists (select from delivery_reports r where r.report_id = e.id and lower(r.address) ~ $pattern)

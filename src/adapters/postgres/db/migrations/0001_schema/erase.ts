@@ -40,6 +40,24 @@ export const ERASE = [
   `create function deleted_message_id(message_id text) returns text language sql stable parallel safe
   return encode(keyed_digest(convert_to('message-id:' || message_id, 'UTF8')), 'hex') || '@deleted.invalid'`,
 
+  // The header fields of a message that name senders and recipients, in lower case; the record has not all of them
+  `create function address_fields(raw bytea) returns text language sql immutable parallel safe
+  return (
+    select lower(string_agg(field[1], E'\\n'))
+    from (
+      select substring(raw from 1 for coalesce(
+        least(nullif(position('\\x0d0a0d0a'::bytea in raw), 0), nullif(position('\\x0a0a'::bytea in raw), 0)),
+        octet_length(raw)
+      )) as bytes
+    ) header,
+    regexp_matches(
+      -- Any bytes may be in it; addresses are the same in this form
+      replace(encode(bytes, 'escape'), E'\\r', ''),
+      '^((?:(?:resent-)?(?:from|sender|reply-to|to|cc|bcc)|delivered-to|x-original-to|envelope-to|return-path|errors-to|disposition-notification-to|return-receipt-to)[ \\t]*:[^\\n]*(?:\\n[ \\t][^\\n]*)*)',
+      'gin'
+    ) field
+  )`,
+
   // Stands for an erased address that has to be known when it comes again; core/erase/erased-address.ts makes the same.
   `create function erased_address(address text) returns text language sql stable parallel safe
   return encode(keyed_digest(convert_to('address:' || address, 'UTF8')), 'hex') || '@erased.invalid'`,
