@@ -198,7 +198,7 @@ describe.skipIf(skipWithoutChromium() || skipWithoutMailServers())('a working da
       const page = await pages.open(service.url, '/f/unknown');
       await page.locator('.row', { hasText: 'Broken off' }).waitFor();
       await page.goto('/operate/accounts');
-      await page.locator('.card', { hasText: 'alice@example.test' }).getByText('Works').waitFor();
+      await page.locator('.card', { hasText: 'alice@example.test' }).getByText('Working').waitFor();
       await page.goto('/operate/sends');
       await page
         .locator('tr', { hasText: 'Broken off' })

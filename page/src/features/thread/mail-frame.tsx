@@ -33,7 +33,7 @@ interface Fit {
 export function MailFrame({ email }: { readonly email: ThreadEmail }) {
   const { text } = useWords();
   const [theme] = useTheme();
-  const { name, address } = email.from_address;
+  const { address } = email.from_address;
   const [isRemote, setRemote] = useState(() => isRemoteAllowed(address));
   const { data } = useQuery(safeHtmlQuery(email.id));
   const [height, setHeight] = useState(FIRST_HEIGHT_PX);
@@ -103,7 +103,7 @@ export function MailFrame({ email }: { readonly email: ThreadEmail }) {
               setRemote(true);
             }}
           >
-            {text.thread.showRemoteAlways(name === '' ? address : name)}
+            {text.thread.showRemoteAlways(nameOf(email.from_address))}
           </Button>
         </div>
       )}
