@@ -268,6 +268,12 @@ describe('parseMessage', () => {
     });
   });
 
+  it('reads HTML in the charset that it names itself, where its Content-Type has none', () => {
+    const raw = 'Content-Type: text/html\r\n\r\n<meta charset=koi8-r><p>\xf0\xd2\xc9\xd7\xc5\xd4';
+    const { text, html } = parseMessage(Buffer.from(raw, 'latin1'));
+    expect({ text, html }).toEqual({ text: 'Привет', html: '<meta charset=koi8-r><p>Привет' });
+  });
+
   it('says that marks were left out of the text of its HTML', () => {
     const html = `${'<blockquote>'.repeat(98)}<pre>${'x\n'.repeat(50_000)}`;
     const message = parseMessage(Buffer.from(`Content-Type: text/html\r\n\r\n${html}`));
