@@ -54,7 +54,7 @@ export function checkWork(config: Config, data: PatientData): Check {
           ? [
               problem(
                 `${webhooks.failed} webhooks were paused because their endpoints failed`,
-                'Mend the endpoints, then: email-worker webhooks resume <id>.',
+                'Fix the endpoints, then: email-worker webhooks resume <id>.',
               ),
             ]
           : []),

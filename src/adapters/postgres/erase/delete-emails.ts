@@ -19,8 +19,8 @@ import { deleteEmails as deleteRows } from '../emails/write-emails.ts';
 import { forgetOutcomes } from '../send/idempotency-keys.ts';
 import { carryOut, weighThreads } from '../threads/arrange-threads.ts';
 import { lockLinks } from '../threads/link-thread.ts';
-import { forgetLabels, hideLabels } from '../threads/freeze-threads.ts';
-import { forgetMessageIds, hideMessageIds } from '../threads/message-ids.ts';
+import { forgetLabels, hideLabels, keepBonds } from '../threads/freeze-threads.ts';
+import { forgetMessageIds, hideMessageIds, readBonds } from '../threads/message-ids.ts';
 import { renewParties } from '../threads/place-emails.ts';
 import { forgetDecisions } from '../threads/thread-decisions.ts';
 import { deleteDraftsAnswering } from '../drafts/erase-drafts.ts';
@@ -52,6 +52,7 @@ export async function deleteEmails(
       ? []
       : await threadsUnder(trx, { addresses: learned.map(({ address }) => address), domains: [] });
   const threadIds = sorted(found.map(({ thread_id }) => thread_id));
+  const bonds = await readBonds(trx, ids);
   const clusters = await readClusters(trx, sorted([...threadIds, ...others]), true);
   for (const { account_id: accountId, thread_id: threadId } of threadsOf(found)) {
     const hidden = await hideMessageIds(trx, threadId, matesOf(clusters, threadId), ids);
@@ -82,6 +83,10 @@ export async function deleteEmails(
     await deleteThread(trx, threadId);
   }
   const kept = threadIds.filter((id) => left.has(id));
+  await keepBonds(
+    trx,
+    bonds.filter(({ threadId }) => left.has(threadId)),
+  );
   await renewParties(trx, kept);
   if (isRuled) {
     await unlearn(trx, learned);

@@ -11,13 +11,7 @@ import { moveMessageIds } from './message-ids.ts';
 import { absorbThreads } from './move-threads.ts';
 import { moveEmails, setReasons } from './place-emails.ts';
 import { relinkCustomers } from '../customers/relink-customers.ts';
-import {
-  linksAs,
-  readThreadGraph,
-  type Newcomer,
-  type StoredEmail,
-  type ThreadGraph,
-} from './thread-graph.ts';
+import { idsAs, readThreadGraph, type Newcomer, type StoredEmail, type ThreadGraph } from './thread-graph.ts';
 import { run, statement, type Executor } from '../db/statement.ts';
 
 /** An email that is about to be recorded, and the thread it gets when it joins none. */
@@ -97,10 +91,12 @@ export async function weighThreads(
 
 function withArrival(graph: ThreadGraph, email: Newcomer): ThreadGraph {
   const messageIds = new Map(graph.messageIds);
-  const links = linksAs(email.links, graph.standing);
-  for (const id of [...email.messageIds, ...links]) if (!messageIds.has(id)) messageIds.set(id, null);
+  const own = idsAs(email.messageIds, graph.standing);
+  const links = idsAs(email.links, graph.standing);
+  for (const id of [...own, ...links]) if (!messageIds.has(id)) messageIds.set(id, null);
   const newcomer = {
     ...email,
+    messageIds: own,
     links,
     label: null,
     threadId: '',

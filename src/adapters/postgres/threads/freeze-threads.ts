@@ -1,7 +1,9 @@
 /** Writes what a decision fixes: the labels of everything in its threads, and which of them stay apart. */
 import { randomUUID } from 'node:crypto';
 import { separationsAfter, type Pair } from '../../../core/thread/decide.ts';
+import { DisjointSets } from '../../../core/thread/disjoint-sets.ts';
 import { joinCluster } from '../emails/thread-rows.ts';
+import type { Bond } from './message-ids.ts';
 import { run, statement, type Executor } from '../db/statement.ts';
 
 export interface Freeze {
@@ -167,6 +169,53 @@ const HIDE_LABELS = statement(
   )
   insert into message_id_labels (account_id, message_id, label)
   select account_id, deleted_message_id(message_id), label from hidden
+  on conflict do nothing`,
+);
+
+/**
+ * Emails are deleted that tied Message-IDs of their threads together: those stay together, as after a decision. After hideMessageIds.
+ *
+ * @param bonds of the deleted emails, see readBonds
+ */
+export async function keepBonds(trx: Executor, bonds: readonly Bond[]): Promise<void> {
+  const numbers = new Map<string, number>();
+  const sets = new DisjointSets();
+  const entries = bonds.flatMap((bond) =>
+    bond.messageIds.map((messageId) => ({ ...bond, messageId, key: `${bond.threadId} ${messageId}` })),
+  );
+  for (const { key } of entries) if (!numbers.has(key)) numbers.set(key, numbers.size);
+  const numberOf = (threadId: string, messageId: string) => numbers.get(`${threadId} ${messageId}`) ?? 0;
+  for (const { threadId, messageIds } of bonds) {
+    const [first, ...others] = messageIds.map((id) => numberOf(threadId, id));
+    for (const other of others) sets.join(first ?? 0, other);
+  }
+  if (entries.length === 0) return;
+  await run(trx, KEEP_BONDS, {
+    groups: entries.map(({ key }) => sets.find(numbers.get(key) ?? 0)),
+    accountIds: entries.map(({ accountId }) => accountId),
+    threadIds: entries.map(({ threadId }) => threadId),
+    messageIds: entries.map(({ messageId }) => messageId),
+  });
+}
+
+/** A label that is there already is a decision's, and holds for the others too. */
+const KEEP_BONDS = statement(
+  'keep-bonds',
+  `with present as materialized (
+    select distinct n.bond, m.account_id, m.message_id, l.label
+    from unnest($groups::int[], $accountIds::text[], $threadIds::uuid[], $messageIds::text[])
+      as n (bond, account_id, thread_id, message_id)
+    join thread_message_ids m on m.account_id = n.account_id and m.thread_id = n.thread_id
+      and m.message_id = any (array[n.message_id, deleted_message_id(n.message_id)])
+    left join message_id_labels l on l.account_id = m.account_id and l.message_id = m.message_id
+  ), chosen as materialized (
+    select bond, coalesce((array_agg(label order by label) filter (where label is not null))[1], gen_random_uuid()) as label
+    from present group by bond having count(*) > 1
+  )
+  insert into message_id_labels (account_id, message_id, label)
+  select p.account_id, p.message_id, c.label from present p join chosen c using (bond)
+  where p.label is null
+  order by 1, 2
   on conflict do nothing`,
 );
 

@@ -29,9 +29,6 @@ export const tieMessageIds = (source: string): string => `
 export const standsFor = (n: string): string =>
   `case when ${SOMETHING_WAS_DELETED} then deleted_message_id(${n}.message_id) end`;
 
-/** Whether it stands for the Message-ID of a deleted email. */
-export const isOfDeleted = (messageId: string): boolean => messageId.endsWith('@deleted.invalid');
-
 /**
  * A condition: the row `m` of thread_message_ids is that of the Message-ID `n.message_id`, or has what stands for it since the
  * emails that bore and named it were deleted.
@@ -158,6 +155,33 @@ const HIDE = statement(
   )
   select message_id from hidden`,
 );
+
+/** What an email ties together: the Message-IDs that it bears and names, and those of the emails beside which senders put it or them. */
+export interface Bond {
+  readonly accountId: string;
+  readonly threadId: string;
+  readonly messageIds: readonly string[];
+}
+
+/** Of the emails. */
+export async function readBonds(executor: Executor, emailIds: readonly string[]): Promise<readonly Bond[]> {
+  const rows = await run(executor, READ_BONDS, { emailIds });
+  return rows.map((row) => ({
+    accountId: row.account_id,
+    threadId: row.thread_id,
+    messageIds: row.message_ids,
+  }));
+}
+
+const READ_BONDS = statement(
+  'bonds-of-emails',
+  `select e.account_id, e.thread_id, array(
+      select distinct n.message_id from unnest(${IDS_OF}
+        || array(select a.message_id::text from emails a where a.anchor_id = e.id or a.id = e.anchor_id)) n (message_id)
+      where n.message_id is not null
+    ) as message_ids
+  from emails e where e.id = any ($emailIds::uuid[])`,
+).narrow<{ message_ids: string[] }>();
 
 /** Nothing refers to the thread any more. */
 export async function forgetMessageIds(executor: Executor, threadId: string): Promise<void> {

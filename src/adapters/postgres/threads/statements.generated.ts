@@ -11,6 +11,16 @@ declare module '../db/statement.ts' {
         account_id: string;
       };
     };
+    'bonds-of-emails': {
+      values: {
+        emailIds: readonly (string | null)[] | null;
+      };
+      row: {
+        account_id: string;
+        thread_id: string;
+        message_ids: string[] | null;
+      };
+    };
     'change-thread-work': {
       values: {
         status: string | null;
@@ -270,6 +280,15 @@ declare module '../db/statement.ts' {
       values: {
         from: string | null;
         to: string | null;
+      };
+      row: object;
+    };
+    'keep-bonds': {
+      values: {
+        groups: readonly (number | null)[] | null;
+        accountIds: readonly (string | null)[] | null;
+        threadIds: readonly (string | null)[] | null;
+        messageIds: readonly (string | null)[] | null;
       };
       row: object;
     };

@@ -3,7 +3,7 @@ import { linksOf, type InboundLink, type NamedIds } from '../../../core/thread/p
 import type { LinkedEmail, LinkGraph } from '../../../core/thread/linked-email.ts';
 import type { Placement } from '../../../app/emails/email-ports.ts';
 import { toMessageId } from '../emails/rows.ts';
-import { isOfDeleted, standsFor } from './message-ids.ts';
+import { standsFor } from './message-ids.ts';
 import { run, statement, type Executor, type RowOf } from '../db/statement.ts';
 
 /** An email that is about to be recorded. */
@@ -21,7 +21,7 @@ export interface ThreadGraph extends LinkGraph {
   readonly emails: readonly StoredEmail[];
   /** Where each Message-ID is; null: nowhere, though an email has or names it. */
   readonly owners: ReadonlyMap<string, string | null>;
-  /** Message-IDs of deleted emails that are named → what stands for them. `links` of the emails have that. */
+  /** Message-IDs of deleted emails that are named → what stands for them. `messageIds` and `links` of the emails have that. */
   readonly standing: ReadonlyMap<string, string>;
 }
 
@@ -55,9 +55,15 @@ export async function readThreadGraph(
   const messageIds = new Map(known.map((row) => [row.message_id, row.label]));
 
   const stored = rows.map(toStoredEmail);
-  const named = [...stored, ...(newcomer === null ? [] : [newcomer])].flatMap(({ links }) => links);
+  const named = [...stored, ...(newcomer === null ? [] : [newcomer])].flatMap(
+    ({ messageIds: own, links }) => [...own, ...links],
+  );
   const standing = await readStanding(trx, accountId, named, owners);
-  const emails = withDeletedIds(stored, standing, owners);
+  const emails = stored.map((email) => ({
+    ...email,
+    messageIds: idsAs(email.messageIds, standing),
+    links: idsAs(email.links, standing),
+  }));
   for (const { message_id, label } of await readUnowned(trx, accountId, emails, owners)) {
     owners.set(message_id, null);
     messageIds.set(message_id, label);
@@ -118,29 +124,11 @@ async function readStanding(
   return new Map(rows.map((row) => [row.message_id, row.standing]));
 }
 
-/**
- * Emails that were deleted still tie others: one that names them is tied to what stands for their Message-IDs, and that to the first email
- * of the thread where it stands, since what a deleted email named itself is gone.
- */
-function withDeletedIds(
-  emails: readonly StoredEmail[],
-  standing: ReadonlyMap<string, string>,
-  owners: ReadonlyMap<string, string | null>,
-): readonly StoredEmail[] {
-  const ofThread = new Map<string | null, string[]>();
-  for (const [id, threadId] of owners) {
-    if (isOfDeleted(id)) ofThread.set(threadId, [...(ofThread.get(threadId) ?? []), id]);
-  }
-  return emails.map((email) => {
-    const own = ofThread.get(email.threadId) ?? [];
-    ofThread.delete(email.threadId);
-    return { ...email, links: [...linksAs(email.links, standing), ...own] };
-  });
-}
-
-/** The links, by what stands for Message-IDs of deleted emails. */
-export const linksAs = (links: readonly string[], standing: ReadonlyMap<string, string>): readonly string[] =>
-  links.map((id) => standing.get(id) ?? id);
+/** The Message-IDs, by what stands for those of deleted emails. */
+export const idsAs = <Id extends string>(
+  ids: readonly Id[],
+  standing: ReadonlyMap<string, Id>,
+): readonly Id[] => ids.map((id) => standing.get(id) ?? id);
 
 /** Message-IDs that belong to no thread at all, which a whole record does not leave behind. */
 async function readUnowned(
