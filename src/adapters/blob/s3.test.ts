@@ -117,7 +117,7 @@ describe('S3 blob store', () => {
   it('breaks the stream when the server falls silent in the middle', async () => {
     const store = await storeOn((_request, response) => {
       response.writeHead(200, { 'content-length': '1000' }).write('half');
-    }, 300);
+    }, 2000);
     await expect(text((await store.get('a'))!)).rejects.toThrow(/./);
   });
 

@@ -63,7 +63,8 @@ const mailOf = (from: string, body = 'Hello\r\n') =>
   `From: ${from}\r\nTo: sales@example.com\r\nSubject: x\r\nDate: Sun, 01 Mar 2026 12:00:00 +0100\r\nMessage-ID: <a@b.test>\r\n\r\n${body}`;
 
 async function sign(raw: string, { domain, pem }: Signer, options: object = {}): Promise<string> {
-  const key = { signingDomain: domain, selector: 's1', privateKey: pem };
+  // Else the second in which it is signed may be another one than that in which it is written.
+  const key = { signingDomain: domain, selector: 's1', privateKey: pem, signTime: new Date() };
   const { signatures } = await dkimSign(raw, { ...key, ...options, signatureData: [{ ...key, ...options }] });
   return signatures + raw;
 }

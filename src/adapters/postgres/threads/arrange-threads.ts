@@ -91,8 +91,8 @@ export async function weighThreads(
 
 function withArrival(graph: ThreadGraph, email: Newcomer): ThreadGraph {
   const messageIds = new Map(graph.messageIds);
-  const own = idsAs(email.messageIds, graph.standing);
-  const links = idsAs(email.links, graph.standing);
+  const own = idsAs(email.messageIds, graph);
+  const links = idsAs(email.links, graph);
   for (const id of [...own, ...links]) if (!messageIds.has(id)) messageIds.set(id, null);
   const newcomer = {
     ...email,

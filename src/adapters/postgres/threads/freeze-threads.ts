@@ -4,7 +4,7 @@ import { separationsAfter, type Pair } from '../../../core/thread/decide.ts';
 import { DisjointSets } from '../../../core/thread/disjoint-sets.ts';
 import { joinCluster } from '../emails/thread-rows.ts';
 import type { Bond } from './message-ids.ts';
-import { run, statement, type Executor } from '../db/statement.ts';
+import { run, statement, type Executor, type RowOf } from '../db/statement.ts';
 
 export interface Freeze {
   readonly accountId: string;
@@ -173,50 +173,116 @@ const HIDE_LABELS = statement(
 );
 
 /**
- * Emails are deleted that tied Message-IDs of their threads together: those stay together, as after a decision. After hideMessageIds.
+ * Emails are deleted that tied Message-IDs of their threads together: those stay together, by labels as a decision gives them. After
+ * hideMessageIds.
  *
  * @param bonds of the deleted emails, see readBonds
  */
 export async function keepBonds(trx: Executor, bonds: readonly Bond[]): Promise<void> {
-  const numbers = new Map<string, number>();
-  const sets = new DisjointSets();
-  const entries = bonds.flatMap((bond) =>
-    bond.messageIds.map((messageId) => ({ ...bond, messageId, key: `${bond.threadId} ${messageId}` })),
+  const tied = bonds.flatMap(({ messageIds, ...bond }, index) =>
+    messageIds.map((messageId) => ({ ...bond, messageId, bond: index })),
   );
-  for (const { key } of entries) if (!numbers.has(key)) numbers.set(key, numbers.size);
-  const numberOf = (threadId: string, messageId: string) => numbers.get(`${threadId} ${messageId}`) ?? 0;
-  for (const { threadId, messageIds } of bonds) {
-    const [first, ...others] = messageIds.map((id) => numberOf(threadId, id));
-    for (const other of others) sets.join(first ?? 0, other);
-  }
-  if (entries.length === 0) return;
-  await run(trx, KEEP_BONDS, {
-    groups: entries.map(({ key }) => sets.find(numbers.get(key) ?? 0)),
-    accountIds: entries.map(({ accountId }) => accountId),
-    threadIds: entries.map(({ threadId }) => threadId),
-    messageIds: entries.map(({ messageId }) => messageId),
+  if (tied.length === 0) return;
+  const rows = await run(trx, READ_TIED, {
+    bonds: tied.map(({ bond }) => bond),
+    accountIds: tied.map(({ accountId }) => accountId),
+    threadIds: tied.map(({ threadId }) => threadId),
+    messageIds: tied.map(({ messageId }) => messageId),
   });
+  const labels = labelsOfBonds(rows);
+  const given = rows.filter((row) => row.label === null && labels.ties(row));
+  await run(trx, LABEL_TIED, {
+    accountIds: given.map((row) => row.account_id),
+    messageIds: given.map((row) => row.message_id),
+    labels: given.map((row) => labels.of(row)),
+  });
+  const renamed = rows.filter((row) => row.label !== null && !row.is_apart && labels.of(row) !== row.label);
+  const values = {
+    threadIds: renamed.map((row) => row.thread_id),
+    old: renamed.map((row) => row.label),
+    labels: renamed.map((row) => labels.of(row)),
+  };
+  if (renamed.length === 0) return;
+  await run(trx, RENAME_OF_IDS, values);
+  await run(trx, RENAME_OF_EMAILS, values);
 }
 
-/** A label that is there already is a decision's, and holds for the others too. */
-const KEEP_BONDS = statement(
-  'keep-bonds',
-  `with present as materialized (
-    select distinct n.bond, m.account_id, m.message_id, l.label
-    from unnest($groups::int[], $accountIds::text[], $threadIds::uuid[], $messageIds::text[])
+type Tied = RowOf<typeof READ_TIED>;
+
+interface BondLabels {
+  /** Which label it gets: one decided to stay apart from others, else any that is there. */
+  of(row: Tied): string;
+  /** Whether it is tied to another one at all. */
+  ties(row: Tied): boolean;
+}
+
+function labelsOfBonds(rows: readonly Tied[]): BondLabels {
+  const numbers = new Map<string, number>();
+  const sets = new DisjointSets();
+  const numberOf = (key: string): number => {
+    const number = numbers.get(key) ?? numbers.size;
+    numbers.set(key, number);
+    return number;
+  };
+  const bondOf = ({ bond }: Tied) => numberOf(`bond ${bond}`);
+  for (const row of rows) {
+    sets.join(bondOf(row), numberOf(`${row.thread_id} ${row.message_id}`));
+    if (row.label !== null && !row.is_apart)
+      sets.join(bondOf(row), numberOf(`${row.thread_id} ${row.label}`));
+  }
+  const groupOf = (row: Tied) => sets.find(bondOf(row));
+  const idsOf = new Map<number, Set<string>>();
+  const chosen = new Map<number, string>();
+  for (const row of rows.toSorted((a, b) => Number(b.is_apart) - Number(a.is_apart))) {
+    const group = groupOf(row);
+    idsOf.set(group, (idsOf.get(group) ?? new Set()).add(row.message_id));
+    if (row.label !== null && !chosen.has(group)) chosen.set(group, row.label);
+  }
+  return {
+    of(row) {
+      const label = chosen.get(groupOf(row)) ?? randomUUID();
+      chosen.set(groupOf(row), label);
+      return label;
+    },
+    ties: (row) => (idsOf.get(groupOf(row))?.size ?? 0) > 1,
+  };
+}
+
+/** What is left in the threads of what the emails tied. */
+const READ_TIED = statement(
+  'tied-message-ids',
+  `select distinct n.bond, m.account_id, m.thread_id, m.message_id, l.label,
+      exists (select from label_separations s where l.label in (s.label, s.other_label)) as is_apart
+    from unnest($bonds::int[], $accountIds::text[], $threadIds::uuid[], $messageIds::text[])
       as n (bond, account_id, thread_id, message_id)
     join thread_message_ids m on m.account_id = n.account_id and m.thread_id = n.thread_id
       and m.message_id = any (array[n.message_id, deleted_message_id(n.message_id)])
     left join message_id_labels l on l.account_id = m.account_id and l.message_id = m.message_id
-  ), chosen as materialized (
-    select bond, coalesce((array_agg(label order by label) filter (where label is not null))[1], gen_random_uuid()) as label
-    from present group by bond having count(*) > 1
-  )
-  insert into message_id_labels (account_id, message_id, label)
-  select p.account_id, p.message_id, c.label from present p join chosen c using (bond)
-  where p.label is null
-  order by 1, 2
-  on conflict do nothing`,
+    order by n.bond, m.message_id`,
+).narrow<{ bond: number; is_apart: boolean; label: string | null }>();
+
+const LABEL_TIED = statement(
+  'label-tied-message-ids',
+  `insert into message_id_labels (account_id, message_id, label)
+    select * from unnest($accountIds::text[], $messageIds::text[], $labels::uuid[])
+    on conflict do nothing`,
+);
+
+const RENAMED = `unnest($threadIds::uuid[], $old::uuid[], $labels::uuid[]) as n (thread_id, old, label)`;
+
+const RENAME_OF_IDS = statement(
+  'rename-labels-of-message-ids',
+  `update message_id_labels l set label = n.label
+    from thread_message_ids m, ${RENAMED}
+    where m.thread_id = n.thread_id and l.account_id = m.account_id and l.message_id = m.message_id
+      and l.label = n.old`,
+);
+
+const RENAME_OF_EMAILS = statement(
+  'rename-labels-of-emails',
+  `update email_labels l set label = n.label
+    from emails e, ${RENAMED}
+    where e.thread_id = n.thread_id and l.email_id = e.id and l.label = n.old`,
 );
 
 /** The thread is deleted; before forgetMessageIds. */

@@ -283,15 +283,6 @@ declare module '../db/statement.ts' {
       };
       row: object;
     };
-    'keep-bonds': {
-      values: {
-        groups: readonly (number | null)[] | null;
-        accountIds: readonly (string | null)[] | null;
-        threadIds: readonly (string | null)[] | null;
-        messageIds: readonly (string | null)[] | null;
-      };
-      row: object;
-    };
     'label-emails': {
       values: {
         ids: readonly (string | null)[] | null;
@@ -302,6 +293,14 @@ declare module '../db/statement.ts' {
     'label-message-ids': {
       values: {
         accountId: string | null;
+        messageIds: readonly (string | null)[] | null;
+        labels: readonly (string | null)[] | null;
+      };
+      row: object;
+    };
+    'label-tied-message-ids': {
+      values: {
+        accountIds: readonly (string | null)[] | null;
         messageIds: readonly (string | null)[] | null;
         labels: readonly (string | null)[] | null;
       };
@@ -714,6 +713,22 @@ declare module '../db/statement.ts' {
         done: string | null;
       };
     };
+    'rename-labels-of-emails': {
+      values: {
+        threadIds: readonly (string | null)[] | null;
+        old: readonly (string | null)[] | null;
+        labels: readonly (string | null)[] | null;
+      };
+      row: object;
+    };
+    'rename-labels-of-message-ids': {
+      values: {
+        threadIds: readonly (string | null)[] | null;
+        old: readonly (string | null)[] | null;
+        labels: readonly (string | null)[] | null;
+      };
+      row: object;
+    };
     'renew-parties': {
       values: {
         threadIds: readonly (string | null)[] | null;
@@ -828,6 +843,22 @@ declare module '../db/statement.ts' {
         account_id: string;
         message_id: string;
         thread_id: string;
+      };
+    };
+    'tied-message-ids': {
+      values: {
+        bonds: readonly (number | null)[] | null;
+        accountIds: readonly (string | null)[] | null;
+        threadIds: readonly (string | null)[] | null;
+        messageIds: readonly (string | null)[] | null;
+      };
+      row: {
+        bond: number | null;
+        account_id: string;
+        thread_id: string;
+        message_id: string;
+        label: string | null;
+        is_apart: boolean | null;
       };
     };
     'unite-thread-work': {

@@ -58,11 +58,11 @@ export async function readThreadGraph(
   const named = [...stored, ...(newcomer === null ? [] : [newcomer])].flatMap(
     ({ messageIds: own, links }) => [...own, ...links],
   );
-  const standing = await readStanding(trx, accountId, named, owners);
+  const standing = await readStanding(trx, accountId, named);
   const emails = stored.map((email) => ({
     ...email,
-    messageIds: idsAs(email.messageIds, standing),
-    links: idsAs(email.links, standing),
+    messageIds: idsAs(email.messageIds, { standing, owners }),
+    links: idsAs(email.links, { standing, owners }),
   }));
   for (const { message_id, label } of await readUnowned(trx, accountId, emails, owners)) {
     owners.set(message_id, null);
@@ -116,19 +116,22 @@ async function readStanding(
   trx: Executor,
   accountId: string,
   named: readonly string[],
-  owners: ReadonlyMap<string, string | null>,
 ): Promise<ReadonlyMap<string, string>> {
-  const messageIds = [...new Set(named)].filter((id) => !owners.has(id));
+  const messageIds = [...new Set(named)];
   if (messageIds.length === 0) return new Map();
   const rows = await run(trx, READ_STANDING, { accountId, messageIds });
   return new Map(rows.map((row) => [row.message_id, row.standing]));
 }
 
-/** The Message-IDs, by what stands for those of deleted emails. */
-export const idsAs = <Id extends string>(
-  ids: readonly Id[],
-  standing: ReadonlyMap<string, Id>,
-): readonly Id[] => ids.map((id) => standing.get(id) ?? id);
+/** The Message-IDs with what stands for those of deleted emails: beside them where they came back, else in their place. */
+export const idsAs = (
+  ids: readonly string[],
+  { standing, owners }: Pick<ThreadGraph, 'standing' | 'owners'>,
+): readonly string[] =>
+  ids.flatMap((id) => {
+    const known = standing.get(id);
+    return known === undefined ? [id] : owners.has(id) ? [id, known] : [known];
+  });
 
 /** Message-IDs that belong to no thread at all, which a whole record does not leave behind. */
 async function readUnowned(

@@ -1,0 +1,91 @@
+/** A law of deleting: whatever was decided about threads, and whatever comes later, rethreading finds nothing to change. */
+import fc from 'fast-check';
+import type pg from 'pg';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { dryRethread } from '../helpers/dry-rethread.ts';
+import { mail, newId, post, type Received } from '../helpers/inbound-mail.ts';
+import { createTestDatabase, type TestDatabase } from '../helpers/postgres.ts';
+import { runs } from '../helpers/runs.ts';
+import { disposeService, startServiceProcess, type ServiceProcess } from '../helpers/service-process.ts';
+import { createTestPool } from '../helpers/test-pool.ts';
+
+let database: TestDatabase;
+let service: ServiceProcess;
+let pool: pg.Pool;
+
+beforeAll(async () => {
+  database = await createTestDatabase();
+  service = await startServiceProcess({ env: { DATABASE_URL: database.connectionString } });
+  pool = createTestPool(database);
+});
+afterAll(async () => {
+  await pool.end();
+  await disposeService(service);
+  await database.drop();
+});
+
+/** Message-IDs; some no email has. */
+const IDS = 10;
+const id = fc.nat(IDS - 1);
+const step = fc.oneof(
+  {
+    weight: 4,
+    arbitrary: fc.record({ act: fc.constant('mail' as const), references: fc.array(id, { maxLength: 3 }) }),
+  },
+  {
+    weight: 2,
+    arbitrary: fc.record({
+      act: fc.constantFrom('split' as const, 'move' as const, 'merge' as const),
+      at: id,
+      other: id,
+    }),
+  },
+  { weight: 2, arbitrary: fc.record({ act: fc.constant('delete' as const), at: id }) },
+);
+
+async function threadOf(email: Received): Promise<string | null> {
+  const { rows } = await pool.query<{ thread_id: string }>('select thread_id from emails where id = $1', [
+    email.id,
+  ]);
+  return rows[0]?.thread_id ?? null;
+}
+
+/** Decisions about emails that are gone, and those that change nothing, are refused; that is no matter here. */
+async function decide(kind: 'split' | 'move' | 'merge', email: Received, other: Received): Promise<void> {
+  const [thread, another] = [await threadOf(email), await threadOf(other)];
+  if (thread === null || another === null) return;
+  const body =
+    kind === 'merge' ? { thread_id: another } : { email_ids: [kind === 'split' ? email.id : other.id] };
+  const { status } = await service.request(`/api/thread/${thread}/${kind}`, { json: body });
+  expect(status).toBeLessThan(500);
+}
+
+it('leaves threads as rethreading would make them', async () => {
+  const property = fc.asyncProperty(fc.array(step, { minLength: 8, maxLength: 24 }), async (steps) => {
+    const ids = Array.from({ length: IDS }, newId);
+    const emails: Received[] = [];
+    for (const one of steps) {
+      if (one.act === 'mail') {
+        if (emails.length === IDS - 2) continue;
+        const references = one.references.map((index) => ids[index]!);
+        const raw = mail({
+          messageId: ids[emails.length]!,
+          ...(references.length === 0 ? {} : { references }),
+        });
+        const response = await post(service, raw);
+        expect(response.status).toBe(200);
+        emails.push((await response.json()) as Received);
+        continue;
+      }
+      const email = emails[one.at % Math.max(emails.length, 1)];
+      if (email === undefined) continue;
+      if (one.act === 'delete') {
+        const { status } = await service.request(`/api/emails/${email.id}`, { method: 'DELETE' });
+        expect([200, 404]).toContain(status);
+      } else await decide(one.act, email, emails[one.other % emails.length]!);
+      expect(await dryRethread(pool)).toEqual([]);
+    }
+    expect(await dryRethread(pool)).toEqual([]);
+  });
+  await fc.assert(property, { numRuns: runs(20), endOnFailure: true });
+}, 600_000);
