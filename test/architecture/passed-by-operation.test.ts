@@ -25,10 +25,11 @@ const WITHOUT_MAIL_SERVERS = skipWithoutMailServers();
 
 // The rights of the caller, and its view of the application, are two files of each operation. What a send may say beside its texts
 // (fields, images of its HTML, files by reference, lists to leave, a template) are eight; its body is read in three: fields, files and
-// the rest. Whom it did not reach, and how a request is framed, are one each. The name of a request is four: which is safe, where it is made, the hook for it and, on Node.js 24, what carries it.
-// Schemas that are compiled late are one. How long a send took is one of each. Rights of which one is enough are one function of each
-// request. Where a trace would begin, or go on, is one file and four functions; two of them keep the work of loops apart from requests.
-// A received mail passes one file for its line ends, one file and two functions for its List-Id, and two functions for what From shows.
+// the rest. Whom it did not reach, and how a request is framed, are one each. The name of a request is four: which is safe, where it is
+// made, the hook for it and, on Node.js 24, what carries it. Schemas that are compiled late are one. How long a send took is one of each.
+// Rights of which one is enough are one function of each request. Where a trace would begin, or go on, is one file and four functions;
+// two of them keep the work of loops apart from requests. A received mail passes one file for its line ends, one file and two functions
+// for its List-Id, and two functions for what From shows.
 /** At most so many, a few functions above what a calm machine shows. Raise a figure only with a reason for each file that came. */
 const LIMITS = {
   'a send': { files: 108, functions: 374 },
