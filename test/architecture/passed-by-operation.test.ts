@@ -25,7 +25,7 @@ const WITHOUT_MAIL_SERVERS = skipWithoutMailServers();
 
 // The rights of the caller, and its view of the application, are two files of each operation. What a send may say beside its texts
 // (fields, images of its HTML, files by reference, lists to leave, a template) are eight; its body is read in three: fields, files and
-// the rest. Whom it did not reach, and how a request is framed, are one each. The name of a request is four: which is safe, where it is
+// the rest. Whom it did not reach is one, and how a request is framed is one of each. The name of a request is four: which is safe, where it is
 // made, the hook for it and, on Node.js 24, what carries it. Schemas that are compiled late are one. How long a send took is one of each.
 // Rights of which one is enough are one function of each request. Where a trace would begin, or go on, is one file and four functions;
 // two of them keep the work of loops apart from requests. A received mail passes one file for its line ends, one file and two functions
@@ -34,8 +34,8 @@ const WITHOUT_MAIL_SERVERS = skipWithoutMailServers();
 const LIMITS = {
   'a send': { files: 108, functions: 374 },
   'a send into a thread': { files: 118, functions: 418 },
-  'a received mail': { files: 80, functions: 284 },
-  'a thread read': { files: 28, functions: 70 },
+  'a received mail': { files: 81, functions: 284 },
+  'a thread read': { files: 29, functions: 71 },
   // With its way into the search index, which is 48 functions of them. It takes more than a second, so that on a busy machine some
   // fifteen functions of the loops that look each second, from two files more, run beside every one of them.
   'a mail taken from a mailbox': { files: 99, functions: 474 },
