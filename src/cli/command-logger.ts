@@ -1,5 +1,6 @@
 /** The log of a command: text for a person, on standard error. */
 import type { Logger } from '../app/base/basics.ts';
+import { causesOf } from '../core/causes.ts';
 import { printable, type Output } from './output.ts';
 
 /** Errors and warnings; with `verbose` the rest too. */
@@ -23,13 +24,6 @@ function formatField([name, value]: [string, unknown]): string {
 
 /** The message with those of its causes. */
 export function formatError(error: unknown): string {
-  const messages: string[] = [];
-  for (let cause = error; cause !== undefined && messages.length < MAX_CAUSES;) {
-    messages.push(cause instanceof Error ? cause.message : String(cause));
-    cause = cause instanceof Error ? cause.cause : undefined;
-  }
+  const messages = causesOf(error).map((cause) => (cause instanceof Error ? cause.message : String(cause)));
   return [...new Set(messages)].join(': ');
 }
-
-/** A cause may be its own. */
-const MAX_CAUSES = 5;

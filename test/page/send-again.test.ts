@@ -1,4 +1,4 @@
-/** An email that failed: the page says why, and sends it again for who may. */
+/** An email that failed: the page says why, and lets a user with the right to send it again do so. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { skipWithoutChromium } from '../helpers/chromium.ts';
 import { accessibilityFaults, usePages } from '../helpers/open-page.ts';

@@ -2,6 +2,7 @@
 import { pino, type DestinationStream } from 'pino';
 import type { Logger } from '../../app/base/basics.ts';
 import { currentRequestId } from '../../app/base/request-scope.ts';
+import { causesOf } from '../../core/causes.ts';
 
 /** Fields that must never be written, wherever a careless caller puts them. */
 const REDACTED = [
@@ -58,26 +59,14 @@ function toLoggedError(error: unknown): unknown {
   return { type: full.type, message: full.message, ...code };
 }
 
-function causesOf(error: Error): readonly Error[] {
-  const causes = [error];
-  while (causes.length < MAX_CAUSES) {
-    const cause = causes.at(-1)?.cause;
-    if (!(cause instanceof Error)) break;
-    causes.push(cause);
-  }
-  return causes;
-}
-
-/** A cause may be its own. */
-const MAX_CAUSES = 5;
-
 /** Of the network, and of a PostgreSQL that ends, starts or cuts its connections (SQLSTATE). `pg` has no code for a broken one. */
 const CONNECTION_CODES =
   /^(?:ECONN(?:REFUSED|RESET|ABORTED)|EPIPE|ETIMEDOUT|EHOSTUNREACH|ENETUNREACH|ENOTFOUND|EAI_AGAIN|57P0[123]|08...)$/;
 
-const isOfConnection = (error: Error): boolean =>
-  ('code' in error && typeof error.code === 'string' && CONNECTION_CODES.test(error.code)) ||
-  error.message.startsWith('Connection terminated');
+const isOfConnection = (cause: unknown): boolean =>
+  cause instanceof Error &&
+  (('code' in cause && typeof cause.code === 'string' && CONNECTION_CODES.test(cause.code)) ||
+    cause.message.startsWith('Connection terminated'));
 
 /** Nothing for what no request caused. */
 function addRequestId(): object {

@@ -1,8 +1,7 @@
 /** The text of an email, with its links; the quoted part is folded. */
-import { Ellipsis } from 'lucide-react';
 import { useState, type ReactNode } from 'react';
-import { Button } from 'react-aria-components';
 import { useWords } from '../../i18n/index.tsx';
+import { FoldButton } from '../../ui/fold-button.tsx';
 import { shown } from '../../ui/shown.ts';
 import { Marked } from '../search/marked.tsx';
 import { foldText } from './quotes.ts';
@@ -23,16 +22,7 @@ export function PlainText({ text: whole, newText }: PlainTextProps) {
   return (
     <div className="plain-text">
       <p className="plain-text-body">{withLinks(body)}</p>
-      {quoted !== '' && (
-        <Button
-          className="fold-button"
-          aria-label={isOpen ? text.thread.hideQuoted : text.thread.quoted}
-          aria-expanded={isOpen}
-          onPress={() => setOpen(!isOpen)}
-        >
-          <Ellipsis size={16} aria-hidden />
-        </Button>
-      )}
+      {quoted !== '' && <FoldButton isOpen={isOpen} onPress={() => setOpen(!isOpen)} />}
       {isOpen && newText === null && <p className="plain-text-body plain-text-quote">{withLinks(quoted)}</p>}
     </div>
   );

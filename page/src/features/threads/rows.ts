@@ -105,5 +105,5 @@ export function toDraftRow(draft: DraftSummary): Row {
   };
 }
 
-/** As it is shown; empty where the mail names nobody. */
+/** As it is shown; empty where the mail names no person. */
 export const nameOf = ({ name, address }: Address): string => shown(name === '' ? address : name);

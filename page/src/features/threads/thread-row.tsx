@@ -87,9 +87,9 @@ export const ThreadRow = memo(function ThreadRow(props: ThreadRowProps) {
 function RowText({ row, subject }: { readonly row: Row; readonly subject: string }) {
   const { text, format } = useWords();
   const names = format.names(row.people.slice(0, MAX_NAMES).map(nameOf));
-  const nobody = row.isOutgoing ? text.list.noRecipient : text.list.noSender;
+  const missing = row.isOutgoing ? text.list.noRecipient : text.list.noSender;
   // A draft of another program may leave it to the service whom it is for.
-  const people = names !== '' ? names : row.isAnswer ? text.list.answer : nobody;
+  const people = names !== '' ? names : row.isAnswer ? text.list.answer : missing;
   return (
     <>
       {row.isUnread && (

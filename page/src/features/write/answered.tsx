@@ -1,9 +1,9 @@
 /** The email that is answered or forwarded: whether it and its files go along, and how it will stand below the text. */
 import type { ReplyPreview } from 'email-worker-client';
-import { Ellipsis, Paperclip } from 'lucide-react';
+import { Paperclip } from 'lucide-react';
 import { useState } from 'react';
-import { Button } from 'react-aria-components';
 import { useWords } from '../../i18n/index.tsx';
+import { FoldButton } from '../../ui/fold-button.tsx';
 import { shown } from '../../ui/shown.ts';
 import type { Answers } from './draft-keeper.ts';
 
@@ -29,16 +29,7 @@ export function Answered({ preview, answers, onChange }: AnsweredProps) {
           />
           {isForward ? text.write.withForwarded : text.write.withQuote}
         </label>
-        {answers.quote && (
-          <Button
-            className="fold-button"
-            aria-label={isOpen ? text.thread.hideQuoted : text.thread.quoted}
-            aria-expanded={isOpen}
-            onPress={() => setOpen(!isOpen)}
-          >
-            <Ellipsis size={16} aria-hidden />
-          </Button>
-        )}
+        {answers.quote && <FoldButton isOpen={isOpen} onPress={() => setOpen(!isOpen)} />}
       </div>
       {answers.quote && isOpen && (
         // Its HTML is a stranger's: the text says the same and runs nothing. What scrolls is reached by the keyboard, too.

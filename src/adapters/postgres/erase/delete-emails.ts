@@ -76,7 +76,8 @@ export async function deleteEmails(
     emails.map(({ id }) => id),
   );
   const left = new Set((await run(trx, THREADS_LEFT, { threadIds })).map(({ thread_id }) => thread_id));
-  for (const threadId of threadIds.filter((id) => !left.has(id))) {
+  const ended = new Set(threadIds.filter((id) => !left.has(id)));
+  for (const threadId of ended) {
     await forgetLabels(trx, threadId);
     await forgetMessageIds(trx, threadId);
     await forgetDecisions(trx, threadId);
@@ -95,11 +96,15 @@ export async function deleteEmails(
   } else {
     await relinkCustomers(trx, kept);
   }
-  const ended = new Set(threadIds.filter((id) => !left.has(id)));
+  // Threads of one cluster are weighed together, so once.
+  const weighed = new Set<string>();
   for (const { account_id: accountId, thread_id: threadId } of threadsOf(found)) {
-    const mates = matesOf(clusters, threadId).filter((id) => !ended.has(id));
-    const isCluster = mates.some((id) => id !== threadId);
-    if (isCluster) await carryOut(trx, accountId, await weighThreads(trx, accountId, mates, { lock: true }));
+    if (weighed.has(threadId)) continue;
+    const mates = matesOf(clusters, threadId);
+    for (const id of mates) weighed.add(id);
+    const living = mates.filter((id) => !ended.has(id));
+    const isCluster = mates.length > 1 && living.length > 0;
+    if (isCluster) await carryOut(trx, accountId, await weighThreads(trx, accountId, living, { lock: true }));
   }
   return { emails: emails.length, drafts: answering.drafts, files: files + answering.files };
 }
