@@ -136,6 +136,77 @@ describe('a deleted email', () => {
     expect(await dryRethread(pool)).toEqual([]);
   });
 
+  it('still ties its thread to others: a late mail that names two deleted ones brings their threads together', async () => {
+    const [one, other] = [newId(), newId()];
+    const threads: string[] = [];
+    for (const id of [one, other]) {
+      const { threadId } = await receive(service, mail({ messageId: newId() }));
+      const deleted = await send({
+        to: 'ada@customer.test',
+        subject: 'x',
+        thread_id: threadId,
+        text_body: 'x',
+      });
+      const named = await receive(service, mail({ messageId: id, inReplyTo: deleted.messageId }));
+      expect(named.threadId).toBe(threadId);
+      expect((await deleteAt(`/api/emails/${named.id}`)).status).toBe(200);
+      threads.push(threadId);
+    }
+    const late = await receive(service, mail({ references: [one, other] }));
+    expect(late.threadId).toBe(threads[0]);
+    for (const threadId of threads) expect(await idsOf(threadId)).toEqual(await idsOf(late.threadId));
+    const tied = await ask('select from thread_message_ids where message_id = any ($1)', [
+      [one, other].map((id) => id.slice(1, -1)),
+    ]);
+    expect(tied).toEqual([]);
+    expect(await dryRethread(pool)).toEqual([]);
+  });
+
+  it('is what sends answer, and what the place of its answers is explained by', async () => {
+    const first = await receive(service, mail({ messageId: newId() }));
+    const answer = await receive(service, mail({ messageId: newId(), inReplyTo: first.messageId }));
+    expect((await deleteAt(`/api/emails/${answer.id}`)).status).toBe(200);
+    const sent = await send({
+      to: 'ada@customer.test',
+      subject: 'y',
+      text_body: 'y',
+      in_reply_to: answer.messageId,
+    });
+    expect(sent.threadId).toBe(first.threadId);
+    const late = await receive(service, mail({ references: [answer.messageId] }));
+    expect(await getJson(`/api/emails/${late.id}/placement`)).toMatchObject({
+      rule: 'references',
+      thread_id: first.threadId,
+      matched_message_id: answer.messageId,
+    });
+    expect(await dryRethread(pool)).toEqual([]);
+  });
+
+  it('gives way to one that was named at the moment it was deleted, and holds up no mail', async () => {
+    const first = await receive(service, mail({ messageId: newId() }));
+    const answer = await receive(service, mail({ messageId: newId(), inReplyTo: first.messageId }));
+    expect((await deleteAt(`/api/emails/${answer.id}`)).status).toBe(200);
+    const elsewhere = await receive(service, mail({}));
+    // As a transaction leaves it that waited for the deleting one.
+    await ask('update emails set reference_ids = array[$1] where id = $2', [
+      answer.messageId.slice(1, -1),
+      elsewhere.id,
+    ]);
+    await ask(
+      `insert into thread_message_ids (account_id, message_id, thread_id)
+      select account_id, $1, thread_id from emails where id = $2`,
+      [answer.messageId.slice(1, -1), elsewhere.id],
+    );
+    expect((await receive(service, mail({ references: [answer.messageId] }))).threadId).toBe(
+      elsewhere.threadId,
+    );
+    expect(await dryRethread(pool)).toEqual([]);
+    const both = await receive(service, mail({ references: [answer.messageId, first.messageId] }));
+    expect(both.threadId).toBe(first.threadId);
+    expect(await idsOf(elsewhere.threadId)).toEqual(await idsOf(first.threadId));
+    expect(await dryRethread(pool)).toEqual([]);
+  });
+
   it('does not come back: neither a received one, nor the Sent copy of a sent one', async () => {
     const raw = mail({ subject: 'Einmal' });
     const { id, threadId } = await receive(service, raw);

@@ -1,8 +1,8 @@
 /** Says why an email belongs in another thread than the one it is in: the most telling tie that leads there. */
-import type { Groups } from './link-graph.ts';
 import type { InboundLink, LinkRule } from './place-inbound.ts';
 
 export interface MovedEmail {
+  /** Its own. */
   readonly messageIds: readonly string[];
   readonly namedLinks: readonly InboundLink[];
   readonly label: string | null;
@@ -14,15 +14,13 @@ export interface Reason {
   readonly messageId: string | null;
 }
 
-/** `isElsewhere`: the Message-ID is in another thread than the email now. */
+/** `inGroup`: the Message-ID belongs where the email does. `isElsewhere`: it is in another thread than the email now. */
 export function whyMoved(
   email: MovedEmail,
-  group: number,
-  { messageIds }: Groups,
+  inGroup: (messageId: string) => boolean,
   isElsewhere: (messageId: string) => boolean,
 ): Reason {
   if (email.label !== null) return { rule: 'decision', messageId: null };
-  const inGroup = (id: string): boolean => messageIds.get(id) === group;
   const links = email.namedLinks.filter(({ messageId }) => inGroup(messageId));
   const link = links.find(({ messageId }) => isElsewhere(messageId)) ?? links[0];
   if (link !== undefined) return { rule: link.rule, messageId: link.messageId };

@@ -6,6 +6,7 @@ import type { PlacementFacts } from '../../../core/thread/place-outbound.ts';
 import { run, statement } from '../db/statement.ts';
 import { LISTED } from '../emails/listed.ts';
 import { toParent, type ParentRow } from '../emails/rows.ts';
+import { isKnownAs } from '../threads/message-ids.ts';
 import { createOutboundRecorder } from './record-outbound.ts';
 
 export function createOutboundStore(pool: Pool): OutboundStore {
@@ -55,12 +56,13 @@ const PLACEMENT_FACTS = statement(
   'placement-facts',
   `select t.id as thread_id, t.account_id as thread_account_id, ${PARENT('n')} as newest,
     m.thread_id as in_reply_to_thread_id, ${PARENT('p')} as parent
-  from (select 1) one
+  from (select $inReplyTo::text as message_id) named
   left join email_threads t on t.id = ${THREAD}
   left join lateral (
     select * from emails e where e.thread_id = t.id and ${LISTED} order by e.date desc, e.id desc limit 1
   ) n on true
-  left join thread_message_ids m on m.message_id = $inReplyTo and m.account_id = coalesce($accountId, t.account_id, $defaultAccountId)
+  left join thread_message_ids m on m.account_id = coalesce($accountId, t.account_id, $defaultAccountId)
+    and ${isKnownAs('m', 'named')}
   left join lateral (
     select * from emails e
     where e.account_id = coalesce($accountId, t.account_id, $defaultAccountId) and (e.message_id = $inReplyTo or e.relay_message_id = $inReplyTo)

@@ -468,8 +468,8 @@ declare module '../db/statement.ts' {
     };
     'placement-facts': {
       values: {
-        threadId: string | null;
         inReplyTo: string | null;
+        threadId: string | null;
         accountId: string | null;
         defaultAccountId: string | null;
         answeredEmailId: string | null;

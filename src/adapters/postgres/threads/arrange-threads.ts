@@ -11,7 +11,14 @@ import { moveMessageIds } from './message-ids.ts';
 import { absorbThreads } from './move-threads.ts';
 import { moveEmails, setReasons } from './place-emails.ts';
 import { relinkCustomers } from '../customers/relink-customers.ts';
-import { idsAs, readThreadGraph, type Newcomer, type StoredEmail, type ThreadGraph } from './thread-graph.ts';
+import {
+  idsAs,
+  namesOf,
+  readThreadGraph,
+  type Newcomer,
+  type StoredEmail,
+  type ThreadGraph,
+} from './thread-graph.ts';
 import { run, statement, type Executor } from '../db/statement.ts';
 
 /** An email that is about to be recorded, and the thread it gets when it joins none. */
@@ -91,8 +98,8 @@ export async function weighThreads(
 
 function withArrival(graph: ThreadGraph, email: Newcomer): ThreadGraph {
   const messageIds = new Map(graph.messageIds);
-  const own = idsAs(email.messageIds, graph);
-  const links = idsAs(email.links, graph);
+  const own = idsAs(email.messageIds, graph.standing);
+  const links = idsAs(email.links, graph.standing);
   for (const id of [...own, ...links]) if (!messageIds.has(id)) messageIds.set(id, null);
   const newcomer = {
     ...email,
@@ -133,7 +140,9 @@ export async function carryOut(
   }
   await relinkCustomers(trx, [...new Set([...threads.map(({ id }) => id), ...plan.threadOf.values()])]);
   const emails = [...graph.emails.map(({ id }) => id), ...(arrival === null ? [] : [arrival.email.id])];
-  await storeRefused(trx, emails, groups.refused);
+  const { written } = namesOf(graph);
+  const refused = groups.refused.map((link) => ({ ...link, messageId: written(link.messageId) }));
+  await storeRefused(trx, emails, refused);
   if (graph.separations.length + groups.refused.length > 0) {
     await formCluster(trx, [...plan.threadOf.values()], threads);
   }
@@ -159,11 +168,16 @@ export interface MovedEmail {
 /** The recorded emails that are to move, and why. */
 export function reasonsOf({ graph, groups, plan }: Arrangement): readonly MovedEmail[] {
   const moves = new Map(plan.emails.map((move) => [move.id, move]));
+  const { known, written } = namesOf(graph);
   return graph.emails.flatMap((email, index) => {
     const move = moves.get(email.id);
     if (move === undefined) return [];
-    const isElsewhere = (id: string) => graph.owners.get(id) !== email.threadId;
-    return [{ email, move, reason: whyMoved(email, groups.emails[index] ?? -1, groups, isElsewhere) }];
+    const reason = whyMoved(
+      { ...email, messageIds: email.messageIds.map(written) },
+      (id) => groups.messageIds.get(known(id)) === groups.emails[index],
+      (id) => graph.owners.get(known(id)) !== email.threadId,
+    );
+    return [{ email, move, reason }];
   });
 }
 

@@ -12,6 +12,22 @@ export interface Tie {
   readonly threadId: string;
 }
 
+/** What stands for the Message-ID `n.message_id` when the emails that bore and named it were deleted; null while nothing ever was. */
+const standsFor = (n: string): string =>
+  `case when ${SOMETHING_WAS_DELETED} then deleted_message_id(${n}.message_id) end`;
+
+/**
+ * A condition: the row `m` of thread_message_ids is the one of the Message-ID `n.message_id`. It has what stands for it since the
+ * emails that bore and named it were deleted, also when it is named again later. Should it have both, as when it was named while
+ * they were being deleted, the Message-ID itself counts. (No `not exists`: that may be planned as a scan of the table.)
+ */
+export const isKnownAs = (m: string, n: string): string =>
+  `${m}.message_id = any (array[${n}.message_id, ${standsFor(n)}])
+    and (${m}.message_id = ${n}.message_id or (
+      select own.thread_id from thread_message_ids own
+      where own.account_id = ${m}.account_id and own.message_id = ${n}.message_id
+    ) is null)`;
+
 /**
  * As a part of a statement: ties those that belong to no thread, and returns their account_id, message_id, thread_id. In one
  * order everywhere, so that two transactions never wait for each other in a circle.
@@ -21,20 +37,13 @@ export interface Tie {
 export const tieMessageIds = (source: string): string => `
   insert into thread_message_ids (account_id, message_id, thread_id)
   select account_id, message_id, thread_id from (${source}) tie
+  where (
+    select m.thread_id from thread_message_ids m
+    where m.account_id = tie.account_id and m.message_id = ${standsFor('tie')}
+  ) is null
   order by account_id collate "C", message_id collate "C"
   on conflict do nothing
   returning account_id, message_id, thread_id`;
-
-/** What stands for the Message-ID `n.message_id` when the emails that bore and named it were deleted; null while nothing ever was. */
-export const standsFor = (n: string): string =>
-  `case when ${SOMETHING_WAS_DELETED} then deleted_message_id(${n}.message_id) end`;
-
-/**
- * A condition: the row `m` of thread_message_ids is that of the Message-ID `n.message_id`, or has what stands for it since the
- * emails that bore and named it were deleted.
- */
-export const isKnownAs = (m: string, n: string): string =>
-  `${m}.message_id = any (array[${n}.message_id, ${standsFor(n)}])`;
 
 /** Returns the Message-IDs that belonged to no thread. The others are left where they are. */
 export async function tieToThreads(executor: Executor, ties: readonly Tie[]): Promise<ReadonlySet<string>> {

@@ -10,8 +10,9 @@ import { chainBetween, type Tie } from '../../../core/thread/link-chain.ts';
 import { resolveEmails } from '../emails/email-aliases.ts';
 import { inTransaction } from '../db/transaction.ts';
 import { toMessageId } from '../emails/rows.ts';
+import { isKnownAs } from './message-ids.ts';
 import { refusedOf } from './refused-merges.ts';
-import { readThreadGraph, type ThreadGraph } from './thread-graph.ts';
+import { namesOf, readThreadGraph, type ThreadGraph } from './thread-graph.ts';
 import { run, statement, type Executor, type RowOf } from '../db/statement.ts';
 
 /** Emails of a thread in which a chain is looked for: some tens of milliseconds. */
@@ -52,12 +53,16 @@ async function readPlacement(trx: Executor, given: string): Promise<PlacementFac
 
 function chainOf(graph: ThreadGraph, emailId: string): readonly Tie[] | null {
   const [first] = graph.emails;
+  const { written } = namesOf(graph);
   // Labels that are also in other threads tie nothing here.
   // The email beside which a send was put is stored where its sender named the thread; other sends show it by what they answer.
-  const emails = graph.emails.map((email) =>
-    email.rule === 'thread_id' ? email : { ...email, anchorId: null },
-  );
-  return first === undefined ? null : chainBetween(emails, graph.messageIds, emailId, first.id);
+  const emails = graph.emails.map((email) => ({
+    ...email,
+    messageIds: email.messageIds.map(written),
+    anchorId: email.rule === 'thread_id' ? email.anchorId : null,
+  }));
+  const labels = new Map([...graph.messageIds].map(([id, label]) => [written(id), label]));
+  return first === undefined ? null : chainBetween(emails, labels, emailId, first.id);
 }
 
 const toPlaced = (row: RowOf<typeof READ_BEARERS>): PlacedEmail => ({
@@ -81,7 +86,8 @@ async function readFirstNamer(
   graph: ThreadGraph,
   messageId: string,
 ): Promise<PlacedEmail | null> {
-  const namer = graph.emails.find(({ links }) => links.includes(messageId));
+  const known = namesOf(graph).known(messageId);
+  const namer = graph.emails.find(({ links }) => links.includes(known));
   if (namer === undefined) return null;
   const rows = await run(trx, READ_NAMER, { id: namer.id });
   return rows[0] === undefined ? null : toPlaced(rows[0]);
@@ -113,8 +119,8 @@ const READ_PLACEMENT = statement(
   'read-placement',
   `select e.message_id, e.account_id, e.thread_id, e.placement_rule as rule, e.placement_message_id as matched,
       (
-        select m.thread_id from thread_message_ids m
-        where m.account_id = e.account_id and m.message_id = e.placement_message_id
+        select m.thread_id from (select e.placement_message_id as message_id) n
+        join thread_message_ids m on m.account_id = e.account_id and ${isKnownAs('m', 'n')}
       ) as matched_thread,
       (select count(*) from emails t where t.thread_id = e.thread_id) as email_count
     from emails e where e.id = $emailId`,

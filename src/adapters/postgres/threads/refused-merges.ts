@@ -1,6 +1,7 @@
 /** `RefusedMergeStore` on PostgreSQL. Threads that were joined since, by hand or by a decision, no longer count as refused. */
 import { accountIdsOf } from '../../../app/base/account-filter.ts';
 import type { RefusedMerge, RefusedMergeStore } from '../../../app/threads/refused-merge-ports.ts';
+import { isKnownAs } from './message-ids.ts';
 import { namedLinksOf } from './thread-graph.ts';
 import { run, statements, type Executor, type RowOf } from '../db/statement.ts';
 
@@ -39,7 +40,7 @@ const LIST_REFUSED = statements(
     from refused_links r
     join emails e on e.id = r.email_id
     join email_threads t on t.id = e.thread_id
-    join thread_message_ids m on m.account_id = e.account_id and m.message_id = r.message_id
+    join thread_message_ids m on m.account_id = e.account_id and ${isKnownAs('m', 'r')}
     join email_threads o on o.id = m.thread_id
     where m.thread_id <> e.thread_id
       ${ofEmail ? 'and r.email_id = $emailId' : ''} ${ofAccounts ? 'and e.account_id = any ($accountIds::text[])' : ''}

@@ -3,7 +3,7 @@ import { linksOf, type InboundLink, type NamedIds } from '../../../core/thread/p
 import type { LinkedEmail, LinkGraph } from '../../../core/thread/linked-email.ts';
 import type { Placement } from '../../../app/emails/email-ports.ts';
 import { toMessageId } from '../emails/rows.ts';
-import { standsFor } from './message-ids.ts';
+import { isKnownAs } from './message-ids.ts';
 import { run, statement, type Executor, type RowOf } from '../db/statement.ts';
 
 /** An email that is about to be recorded. */
@@ -61,8 +61,8 @@ export async function readThreadGraph(
   const standing = await readStanding(trx, accountId, named);
   const emails = stored.map((email) => ({
     ...email,
-    messageIds: idsAs(email.messageIds, { standing, owners }),
-    links: idsAs(email.links, { standing, owners }),
+    messageIds: idsAs(email.messageIds, standing),
+    links: idsAs(email.links, standing),
   }));
   for (const { message_id, label } of await readUnowned(trx, accountId, emails, owners)) {
     owners.set(message_id, null);
@@ -123,15 +123,15 @@ async function readStanding(
   return new Map(rows.map((row) => [row.message_id, row.standing]));
 }
 
-/** The Message-IDs with what stands for those of deleted emails: beside them where they came back, else in their place. */
-export const idsAs = (
-  ids: readonly string[],
-  { standing, owners }: Pick<ThreadGraph, 'standing' | 'owners'>,
-): readonly string[] =>
-  ids.flatMap((id) => {
-    const known = standing.get(id);
-    return known === undefined ? [id] : owners.has(id) ? [id, known] : [known];
-  });
+/** The Message-IDs, with what stands for those of deleted emails in their place. */
+export const idsAs = (ids: readonly string[], standing: ThreadGraph['standing']): readonly string[] =>
+  ids.map((id) => standing.get(id) ?? id);
+
+/** What stands for a Message-ID, and what it was, as the email has it. */
+export function namesOf({ standing }: ThreadGraph): Record<'known' | 'written', (id: string) => string> {
+  const names = new Map([...standing].map(([id, known]) => [known, id]));
+  return { known: (id) => standing.get(id) ?? id, written: (known) => names.get(known) ?? known };
+}
 
 /** Message-IDs that belong to no thread at all, which a whole record does not leave behind. */
 async function readUnowned(
@@ -177,7 +177,8 @@ const READ_STANDING = statement(
   'deleted-ids-of-graph',
   `select n.message_id, m.message_id as standing
     from unnest($messageIds::text[]) as n (message_id)
-    join thread_message_ids m on m.account_id = $accountId and m.message_id = ${standsFor('n')}`,
+    join thread_message_ids m on m.account_id = $accountId and ${isKnownAs('m', 'n')}
+    where m.message_id <> n.message_id`,
 ).narrow<{ message_id: string }>();
 
 const READ_UNOWNED = statement(
