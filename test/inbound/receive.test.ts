@@ -34,14 +34,16 @@ describe('a conversation', () => {
   it('goes on where Python wrote the ids in encoded words', async () => {
     const encoded = (id: string): string =>
       `=?utf-8?q?${id.replace(/[<>@.]/g, (c) => `=${c.charCodeAt(0).toString(16).toUpperCase()}`)}?=`;
-    const first = await send({ to: 'ada@customer.test', subject: 'Angebot', text_body: 'Unser Angebot' });
+    const first = await send({ to: 'bert@customer.test', subject: 'Angebot', text_body: 'Unser Angebot' });
     const written = newId();
+    // Not Ada: her customer, of the next test, would get this mail as well.
+    const from = 'Bert <bert@customer.test>';
     const answer = await receive(
       service,
-      mail({ messageId: encoded(written), inReplyTo: encoded(first.messageId) }),
+      mail({ from, messageId: encoded(written), inReplyTo: encoded(first.messageId) }),
     );
     expect(answer).toMatchObject({ messageId: written, threadId: first.threadId });
-    const json = { to: 'ada@customer.test', subject: 'x', text_body: 'x', in_reply_to: answer.messageId };
+    const json = { to: 'bert@customer.test', subject: 'x', text_body: 'x', in_reply_to: answer.messageId };
     const [sent] = sink.byMessageId((await send(json)).messageId);
     const header = sent!.raw.toString('latin1').replace(/\r\n[ \t]+/g, ' ');
     expect(header).toContain(`In-Reply-To: ${written}\r\n`);
