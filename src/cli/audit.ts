@@ -8,6 +8,7 @@ import { createTokens } from '../service/create-access-tokens.ts';
 import { createMailboxSource } from '../service/create-mailbox-source.ts';
 import { defineCommand, UsageError } from './command.ts';
 import { formatError } from './command-logger.ts';
+import { formatCount } from './api/format.ts';
 import { printable } from './output.ts';
 
 /** Messages that are named for each finding. */
@@ -94,7 +95,9 @@ function repairOf(finding: AuditFinding): string {
 function formatAudit(accountId: string, audit: MailboxAudit, repaired: boolean): readonly string[] {
   const { path, kind, messages, waiting, quarantined, findings } = audit;
   if (kind === 'other_uids') {
-    return [`${accountId} ${path}: ${messages} messages, not read yet under its present UIDVALIDITY`];
+    return [
+      `${accountId} ${path}: ${formatCount(messages, 'message')}, not read yet under its present UIDVALIDITY`,
+    ];
   }
   const differences = AUDIT_FINDINGS.flatMap((finding) => {
     const wrong = findings.get(finding);
@@ -109,7 +112,7 @@ function formatAudit(accountId: string, audit: MailboxAudit, repaired: boolean):
   });
   const result = differences.length === 0 ? 'no differences' : 'differences:';
   return [
-    `${accountId} ${path}: ${messages} messages, ${waiting} to be taken, ${quarantined} set aside; ${result}`,
+    `${accountId} ${path}: ${formatCount(messages, 'message')}, ${waiting} to be taken, ${quarantined} set aside; ${result}`,
     ...differences,
   ];
 }

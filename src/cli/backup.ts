@@ -75,7 +75,7 @@ async function run(place: string, keep: number | null, context: CommandContext):
   const data = await context.open();
   const left = await settleLeftSends(config, data, logger);
   if (left > 0)
-    output.note(`${left} sends in the journal could not be stored yet, and are not in the backup`);
+    output.note(`sends in the journal that could not be stored yet, and are not in the backup: ${left}`);
   const vault = await openVault(config, place, true);
   try {
     const { id, manifest, copied, removedBackups, removedFiles } = await makeBackup(

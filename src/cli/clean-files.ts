@@ -2,6 +2,7 @@
 import { createFileReferences } from '../adapters/postgres/emails/file-references.ts';
 import { cleanFiles } from '../app/files/clean-files.ts';
 import { defineCommand, UsageError } from './command.ts';
+import { formatCount } from './api/format.ts';
 import { printable } from './output.ts';
 
 const HOUR_MS = 3_600_000;
@@ -50,7 +51,7 @@ export const cleanFilesCommand = defineCommand({
     const tooMany = found.unreferenced * 2 > found.files;
     if (!dryRun && tooMany && !force) {
       output.note(
-        `${found.unreferenced} of ${found.files} files are referred to by nothing in this database: nothing was deleted. ` +
+        `Nothing in this database refers to ${found.unreferenced} of ${formatCount(found.files, 'file')}: nothing was deleted. ` +
           'See --dry-run, and --force if that is right',
       );
       return 'failed';
@@ -63,7 +64,7 @@ export const cleanFilesCommand = defineCommand({
           onFile: ({ path }) => output.print(printable(path)),
         });
     output.print(
-      `${done.files} files, ${done.unreferenced} ${dryRun ? 'would be deleted' : 'deleted'} ` +
+      `${formatCount(done.files, 'file')}, ${done.unreferenced} ${dryRun ? 'would be deleted' : 'deleted'} ` +
         `(${(done.unreferencedBytes / 1e6).toFixed(1)} MB), ${done.foreign} not of this service`,
     );
     return 'done';

@@ -3,13 +3,16 @@ import { userInfo } from 'node:os';
 import { createKeyStore } from '../adapters/postgres/keys/key-store.ts';
 import { createUsedAccounts } from '../adapters/postgres/accounts/used-accounts.ts';
 import { createKeys } from '../app/keys/manage-keys.ts';
-import type { StoredKey } from '../app/keys/key-ports.ts';
+import { toKeyJson } from '../adapters/http/keys/key-json.ts';
 import type { KeyUseCases } from '../app/keys/use-cases.ts';
 import { withEverything, type Caller } from '../core/keys/caller.ts';
 import { RIGHTS, type Right } from '../core/keys/rights.ts';
 import type { OpenData } from '../service/open-data.ts';
 import { defineCommand, UsageError, type CommandResult } from './command.ts';
-import { printable, type Output } from './output.ts';
+import type { Output } from './output.ts';
+import type { Column } from './table.ts';
+import { formatMoment, printJson, printListing } from './api/format.ts';
+import { parseDate } from './values.ts';
 
 const DEFAULT_OVERLAP_HOURS = 24;
 const PAGE = 200;
@@ -19,7 +22,7 @@ export const keysCommand = defineCommand({
   summary: 'Makes, lists, revokes and rotates keys of the API.',
   description:
     '`create` and `rotate` print the key, `ewk_…`, as the only line of the result; it is stored nowhere and shown this once. `list` prints ' +
-    'each key with its rights, accounts, expiry and last use, never its secret. A revoked key opens nothing any more within two seconds. The ' +
+    'each key with its rights, accounts, expiry and last use, in UTC, never its secret. A revoked key opens nothing any more within two seconds. The ' +
     'service may run meanwhile.',
   arguments: [
     {
@@ -56,6 +59,7 @@ export const keysCommand = defineCommand({
       value: 'hours',
       meaning: `How long the secret before a rotation is accepted as well, 0 to 720. Default: ${DEFAULT_OVERLAP_HOURS}.`,
     },
+    json: { type: 'boolean', meaning: 'list, revoke: prints JSON as the API tells it, one object a line.' },
   },
   examples: [
     {
@@ -65,7 +69,7 @@ export const keysCommand = defineCommand({
     { line: 'keys list', meaning: 'Lists all keys.' },
   ],
   async run(
-    { name, right = [], account, expires, overlap = String(DEFAULT_OVERLAP_HOURS) },
+    { name, right = [], account, expires, overlap = String(DEFAULT_OVERLAP_HOURS), json = false },
     [action, id],
     { output, open },
   ): Promise<CommandResult> {
@@ -85,11 +89,12 @@ export const keysCommand = defineCommand({
         return 'done';
       }
       case 'list':
-        await list(keysOf(await open()), caller, output);
+        await list(keysOf(await open()), caller, output, json);
         return 'done';
       case 'revoke': {
         const key = await keysOf(await open()).revokeKey(caller, needId(id));
-        output.print(lineOf(key));
+        if (json) printJson(output, toKeyJson(key));
+        else output.print(`${key.id} is revoked`);
         return 'done';
       }
       case 'rotate': {
@@ -128,35 +133,46 @@ function toRight(text: string): Right {
 
 function toExpiry(text: string | undefined): Date | null {
   if (text === undefined) return null;
-  const date = new Date(text);
-  if (Number.isNaN(date.getTime()) || date <= new Date()) {
-    throw new UsageError('--expires must be a moment in the future, such as 2027-01-31T12:00:00Z');
-  }
+  const date = parseDate('--expires', text);
+  if (date <= new Date()) throw new UsageError('--expires must be in the future');
   return date;
 }
 
-async function list(keys: KeyUseCases, caller: Caller, output: Output): Promise<void> {
+async function list(keys: KeyUseCases, caller: Caller, output: Output, asJson: boolean): Promise<void> {
+  const rows: KeyJson[] = [];
   for (let cursor: string | null = null; ;) {
     const page = await keys.listKeys(caller, { limit: PAGE, cursor });
-    for (const key of page.keys) output.print(lineOf(key));
-    if (page.nextCursor === null) return;
+    rows.push(...page.keys.map(toKeyJson));
+    if (page.nextCursor === null) break;
     cursor = page.nextCursor;
   }
+  printListing(output, { rows, columns: COLUMNS, none: 'there are no keys', asJson });
 }
 
-function lineOf({ id, name, rights, accounts, expiresAt, lastUsedAt, revokedAt }: StoredKey): string {
-  return printable(
-    [
-      id,
-      name,
-      rights.join(','),
-      accounts === null ? 'all accounts' : accounts.join(','),
-      revokedAt !== null
-        ? `revoked ${revokedAt.toISOString()}`
-        : expiresAt === null
-          ? 'never expires'
-          : `expires ${expiresAt.toISOString()}`,
-      lastUsedAt === null ? 'never used' : `used ${lastUsedAt.toISOString()}`,
-    ].join('; '),
-  );
+type KeyJson = ReturnType<typeof toKeyJson>;
+
+const isPast = (moment: string | null): boolean => moment !== null && Date.parse(moment) <= Date.now();
+
+function standingOf({ revoked_at: revoked, expires_at: expires }: KeyJson): string {
+  if (revoked !== null) return `revoked ${formatMoment(revoked)}`;
+  if (expires === null) return 'good';
+  return `${isPast(expires) ? 'expired' : 'good until'} ${formatMoment(expires)}`;
 }
+
+const COLUMNS: readonly Column<KeyJson>[] = [
+  { title: 'KEY', value: ({ id }) => id },
+  { title: 'NAME', value: ({ name }) => name, shrinks: true },
+  { title: 'RIGHTS', value: ({ rights }) => rights.join(', '), shrinks: true },
+  { title: 'ACCOUNTS', value: ({ account_ids: ids }) => ids?.join(', ') ?? 'all', shrinks: true },
+  {
+    title: 'STANDING',
+    value: standingOf,
+    style: ({ revoked_at: revoked, expires_at: expires }) =>
+      isPast(revoked) || isPast(expires) ? 'dim' : null,
+  },
+  {
+    title: 'LAST USED',
+    value: ({ last_used_at: used }) => (used === null ? 'never' : formatMoment(used)),
+    spare: true,
+  },
+];

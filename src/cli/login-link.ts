@@ -56,6 +56,6 @@ async function keyHolder({ pool }: OpenData, wanted: string): Promise<LinkHolder
   const [one] = found;
   if (one === undefined)
     throw new UsageError(`no key that opens anything is called ${wanted}; keys list shows them`);
-  if (found.length > 1) throw new UsageError(`${found.length} keys are called ${wanted}; name the id of one`);
+  if (found.length > 1) throw new UsageError(`several keys are called ${wanted}; name the id of one`);
   return { kind: 'key', id: one.id, hash: one.hash };
 }

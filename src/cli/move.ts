@@ -6,6 +6,7 @@ import { cancelMove, moveDatabase } from '../app/backup/move-database.ts';
 import { readVersion } from '../config/version.ts';
 import { openMove } from '../service/open-move.ts';
 import { recordAfterwards } from './command-record.ts';
+import { formatCount } from './api/format.ts';
 import { defineCommand, UsageError, type CommandResult } from './command.ts';
 
 const EMBEDDED = 'embedded';
@@ -69,7 +70,7 @@ export const moveCommand = defineCommand({
       output.print(
         result === null
           ? 'the database had been moved before; that is final now'
-          : `${result.rows} rows moved`,
+          : `${formatCount(result.rows, 'row')} moved`,
       );
       output.print(
         url === null

@@ -6,6 +6,7 @@ import { reparse, type ReparseOutcome } from '../app/receive/reparse.ts';
 import { PARSE_DEFECTS } from '../core/mime/parse/parsed-message.ts';
 import { defineCommand, UsageError } from './command.ts';
 import { printable } from './output.ts';
+import { formatCount } from './api/format.ts';
 import { parseDate, parseUuid } from './values.ts';
 
 /** Emails between two lines that say how far it is. */
@@ -89,14 +90,14 @@ export const reparseCommand = defineCommand({
             const line = formatOutcome(outcome);
             if (line !== null) output.print(printable(`${id}: ${line}`));
             read += 1;
-            if (read % TELL_EVERY === 0) output.note(`${read} emails read`);
+            if (read % TELL_EVERY === 0) output.note(`${formatCount(read, 'email')} read`);
           },
         },
       );
     } finally {
       output.print(
-        `${read} emails read: ${counts.changed} ${dryRun ? 'would change' : 'changed'}, ` +
-          `${counts.unchanged} as before, ${counts.same_as} recorded twice, ${counts.not_parsed} can not be parsed, ` +
+        `${formatCount(read, 'email')} read: ${counts.changed} ${dryRun ? 'would change' : 'changed'}, ` +
+          `${counts.unchanged} as before, ${counts.same_as} recorded twice, ${counts.not_parsed} that can't be parsed, ` +
           `${counts.failed} failed`,
       );
       if (signal.aborted && last !== null) output.note(`to continue: the same command with --after ${last}`);

@@ -84,13 +84,13 @@ async function restore(
   const { deleted, missing } = manifest.files;
   if (deleted + missing > 0)
     output.print(
-      `${deleted + missing} files that records name were not in the backup; see email-worker verify`,
+      `files that records name but that were not in the backup: ${deleted + missing}; see email-worker verify`,
     );
   if (heldSends > 0)
-    output.print(`${heldSends} sends are unknown now, since they may have been sent after the backup`);
+    output.print(`sends that are unknown now, since they may have been sent after the backup: ${heldSends}`);
   if (closedKeys > 0)
     output.print(
-      `${closedKeys} requests with an Idempotency-Key were under way; a repeat of one sends nothing`,
+      `requests with an Idempotency-Key that were under way, and whose repeat sends nothing: ${closedKeys}`,
     );
   return 'done';
 }

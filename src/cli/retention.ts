@@ -4,6 +4,7 @@ import { createDeletedFiles, createDeletionStore } from '../adapters/postgres/er
 import { deleteDeletedFiles } from '../app/erase/delete-deleted-files.ts';
 import { deleteQuietThreads, quietSince } from '../app/erase/retain.ts';
 import { retentionRules } from '../config/config-accounts.ts';
+import { formatCount } from './api/format.ts';
 import { defineCommand } from './command.ts';
 
 export const retentionCommand = defineCommand({
@@ -26,7 +27,7 @@ export const retentionCommand = defineCommand({
     for (const rule of rules) {
       const { threads, emails } = await deletions.countQuiet(rule.accountId, quietSince(rule, clock));
       output.print(
-        `${rule.accountId}: ${threads} threads with ${emails} emails in which nothing happened for ${rule.days} days`,
+        `${rule.accountId}: ${formatCount(threads, 'thread')} with ${formatCount(emails, 'email')} in which nothing happened for ${formatCount(rule.days, 'day')}`,
       );
     }
     if (dryRun) return 'done';

@@ -1,6 +1,7 @@
 /** `email-worker rethread`: recomputes the threads. */
 import type { ThreadChanges } from '../app/threads/rethread.ts';
 import { defineCommand } from './command.ts';
+import { formatCount } from './api/format.ts';
 import { printable } from './output.ts';
 
 /** Emails between two lines that say how far it is. */
@@ -31,15 +32,15 @@ export const rethreadCommand = defineCommand({
       onProgress: (emails) => {
         if (emails - told < TELL_EVERY) return;
         told = emails;
-        output.note(`${emails} emails read`);
+        output.note(`${formatCount(emails, 'email')} read`);
       },
     });
     const [move, end, change] = dryRun
       ? ['would move', 'would end', 'would change']
       : ['moved', 'ended', 'changed'];
     output.print(
-      `${result.emails} emails read; ${result.moved} ${move}, ${result.merged} threads ${end} in another ` +
-        `one, ${result.messageIds} Message-IDs ${change} threads`,
+      `${formatCount(result.emails, 'email')} read; ${result.moved} ${move}, ${formatCount(result.merged, 'thread')} ${end} in another ` +
+        `one, ${formatCount(result.messageIds, 'Message-ID')} ${change} threads`,
     );
     return 'done';
   },

@@ -8,7 +8,7 @@ import { cleanFiles } from '../app/files/clean-files.ts';
 import { openVault } from '../service/open-vault.ts';
 import { AT_OPTION, chooseBackup, PLACE } from './choose-backup.ts';
 import { defineCommand, UsageError, type CommandContext, type CommandResult } from './command.ts';
-import { formatBytes } from './api/format.ts';
+import { formatBytes, formatCount } from './api/format.ts';
 import { printable } from './output.ts';
 
 const DAY_MS = 86_400_000;
@@ -49,9 +49,11 @@ async function verifyPlace(
       onFault: (text) => output.note(printable(text)),
     });
     const { deleted, missing } = manifest.files;
-    output.print(`${id}: ${rows} rows and ${files} files read, ${faults} faults`);
-    if (deleted > 0) output.print(`${deleted} files were deleted while the backup was made`);
-    if (missing > 0) output.print(`${missing} files were missing in the storage when the backup was made`);
+    output.print(
+      `${id}: ${formatCount(rows, 'row')} and ${formatCount(files, 'file')} read, ${formatCount(faults, 'fault')}`,
+    );
+    if (deleted > 0) output.print(`files deleted while the backup was made: ${deleted}`);
+    if (missing > 0) output.print(`files missing in the storage when the backup was made: ${missing}`);
     return faults === 0 ? 'done' : 'failed';
   } finally {
     await vault.close();
@@ -83,7 +85,7 @@ async function verifyLive({ output, signal, open }: CommandContext): Promise<Com
     },
   );
   output.print(
-    `${files} files (${formatBytes(bytes)}) read, ${faults} faults; ${left.unreferenced} files that no record names (clean-files)`,
+    `${formatCount(files, 'file')} (${formatBytes(bytes)}) read, ${formatCount(faults, 'fault')}; ${formatCount(left.unreferenced, 'file')} that no record names (clean-files)`,
   );
   return faults === 0 ? 'done' : 'failed';
 }

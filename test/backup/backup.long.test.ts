@@ -294,7 +294,7 @@ it('tells what the storage has lost, and has the rest', async () => {
   expect((await source.run('verify', place)).stdout).toContain('1 files were missing in the storage');
   const target = await createTarget();
   expect((await target.run('restore', place)).stdout).toContain(
-    '1 files that records name were not in the backup',
+    'files that records name but that were not in the backup: 1',
   );
   expect((await contentOf(target))['emails']).toHaveLength(3);
 });

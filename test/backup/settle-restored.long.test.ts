@@ -100,7 +100,9 @@ it('sends nothing that may have been sent since the backup, until an operator sa
   const { waiting, begun, later } = await makeSends();
   await backUp();
   const restored = await target.run('restore', place);
-  expect(restored.stdout).toContain('3 sends are unknown now');
+  expect(restored.stdout).toContain(
+    'sends that are unknown now, since they may have been sent after the backup: 3',
+  );
   expect(await statesOf(target)).toEqual({
     [waiting]: 'unknown unknown f',
     [begun]: 'unknown unknown f',
@@ -121,7 +123,9 @@ it('sends nothing that may have been sent since the backup, until an operator sa
 it('sends what waited when nothing can have been sent since, but for what was under way', async () => {
   const { waiting, begun, later } = await makeSends();
   await backUp();
-  expect((await target.run('restore', place, '--send-waiting')).stdout).toContain('1 sends are unknown now');
+  expect((await target.run('restore', place, '--send-waiting')).stdout).toContain(
+    'sends that are unknown now, since they may have been sent after the backup: 1',
+  );
   expect(await statesOf(target)).toEqual({
     [waiting]: 'queued pending t',
     [begun]: 'unknown unknown f',

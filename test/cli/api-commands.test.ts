@@ -331,7 +331,7 @@ describe('search and thread', () => {
     expect(await run(['search', 'nosuchwordanywhere'])).toEqual({
       exitCode: 0,
       stdout: '',
-      stderr: 'no email is like that\n',
+      stderr: 'no email matches\n',
     });
     expect((await run(['search', 'x', '--limit', '0'])).exitCode).toBe(2);
     expect((await run(['search', '--state', 'nonsense'])).exitCode).toBe(1);
@@ -390,6 +390,7 @@ describe('queue', () => {
        update emails set state = 'unknown', state_detail = 'the line broke' where id = $1`,
       [id],
     );
+    expect((await run(['queue'])).stderr).toContain('unknown whether they were sent: queue unknown lists them');
     const { stdout } = await run(['queue', 'unknown'], undefined, 120);
     expect(stdout).toContain(id);
     expect(stdout).toContain('the line broke');

@@ -206,15 +206,15 @@ describe('faults', () => {
     await end();
     expect(result.problem).toEqual(
       expect.arrayContaining([
-        'account default has 1 sends in the queue, and the first has been due for 2 h',
-        'the mailbox of account default was read 24 h ago, and 2 messages are to be taken',
+        'account default has 1 send in the queue, and the first has been due for 2 h',
+        'the mailbox of account default was read 24 h ago, with 2 messages to be taken',
         "the mailbox of account default can't be read: the password is wrong",
       ]),
     );
     expect(result.warning).toEqual(
       expect.arrayContaining([
-        'of 1 sends of account default it is not known whether they went out',
-        '1 received messages of account default were set aside',
+        'account default has 1 send of which it is not known whether the mail server took it',
+        'account default has 1 received message set aside',
       ]),
     );
   });

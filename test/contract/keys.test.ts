@@ -278,12 +278,17 @@ describe('a key', () => {
     expect((await ask(secret, '/api/threads')).status).toBe(200);
     const id = secret.slice(4, 16);
     const listed = await command('list');
-    expect(listed.stdout).toContain(`${id}; By hand; read; sales; never expires; `);
+    expect(listed.stdout).toMatch(new RegExp(`^${id}  By hand +read +sales +good +(20|never)`, 'm'));
+    const asJson = (await command('list', '--json')).stdout.trim().split('\n');
+    const idOf = (key: unknown) => (key as Made).id;
+    expect(asJson.map((line) => idOf(JSON.parse(line)))).toEqual(
+      ((await ask(null, '/api/keys')).json['keys'] as unknown[]).map(idOf),
+    );
     expect(listed.stdout).not.toContain(secret);
     const rotated = await command('rotate', id, '--overlap', '0');
     await waitUntil('it is rotated', async () => (await ask(secret, '/api/threads')).status === 401);
     expect((await ask(rotated.stdout.trim(), '/api/threads')).status).toBe(200);
-    expect((await command('revoke', id)).exitCode).toBe(0);
+    expect(await command('revoke', id)).toMatchObject({ exitCode: 0, stdout: `${id} is revoked\n` });
     await waitUntil('it is revoked', async () => {
       return (await ask(rotated.stdout.trim(), '/api/threads')).status === 401;
     });
@@ -291,6 +296,8 @@ describe('a key', () => {
     expect((await command('create', '--name', 'x', '--right', 'read', '--account', 'nobody')).exitCode).toBe(
       2,
     );
+    for (const time of ['2027-02-30', '2020-01-01', 'soon', '2027-01-31T12:00:00'])
+      expect((await command('create', '--name', 'x', '--right', 'read', '--expires', time)).exitCode).toBe(2);
     expect((await command('revoke', 'unknown')).exitCode).toBe(1);
   });
 });

@@ -77,7 +77,7 @@ it('finds nothing to change after an import, with defects and automatic mail amo
   const result = await run('reparse');
   expect(result).toMatchObject({ exitCode: 0, stderr: '' });
   expect(result.stdout).toBe(
-    '6 emails read: 0 changed, 6 as before, 0 recorded twice, 0 can not be parsed, 0 failed\n',
+    "6 emails read: 0 changed, 6 as before, 0 recorded twice, 0 that can't be parsed, 0 failed\n",
   );
   expect(await records()).toEqual(before);
 });
@@ -106,11 +106,11 @@ it('brings back an email of which only the bytes were kept, into its thread', as
   expect(dry.stdout).toContain(
     `${id}: message_id, in_reply_to, reference_ids, from_address, to_addresses, subject`,
   );
-  expect(dry.stdout).toContain('1 emails read: 1 would change');
+  expect(dry.stdout).toContain('1 email read: 1 would change');
   expect(await records()).toEqual(spoiled);
 
   const result = await run('reparse', '--defect', 'not_parsed');
-  expect(result.stdout).toContain('1 emails read: 1 changed');
+  expect(result.stdout).toContain('1 email read: 1 changed');
   expect(await records()).toEqual(before);
   // The thread that it had been in leads to the right one.
   const [alias] = await sql('select thread_id from thread_aliases where id = $1', [thread]);

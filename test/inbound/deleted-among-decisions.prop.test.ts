@@ -1,10 +1,12 @@
 /** A law of deleting: whatever was decided about threads, and whatever comes later, rethreading finds nothing to change. */
 import fc from 'fast-check';
+import { randomUUID } from 'node:crypto';
 import type pg from 'pg';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { dryRethread } from '../helpers/dry-rethread.ts';
 import { mail, newId, post, type Received } from '../helpers/inbound-mail.ts';
 import { createTestDatabase, type TestDatabase } from '../helpers/postgres.ts';
+import { sendJson } from '../helpers/running-service.ts';
 import { runs } from '../helpers/runs.ts';
 import { disposeService, startServiceProcess, type ServiceProcess } from '../helpers/service-process.ts';
 import { createTestPool } from '../helpers/test-pool.ts';
@@ -27,6 +29,8 @@ afterAll(async () => {
 /** Message-IDs; some no email has. */
 const IDS = 10;
 const id = fc.nat(IDS - 1);
+/** Sends that name different ones keep their threads apart. */
+const CUSTOMERS = [randomUUID(), randomUUID()];
 const step = fc.oneof(
   {
     weight: 4,
@@ -41,19 +45,36 @@ const step = fc.oneof(
     }),
   },
   { weight: 2, arbitrary: fc.record({ act: fc.constant('delete' as const), at: id }) },
+  {
+    weight: 2,
+    arbitrary: fc.record({
+      act: fc.constantFrom('sendInto' as const, 'sendAnswering' as const),
+      at: id,
+      customer: fc.constantFrom(null, ...CUSTOMERS),
+    }),
+  },
+  { weight: 1, arbitrary: fc.record({ act: fc.constant('deleteThread' as const), at: id }) },
 );
 
+type EmailRef = Pick<Received, 'id' | 'messageId'>;
 type Step = typeof step extends fc.Arbitrary<infer T> ? T : never;
 
-async function threadOf(email: Received): Promise<string | null> {
+async function threadOf(email: EmailRef): Promise<string | null> {
   const { rows } = await pool.query<{ thread_id: string }>('select thread_id from emails where id = $1', [
     email.id,
   ]);
   return rows[0]?.thread_id ?? null;
 }
 
+const SEND = { to: 'ada@customer.test', subject: 'Re: Angebot', text_body: 'ja' };
+
+async function remove(path: string): Promise<void> {
+  const { status } = await service.request(path, { method: 'DELETE' });
+  if (status !== 200 && status !== 404) throw new Error(`${status}`);
+}
+
 /** Decisions about emails that are gone, and those that change nothing, are refused; that is no matter here. */
-async function decide(kind: 'split' | 'move' | 'merge', email: Received, other: Received): Promise<void> {
+async function decide(kind: 'split' | 'move' | 'merge', email: EmailRef, other: EmailRef): Promise<void> {
   const [thread, another] = [await threadOf(email), await threadOf(other)];
   if (thread === null || another === null) return;
   const body =
@@ -84,7 +105,7 @@ const NAMED_AGAIN: Step[] = [
 it('leaves threads as rethreading would make them', async () => {
   const property = fc.asyncProperty(fc.array(step, { minLength: 8, maxLength: 24 }), async (steps) => {
     const ids = Array.from({ length: IDS }, newId);
-    const emails: Received[] = [];
+    const emails: EmailRef[] = [];
     for (const one of steps) {
       if (one.act === 'mail') {
         if (emails.length === IDS - 2) continue;
@@ -100,10 +121,26 @@ it('leaves threads as rethreading would make them', async () => {
       }
       const email = emails[one.at % Math.max(emails.length, 1)];
       if (email === undefined) continue;
-      if (one.act === 'delete') {
-        const { status } = await service.request(`/api/emails/${email.id}`, { method: 'DELETE' });
-        if (status !== 200 && status !== 404) throw new Error(`${status}`);
-      } else await decide(one.act, email, emails[one.other % emails.length]!);
+      switch (one.act) {
+        case 'delete':
+          await remove(`/api/emails/${email.id}`);
+          break;
+        case 'deleteThread':
+          await remove(`/api/threads/${(await threadOf(email)) ?? email.id}`);
+          break;
+        case 'sendInto':
+        case 'sendAnswering': {
+          const thread = await threadOf(email);
+          if (emails.length === IDS - 2 || (one.act === 'sendInto' && thread === null)) break;
+          const place = one.act === 'sendInto' ? { thread_id: thread } : { in_reply_to: email.messageId };
+          const sent = await sendJson(service, { ...SEND, ...place, customer_id: one.customer ?? undefined });
+          ids[emails.length] = sent.messageId;
+          emails.push(sent);
+          break;
+        }
+        default:
+          await decide(one.act, email, emails[one.other % emails.length]!);
+      }
       expect(await dryRethread(pool)).toEqual([]);
     }
     expect(await dryRethread(pool)).toEqual([]);

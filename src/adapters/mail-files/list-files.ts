@@ -121,8 +121,8 @@ async function listNamed(file: string, stats: BigIntStats, use: SpecialFolder | 
   return toListed(file, 'message', stats, null);
 }
 
-/** RFC 5322 §2.2: the name of a field and a colon. */
-const LOOKS_LIKE_MESSAGE = /^\s*[!-9;-~]{1,100}[ \t]*:/;
+/** RFC 5322 §2.2: the name of a field and a colon, behind a byte order mark (UTF-8) as editors write it. */
+const LOOKS_LIKE_MESSAGE = /^(?:\u00ef\u00bb\u00bf)?\s*[!-9;-~]{1,100}[ \t]*:/;
 
 async function readBeginning(file: string): Promise<Buffer> {
   const handle = await openRegular(file);

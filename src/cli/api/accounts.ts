@@ -44,7 +44,7 @@ function whatIsWrong(account: AccountJson): string | null {
     ofMailbox?.reason ??
     warning ??
     (copies.failed > 0
-      ? `${copies.failed} copies of sent mail failed: ${copies.last_error?.reason ?? ''}`
+      ? `copies of sent mail that failed: ${copies.failed}; ${copies.last_error?.reason ?? ''}`
       : null)
   );
 }

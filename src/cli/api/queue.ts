@@ -79,13 +79,17 @@ export const queueCommand = defineCommand({
     if (states !== undefined) {
       if (id !== undefined) throw new UsageError(`there is nothing to do with ${id}`);
       const most = readLimit(limit);
-      const rows = await listStates(await openApi(url, context), states, account, most);
+      const api = await openApi(url, context);
+      const rows = await listStates(api, states, account, most);
       printListing(context.output, {
         rows,
         columns: COLUMNS,
         none: action === 'list' ? 'nothing waits to be sent' : `no email is ${action}`,
         asJson: json,
       });
+      if (action === 'list' && (await listStates(api, ['unknown'], account, 1)).length > 0) {
+        context.output.note('of some emails it is unknown whether they were sent: queue unknown lists them');
+      }
       return 'done';
     }
     if (!ACTIONS.some((known) => known === action)) {

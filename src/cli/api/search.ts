@@ -54,7 +54,7 @@ export const searchCommand = defineCommand({
     const rows = await collect(
       api.list<EmailJson>({ path: path('api', 'emails'), query, field: 'emails', limit: most }),
     );
-    printListing(context.output, { rows, columns: COLUMNS, none: 'no email is like that', asJson: json });
+    printListing(context.output, { rows, columns: COLUMNS, none: 'no email matches', asJson: json });
     return 'done';
   },
 });

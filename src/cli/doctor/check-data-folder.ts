@@ -122,7 +122,7 @@ async function ofRunningService({ metricsListen }: Config, signal: AbortSignal):
   if (entries === 0) return [ok('the journal is empty')];
   return [
     warning(
-      `${entries} sends in the journal are not in the database yet`,
+      `the journal has ${formatCount(entries, 'send')} that the database lacks`,
       'A few are usual under load; if they stay, see what the log says of the database.',
     ),
   ];

@@ -4,7 +4,7 @@ import { createMailboxStatusStore } from '../../adapters/postgres/mailboxes/mail
 import { createReadFigures } from '../../adapters/postgres/metrics/read-figures.ts';
 import type { AccountFigures } from '../../app/metrics/figures.ts';
 import type { Config } from '../../config/config.ts';
-import { formatSeconds } from '../api/format.ts';
+import { formatCount, formatSeconds } from '../api/format.ts';
 import { ok, problem, warning, type Check, type Finding } from './finding.ts';
 import type { PatientData } from './patient-data.ts';
 
@@ -53,7 +53,7 @@ export function checkWork(config: Config, data: PatientData): Check {
         ...(webhooks.failed > 0
           ? [
               problem(
-                `${webhooks.failed} webhooks were paused because their endpoints failed`,
+                `${formatCount(webhooks.failed, 'webhook')} paused because the endpoint failed`,
                 'Fix the endpoints, then: email-worker webhooks resume <id>.',
               ),
             ]
@@ -61,7 +61,7 @@ export function checkWork(config: Config, data: PatientData): Check {
         ...(eventsWaiting > EVENTS_WARNING
           ? [
               warning(
-                `${eventsWaiting} events are not told yet`,
+                `${formatCount(eventsWaiting, 'event')} to be told still`,
                 'If it stays so, see what the log says of events.',
               ),
             ]
@@ -75,16 +75,16 @@ function ofAccount(account: AccountFigures, readsMailbox: boolean, pollSeconds: 
   const { accountId: id, queued, oldestDueSeconds: due, unknownSends, quarantined, mailboxWaiting } = account;
   const findings: Finding[] = [];
   if (due > DUE_WARNING_S) {
-    const text = `account ${id} has ${queued} sends in the queue, and the first has been due for ${formatSeconds(due)}`;
+    const text = `account ${id} has ${formatCount(queued, 'send')} in the queue, and the first has been due for ${formatSeconds(due)}`;
     const advice = 'See that the service runs and its mail server takes mail: email-worker queue.';
     findings.push(due > DUE_PROBLEM_S ? problem(text, advice) : warning(text, advice));
   } else {
-    findings.push(ok(`account ${id} has ${queued} sends in the queue`));
+    findings.push(ok(`account ${id} has ${formatCount(queued, 'send')} in the queue`));
   }
   if (unknownSends > 0) {
     findings.push(
       warning(
-        `of ${unknownSends} sends of account ${id} it is not known whether they went out`,
+        `account ${id} has ${formatCount(unknownSends, 'send')} of which it is not known whether the mail server took it`,
         'Look with email-worker queue unknown, ask the mail server, and resolve them.',
       ),
     );
@@ -92,7 +92,7 @@ function ofAccount(account: AccountFigures, readsMailbox: boolean, pollSeconds: 
   if (quarantined > 0) {
     findings.push(
       warning(
-        `${quarantined} received messages of account ${id} were set aside`,
+        `account ${id} has ${formatCount(quarantined, 'received message')} set aside`,
         'GET /api/quarantine says why; the page shows them as well.',
       ),
     );
@@ -114,7 +114,7 @@ function ofLag(
       ),
     ];
   const late = lag - pollSeconds;
-  const text = `the mailbox of account ${id} was read ${formatSeconds(lag)} ago, and ${waiting} messages are to be taken`;
+  const text = `the mailbox of account ${id} was read ${formatSeconds(lag)} ago, with ${formatCount(waiting, 'message')} to be taken`;
   const advice = 'See that the service runs: email-worker accounts says what is wrong.';
   if (late > LAG_PROBLEM_S) return [problem(text, advice)];
   return [late > LAG_WARNING_S ? warning(text, advice) : ok(text)];

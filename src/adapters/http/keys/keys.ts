@@ -2,17 +2,17 @@
  * Keys of the API: GET and POST /api/keys, GET and DELETE /api/keys/{id}, POST /api/keys/{id}/rotate. The secret of a key is told
  * once, when it is made or rotated.
  */
-import type { StoredKey } from '../../../app/keys/key-ports.ts';
 import type { KeyWithSecret } from '../../../app/keys/use-cases.ts';
 import { RIGHTS } from '../../../core/keys/rights.ts';
 import type { HttpContext, HttpServer } from '../answers/context.ts';
 import { JSON_BODY_ERRORS, optionalJsonBody, smallJsonBody } from '../body/json-body.ts';
 import { callerOf } from '../connections/auth.ts';
-import { AuthorSchema, toAuthorJson } from '../schemas/author.ts';
+import { AuthorSchema } from '../schemas/author.ts';
 import { RightName } from '../schemas/right.ts';
 import { errorResponses } from '../schemas/error-schemas.ts';
 import { AccountId, PAGE_PARAMETERS, pageSchema, toPageRequest } from '../schemas/page-schemas.ts';
 import { jsonResponse, NullableTimestamp, record, Timestamp, toMoment } from '../schemas/schemas.ts';
+import { toKeyJson } from './key-json.ts';
 
 const MAX_NAME_CHARS = 100;
 const MAX_ACCOUNTS = 100;
@@ -239,18 +239,3 @@ export function registerKeyRoutes(
 }
 
 const toSecretJson = ({ key, secret }: KeyWithSecret) => ({ key: toKeyJson(key), secret });
-
-function toKeyJson(key: StoredKey) {
-  return {
-    id: key.id,
-    name: key.name,
-    rights: [...key.rights],
-    account_ids: key.accounts === null ? null : [...key.accounts],
-    created_at: key.createdAt.toISOString(),
-    created_by: toAuthorJson(key.createdBy),
-    expires_at: key.expiresAt?.toISOString() ?? null,
-    last_used_at: key.lastUsedAt?.toISOString() ?? null,
-    revoked_at: key.revokedAt?.toISOString() ?? null,
-    old_secret_until: key.oldSecretUntil?.toISOString() ?? null,
-  };
-}

@@ -2,7 +2,8 @@
  * Header fields of received mail: RFC 5322 §2.2, with the UTF-8 of RFC 6532. Lenient.
  *
  * Seen in practice, and accepted: bare LF, 8-bit text without a charset, white space before the colon, a line
- * `From someone …` of mbox on top, lines that are no fields, a missing empty line before the body, and empty lines in front.
+ * `From someone …` of mbox on top, lines that are no fields, a missing empty line before the body, and empty lines or a byte order
+ * mark in front.
  */
 import { decodeKnownCharset, decodeUtf8, knownCharset } from '../text/charset.ts';
 import { isMadeUpMessageId, normaliseMessageId, toMessageId } from '../../message/message-id.ts';
@@ -34,6 +35,8 @@ export interface HeaderBlock {
 // RFC 5322 §2.2 and §3.6.8; white space before the colon by §4.5.
 const FIELD = /^([!-9;-~]{1,200})[ \t]*:/;
 const MBOX_LINE = /^>?From /;
+/** In UTF-8, as latin1. Editors write it. */
+const BYTE_ORDER_MARK = '\u00ef\u00bb\u00bf';
 
 /** Fields that a header below a broken line is recognised by. */
 const COMMON_FIELD =
@@ -91,12 +94,13 @@ export function parseHeaderBlock(block: Buffer, maxFields = Number.POSITIVE_INFI
 }
 
 /**
- * Where the fields of a header begin: behind the empty lines in front of it, where there are some. null when there are, and what follows
- * is no header, which has a field at once and one that is common.
+ * Where the fields of a header begin: behind a byte order mark, and behind the empty lines in front of it, where there are some. null
+ * when there are, and what follows is no header, which has a field at once and one that is common.
  */
 export function startOfFields(text: string): number | null {
-  const start = /^(?:\r?\n)*/.exec(text)?.[0].length ?? 0;
-  if (start === 0) return 0;
+  const marked = text.startsWith(BYTE_ORDER_MARK) ? BYTE_ORDER_MARK.length : 0;
+  const start = marked + (/^(?:\r?\n)*/.exec(text.slice(marked))?.[0].length ?? 0);
+  if (start === marked) return start;
   const end = text.slice(start).search(/\n\r?\n/);
   const header = text.slice(start, end === -1 ? text.length : start + end);
   return FIELD.test(header) && startOfLastCommonField(header) !== -1 ? start : null;

@@ -9,8 +9,9 @@ const LF = 0x0a;
 const CR = 0x0d;
 const EMPTY = Buffer.alloc(0);
 
-/** A field, and behind its CR another one, a folded line or the end of the header. */
-const HEADER_WITH_CR = /^\r*[!-9;-~]{1,200}[ \t]*:[^\r]*\r(?:[!-9;-~]{1,200}[ \t]*:|[ \t\r])/;
+/** Behind a byte order mark (UTF-8): a field, and behind its CR another one, a folded line or the end of the header. */
+const HEADER_WITH_CR =
+  /^(?:\u00ef\u00bb\u00bf)?\r*[!-9;-~]{1,200}[ \t]*:[^\r]*\r(?:[!-9;-~]{1,200}[ \t]*:|[ \t\r])/;
 
 /** Chunk borders leave no trace. */
 export class LineEnds {

@@ -10,6 +10,7 @@ import { expectCpuBelow } from '../../../../test/readers/cpu-time.ts';
 import { MessageLimitError } from './message-limit-error.ts';
 import { createMessageParser, parseMessage } from './parse.ts';
 import type { ParsedMessage } from './parsed-message.ts';
+import { shortenHeader } from './shorten-header.ts';
 
 describe('parseMessage', () => {
   it.each(EML_FIXTURES.map(({ name, raw }) => [name, raw] as const))('reads %s', (name, raw) => {
@@ -143,6 +144,20 @@ describe('parseMessage', () => {
       references: ['a@x.test', 'b@x.test', 'c@x.test'],
     });
     expect(message.defects).toContain('duplicate_field');
+  });
+
+  it.each(['', '\r\n'])('skips a byte order mark in front of the header, and %j', (empty) => {
+    const raw = Buffer.from(`\ufeff${empty}Message-ID: <a@x.test>\r\nFrom: a@x.test\r\nSubject: s\r\n\r\nt`);
+    for (const message of [parseMessage(raw), inBytes(raw)]) {
+      expect(message).toMatchObject({
+        messageId: 'a@x.test',
+        subject: 's',
+        text: 't',
+        sizeBytes: raw.length,
+      });
+      expect(message.defects).toEqual(['missing_date']);
+    }
+    expect(shortenHeader(raw).toString()).toContain('message-id: <a@x.test>\r\n');
   });
 
   describe('empty lines in front of the header', () => {

@@ -46,8 +46,7 @@ export function shortenHeader(bytes: Buffer): Buffer {
   const block = bytes.subarray(0, MAX_HEADER_BYTES);
   /** The field that gets continuation lines; null: they are left out. */
   let current: Field | null = null;
-  const isEmptyFirst = block[0] === LF || (block[0] === CR && block[1] === LF);
-  const start = isEmptyFirst ? (startOfFields(block.toString('latin1')) ?? block.length) : 0;
+  const start = startOfFields(block.toString('latin1')) ?? block.length;
   for (let at = start; at < block.length;) {
     const lf = block.indexOf(LF, at);
     const end = lf === -1 ? block.length : lf;
