@@ -33,10 +33,14 @@ interface Piece {
 
 /** Reads a field's value, unfolded. */
 export function readParameters(text: string): ParameterisedValue {
-  const [head, ...rest] = splitPieces(text);
   const plain = new Map<string, string>();
   const sections = new Map<string, Map<number, Section>>();
-  for (const piece of rest) {
+  let head: Piece | null = null;
+  for (const piece of splitPieces(text)) {
+    if (head === null) {
+      head = piece;
+      continue;
+    }
     const equals = piece.bare.indexOf('=');
     const [, name = '', index, star] =
       SECTION_NAME.exec(piece.bare.slice(0, equals).trim().toLowerCase()) ?? [];
@@ -55,7 +59,7 @@ export function readParameters(text: string): ParameterisedValue {
   }
   // RFC 2231 §4: the extended form says more than a plain one of the same name.
   for (const [name, list] of sections) plain.set(name, joinSections(list));
-  return { value: head === undefined ? '' : readHead(head), parameters: plain };
+  return { value: head === null ? '' : readHead(head), parameters: plain };
 }
 
 /** RFC 2231 §4.1: charset and language stand in the first section; a missing section ends the value. */
@@ -126,20 +130,20 @@ function isNameWithComment(value: string, whole: string): boolean {
 
 /**
  * Splits at `;`, but not within quotes and comments. A quote or a parenthesis that is never closed is an ordinary character, and so
- * are those behind it of its kind.
+ * are those behind it of its kind. One by one: a hostile field has hundreds of thousands.
  */
-function splitPieces(text: string): readonly Piece[] {
-  const pieces: Piece[] = [];
+function* splitPieces(text: string): Generator<Piece> {
   let bare = '';
   let bareTo = 0;
   let start = 0;
   let hasComments = true;
-  const endPiece = (end: number): void => {
-    bare += text.slice(bareTo, end);
-    pieces.push({ text: text.slice(start, end), bare });
+  const pieceTo = (end: number): Piece => {
+    const piece = text.slice(start, end);
+    const found = { text: piece, bare: bareTo === start ? piece : bare + text.slice(bareTo, end) };
     bare = '';
     start = end + 1;
     bareTo = start;
+    return found;
   };
   for (let at = 0; at < text.length; at++) {
     const character = text.charAt(at);
@@ -147,7 +151,7 @@ function splitPieces(text: string): readonly Piece[] {
       const end = endOfQuoted(text, at);
       if (end === -1) {
         for (let next = text.indexOf(';', at); next !== -1; next = text.indexOf(';', next + 1))
-          endPiece(next);
+          yield pieceTo(next);
         break;
       }
       at = end;
@@ -158,10 +162,9 @@ function splitPieces(text: string): readonly Piece[] {
       bare += text.slice(bareTo, at) + ' '.repeat(end + 1 - at);
       bareTo = end + 1;
       at = end;
-    } else if (character === ';') endPiece(at);
+    } else if (character === ';') yield pieceTo(at);
   }
-  endPiece(text.length);
-  return pieces;
+  yield pieceTo(text.length);
 }
 
 /** The closing parenthesis of a comment, which may hold others; -1 when there is none. */
