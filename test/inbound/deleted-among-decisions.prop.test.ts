@@ -102,6 +102,17 @@ const NAMED_AGAIN: Step[] = [
   { act: 'mail', references: [5, 0, 2] },
 ];
 
+/** The Message-ID of the deleted email came into a thread that was decided to be apart from it. */
+const SPLIT_OFF: Step[] = [
+  { act: 'mail', references: [2] },
+  { act: 'sendInto', at: 0, customer: null },
+  { act: 'mail', references: [9] },
+  { act: 'split', at: 1, other: 5 },
+  { act: 'mail', references: [1, 9] },
+  { act: 'delete', at: 1 },
+  { act: 'sendAnswering', at: 1, customer: null },
+];
+
 it('leaves threads as rethreading would make them', async () => {
   const property = fc.asyncProperty(fc.array(step, { minLength: 8, maxLength: 24 }), async (steps) => {
     const ids = Array.from({ length: IDS }, newId);
@@ -145,5 +156,9 @@ it('leaves threads as rethreading would make them', async () => {
     }
     expect(await dryRethread(pool)).toEqual([]);
   });
-  await fc.assert(property, { numRuns: runs(20), examples: [[NAMED_AGAIN]], endOnFailure: true });
+  await fc.assert(property, {
+    numRuns: runs(20),
+    examples: [[NAMED_AGAIN], [SPLIT_OFF]],
+    endOnFailure: true,
+  });
 }, 600_000);

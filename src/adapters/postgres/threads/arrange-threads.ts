@@ -7,6 +7,7 @@ import { groupByLinks, type Groups } from '../../../core/thread/link-graph.ts';
 import { planThreads, type Move, type ThreadPlan } from '../../../core/thread/plan-threads.ts';
 import { whyMoved, type Reason } from '../../../core/thread/why-moved.ts';
 import { joinCluster, makeThread, readClusters, type ThreadRow } from '../emails/thread-rows.ts';
+import { labelMessageIds } from './freeze-threads.ts';
 import { moveMessageIds } from './message-ids.ts';
 import { absorbThreads } from './move-threads.ts';
 import { moveEmails, setReasons } from './place-emails.ts';
@@ -138,6 +139,8 @@ export async function carryOut(
     const ending = plan.merged.filter(({ into }) => into === survivor).map(({ id }) => id);
     await absorbThreads(trx, survivor, ending);
   }
+  const left = labelsOfLeft(arrangement);
+  if (left.size > 0) await labelMessageIds(trx, accountId, left);
   await relinkCustomers(trx, [...new Set([...threads.map(({ id }) => id), ...plan.threadOf.values()])]);
   const emails = [...graph.emails.map(({ id }) => id), ...(arrival === null ? [] : [arrival.email.id])];
   const { written } = namesOf(graph);
@@ -146,6 +149,40 @@ export async function carryOut(
   if (graph.separations.length + groups.refused.length > 0) {
     await formCluster(trx, [...plan.threadOf.values()], threads);
   }
+}
+
+/**
+ * New labels for Message-IDs that were kept apart together with emails that are gone. They stay in their thread, or go with it where it
+ * ends: the emails there are the last ones that tell of them, so from now on they belong together.
+ */
+function labelsOfLeft({ graph, groups, plan }: Arrangement): ReadonlyMap<string, string> {
+  const left = [...groups.messageIds].flatMap(([id, group]) => {
+    const owner = graph.owners.get(id) ?? null;
+    return owner === null || plan.threadOf.has(group) ? [] : [{ id, owner }];
+  });
+  const given = new Map<string, string>();
+  if (left.length === 0) return given;
+  const labels = new Map<number | undefined, string>();
+  for (const [index, { label }] of graph.emails.entries())
+    if (label !== null) labels.set(groups.emails[index], label);
+  for (const [id, group] of groups.messageIds) {
+    const label = graph.messageIds.get(id) ?? null;
+    if (label !== null) labels.set(group, label);
+  }
+  const groupOf = new Map([...plan.threadOf].map(([group, threadId]) => [threadId, group]));
+  const into = new Map(plan.merged.map((merged) => [merged.id, merged.into]));
+  for (const { id, owner } of left) {
+    const group = groupOf.get(into.get(owner) ?? owner);
+    if (group === undefined) continue;
+    const label = labels.get(group) ?? randomUUID();
+    if (!labels.has(group)) {
+      labels.set(group, label);
+      const beside = [...groups.messageIds].find(([, other]) => other === group);
+      if (beside !== undefined) given.set(beside[0], label);
+    }
+    given.set(id, label);
+  }
+  return given;
 }
 
 /** Of these emails; those that were refused before keep their time. */

@@ -61,7 +61,8 @@ async function takeSeparations(trx: Executor, labels: readonly string[]): Promis
   return rows.map((row) => [row.label, row.other_label] as const);
 }
 
-async function labelMessageIds(
+/** @param labels of the Message-IDs */
+export async function labelMessageIds(
   trx: Executor,
   accountId: string,
   labels: ReadonlyMap<string, string>,
