@@ -390,7 +390,9 @@ describe('queue', () => {
        update emails set state = 'unknown', state_detail = 'the line broke' where id = $1`,
       [id],
     );
-    expect((await run(['queue'])).stderr).toContain('unknown whether they were sent: queue unknown lists them');
+    expect((await run(['queue'])).stderr).toContain(
+      'unknown whether they were sent: queue unknown lists them',
+    );
     const { stdout } = await run(['queue', 'unknown'], undefined, 120);
     expect(stdout).toContain(id);
     expect(stdout).toContain('the line broke');
