@@ -291,7 +291,9 @@ it('tells what the storage has lost, and has the rest', async () => {
   const made = await source.run('backup', place);
   expect(made).toMatchObject({ exitCode: 1 });
   expect(made.stderr).toContain('missing in the storage');
-  expect((await source.run('verify', place)).stdout).toContain('1 files were missing in the storage');
+  expect((await source.run('verify', place)).stdout).toContain(
+    'files missing in the storage when the backup was made: 1',
+  );
   const target = await createTarget();
   expect((await target.run('restore', place)).stdout).toContain(
     'files that records name but that were not in the backup: 1',
