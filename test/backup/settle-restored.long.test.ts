@@ -145,7 +145,9 @@ it('answers a repeat of a request that was under way, and sends nothing for it',
   await keys.claim(ended, fingerprint);
   await keys.complete(ended, { kind: 'failed', code: 'send_failed', details: 'no' });
   await backUp();
-  expect((await target.run('restore', place)).stdout).toContain('2 requests with an Idempotency-Key');
+  expect((await target.run('restore', place)).stdout).toContain(
+    'requests with an Idempotency-Key that were under way, and whose repeat sends nothing: 2',
+  );
 
   const restored = createIdempotencyKeys(poolOf(target), INSTANCE);
   const outcomeOf = async (key: string) => {
