@@ -2,11 +2,13 @@
 import { execFileSync } from 'node:child_process';
 import { statfsSync } from 'node:fs';
 
-const SIZE_BYTES = 2 * 1024 ** 3;
+/** Room beside what is used: hundreds of rounds, each of which stores some 10 MB, must not fill it by themselves. */
+const ROOM_BYTES = 2 * 1024 ** 3;
 
 export interface Disk {
   /** Leaves that much room. */
   fill(slackBytes: number): void;
+  /** Gives it room, whether it was filled or has grown. */
   free(): void;
   unmount(): void;
 }
@@ -16,22 +18,24 @@ export function mountDisk(folder: string): Disk | null {
   if (process.getuid?.() !== 0) return null;
   const mount = (options: string) =>
     execFileSync('mount', ['-t', 'tmpfs', '-o', options, 'tmpfs', folder], { stdio: 'pipe' });
+  const usedBytes = () => {
+    const { blocks, bfree, bsize } = statfsSync(folder);
+    return (blocks - bfree) * bsize;
+  };
   try {
-    mount(`size=${SIZE_BYTES}`);
+    mount(`size=${ROOM_BYTES}`);
   } catch {
     return null;
   }
   return {
     fill(slackBytes) {
-      const { blocks, bfree, bsize } = statfsSync(folder);
-      const used = (blocks - bfree) * bsize;
       try {
-        mount(`remount,size=${used + slackBytes}`);
+        mount(`remount,size=${usedBytes() + slackBytes}`);
       } catch {
         // More was written between the look and the mount; it stays as it was.
       }
     },
-    free: () => void mount(`remount,size=${SIZE_BYTES}`),
+    free: () => void mount(`remount,size=${usedBytes() + ROOM_BYTES}`),
     unmount: () => void execFileSync('umount', ['--lazy', folder]),
   };
 }

@@ -99,7 +99,10 @@ export class SentMailbox {
       'the copies were read',
       async () => (await countRead(database)) >= total,
       QUIET_TIMEOUT_MS,
-    ).catch(async () => found.push(`I10 ${await countRead(database)} of ${total} copies were read`));
+    ).catch(async () => {
+      const read = await countRead(database);
+      found.push(`I10 ${read} of ${total} copies were read: ${await tellUnread(database)}`);
+    });
 
     const sha256Of = new Map(accepted.map(({ messageId, sha256 }) => [messageId, sha256]));
     for (const { message_id: id, state } of rows) {
@@ -178,6 +181,28 @@ async function countRead(database: Database): Promise<number> {
      where b.path = '${PATH}' and m.email_id is not null`,
   );
   return Number(row?.['n']);
+}
+
+/** What is known of messages that were not read, and what the database is at: it says whether they wait for a lock. */
+async function tellUnread(database: Database): Promise<string> {
+  const messages = await database.query(
+    `select m.uid_validity, m.uid, m.tries, m.next_try_at, m.last_error, m.quarantined_at, m.expunged_at
+     from mailbox_messages m join mailboxes b on b.id = m.mailbox_id
+     where b.path = '${PATH}' and (m.email_id is null or m.expunged_at is not null) order by m.uid desc limit 5`,
+  );
+  const mailboxes = await database.query(
+    `select b.path, b.uid_validity, b.uid_next, b.message_count, b.last_success_at, b.last_error, b.last_error_at,
+       (select count(*) from mailbox_messages m where m.mailbox_id = b.id) as known
+     from mailboxes b`,
+  );
+  const accounts = await database.query(
+    'select owner, lease_until, last_attempt_at, next_attempt_at, last_error, now() from mailbox_accounts',
+  );
+  const sessions = await database.query(
+    `select pid, pg_blocking_pids(pid) as blocked_by, state, wait_event, xact_start, query_start, left(query, 80) as query
+     from pg_stat_activity where xact_start is not null and pid <> pg_backend_pid() order by xact_start limit 10`,
+  );
+  return JSON.stringify({ messages, mailboxes, accounts, sessions });
 }
 
 /** A copy is known again as the email that was sent. */
