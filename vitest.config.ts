@@ -4,13 +4,20 @@ import { defineConfig } from 'vitest/config';
 /** Rules and use cases, without a database, a mail server or a process of their own. */
 const RULES = 'src/{core,app,worker,config,service}/**/*.test.ts';
 const LONG = '**/*.long.test.ts';
-/** `npm run test:long` runs them with more cases, or more mail; see vitest.long.config.ts. */
+/**
+ * In `npm run test:long` alone; see vitest.long.config.ts. Random tests, which have more cases there, and what takes a quarter of all
+ * time and seldom breaks alone: ways through the page (`page.test.ts` stays), programs that are started and stopped, whole mailboxes.
+ */
 export const AT_LENGTH = [
-  'test/contract/{http-fuzz,service-fuzz}.test.ts',
+  'test/contract/{http-fuzz,service-fuzz,three-readers}.test.ts',
   'test/fuzz/readers.test.ts',
-  'test/e2e/{thread-oracle,mail-frame,safe-html}.test.ts',
-  'test/{inbound/real-mail,mailbox/dovecot}.test.ts',
+  'test/e2e/{dkim,full-log,mail-frame,npm-start,safe-html,shutdown,stop-while-starting,thread-oracle}.test.ts',
+  'test/{inbound/real-mail,import/reparse}.test.ts',
+  'test/mailbox/{dovecot,leases,set-aside,spread}.test.ts',
   'test/{inbound,mailbox,model,together}/*.prop.test.ts',
+  'test/page/{answer,before-sending,build,operate,send-again,templates,write}.test.ts',
+  'test/{client/browser,examples,erase/retention,events/historical}.test.ts',
+  'test/scripts/{prepare,statements}.test.ts',
 ];
 
 export const shared = {
@@ -32,7 +39,6 @@ const APART = [
   'src/adapters/http/memory.test.ts',
   'src/adapters/reading/*.test.ts',
   'test/imap/{dovecot,hostile-server,many-sessions}.test.ts',
-  'test/mailbox/leases.test.ts',
 ];
 
 /** `npm test`: all projects. `npm run test:unit`: the first. What takes longest is in vitest.long.config.ts. */
