@@ -186,7 +186,10 @@ it('gives no event an id that another one may have had, and tells readers that s
     expect(Number.isSafeInteger(position)).toBe(true);
   }
   // Not from the first event: a day may have begun since the restore, and events have begun anew with it.
-  const [clock] = await query(target.database.connectionString, 'select upper(lost)::text as first from event_clock');
+  const [clock] = await query(
+    target.database.connectionString,
+    'select upper(lost)::text as first from event_clock',
+  );
   const first = Number(clock!['first']);
   expect(after.events[0]!.position).toBeGreaterThan(first);
   for (const cursor of [lost.events[0]!.position, lost.next, first - 1]) {
