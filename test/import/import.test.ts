@@ -97,7 +97,7 @@ describe('formats', () => {
     expect(third.stdout).toContain('imported 1, known before 2, failed 0');
   });
 
-  it('an email without a Date was received when its separator or file says', async () => {
+  it('an email without a Date was received when its separator or file says', { tags: ['long'] }, async () => {
     const undated = (name: string) => `Message-ID: <${name}@x.test>\nFrom: a@x.test\nSubject: ${name}\n\nx\n`;
     await mkdir(place(), { recursive: true });
     await writeFile(place('box'), joinMbox([undated('a')]));
@@ -117,27 +117,31 @@ describe('folders', () => {
       (await recorded()).map(({ message_id: id, direction }) => [id.slice(0, 2), direction]),
     );
 
-  it('with the name of a Sent folder hold sent mail; drafts, junk and trash are left out, and counted', async () => {
-    const maildir = await makeMaildir(place('Maildir'));
-    await writeFile(path.join(maildir, 'cur', '1.M1.host:2,S'), mailOf(1, 0));
-    await writeFile(path.join(maildir, 'cur', '9.M9.host:2,DS'), mailOf(9, 0));
-    const folders = ['.Gesendete Objekte', '.INBOX.Sent', '.Drafts', '.Spam', '.Trash.Sent', '.Kunden'];
-    for (const [index, name] of folders.entries()) {
-      const folder = await makeMaildir(path.join(maildir, name));
-      await writeFile(path.join(folder, 'cur', '1.M1.host:2,S'), mailOf(index + 2, 0));
-    }
-    const { stdout, exitCode } = await runImport([place()]);
-    expect(exitCode).toBe(0);
-    expect(stdout).toContain(
-      'imported 4, known before 0, failed 0, files of drafts left out 2, files of junk left out 1, files of trash left out 1',
-    );
-    expect(await directions()).toEqual({ c1: 'inbound', c2: 'outbound', c3: 'outbound', c7: 'inbound' });
-    // Named, the trash is wanted.
-    await runImport([path.join(maildir, '.Spam')]);
-    expect(await directions()).toMatchObject({ c5: 'inbound' });
-  });
+  it(
+    'with the name of a Sent folder hold sent mail; drafts, junk and trash are left out, and counted',
+    { tags: ['long'] },
+    async () => {
+      const maildir = await makeMaildir(place('Maildir'));
+      await writeFile(path.join(maildir, 'cur', '1.M1.host:2,S'), mailOf(1, 0));
+      await writeFile(path.join(maildir, 'cur', '9.M9.host:2,DS'), mailOf(9, 0));
+      const folders = ['.Gesendete Objekte', '.INBOX.Sent', '.Drafts', '.Spam', '.Trash.Sent', '.Kunden'];
+      for (const [index, name] of folders.entries()) {
+        const folder = await makeMaildir(path.join(maildir, name));
+        await writeFile(path.join(folder, 'cur', '1.M1.host:2,S'), mailOf(index + 2, 0));
+      }
+      const { stdout, exitCode } = await runImport([place()]);
+      expect(exitCode).toBe(0);
+      expect(stdout).toContain(
+        'imported 4, known before 0, failed 0, files of drafts left out 2, files of junk left out 1, files of trash left out 1',
+      );
+      expect(await directions()).toEqual({ c1: 'inbound', c2: 'outbound', c3: 'outbound', c7: 'inbound' });
+      // Named, the trash is wanted.
+      await runImport([path.join(maildir, '.Spam')]);
+      expect(await directions()).toMatchObject({ c5: 'inbound' });
+    },
+  );
 
-  it('with --received hold received mail, whatever their names', async () => {
+  it('with --received hold received mail, whatever their names', { tags: ['long'] }, async () => {
     const sent = await makeMaildir(place('Maildir', '.Sent'));
     await writeFile(path.join(sent, 'cur', '1.M1.host:2,DS'), mailOf(1, 0));
     await writeFile(place('Sent Items.mbox'), joinMbox([mailOf(2, 0)]));
@@ -150,11 +154,12 @@ describe('folders', () => {
     expect(await runImport([place(), '--received', '--sent'])).toMatchObject({ exitCode: 2 });
   });
 
-  it('that are mbox files are told by their names, and so is a path', async () => {
+  it('that are mbox files are told by their names, and so is a path', { tags: ['long'] }, async () => {
     await mkdir(place('Sent.sbd'), { recursive: true });
     await mkdir(place('Junk E-Mail'), { recursive: true });
     await writeFile(place('Sent.sbd', '2025'), joinMbox([mailOf(1, 0)]));
-    await writeFile(place('INBOX'), joinMbox([mailOf(2, 0)]));
+    // As an editor saved it.
+    await writeFile(place('INBOX'), `\ufeff${joinMbox([mailOf(2, 0)])}`);
     await writeFile(place('Junk E-Mail', 'a.eml'), mailOf(3, 0));
     await writeFile(place('Sent-1'), joinMbox([mailOf(4, 0)]));
     await writeFile(place('Entwürfe.mbox'), joinMbox([mailOf(5, 0), mailOf(6, 0)]));
@@ -179,7 +184,7 @@ describe('options', () => {
     expect((await recorded()).map(({ direction }) => direction)).toEqual(['outbound']);
   });
 
-  it('marks as read what its file says, else all but with --unread', async () => {
+  it('marks as read what its file says, else all but with --unread', { tags: ['long'] }, async () => {
     const withStatus = (number: number, status: string) =>
       mailOf(number, 0).replace('\n\n', `\nStatus: ${status}\n\n`);
     await writeMails(place(), [mailOf(1, 0), withStatus(2, 'O')]);
@@ -205,7 +210,7 @@ describe('options', () => {
     expect(await unread()).toEqual(['c1', 'c5', 'c6', 'c8', 'c9']);
   });
 
-  it('--since leaves older ones out', async () => {
+  it('--since leaves older ones out', { tags: ['long'] }, async () => {
     await writeMails(place(), [mailOf(1, 0), mailOf(1, 30)]);
     const { stdout } = await runImport([place(), '--since', '2026-01-05T10:15:00Z']);
     expect(stdout).toContain('imported 1, known before 0, failed 0, older than wanted 1');
@@ -275,7 +280,7 @@ describe('a file that cannot be imported', () => {
     expect(again.stdout).toContain('imported 1, known before 1, failed 0');
   });
 
-  it('an empty file is named and is not a failure', async () => {
+  it('an empty file is named and is not a failure', { tags: ['long'] }, async () => {
     await mkdir(place(), { recursive: true });
     await writeFile(place('empty.eml'), '');
     await writeFile(place('box'), `From a@x.test Mon Jan  5 10:00:00 2026\n\n${joinMbox([mailOf(1, 0)])}`);
@@ -294,7 +299,7 @@ describe('a file that cannot be imported', () => {
     expect((await runImport([place()])).stdout).toContain('imported 1, known before 0, failed 0');
   });
 
-  it('an email that was deleted stays away, until it is to be restored', async () => {
+  it('an email that was deleted stays away, until it is to be restored', { tags: ['long'] }, async () => {
     await mkdir(place(), { recursive: true });
     await writeFile(place('box'), joinMbox([mailOf(1, 0), mailOf(2, 0)]));
     await runImport([place('box')]);
@@ -318,7 +323,7 @@ describe('a file that cannot be imported', () => {
     expect((await runImport([place('copy'), '--restore'])).stdout).toContain('imported 0, known before 2');
   });
 
-  it('an mbox file that became shorter is read from its beginning', async () => {
+  it('an mbox file that became shorter is read from its beginning', { tags: ['long'] }, async () => {
     await mkdir(place(), { recursive: true });
     await writeFile(place('box'), joinMbox([mailOf(1, 0), mailOf(2, 0)]));
     await runImport([place('box')]);

@@ -1,7 +1,7 @@
 /** `MailFiles` on the file system. Nothing is written or locked: no program should deliver into the files meanwhile. */
 import { createHash } from 'node:crypto';
 import type { MailFile, MailFiles } from '../../app/import/import-ports.ts';
-import { isMboxStart } from '../../core/mbox/split-mbox.ts';
+import { isSeparatorStart } from '../../core/mbox/split-mbox.ts';
 import { listMailFiles } from './list-files.ts';
 import { openRegular } from './open-regular.ts';
 
@@ -39,7 +39,7 @@ async function digestBefore({ path }: MailFile, position: number): Promise<strin
     const wanted = position - begin + BEGIN_BYTES;
     const { buffer, bytesRead } = await handle.read(Buffer.alloc(wanted), 0, wanted, begin);
     const after = buffer.subarray(position - begin, bytesRead);
-    if (bytesRead < position - begin || (after.length > 0 && !isMboxStart(after))) return null;
+    if (bytesRead < position - begin || (after.length > 0 && !isSeparatorStart(after))) return null;
     return createHash('sha256')
       .update(buffer.subarray(0, position - begin))
       .digest('hex');

@@ -29,12 +29,16 @@ const line = fc.oneof(
 const text = fc
   .array(fc.tuple(line, lineEnd), { maxLength: 12 })
   .map((lines) => lines.map(([content, end]) => content + end).join(''));
+/** Also behind a byte order mark, or a part of one. */
+const file = fc
+  .tuple(fc.constantFrom('', '', '\xef', '\xef\xbb', '\xef\xbb\xbf'), text)
+  .map(([begin, rest]) => begin + rest);
 const sizes = fc.array(fc.nat({ max: 9 }), { maxLength: 60 });
 
 describe('mbox', () => {
   it('borders of chunks do not matter', () => {
     fc.assert(
-      fc.property(text, sizes, (file, sizes) => {
+      fc.property(file, sizes, (file, sizes) => {
         expect(splitMbox(file, sizes)).toEqual(splitMbox(file));
       }),
       { numRuns: runs(2000) },

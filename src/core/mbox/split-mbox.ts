@@ -43,6 +43,8 @@ const LF = 0x0a;
 const CR = 0x0d;
 const GREATER = 0x3e;
 const FROM = Buffer.from('From ');
+/** Of UTF-8, which editors write in front of a file. It is the file's, not the first message's. */
+const BYTE_ORDER_MARK = Buffer.from('\ufeff');
 
 /**
  * @param offset of the first byte that is written, when the file is read from there; a separator has to stand there
@@ -51,10 +53,18 @@ export function createMboxSplitter(offset = 0): MboxSplitter {
   return new Splitter(offset);
 }
 
-/** Whether a file that begins like this (5 octets are enough) is an mbox file. Empty lines before it do not count. */
+/** Whether a file that begins like this (8 octets are enough) is an mbox file. Empty lines before it do not count. */
 export function isMboxStart(bytes: Buffer): boolean {
-  return bytes.subarray(0, FROM.length).equals(FROM);
+  const begin = startsWith(bytes, BYTE_ORDER_MARK) ? BYTE_ORDER_MARK.length : 0;
+  return startsWith(bytes.subarray(begin), FROM);
 }
+
+/** Whether a separator may begin like this; 5 octets are enough. */
+export function isSeparatorStart(bytes: Buffer): boolean {
+  return startsWith(bytes, FROM);
+}
+
+const startsWith = (bytes: Buffer, begin: Buffer): boolean => bytes.subarray(0, begin.length).equals(begin);
 
 /** The line at the position may be a separator. */
 type Look = 'more' | 'no' | { readonly length: number; readonly line: string };
@@ -115,6 +125,11 @@ class Splitter implements MboxSplitter {
     if (this.#inLine) return this.#copyLine(data, position);
     if (this.#inQuotes) return this.#copyQuotes(data, position, isEnd);
     const first = data[position];
+    if (this.#offset + position === 0 && first === BYTE_ORDER_MARK[0]) {
+      const begin = data.subarray(0, BYTE_ORDER_MARK.length);
+      if (begin.equals(BYTE_ORDER_MARK)) return begin.length;
+      if (!isEnd && startsWith(BYTE_ORDER_MARK, begin)) return null;
+    }
     if (first === LF) return this.#holdEmptyLine(data, position, 1);
     if (first === CR) {
       if (position + 1 === data.length && !isEnd) return null;
