@@ -7,6 +7,7 @@ const LONG = '**/*.long.test.ts';
 /**
  * In `npm run test:long` alone; see vitest.long.config.ts. Random tests, which have more cases there, and what takes a quarter of all
  * time and seldom breaks alone: ways through the page (`page.test.ts` stays), programs that are started and stopped, whole mailboxes.
+ * Single tests of other files have the tag `long` for the same reason; see vitest.tagged.config.ts.
  */
 export const AT_LENGTH = [
   'test/contract/{http-fuzz,service-fuzz,three-readers}.test.ts',
@@ -16,12 +17,19 @@ export const AT_LENGTH = [
   'test/mailbox/{dovecot,leases,set-aside,spread}.test.ts',
   'test/{inbound,mailbox,model,together}/*.prop.test.ts',
   'test/page/{answer,before-sending,build,operate,send-again,templates,write}.test.ts',
+  'src/adapters/http/memory.test.ts',
   'test/{client/browser,examples,erase/retention,events/historical}.test.ts',
   'test/scripts/{prepare,statements}.test.ts',
 ];
 
 export const shared = {
   globalSetup: ['test/helpers/global-setup.ts'],
+  tags: [
+    {
+      name: 'long',
+      description: 'Takes seconds alone. `npm test` leaves it out, `npm run test:long` runs it.',
+    },
+  ],
   reporters: ['default', './test/helpers/closing-line-reporter.ts'],
   // More than cores: many tests wait for a process that starts, or for a time to pass.
   maxWorkers: availableParallelism() + 2,
@@ -35,11 +43,7 @@ export const shared = {
  * A process of their own: they measure the memory of their process or look at its children. All others share one for
  * each worker, since a process and modules for each file would take longer than most tests.
  */
-const APART = [
-  'src/adapters/http/memory.test.ts',
-  'src/adapters/reading/*.test.ts',
-  'test/imap/{dovecot,hostile-server,many-sessions}.test.ts',
-];
+const APART = ['src/adapters/reading/*.test.ts', 'test/imap/{dovecot,hostile-server,many-sessions}.test.ts'];
 
 /** `npm test`: all projects. `npm run test:unit`: the first. What takes longest is in vitest.long.config.ts. */
 export default defineConfig({

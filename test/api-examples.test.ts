@@ -27,7 +27,7 @@ it('docs/api.md has an example of each operation', () => {
   expect(operations.filter((name) => !new RegExp(`^# .*\\b${name}\\b`, 'm').test(script))).toEqual([]);
 });
 
-it('each command of docs/api.md is carried out', async () => {
+it('each command of docs/api.md is carried out', { tags: ['long'] }, async () => {
   const { stdout } = await promisify(execFile)('bash', ['-euo', 'pipefail', '-c', script], {
     env: { ...process.env, BASE: service.url, SECRET: TEST_SECRET },
   });

@@ -49,7 +49,7 @@ describe('arguments', () => {
     expect(await readdir(dataDir)).toEqual([]);
   });
 
-  it('say in a clone what works in a clone', async () => {
+  it('say in a clone what works in a clone', { tags: ['long'] }, async () => {
     const dataDir = await makeDataDir();
     const env = { npm_lifecycle_event: 'cli', npm_package_name: 'email-worker' };
     const run = (...args: readonly string[]) => runCommand(args, { dataDir, env });
@@ -68,7 +68,7 @@ describe('arguments', () => {
     expect(await readdir(dataDir)).toEqual([]);
   });
 
-  it('a configuration that cannot be used is named, and fails', async () => {
+  it('a configuration that cannot be used is named, and fails', { tags: ['long'] }, async () => {
     const dataDir = await makeDataDir();
     const result = await runCommand(['import', '.'], { dataDir, env: { DATABASE_POOL_SIZE: 'many' } });
     expect(result).toMatchObject({ exitCode: 1, stdout: '' });
@@ -77,7 +77,7 @@ describe('arguments', () => {
 });
 
 describe('data', () => {
-  it('is opened without a service, beside one, and beside another command', async () => {
+  it('is opened without a service, beside one, and beside another command', { tags: ['long'] }, async () => {
     const dataDir = await makeDataDir();
     const mails = await makeMails(path.join(dataDir, 'mails'), ['one', 'two']);
 
@@ -106,7 +106,7 @@ describe('data', () => {
     await disposeService(service);
   });
 
-  it('a service that starts while a command has DATA_DIR says who has it', async () => {
+  it('a service that starts while a command has DATA_DIR says who has it', { tags: ['long'] }, async () => {
     const dataDir = await makeDataDir();
     const mails = await makeMails(
       path.join(dataDir, 'mails'),

@@ -90,7 +90,7 @@ describe('dkim show and check', () => {
     expect(stdout).toContain('_dmarc.mail.example.com. IN TXT "v=DMARC1; p=none; rua=');
   });
 
-  it('find what was published as it was printed good', async () => {
+  it('find what was published as it was printed good', { tags: ['long'] }, async () => {
     const { DKIM_KEYS, records } = await generate();
     for (const [name, strings] of records) dns.records.set(name, [strings]);
     dns.records.set('mail.example.com', [['other=1'], ['v=spf1 mx -all']]);

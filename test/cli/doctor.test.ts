@@ -369,7 +369,7 @@ describe('an account with OAuth2', () => {
 });
 
 describe.skipIf(skipWithoutPgBouncer() || skipWithoutExternalPostgres())('a pooler', () => {
-  it('is recognised, also where the configuration denies it', async () => {
+  it('is recognised, also where the configuration denies it', { tags: ['long'] }, async () => {
     const postgres = await createExternalPostgres();
     const pooler = await startPgBouncer(postgres.url);
     const env = { DATABASE_URL: pooler.url };
@@ -494,28 +494,32 @@ describe('checks', () => {
 });
 
 describe('as a program', () => {
-  it('names a misspelt variable, and ends although a mail server never answers', async () => {
-    const silent = createServer();
-    silent.listen(0, '127.0.0.1');
-    await once(silent, 'listening');
-    const { port: silentPort } = silent.address() as AddressInfo;
-    const child = spawn(process.execPath, [MAIN, 'doctor', '--quiet', '--resolver', dns.address], {
-      cwd: folder.path,
-      env: {
-        PATH: process.env.PATH ?? '',
-        ...envOf({ DATA_DIR: folder.path }),
-        SMTP_URI: 'x',
-        SMTP_URL: `smtp://127.0.0.1:${silentPort}?greeting_timeout_ms=300&connect_timeout_ms=300`,
-      },
-      stdio: ['ignore', 'pipe', 'inherit'],
-    });
-    let stdout = '';
-    child.stdout.setEncoding('utf8').on('data', (text: string) => (stdout += text));
-    const [exitCode] = (await once(child, 'close')) as [number];
-    silent.close();
-    expect(exitCode).toBe(1);
-    expect(stdout).toContain('SMTP_URI is set and has no effect');
-    expect(stdout).toContain('If SMTP_URL is meant, rename it.');
-    expect(stdout).toContain("account default can't send");
-  });
+  it(
+    'names a misspelt variable, and ends although a mail server never answers',
+    { tags: ['long'] },
+    async () => {
+      const silent = createServer();
+      silent.listen(0, '127.0.0.1');
+      await once(silent, 'listening');
+      const { port: silentPort } = silent.address() as AddressInfo;
+      const child = spawn(process.execPath, [MAIN, 'doctor', '--quiet', '--resolver', dns.address], {
+        cwd: folder.path,
+        env: {
+          PATH: process.env.PATH ?? '',
+          ...envOf({ DATA_DIR: folder.path }),
+          SMTP_URI: 'x',
+          SMTP_URL: `smtp://127.0.0.1:${silentPort}?greeting_timeout_ms=300&connect_timeout_ms=300`,
+        },
+        stdio: ['ignore', 'pipe', 'inherit'],
+      });
+      let stdout = '';
+      child.stdout.setEncoding('utf8').on('data', (text: string) => (stdout += text));
+      const [exitCode] = (await once(child, 'close')) as [number];
+      silent.close();
+      expect(exitCode).toBe(1);
+      expect(stdout).toContain('SMTP_URI is set and has no effect');
+      expect(stdout).toContain('If SMTP_URL is meant, rename it.');
+      expect(stdout).toContain("account default can't send");
+    },
+  );
 });

@@ -228,26 +228,30 @@ describe('GET /api/addresses', () => {
     expect(JSON.stringify(await kept())).not.toContain(`ada@${domain}`);
   });
 
-  it('counts an email once, however often it is read and whatever was cut off', async () => {
-    const domain = newDomain();
-    const sent = await Promise.all([
-      ...Array.from({ length: 5 }, (_, index) => send({ to: `a${index}@${domain}, all@${domain}` })),
-      receive(service, mail({ from: `All <all@${domain}>` })),
-    ]);
-    await indexed();
-    const once = await kept();
-    const again = () => ask('insert into search_queue (email_ids) values ($1)', [sent.map(({ id }) => id)]);
-    await again();
-    await indexed();
-    expect(await kept()).toEqual(once);
-    for (let kills = 0; kills < 3; kills += 1) {
+  it(
+    'counts an email once, however often it is read and whatever was cut off',
+    { tags: ['long'] },
+    async () => {
+      const domain = newDomain();
+      const sent = await Promise.all([
+        ...Array.from({ length: 5 }, (_, index) => send({ to: `a${index}@${domain}, all@${domain}` })),
+        receive(service, mail({ from: `All <all@${domain}>` })),
+      ]);
+      await indexed();
+      const once = await kept();
+      const again = () => ask('insert into search_queue (email_ids) values ($1)', [sent.map(({ id }) => id)]);
       await again();
-      await service.kill();
-      service = await startServiceProcess({ env, dataDir: service.dataDir });
-    }
-    await indexed();
-    expect(await kept()).toEqual(once);
-  });
+      await indexed();
+      expect(await kept()).toEqual(once);
+      for (let kills = 0; kills < 3; kills += 1) {
+        await again();
+        await service.kill();
+        service = await startServiceProcess({ env, dataDir: service.dataDir });
+      }
+      await indexed();
+      expect(await kept()).toEqual(once);
+    },
+  );
 
   it.each([
     ['?q=', 'invalid_request'],

@@ -102,36 +102,40 @@ describe('the audit log', () => {
     }
   });
 
-  it('has refused log-ins and rights, counted, and says whether a key was at its end', async () => {
-    const other = await startServiceProcess({ env: { DATABASE_URL: database.connectionString } });
-    const made = await service.request('/api/keys', { json: { name: 'Reader', rights: ['read'] } });
-    const { key, secret } = (await made.json()) as { key: { id: string }; secret: string };
-    const tryWith = async (token: string, path = '/api/emails', init = {}) =>
-      (await other.request(path, { ...init, headers: { authorization: `Bearer ${token}` } })).status;
-    try {
-      for (let time = 0; time < 5; time += 1) expect(await tryWith('wrong')).toBe(401);
-      expect(await tryWith(secret, '/api/keys')).toBe(403);
-      await service.request(`/api/keys/${key.id}`, { method: 'DELETE' });
-      await expect.poll(() => tryWith(secret)).toBe(401);
-    } finally {
-      // What was counted is written at the end at the latest.
-      await disposeService(other);
-    }
-    const { entries } = await list('author=stranger');
-    // They are written each minute; on a busy machine one may be over meanwhile.
-    const refusals = entries.map(({ act, code, outcome }) => [act, code, outcome].join());
-    expect(new Set(refusals)).toEqual(new Set(['login.refused,unauthorized,refused']));
-    expect(new Set(entries.map(({ target }) => target))).toEqual(new Set([key.id, null]));
-    const detailsOf = (of: string | null) =>
-      entries
-        .filter(({ target }) => target === of)
-        .map(({ details }) => details as { readonly count: number; readonly key?: string });
-    expect(new Set(detailsOf(key.id).map(({ key: end }) => end))).toEqual(new Set(['revoked']));
-    expect(detailsOf(null).reduce((sum, { count }) => sum + count, 0)).toBe(5);
-    expect((await list(`author=${key.id}&act=right.refused`)).entries).toMatchObject([
-      { details: { right: 'admin', count: 1 }, code: 'forbidden_right' },
-    ]);
-  });
+  it(
+    'has refused log-ins and rights, counted, and says whether a key was at its end',
+    { tags: ['long'] },
+    async () => {
+      const other = await startServiceProcess({ env: { DATABASE_URL: database.connectionString } });
+      const made = await service.request('/api/keys', { json: { name: 'Reader', rights: ['read'] } });
+      const { key, secret } = (await made.json()) as { key: { id: string }; secret: string };
+      const tryWith = async (token: string, path = '/api/emails', init = {}) =>
+        (await other.request(path, { ...init, headers: { authorization: `Bearer ${token}` } })).status;
+      try {
+        for (let time = 0; time < 5; time += 1) expect(await tryWith('wrong')).toBe(401);
+        expect(await tryWith(secret, '/api/keys')).toBe(403);
+        await service.request(`/api/keys/${key.id}`, { method: 'DELETE' });
+        await expect.poll(() => tryWith(secret)).toBe(401);
+      } finally {
+        // What was counted is written at the end at the latest.
+        await disposeService(other);
+      }
+      const { entries } = await list('author=stranger');
+      // They are written each minute; on a busy machine one may be over meanwhile.
+      const refusals = entries.map(({ act, code, outcome }) => [act, code, outcome].join());
+      expect(new Set(refusals)).toEqual(new Set(['login.refused,unauthorized,refused']));
+      expect(new Set(entries.map(({ target }) => target))).toEqual(new Set([key.id, null]));
+      const detailsOf = (of: string | null) =>
+        entries
+          .filter(({ target }) => target === of)
+          .map(({ details }) => details as { readonly count: number; readonly key?: string });
+      expect(new Set(detailsOf(key.id).map(({ key: end }) => end))).toEqual(new Set(['revoked']));
+      expect(detailsOf(null).reduce((sum, { count }) => sum + count, 0)).toBe(5);
+      expect((await list(`author=${key.id}&act=right.refused`)).entries).toMatchObject([
+        { details: { right: 'admin', count: 1 }, code: 'forbidden_right' },
+      ]);
+    },
+  );
 
   it('has log-ins and log-outs of browsers', async () => {
     const page = { 'x-requested-with': 'email-worker', 'sec-fetch-site': 'same-origin' };

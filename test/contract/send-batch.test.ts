@@ -98,22 +98,26 @@ describe('a batch', () => {
     expect(answer.results[1]?.['error']).toBe('Ungültige E-Mail-Adresse in to: no address');
   });
 
-  it('of 500 is queued in a few statements, each email in a thread of its own', async () => {
-    const subject = randomUUID();
-    const answer = await post({ emails: mails(500, subject) }, { ...ASYNC, 'idempotency-key': subject });
-    expect(new Set(statusesOf(answer))).toEqual(new Set(['queued']));
-    expect(new Set(answer.results.map(({ threadId }) => threadId)).size).toBe(500);
-    // Rows name the transaction that wrote them.
-    const [row] = await query(
-      database.connectionString,
-      `select count(*) as emails, count(distinct m.xmin::text) as commits
+  it(
+    'of 500 is queued in a few statements, each email in a thread of its own',
+    { tags: ['long'] },
+    async () => {
+      const subject = randomUUID();
+      const answer = await post({ emails: mails(500, subject) }, { ...ASYNC, 'idempotency-key': subject });
+      expect(new Set(statusesOf(answer))).toEqual(new Set(['queued']));
+      expect(new Set(answer.results.map(({ threadId }) => threadId)).size).toBe(500);
+      // Rows name the transaction that wrote them.
+      const [row] = await query(
+        database.connectionString,
+        `select count(*) as emails, count(distinct m.xmin::text) as commits
       from emails e join thread_message_ids m on (m.account_id, m.message_id) = (e.account_id, e.message_id)
       where e.subject like '${subject}%'`,
-    );
-    expect(Number(row?.['emails'])).toBe(500);
-    expect(Number(row?.['commits'])).toBeLessThan(60);
-    await waitUntil('all are sent', () => received(subject).length === 500);
-  });
+      );
+      expect(Number(row?.['emails'])).toBe(500);
+      expect(Number(row?.['commits'])).toBeLessThan(60);
+      await waitUntil('all are sent', () => received(subject).length === 500);
+    },
+  );
 
   it('sends the large files of each email with it, and with no other', async () => {
     const files = [300_000, 2_000_000, 10].map((size) => randomBytes(size));
@@ -211,7 +215,7 @@ describe('an idempotency key of a batch', () => {
     await waitUntil('all are sent', () => received(key).length === 40);
   });
 
-  it('sends each email once when the process is killed in the middle', async () => {
+  it('sends each email once when the process is killed in the middle', { tags: ['long'] }, async () => {
     const key = randomUUID();
     const headers = { 'idempotency-key': key };
     const body = { emails: mails(30, key) };

@@ -324,7 +324,7 @@ describe('a session', () => {
     expect((await logIn({ secret: ada.secret })).status).toBe(200);
   });
 
-  it('ends with its key: revoked, expired or rotated', async () => {
+  it('ends with its key: revoked, expired or rotated', { tags: ['long'] }, async () => {
     const revoked = await makeKey();
     const rotated = await makeKey();
     const expiring = await makeKey({ expires_at: new Date(Date.now() + 86_400_000).toISOString() });
@@ -465,7 +465,7 @@ describe('a link to log in', () => {
 });
 
 describe('another secret', () => {
-  it('ends the sessions of the one before it, and its links', async () => {
+  it('ends the sessions of the one before it, and its links', { tags: ['long'] }, async () => {
     const cookie = await cookieFor(TEST_SECRET);
     const token = tokenOf(await makeLink());
     const changed = await startServiceProcess({

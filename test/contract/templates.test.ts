@@ -261,7 +261,7 @@ describe('an email of a template', () => {
 });
 
 describe('while a template takes all the time it may', () => {
-  it('the service answers others', async () => {
+  it('the service answers others', { tags: ['long'] }, async () => {
     const { id } = await make({
       ...ORDER,
       text_body: SLOW,

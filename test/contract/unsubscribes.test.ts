@@ -120,7 +120,7 @@ describe('an email of a list', () => {
     expect(sink.messages.length).toBe(before);
   });
 
-  it('needs a public address', async () => {
+  it('needs a public address', { tags: ['long'] }, async () => {
     const other = await startServiceProcess({ env: { ...env, PUBLIC_URL: '' } });
     try {
       const json = { to: 'a@customer.test', subject: 'x', text_body: 'x', unsubscribe: { list: 'x' } };

@@ -220,7 +220,7 @@ describe('after kill -9', () => {
     expect(await end).toBe('cut off');
   };
 
-  test('before the mail server was asked, the key is free again', async () => {
+  test('before the mail server was asked, the key is free again', { tags: ['long'] }, async () => {
     const thread = JSON.parse((await send(one)).body) as { threadId: string };
     key = randomUUID();
     const body = mail({ thread_id: thread.threadId });
@@ -263,33 +263,37 @@ describe('after kill -9', () => {
   });
 });
 
-test('an answer that could not be stored is stored when the database is back', async () => {
-  const temp = await makeTempFolder();
-  const startDatabase = () => startEmbeddedPostgres({ dataDir: temp.path, logger: silentLogger });
-  let server = await startDatabase();
-  const service = await start(undefined, urlOfEmbedded(server.connection));
-  try {
-    sink.close();
-    const pending = send(service);
-    await sink.reached();
-    await server.stop();
-    sink.open();
-    const first = await pending;
-    expect(first).toMatchObject({ status: 207, replayed: null });
-    const away = await send(service);
-    expect([away.status, codeOf(away)]).toEqual([503, 'database_unavailable']);
+test(
+  'an answer that could not be stored is stored when the database is back',
+  { tags: ['long'] },
+  async () => {
+    const temp = await makeTempFolder();
+    const startDatabase = () => startEmbeddedPostgres({ dataDir: temp.path, logger: silentLogger });
+    let server = await startDatabase();
+    const service = await start(undefined, urlOfEmbedded(server.connection));
+    try {
+      sink.close();
+      const pending = send(service);
+      await sink.reached();
+      await server.stop();
+      sink.open();
+      const first = await pending;
+      expect(first).toMatchObject({ status: 207, replayed: null });
+      const away = await send(service);
+      expect([away.status, codeOf(away)]).toEqual([503, 'database_unavailable']);
 
-    server = await startDatabase();
-    expect(await sendUntilKnown(service)).toEqual({ ...first, replayed: 'true' });
-    expect(accepted()).toHaveLength(1);
-    const [row] = await query(
-      server.connection,
-      'select count(*)::int as open from idempotency_keys where outcome is null',
-    );
-    expect(row).toEqual({ open: 0 });
-  } finally {
-    await disposeService(service);
-    await server.stop();
-    await temp.remove();
-  }
-});
+      server = await startDatabase();
+      expect(await sendUntilKnown(service)).toEqual({ ...first, replayed: 'true' });
+      expect(accepted()).toHaveLength(1);
+      const [row] = await query(
+        server.connection,
+        'select count(*)::int as open from idempotency_keys where outcome is null',
+      );
+      expect(row).toEqual({ open: 0 });
+    } finally {
+      await disposeService(service);
+      await server.stop();
+      await temp.remove();
+    }
+  },
+);

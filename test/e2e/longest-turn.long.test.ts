@@ -66,10 +66,11 @@ async function expectShortTurns(
   way: string,
   running: ServiceProcess,
   deliver: (raw: string) => Promise<void>,
+  mails: typeof LARGE_MAILS = LARGE_MAILS,
 ): Promise<void> {
   for (let warming = 0; warming < 3; warming++) await deliver(mail());
   const tooLong: Record<string, number> = {};
-  for (const { name, make } of LARGE_MAILS) {
+  for (const { name, make } of mails) {
     let best = Infinity;
     for (let left = TRIES; left > 0 && best > MAX_TURN_MS; left--) {
       const raw = make(newId());
@@ -99,9 +100,13 @@ it(
   TIMEOUT_MS,
 );
 
-it.each(['lmtp', 'smtp'] as const)(
+/** One listener takes mail by both protocols, so each protocol has every other mail. */
+it.each([
+  ['lmtp', 0],
+  ['smtp', 1],
+] as const)(
   'no message that comes by %s blocks the event loop for long',
-  async (protocol) => {
+  async (protocol, remainder) => {
     const running = await start({
       [protocol === 'lmtp' ? 'LMTP_LISTEN' : 'SMTP_LISTEN']: '127.0.0.1:0',
       MAIL_FROM: 'sales@example.com',
@@ -114,9 +119,14 @@ it.each(['lmtp', 'smtp'] as const)(
       lmtp: protocol === 'lmtp',
       ignoreTLS: true,
     });
-    await expectShortTurns(protocol.toUpperCase(), running, async (raw) => {
-      await transport.sendMail({ envelope: { from: 'ada@customer.test', to: ['sales@example.com'] }, raw });
-    });
+    await expectShortTurns(
+      protocol.toUpperCase(),
+      running,
+      async (raw) => {
+        await transport.sendMail({ envelope: { from: 'ada@customer.test', to: ['sales@example.com'] }, raw });
+      },
+      LARGE_MAILS.filter((_, index) => index % 2 === remainder),
+    );
   },
   TIMEOUT_MS,
 );

@@ -84,7 +84,7 @@ describe.skipIf(skipWithoutMailServers())('two programs that answer each other',
       )
     ).map((row) => `<${String(row.message_id)}>`);
 
-  it('come to a stop, and the answer says why', async () => {
+  it('come to a stop, and the answer says why', { tags: ['long'] }, async () => {
     expect((await send({})).status).toBe(200);
     let refused: Response | null = null;
     for (let answered = 0; refused === null; answered += 1) {

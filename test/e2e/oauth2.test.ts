@@ -104,7 +104,7 @@ active_value = true
     });
   }
 
-  it('is read and sent from with one token', async () => {
+  it('is read and sent from with one token', { tags: ['long'] }, async () => {
     await arrives('first');
     const response = await service.request('/api/send', {
       json: { to: 'bob@example.org', subject: 'Out', text_body: 'Text' },
@@ -115,20 +115,24 @@ active_value = true
     expect(authorization.requests).toHaveLength(1);
   });
 
-  it('goes on after a restart with what was kept, as the configured token is used up', async () => {
-    expect(await service.stop()).toBe(0);
-    expect(authorization.good.has('first-refresh-token')).toBe(false);
-    service = await start(service.dataDir);
-    await arrives('second');
-    expect(authorization.requests).toHaveLength(1);
-    const everything = service.log.join('\n');
-    for (const secret of [
-      ...authorization.given,
-      ...authorization.good,
-      'first-refresh-token',
-      'the-client-secret',
-    ]) {
-      expect(everything).not.toContain(secret);
-    }
-  });
+  it(
+    'goes on after a restart with what was kept, as the configured token is used up',
+    { tags: ['long'] },
+    async () => {
+      expect(await service.stop()).toBe(0);
+      expect(authorization.good.has('first-refresh-token')).toBe(false);
+      service = await start(service.dataDir);
+      await arrives('second');
+      expect(authorization.requests).toHaveLength(1);
+      const everything = service.log.join('\n');
+      for (const secret of [
+        ...authorization.given,
+        ...authorization.good,
+        'first-refresh-token',
+        'the-client-secret',
+      ]) {
+        expect(everything).not.toContain(secret);
+      }
+    },
+  );
 });

@@ -112,7 +112,7 @@ describe.skipIf(skipWithoutMailServers())('a send through Postfix into a Dovecot
     }
   });
 
-  it('carries 25 MiB of random bytes, and refuses one byte more', async () => {
+  it('carries 25 MiB of random bytes, and refuses one byte more', { tags: ['long'] }, async () => {
     const bytes = randomBytes(25 * MIB);
     const attachment = { filename: 'groß.bin', content_type: 'application/octet-stream' };
     const sent = await send({ attachments: [{ ...attachment, content: bytes.toString('base64') }] });

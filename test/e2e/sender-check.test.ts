@@ -111,7 +111,7 @@ describe.skipIf(skipWithout('tests with a DNS server', DNSMASQ))('the sender of 
   const from = (address: string, date: string) =>
     mail({ from: address, messageId: newId(), date: `Sun, 01 Mar 2026 ${date} +0100` });
 
-  it('passes when its domain says so', async () => {
+  it('passes when its domain says so', { tags: ['long'] }, async () => {
     const raw = await signed(from('ada@good.test', '12:00:00'), 'good.test');
     expect(await deliver(raw, 'ada@good.test')).toEqual({
       verdict: 'passed',

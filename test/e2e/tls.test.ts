@@ -144,23 +144,27 @@ it('gives a browser that logs in a cookie for https alone', async () => {
   ]);
 });
 
-it('serves a renewed certificate by HTTP and by STARTTLS, and tells Prometheus of its end', async () => {
-  expect(await deliver()).toContain('recorded');
-  const { serialNumber: first } = await ask('/api/health');
-  await issue('second', P256);
-  await putLive('second');
-  await expect.poll(async () => (await ask('/api/health')).serialNumber).not.toBe(first);
-  expect(await deliver()).toContain('recorded');
+it(
+  'serves a renewed certificate by HTTP and by STARTTLS, and tells Prometheus of its end',
+  { tags: ['long'] },
+  async () => {
+    expect(await deliver()).toContain('recorded');
+    const { serialNumber: first } = await ask('/api/health');
+    await issue('second', P256);
+    await putLive('second');
+    await expect.poll(async () => (await ask('/api/health')).serialNumber).not.toBe(first);
+    expect(await deliver()).toContain('recorded');
 
-  const { port } = await lineWith<{ port: number }>('metrics are at');
-  const metrics = await (await fetch(`http://127.0.0.1:${port}/metrics`)).text();
-  const { expiresAt } = await lineWith<{ expiresAt: string }>('a new TLS certificate is in use');
-  for (const listener of ['http', 'mail']) {
-    expect(metrics).toContain(
-      `email_worker_tls_certificate_expiry_timestamp_seconds{listener="${listener}"} ${Date.parse(expiresAt) / 1000}\n`,
-    );
-  }
-});
+    const { port } = await lineWith<{ port: number }>('metrics are at');
+    const metrics = await (await fetch(`http://127.0.0.1:${port}/metrics`)).text();
+    const { expiresAt } = await lineWith<{ expiresAt: string }>('a new TLS certificate is in use');
+    for (const listener of ['http', 'mail']) {
+      expect(metrics).toContain(
+        `email_worker_tls_certificate_expiry_timestamp_seconds{listener="${listener}"} ${Date.parse(expiresAt) / 1000}\n`,
+      );
+    }
+  },
+);
 
 it.each([
   ['the key of another certificate', 'TLS_KEY_FILE: has another key than the one of the certificate'],

@@ -196,7 +196,7 @@ describe('as a stream', () => {
     expect(again).not.toContain('thread.created');
   });
 
-  it('ends when the service stops, and the stop does not wait for it', async () => {
+  it('ends when the service stops, and the stop does not wait for it', { tags: ['long'] }, async () => {
     const other = await startServiceWithSink();
     const response = await fetch(`${other.service.url}/api/events`, {
       headers: { authorization: `Bearer ${TEST_SECRET}`, accept: 'text/event-stream' },

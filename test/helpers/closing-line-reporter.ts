@@ -2,14 +2,21 @@
  * Prints, at the end of a run, what failed in a few lines each, with the seed and the counterexample of random tests, and as
  * the last line how many tests passed, failed and were skipped: for programs that read it, and for logs that are cut.
  */
-import type { Reporter, TestCase, TestModule } from 'vitest/node';
+import type { Reporter, TestCase, TestModule, Vitest } from 'vitest/node';
 
 export default class ClosingLineReporter implements Reporter {
+  #tagsFilter: readonly string[] = [];
+
+  onInit({ config }: Vitest): void {
+    this.#tagsFilter = config.tagsFilter ?? [];
+  }
+
   onTestRunEnd(modules: readonly TestModule[], errors: readonly unknown[]): void {
     const count = { passed: 0, failed: errors.length, skipped: 0, pending: 0 };
     const failures: string[] = [];
     for (const module of modules) {
       for (const test of module.children.allTests()) {
+        if (!this.#isChosen(test)) continue;
         count[test.result().state] += 1;
         if (test.result().state === 'failed') failures.push(describeFailure(module, test));
       }
@@ -22,6 +29,13 @@ export default class ClosingLineReporter implements Reporter {
         `${failures.join('')}\n${count.passed} passed, ${count.failed} failed, ${count.skipped + count.pending} skipped\n`,
       );
     });
+  }
+
+  /** A test that another command runs was not skipped. */
+  #isChosen({ tags }: TestCase): boolean {
+    return this.#tagsFilter.every((filter) =>
+      filter.startsWith('!') ? !tags.includes(filter.slice(1)) : tags.includes(filter),
+    );
   }
 }
 

@@ -43,7 +43,7 @@ describe('the Dockerfile', () => {
     expect(sources.filter((source) => !existsSync(path.join(ROOT, source)) || isIgnored(source))).toEqual([]);
   });
 
-  it('starts what the package holds, and calls it by its name', async () => {
+  it('starts what the package holds, and calls it by its name', { tags: ['long'] }, async () => {
     const [, target = '', link = ''] = /\bln -s (\S+) (\S+)/.exec(last(image, 'RUN')) ?? [];
     expect(await listPackedFiles()).toContain(target.replace(IMAGE_ROOT, ''));
     expect(target.startsWith(IMAGE_ROOT)).toBe(true);

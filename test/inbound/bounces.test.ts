@@ -291,29 +291,34 @@ describe('a delivery report', () => {
     expect(await bounces.listed(address)).toMatchObject([{ report_email_id: report.id }]);
   });
 
-  it('waits for the email it is about when it comes back before that is recorded', async () => {
-    const address = freshAddress();
-    let reportId = '';
-    const fast = await startSmtpSink({
-      onData(stream, _session, callback) {
-        const chunks: Buffer[] = [];
-        stream.on('data', (chunk: Buffer) => chunks.push(chunk));
-        stream.on('end', () => {
-          const messageId = /^Message-ID: (<\S+>)/m.exec(Buffer.concat(chunks).toString('latin1'))?.[1] ?? '';
-          void receive(bounces.service, deliveryReport(messageId, [{ address }])).then(({ id }) => {
-            reportId = id;
-            callback(null, 'ok');
+  it(
+    'waits for the email it is about when it comes back before that is recorded',
+    { tags: ['long'] },
+    async () => {
+      const address = freshAddress();
+      let reportId = '';
+      const fast = await startSmtpSink({
+        onData(stream, _session, callback) {
+          const chunks: Buffer[] = [];
+          stream.on('data', (chunk: Buffer) => chunks.push(chunk));
+          stream.on('end', () => {
+            const messageId =
+              /^Message-ID: (<\S+>)/m.exec(Buffer.concat(chunks).toString('latin1'))?.[1] ?? '';
+            void receive(bounces.service, deliveryReport(messageId, [{ address }])).then(({ id }) => {
+              reportId = id;
+              callback(null, 'ok');
+            });
           });
-        });
-      },
-    });
-    const node = await bounces.startNode(fast.url);
-    const response = await bounces.trySend({ to: address }, node);
-    const sent = (await response.json()) as Sent;
-    expect((await bounces.emailOf(reportId)).bounce).toMatchObject({ email_id: null });
-    await expect.poll(() => bounces.outcomes(sent.id)).toEqual(['bounced_hard']);
-    expect(await bounces.listed(address)).toHaveLength(1);
-    await disposeService(node);
-    await fast.stop();
-  });
+        },
+      });
+      const node = await bounces.startNode(fast.url);
+      const response = await bounces.trySend({ to: address }, node);
+      const sent = (await response.json()) as Sent;
+      expect((await bounces.emailOf(reportId)).bounce).toMatchObject({ email_id: null });
+      await expect.poll(() => bounces.outcomes(sent.id)).toEqual(['bounced_hard']);
+      expect(await bounces.listed(address)).toHaveLength(1);
+      await disposeService(node);
+      await fast.stop();
+    },
+  );
 });

@@ -103,7 +103,7 @@ it('links past mail to an address that a send teaches, by itself', async () => {
   });
 });
 
-it('cuts off a change that outlasts the shutdown', async () => {
+it('cuts off a change that outlasts the shutdown', { tags: ['long'] }, async () => {
   const { id } = await receive(service, mail({ from: 'fay@slow.test' }));
   const stopping = await startServiceProcess({
     env: { DATABASE_URL: database.connectionString, SHUTDOWN_TIMEOUT_MS: '500' },

@@ -244,30 +244,38 @@ describe('sending a draft', () => {
 });
 
 describe('a process that is killed while it sends a draft', () => {
-  it('sends nothing twice, and the draft is gone once it is known what happened', async () => {
-    const own = await createTestDatabase();
-    const killed: (() => Promise<void>)[] = [];
-    const server = await startSmtpSink({}, () => void killed.pop()?.());
-    const env = { DATABASE_URL: own.connectionString, SMTP_URL: server.url, MAIL_FROM: 'sales@example.com' };
-    const first = await startServiceProcess({ env });
-    const { id } = await write({ message: COMPLETE }, first);
-    killed.push(() => first.kill());
-    await expect(sendDraft(id, ifMatch(1), first)).rejects.toThrow('fetch failed');
+  it(
+    'sends nothing twice, and the draft is gone once it is known what happened',
+    { tags: ['long'] },
+    async () => {
+      const own = await createTestDatabase();
+      const killed: (() => Promise<void>)[] = [];
+      const server = await startSmtpSink({}, () => void killed.pop()?.());
+      const env = {
+        DATABASE_URL: own.connectionString,
+        SMTP_URL: server.url,
+        MAIL_FROM: 'sales@example.com',
+      };
+      const first = await startServiceProcess({ env });
+      const { id } = await write({ message: COMPLETE }, first);
+      killed.push(() => first.kill());
+      await expect(sendDraft(id, ifMatch(1), first)).rejects.toThrow('fetch failed');
 
-    const second = await startServiceProcess({ env, dataDir: first.dataDir });
-    try {
-      await waitUntil(
-        'the draft is gone',
-        async () => (await second.request(`/api/drafts/${id}`)).status === 404,
-      );
-      const repeat = await sendDraft(id, ifMatch(1), second);
-      expect(repeat.headers.get('idempotency-replayed')).toBe('true');
-      expect(['sent', 'send_unknown']).toContain(repeat.json.code ?? repeat.json.status);
-      expect(server.messages).toHaveLength(1);
-    } finally {
-      await disposeService(second);
-      await server.stop();
-      await own.drop();
-    }
-  });
+      const second = await startServiceProcess({ env, dataDir: first.dataDir });
+      try {
+        await waitUntil(
+          'the draft is gone',
+          async () => (await second.request(`/api/drafts/${id}`)).status === 404,
+        );
+        const repeat = await sendDraft(id, ifMatch(1), second);
+        expect(repeat.headers.get('idempotency-replayed')).toBe('true');
+        expect(['sent', 'send_unknown']).toContain(repeat.json.code ?? repeat.json.status);
+        expect(server.messages).toHaveLength(1);
+      } finally {
+        await disposeService(second);
+        await server.stop();
+        await own.drop();
+      }
+    },
+  );
 });

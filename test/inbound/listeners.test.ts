@@ -153,7 +153,7 @@ describe('LMTP', () => {
     expect(await recorded(messageId)).toHaveLength(0);
   });
 
-  it('puts mail off while the database is unavailable', async () => {
+  it('puts mail off while the database is unavailable', { tags: ['long'] }, async () => {
     const away = await createTestDatabase();
     const other = await startServiceProcess({
       env: {

@@ -191,7 +191,7 @@ describe('one email, one record', () => {
     expect(await receive(service, forged)).toMatchObject({ status: 'received', threadId: sent.threadId });
   });
 
-  it('has to come again when it comes back before the sent one is recorded', async () => {
+  it('has to come again when it comes back before the sent one is recorded', { tags: ['long'] }, async () => {
     let early: Response | undefined;
     const fast = await startSmtpSink({
       onData(stream, _session, callback) {

@@ -105,7 +105,7 @@ describe('an email that names threads of different customers', () => {
     expect(await threadOf(a.id)).toBe(a.threadId);
   });
 
-  it('keeps sixty of them apart', async () => {
+  it('keeps sixty of them apart', { tags: ['long'] }, async () => {
     const sends = await Promise.all(Array.from({ length: 60 }, () => send()));
     const { id, threadId } = await receive(
       service,

@@ -315,23 +315,27 @@ describe('an email whose Message-ID the relay replaced', () => {
     expect(await emailOf(same[0]!.id)).toMatchObject({ state: 'sent' });
   });
 
-  it('has to come again while the email itself is not recorded, and settles it then', async () => {
-    const away = await createTestDatabase();
-    const other = await startServiceProcess({
-      env: { DATABASE_URL: away.connectionString, SMTP_URL: sink.url, MAIL_FROM: 'sales@example.com' },
-    });
-    await query(away.connectionString, 'alter table emails rename to emails_away', []);
-    const response = await other.request('/api/send', { json: newBody() });
-    expect(response.status).toBe(207);
-    const { messageId } = (await response.json()) as { messageId: string };
-    await query(away.connectionString, 'alter table emails_away rename to emails', []);
-    const raw = rewrittenCopy(messageId, relayId());
-    await waitUntil('the copy is taken', async () => (await post(other, raw, SENT)).status === 200);
-    const answer = await receive(other, raw, SENT);
-    expect(answer).toMatchObject({ status: 'duplicate', messageId });
-    await disposeService(other);
-    await away.drop();
-  });
+  it(
+    'has to come again while the email itself is not recorded, and settles it then',
+    { tags: ['long'] },
+    async () => {
+      const away = await createTestDatabase();
+      const other = await startServiceProcess({
+        env: { DATABASE_URL: away.connectionString, SMTP_URL: sink.url, MAIL_FROM: 'sales@example.com' },
+      });
+      await query(away.connectionString, 'alter table emails rename to emails_away', []);
+      const response = await other.request('/api/send', { json: newBody() });
+      expect(response.status).toBe(207);
+      const { messageId } = (await response.json()) as { messageId: string };
+      await query(away.connectionString, 'alter table emails_away rename to emails', []);
+      const raw = rewrittenCopy(messageId, relayId());
+      await waitUntil('the copy is taken', async () => (await post(other, raw, SENT)).status === 200);
+      const answer = await receive(other, raw, SENT);
+      expect(answer).toMatchObject({ status: 'duplicate', messageId });
+      await disposeService(other);
+      await away.drop();
+    },
+  );
 });
 
 it('an answer that comes before the email is recorded is in its thread', async () => {

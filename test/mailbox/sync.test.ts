@@ -77,7 +77,7 @@ describe('a first reading', () => {
     expect(await world.emails()).toHaveLength(2);
   });
 
-  it('takes new mail before older mail that waits', async () => {
+  it('takes new mail before older mail that waits', { tags: ['long'] }, async () => {
     const world = worlds.createWorld();
     fill(world.inbox, 400);
     world.server.faults.message = () => new Promise((resolve) => setTimeout(resolve, 15));
@@ -90,20 +90,24 @@ describe('a first reading', () => {
     expect(await world.emails()).toHaveLength(401);
   });
 
-  it('goes on where it was cut off, and fetches only the messages under way twice', async () => {
-    const world = worlds.createWorld();
-    fill(world.inbox, 300);
-    world.server.faults.message = () => new Promise((resolve) => setTimeout(resolve, 1));
-    for (const stopAt of [40, 90, 200]) {
-      const node = await world.start();
-      await waitUntil('some are taken', () => world.server.fetchedUids.length > stopAt);
-      await world.stop(node);
-    }
-    await world.start();
-    await world.waitForPass();
-    expect(await world.emails()).toHaveLength(300);
-    expect(world.server.fetchedUids.length).toBeLessThan(300 + 3 * 20);
-  });
+  it(
+    'goes on where it was cut off, and fetches only the messages under way twice',
+    { tags: ['long'] },
+    async () => {
+      const world = worlds.createWorld();
+      fill(world.inbox, 300);
+      world.server.faults.message = () => new Promise((resolve) => setTimeout(resolve, 1));
+      for (const stopAt of [40, 90, 200]) {
+        const node = await world.start();
+        await waitUntil('some are taken', () => world.server.fetchedUids.length > stopAt);
+        await world.stop(node);
+      }
+      await world.start();
+      await world.waitForPass();
+      expect(await world.emails()).toHaveLength(300);
+      expect(world.server.fetchedUids.length).toBeLessThan(300 + 3 * 20);
+    },
+  );
 });
 
 describe('a mailbox in which nothing changed', () => {

@@ -56,26 +56,30 @@ describe.skipIf(skipWithoutChromium())('the page', () => {
       .toBe(0);
   });
 
-  it('takes a login link in a tab that has the page already, and says so when it was used before', async () => {
-    const page = await pages.logIn(service.url, '/', 'wrong-secret-of-32-characters-123456');
-    await page.getByText('This key is not valid').waitFor();
-    // Of the first start.
-    const token = /#token=([\w-]{43})/.exec(service.log.join('\n'))?.[1] ?? '';
-    const follow = () => page.evaluate(`location.hash = 'token=${token}'`);
-    await follow();
-    await page.locator('#list').waitFor();
-    expect(page.url()).not.toContain('token');
-    // The session that is there goes on.
-    await follow();
-    await page.getByText('This link has already been used').waitFor();
-    expect(page.url()).not.toContain('token');
-    await page.getByRole('button', { name: /API_SECRET/ }).click();
-    await page.getByRole('menuitem', { name: 'Log out', exact: true }).click();
-    await page.locator('input[name=secret]').waitFor();
-    await follow();
-    await page.locator('.login-form').getByText('This link has already been used').waitFor();
-    expect(page.url()).not.toContain('token');
-  });
+  it(
+    'takes a login link in a tab that has the page already, and says so when it was used before',
+    { tags: ['long'] },
+    async () => {
+      const page = await pages.logIn(service.url, '/', 'wrong-secret-of-32-characters-123456');
+      await page.getByText('This key is not valid').waitFor();
+      // Of the first start.
+      const token = /#token=([\w-]{43})/.exec(service.log.join('\n'))?.[1] ?? '';
+      const follow = () => page.evaluate(`location.hash = 'token=${token}'`);
+      await follow();
+      await page.locator('#list').waitFor();
+      expect(page.url()).not.toContain('token');
+      // The session that is there goes on.
+      await follow();
+      await page.getByText('This link has already been used').waitFor();
+      expect(page.url()).not.toContain('token');
+      await page.getByRole('button', { name: /API_SECRET/ }).click();
+      await page.getByRole('menuitem', { name: 'Log out', exact: true }).click();
+      await page.locator('input[name=secret]').waitFor();
+      await follow();
+      await page.locator('.login-form').getByText('This link has already been used').waitFor();
+      expect(page.url()).not.toContain('token');
+    },
+  );
 
   it('refuses a wrong secret in words', async () => {
     const page = await pages.logIn(service.url, '/', 'wrong-secret-of-32-characters-123456');
@@ -98,7 +102,7 @@ describe.skipIf(skipWithoutChromium())('the page', () => {
     expect(await accessibilityFaults(page)).toEqual([]);
   });
 
-  it('leaves lines where they are seen while new mail comes in above', async () => {
+  it('leaves lines where they are seen while new mail comes in above', { tags: ['long'] }, async () => {
     const lineDates = Array.from({ length: 16 }, DATE);
     for (const [number, date] of lineDates.entries()) await receiveNow(`Line ${number}`, { date });
     const page = await open('/');
@@ -142,7 +146,7 @@ describe.skipIf(skipWithoutChromium())('the page', () => {
     await page.locator('.row', { hasText: 'To be finished' }).waitFor();
   });
 
-  it('never overwrites what somebody else changed meanwhile', async () => {
+  it('never overwrites what somebody else changed meanwhile', { tags: ['long'] }, async () => {
     const { threadId } = await receiveNow('Contested');
     const page = await open('/');
     // The page does not learn of it.
@@ -162,7 +166,7 @@ describe.skipIf(skipWithoutChromium())('the page', () => {
     expect(thread.assignee).toBe('Somebody else');
   });
 
-  it('finishes several threads at once, and takes that back', async () => {
+  it('finishes several threads at once, and takes that back', { tags: ['long'] }, async () => {
     await receiveNow('Bulk one');
     await receiveNow('Bulk two');
     const page = await open('/');
@@ -196,7 +200,7 @@ describe.skipIf(skipWithoutChromium())('the page', () => {
     await page.getByText('Nothing found').waitFor();
   });
 
-  it('searches by operators, marks what was found, and helps with them', async () => {
+  it('searches by operators, marks what was found, and helps with them', { tags: ['long'] }, async () => {
     await receiveNow('Saffron offer', {
       from: 'Vera Marlow <vera@marlow.test>',
       body: 'The price of saffron.',
@@ -229,29 +233,33 @@ describe.skipIf(skipWithoutChromium())('the page', () => {
     await page.getByRole('article').locator('mark', { hasText: 'saffron' }).waitFor();
   });
 
-  it('finds the mail of a customer by the name, and asks which one is meant', async () => {
-    const register = async (name: string, address: string) => {
-      const path = `/api/customer/${randomUUID()}/addresses`;
-      const { status } = await service.request(path, {
-        method: 'PUT',
-        json: { name, addresses: [address], domains: [], company_id: null },
-      });
-      expect(status).toBe(200);
-    };
-    await register('Borneo Trading', 'ann@borneo.test');
-    await register('Borneo Shipping', 'bob@borneo-ships.test');
-    await receiveNow('Teak', { from: 'ann@borneo.test' });
-    await receiveNow('Freight', { from: 'bob@borneo-ships.test' });
-    const page = await open('/search?q=customer:borneo');
-    await page.getByRole('button', { name: 'Borneo Shipping' }).click();
-    await page.locator('.row', { hasText: 'Freight' }).waitFor();
-    expect(await page.locator('.row').count()).toBe(1);
-    expect(new URL(page.url()).searchParams.get('q')).toBe('customer:"Borneo Shipping"');
-    await page.goto('/search?q=customer:atlantis');
-    await page.getByText('No customer is called “atlantis”.').waitFor();
-  });
+  it(
+    'finds the mail of a customer by the name, and asks which one is meant',
+    { tags: ['long'] },
+    async () => {
+      const register = async (name: string, address: string) => {
+        const path = `/api/customer/${randomUUID()}/addresses`;
+        const { status } = await service.request(path, {
+          method: 'PUT',
+          json: { name, addresses: [address], domains: [], company_id: null },
+        });
+        expect(status).toBe(200);
+      };
+      await register('Borneo Trading', 'ann@borneo.test');
+      await register('Borneo Shipping', 'bob@borneo-ships.test');
+      await receiveNow('Teak', { from: 'ann@borneo.test' });
+      await receiveNow('Freight', { from: 'bob@borneo-ships.test' });
+      const page = await open('/search?q=customer:borneo');
+      await page.getByRole('button', { name: 'Borneo Shipping' }).click();
+      await page.locator('.row', { hasText: 'Freight' }).waitFor();
+      expect(await page.locator('.row').count()).toBe(1);
+      expect(new URL(page.url()).searchParams.get('q')).toBe('customer:"Borneo Shipping"');
+      await page.goto('/search?q=customer:atlantis');
+      await page.getByText('No customer is called “atlantis”.').waitFor();
+    },
+  );
 
-  it('lists threads that mail did not join, and opens them', async () => {
+  it('lists threads that mail did not join, and opens them', { tags: ['long'] }, async () => {
     const send = async (subject: string) => {
       const response = await service.request('/api/send', {
         json: { to: `${randomUUID()}@people.test`, subject, text_body: 'Hello', customer_id: randomUUID() },
@@ -270,7 +278,7 @@ describe.skipIf(skipWithoutChromium())('the page', () => {
     await page.getByRole('heading', { name: /^Of (one|another) customer$/ }).waitFor();
   });
 
-  it('warns of an email whose sender is not confirmed', async () => {
+  it('warns of an email whose sender is not confirmed', { tags: ['long'] }, async () => {
     const { threadId } = await receiveNow('Forged', {
       headers: [
         'Authentication-Results: mx.test; spf=fail smtp.mailfrom=customer.test; dmarc=fail header.from=customer.test',
@@ -281,7 +289,7 @@ describe.skipIf(skipWithoutChromium())('the page', () => {
     expect(await accessibilityFaults(page)).toEqual([]);
   });
 
-  it('warns of a stranger in a thread, and folds what is quoted', async () => {
+  it('warns of a stranger in a thread, and folds what is quoted', { tags: ['long'] }, async () => {
     const first = newId();
     const { threadId } = await receiveNow('Quoted', { messageId: first });
     await receiveNow('Re: Quoted', {
@@ -334,37 +342,44 @@ describe.skipIf(skipWithoutChromium())('the page', () => {
       .toEqual([expect.stringContaining('Many thanks indeed!')]);
   });
 
-  it('shows HTML in a frame that is as high as the email, and remote images when asked', async () => {
-    const { threadId } = await receiveNow('Designed', {
-      headers: ['MIME-Version: 1.0', 'Content-Type: text/html; charset=utf-8'],
-      body: '<h1 style="margin:0;height:700px">Big news</h1><img src="https://tracker.invalid/a.png" alt="logo">',
-    });
-    const page = await open(`/t/${threadId}`);
-    await page
-      .context()
-      .route('https://tracker.invalid/**', (route) =>
-        route.fulfill({ contentType: 'image/svg+xml', body: '<svg xmlns="http://www.w3.org/2000/svg"/>' }),
-      );
-    const frame = page.locator('.mail-frame');
-    await frame.contentFrame().getByRole('heading', { name: 'Big news' }).waitFor();
-    await expect.poll(async () => (await frame.boundingBox())?.height).toBeGreaterThan(650);
-    expect(await frame.contentFrame().locator('img[src^="https://tracker"]').count()).toBe(0);
-    const fetched = page.waitForRequest('https://tracker.invalid/a.png');
-    await page.getByRole('button', { name: 'Show images' }).click();
-    await frame.contentFrame().locator('img[src^="https://tracker"]').waitFor({ state: 'attached' });
-    await fetched;
-  });
+  it(
+    'shows HTML in a frame that is as high as the email, and remote images when asked',
+    { tags: ['long'] },
+    async () => {
+      const { threadId } = await receiveNow('Designed', {
+        headers: ['MIME-Version: 1.0', 'Content-Type: text/html; charset=utf-8'],
+        body: '<h1 style="margin:0;height:700px">Big news</h1><img src="https://tracker.invalid/a.png" alt="logo">',
+      });
+      const page = await open(`/t/${threadId}`);
+      await page
+        .context()
+        .route('https://tracker.invalid/**', (route) =>
+          route.fulfill({ contentType: 'image/svg+xml', body: '<svg xmlns="http://www.w3.org/2000/svg"/>' }),
+        );
+      const frame = page.locator('.mail-frame');
+      await frame.contentFrame().getByRole('heading', { name: 'Big news' }).waitFor();
+      await expect.poll(async () => (await frame.boundingBox())?.height).toBeGreaterThan(650);
+      expect(await frame.contentFrame().locator('img[src^="https://tracker"]').count()).toBe(0);
+      const fetched = page.waitForRequest('https://tracker.invalid/a.png');
+      await page.getByRole('button', { name: 'Show images' }).click();
+      await frame.contentFrame().locator('img[src^="https://tracker"]').waitFor({ state: 'attached' });
+      await fetched;
+    },
+  );
 
-  it.each(['light', 'dark'] as const)('names the true host of a disguised link: %s', async (colorScheme) => {
-    const receiveHtml = (body: string) =>
-      receiveNow('Disguised', { headers: ['MIME-Version: 1.0', 'Content-Type: text/html'], body });
-    const page = await open('/', { viewport: { width: 1280, height: 860 }, locale: 'en-GB', colorScheme });
-    /** How wide the mark is beside the words, and what it looks like. */
-    const markOf = async (threadId: string) => {
-      await page.goto(`/t/${threadId}`);
-      const frame = page.locator('.mail-frame[data-is-loaded]');
-      await frame.contentFrame().locator('a').waitFor({ state: 'attached' });
-      return page.evaluate<{ host: string; width: number; color: string; padding: string }>(`(() => {
+  it.each(['light', 'dark'] as const)(
+    'names the true host of a disguised link: %s',
+    { tags: ['long'] },
+    async (colorScheme) => {
+      const receiveHtml = (body: string) =>
+        receiveNow('Disguised', { headers: ['MIME-Version: 1.0', 'Content-Type: text/html'], body });
+      const page = await open('/', { viewport: { width: 1280, height: 860 }, locale: 'en-GB', colorScheme });
+      /** How wide the mark is beside the words, and what it looks like. */
+      const markOf = async (threadId: string) => {
+        await page.goto(`/t/${threadId}`);
+        const frame = page.locator('.mail-frame[data-is-loaded]');
+        await frame.contentFrame().locator('a').waitFor({ state: 'attached' });
+        return page.evaluate<{ host: string; width: number; color: string; padding: string }>(`(() => {
         const { contentDocument: mail, contentWindow: view } = document.querySelector('.mail-frame');
         const link = mail.links[0];
         const words = mail.createRange();
@@ -377,52 +392,57 @@ describe.skipIf(skipWithoutChromium())('the page', () => {
           padding: view.getComputedStyle(mail.body).paddingLeft,
         };
       })()`);
-    };
-    const isDark = colorScheme === 'dark';
-    const plain = await receiveHtml(
-      '<a href="https://evil.example/" data-link-host="bank.example">https://bank.example/</a>',
-    );
-    expect(await markOf(plain.threadId)).toEqual({
-      host: 'evil.example',
-      width: expect.toSatisfy((width: number) => width > 80),
-      color: isDark ? 'rgb(255, 156, 148)' : 'rgb(179, 38, 30)',
-      padding: '0px',
-    });
-    expect(await accessibilityFaults(page)).toEqual([]);
-    // The sender tries to hide it; mail with colours of its own stands on a light sheet.
-    const styled = await receiveHtml(
-      '<div style="background:#eee;font-size:0;color:#eee"><a style="display:block;overflow:hidden;width:9px;opacity:0" ' +
-        'href="https://evil.example/"><span style="font-size:16px;color:#111">https://bank.example/</span></a></div>',
-    );
-    expect(await markOf(styled.threadId)).toEqual({
-      host: 'evil.example',
-      width: expect.toSatisfy((width: number) => width > 80),
-      color: 'rgb(179, 38, 30)',
-      padding: isDark ? '16px' : '0px',
-    });
-  });
+      };
+      const isDark = colorScheme === 'dark';
+      const plain = await receiveHtml(
+        '<a href="https://evil.example/" data-link-host="bank.example">https://bank.example/</a>',
+      );
+      expect(await markOf(plain.threadId)).toEqual({
+        host: 'evil.example',
+        width: expect.toSatisfy((width: number) => width > 80),
+        color: isDark ? 'rgb(255, 156, 148)' : 'rgb(179, 38, 30)',
+        padding: '0px',
+      });
+      expect(await accessibilityFaults(page)).toEqual([]);
+      // The sender tries to hide it; mail with colours of its own stands on a light sheet.
+      const styled = await receiveHtml(
+        '<div style="background:#eee;font-size:0;color:#eee"><a style="display:block;overflow:hidden;width:9px;opacity:0" ' +
+          'href="https://evil.example/"><span style="font-size:16px;color:#111">https://bank.example/</span></a></div>',
+      );
+      expect(await markOf(styled.threadId)).toEqual({
+        host: 'evil.example',
+        width: expect.toSatisfy((width: number) => width > 80),
+        color: 'rgb(179, 38, 30)',
+        padding: isDark ? '16px' : '0px',
+      });
+    },
+  );
 
-  it('shows names and subjects in the order of their characters, whatever turns their direction round', async () => {
-    await receiveNow('Invoice \u202Egnp.exe', { from: '"Eve \u202Etxt.\u2066" <eve@customer.test>' });
-    const page = await open('/');
-    const row = page.locator('.row', { hasText: 'gnp.exe' });
-    await row.waitFor();
-    expect(await row.locator('.row-subject').textContent()).toBe('Invoice gnp.exe');
-    expect(await row.locator('.row-people').textContent()).toBe('Eve txt.');
-    await row.click();
-    expect(await page.getByRole('heading', { level: 1, name: 'Invoice gnp.exe' }).textContent()).toBe(
-      'Invoice gnp.exe',
-    );
-    await page.getByRole('article').getByText('Eve txt.', { exact: true }).waitFor();
-    expect(await page.title()).toBe('Invoice gnp.exe – Mail');
-    await page.getByRole('button', { name: 'Reply', exact: true }).click();
-    expect(await page.getByRole('combobox', { name: 'To' }).inputValue()).toBe(
-      '"Eve txt." <eve@customer.test>',
-    );
-    expect(await page.getByRole('textbox', { name: 'Subject' }).inputValue()).toBe('Re: Invoice gnp.exe');
-  });
+  it(
+    'shows names and subjects in the order of their characters, whatever turns their direction round',
+    { tags: ['long'] },
+    async () => {
+      await receiveNow('Invoice \u202Egnp.exe', { from: '"Eve \u202Etxt.\u2066" <eve@customer.test>' });
+      const page = await open('/');
+      const row = page.locator('.row', { hasText: 'gnp.exe' });
+      await row.waitFor();
+      expect(await row.locator('.row-subject').textContent()).toBe('Invoice gnp.exe');
+      expect(await row.locator('.row-people').textContent()).toBe('Eve txt.');
+      await row.click();
+      expect(await page.getByRole('heading', { level: 1, name: 'Invoice gnp.exe' }).textContent()).toBe(
+        'Invoice gnp.exe',
+      );
+      await page.getByRole('article').getByText('Eve txt.', { exact: true }).waitFor();
+      expect(await page.title()).toBe('Invoice gnp.exe – Mail');
+      await page.getByRole('button', { name: 'Reply', exact: true }).click();
+      expect(await page.getByRole('combobox', { name: 'To' }).inputValue()).toBe(
+        '"Eve txt." <eve@customer.test>',
+      );
+      expect(await page.getByRole('textbox', { name: 'Subject' }).inputValue()).toBe('Re: Invoice gnp.exe');
+    },
+  );
 
-  it('says that a mail has no sender, and that a folded one has files', async () => {
+  it('says that a mail has no sender, and that a folded one has files', { tags: ['long'] }, async () => {
     const first = newId();
     const date = DATE();
     const { threadId } = await receive(
@@ -457,7 +477,7 @@ describe.skipIf(skipWithoutChromium())('the page', () => {
     expect(await accessibilityFaults(page)).toEqual([]);
   });
 
-  it('shows one pane at a time on a phone, in German', async () => {
+  it('shows one pane at a time on a phone, in German', { tags: ['long'] }, async () => {
     await receiveNow('Unterwegs');
     const page = await open('/', PHONE);
     await page.getByRole('heading', { name: 'Offen' }).waitFor();
@@ -488,7 +508,7 @@ describe.skipIf(skipWithoutChromium())('the page', () => {
     expect(await page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(390);
   });
 
-  it('logs out, and shows no mail after that', async () => {
+  it('logs out, and shows no mail after that', { tags: ['long'] }, async () => {
     await receiveNow('Secret things');
     const page = await open('/');
     await page.locator('.row', { hasText: 'Secret things' }).waitFor();

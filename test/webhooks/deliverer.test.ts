@@ -304,7 +304,7 @@ describe('an endpoint that fails', () => {
     expect(receiver.ids()).toEqual([happened[0], ...happened]);
   });
 
-  it('whose request never ends does not keep the process from its end', async () => {
+  it('whose request never ends does not keep the process from its end', { tags: ['long'] }, async () => {
     let posts = 0;
     const node = startNode({ post: () => new Promise(() => (posts += 1)) });
     const { id } = await create(node, { types: ['thread.updated'] });
@@ -464,7 +464,7 @@ describe('secrets', () => {
 });
 
 describe('the cost', () => {
-  it('of a backlog of thousands is some statements, and its order is kept', async () => {
+  it('of a backlog of thousands is some statements, and its order is kept', { tags: ['long'] }, async () => {
     const node = startNode();
     const { id } = await create(node, { types: ['thread.updated'] });
     await node.pauseWebhook(id);
@@ -480,28 +480,33 @@ describe('the cost', () => {
     expect(count('settle-webhooks')).toBeLessThan(happened.length / 2);
   });
 
-  it('of 50 webhooks is that of reading the feed once, and of storing the progress of all together', async () => {
-    const node = startNode();
-    const customer = randomUUID();
-    for (let count = 0; count < 50; count += 1) {
-      await create(node, {
-        types: ['thread.updated'],
-        ...(count < 25 ? { customerId: customer } : {}),
-        maxInFlight: 2,
-      });
-    }
-    receiver.secret = null;
-    await node.happen(1, customer);
-    await received(50);
-    statements = [];
-    for (let round = 0; round < 5; round += 1) await node.happen(20, round % 2 === 0 ? customer : undefined);
-    const expected = 50 + 3 * 20 * 50 + 2 * 20 * 25;
-    await received(expected);
-    const count = (name: string) => statements.filter((one) => one === name).length;
-    expect(count('read-events')).toBeLessThan(30);
-    expect(count('settle-webhooks')).toBeLessThan(expected / 10);
-    expect(count('claim-webhooks')).toBeLessThan(10);
-  });
+  it(
+    'of 50 webhooks is that of reading the feed once, and of storing the progress of all together',
+    { tags: ['long'] },
+    async () => {
+      const node = startNode();
+      const customer = randomUUID();
+      for (let count = 0; count < 50; count += 1) {
+        await create(node, {
+          types: ['thread.updated'],
+          ...(count < 25 ? { customerId: customer } : {}),
+          maxInFlight: 2,
+        });
+      }
+      receiver.secret = null;
+      await node.happen(1, customer);
+      await received(50);
+      statements = [];
+      for (let round = 0; round < 5; round += 1)
+        await node.happen(20, round % 2 === 0 ? customer : undefined);
+      const expected = 50 + 3 * 20 * 50 + 2 * 20 * 25;
+      await received(expected);
+      const count = (name: string) => statements.filter((one) => one === name).length;
+      expect(count('read-events')).toBeLessThan(30);
+      expect(count('settle-webhooks')).toBeLessThan(expected / 10);
+      expect(count('claim-webhooks')).toBeLessThan(10);
+    },
+  );
 
   /** Whatever is still to be done on a busy machine: then there is none for a while. */
   const comesToRest = () =>
@@ -511,19 +516,23 @@ describe('the cost', () => {
       return statements.length === 0;
     });
 
-  it('at rest is a statement for each third of a lease, and none without webhooks', async () => {
-    const node = startNode();
-    await node.happen(1);
-    await waitUntil('it looked', () => statements.includes('claim-webhooks'));
-    await comesToRest();
-    await create(node);
-    await node.happen(1);
-    await received(1);
-    await waitUntil('it is stored', () => statements.includes('settle-webhooks'));
-    await comesToRest();
-    statements = [];
-    time.skip(10_001);
-    await waitUntil('it renews', () => statements.length > 0);
-    expect(new Set(statements)).toEqual(new Set(['claim-webhooks']));
-  });
+  it(
+    'at rest is a statement for each third of a lease, and none without webhooks',
+    { tags: ['long'] },
+    async () => {
+      const node = startNode();
+      await node.happen(1);
+      await waitUntil('it looked', () => statements.includes('claim-webhooks'));
+      await comesToRest();
+      await create(node);
+      await node.happen(1);
+      await received(1);
+      await waitUntil('it is stored', () => statements.includes('settle-webhooks'));
+      await comesToRest();
+      statements = [];
+      time.skip(10_001);
+      await waitUntil('it renews', () => statements.length > 0);
+      expect(new Set(statements)).toEqual(new Set(['claim-webhooks']));
+    },
+  );
 });

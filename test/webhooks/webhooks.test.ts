@@ -244,7 +244,7 @@ describe('a webhook', () => {
     await other.close();
   });
 
-  it('waits for one that fails, and then goes on in order', async () => {
+  it('waits for one that fails, and then goes on in order', { tags: ['long'] }, async () => {
     const { id } = await create({ types: ['email.sent'] });
     let failures = 1;
     receiver.respond = (response) =>

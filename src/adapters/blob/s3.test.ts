@@ -82,7 +82,7 @@ describe('S3 blob store', () => {
     expect(asked).toBe(2);
   });
 
-  it('gives up on a server that takes connections and never answers', async () => {
+  it('gives up on a server that takes connections and never answers', { tags: ['long'] }, async () => {
     const store = await storeOn(() => undefined, 300);
     const unavailable = { code: 'storage_unavailable' };
     const large = { kind: 'bytes', bytes: Buffer.alloc(12_000_000) } as const;

@@ -318,7 +318,7 @@ describe('LMDB journal', () => {
     });
   });
 
-  it('has everything that prepare promised after a kill at any moment', async () => {
+  it('has everything that prepare promised after a kill at any moment', { tags: ['long'] }, async () => {
     for (let round = 0; round < 4; round++) {
       const folder = join(temp.path, `kill-${round}`);
       const child = spawn(process.execPath, [CHILD, folder, 'prepare'], {

@@ -213,6 +213,7 @@ describe('alert rules and board', () => {
 
   it.skipIf(skipWithout('alert rules', 'promtool'))(
     'promtool takes the rules, and they fire when they should',
+    { tags: ['long'] },
     async () => {
       const promtool = async (...args: readonly string[]) =>
         (await promisify(execFile)('promtool', args, { cwd: path.join(OPS, 'prometheus') })).stdout;

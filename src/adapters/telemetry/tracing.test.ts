@@ -143,7 +143,7 @@ it('does the work, holds few spans and says it once while the collector is away'
   expect(warnings).toHaveLength(1);
 });
 
-it('ends although the collector never answers', async () => {
+it('ends although the collector never answers', { tags: ['long'] }, async () => {
   vi.stubEnv('OTEL_EXPORTER_OTLP_ENDPOINT', 'http://127.0.0.1:2');
   vi.stubEnv('OTEL_EXPORTER_OTLP_TIMEOUT', '3600000');
   vi.stubEnv('OTEL_BSP_EXPORT_TIMEOUT', '3600000');

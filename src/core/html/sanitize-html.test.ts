@@ -255,7 +255,7 @@ describe('whatever comes', () => {
     expect(() => make(html)).toThrow(/more than|deeper than/);
   });
 
-  it('keeps its own styles alone when its style sheets cost too much', () => {
+  it('keeps its own styles alone when its style sheets cost too much', { tags: ['long'] }, () => {
     const rules = Array.from({ length: 1000 }, (_, index) => `p.c${index % 20}{margin:${index % 100}px}`);
     const classes = Array.from({ length: 20 }, (_, index) => `c${index}`).join(' ');
     const html = `<style>${rules.join('')}</style>${`<p class="${classes}" style="color:red">x`.repeat(10_000)}`;

@@ -136,7 +136,7 @@ it('a reader that takes nothing any more is cut off after some time', async () =
   expect(await closed()).not.toMatch(/0\r\n\r\n$/);
 });
 
-it('a slow reader is not cut off', async () => {
+it('a slow reader is not cut off', { tags: ['long'] }, async () => {
   const pieces = endless();
   const port = await start([pieces], { answerIdleTimeoutMs: 1500 });
   const { socket } = await ask(port);

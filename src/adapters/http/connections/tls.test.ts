@@ -138,7 +138,7 @@ describe('with a certificate', () => {
     expect(answer).toContain('Sie ist kein gültiges HTTP.');
   });
 
-  it('takes a client that sends garbage, or nothing, for none', async () => {
+  it('takes a client that sends garbage, or nothing, for none', { tags: ['long'] }, async () => {
     // The request at the end does a handshake, too, however busy the machine is.
     await start({ limits: { handshakeTimeoutMs: 3000 } });
     const silent = await connectRaw(port);

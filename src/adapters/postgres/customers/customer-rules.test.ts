@@ -200,51 +200,55 @@ describe('learned addresses', () => {
 });
 
 describe('an address that several customers claim', () => {
-  it('is listed page by page, with the mail that has no customer because of it', async () => {
-    const domain = newDomain();
-    const ids = [randomUUID(), randomUUID()].sort();
-    const claimed = [`a@${domain}`, `b@${domain}`];
-    for (const id of ids) await put(id, claimed, [`*.${domain}`, `only-${id}.test`]);
-    const mails = [
-      await receive(addressOf('a', domain), { date: new Date('2026-03-01T12:00:00Z') }),
-      await send([addressOf('b', domain), addressOf('a', domain)]),
-      await receive(addressOf('x', `deep.mail.${domain}`), { date: new Date('2026-03-02T12:00:00Z') }),
-    ];
+  it(
+    'is listed page by page, with the mail that has no customer because of it',
+    { tags: ['long'] },
+    async () => {
+      const domain = newDomain();
+      const ids = [randomUUID(), randomUUID()].sort();
+      const claimed = [`a@${domain}`, `b@${domain}`];
+      for (const id of ids) await put(id, claimed, [`*.${domain}`, `only-${id}.test`]);
+      const mails = [
+        await receive(addressOf('a', domain), { date: new Date('2026-03-01T12:00:00Z') }),
+        await send([addressOf('b', domain), addressOf('a', domain)]),
+        await receive(addressOf('x', `deep.mail.${domain}`), { date: new Date('2026-03-02T12:00:00Z') }),
+      ];
 
-    const all = await customers.listAmbiguous(null, 1000);
-    const ours = all.filter(({ value }) => value.endsWith(domain));
-    expect(ours).toEqual([
-      { kind: 'address', value: `a@${domain}`, customerIds: ids, customerCount: 2, emailCount: 2 },
-      { kind: 'address', value: `b@${domain}`, customerIds: ids, customerCount: 2, emailCount: 1 },
-      { kind: 'domain', value: `*.${domain}`, customerIds: ids, customerCount: 2, emailCount: 1 },
-    ]);
-    const paged = [];
-    for (let after = null; ;) {
-      const [claim] = await customers.listAmbiguous(after, 1);
-      if (claim === undefined) break;
-      paged.push(claim);
-      after = claim as never;
-    }
-    expect(paged).toEqual(all);
+      const all = await customers.listAmbiguous(null, 1000);
+      const ours = all.filter(({ value }) => value.endsWith(domain));
+      expect(ours).toEqual([
+        { kind: 'address', value: `a@${domain}`, customerIds: ids, customerCount: 2, emailCount: 2 },
+        { kind: 'address', value: `b@${domain}`, customerIds: ids, customerCount: 2, emailCount: 1 },
+        { kind: 'domain', value: `*.${domain}`, customerIds: ids, customerCount: 2, emailCount: 1 },
+      ]);
+      const paged = [];
+      for (let after = null; ;) {
+        const [claim] = await customers.listAmbiguous(after, 1);
+        if (claim === undefined) break;
+        paged.push(claim);
+        after = claim as never;
+      }
+      expect(paged).toEqual(all);
 
-    const list = async (claim: Parameters<typeof customers.listAmbiguousEmails>[0]['claim']) =>
-      (
-        await parseEmailsJson(
-          (await customers.listAmbiguousEmails({ claim, limit: 1000, after: null })).emails,
-        )
-      ).map(({ id }) => id);
-    expect(await list({ kind: 'address', value: `a@${domain}` })).toEqual(
-      [mails[1], mails[0]].sort().reverse(),
-    );
-    expect(await list({ kind: 'domain', value: `*.${domain}` })).toEqual([mails[2]]);
-    expect(await list(null)).toEqual(expect.arrayContaining(mails));
+      const list = async (claim: Parameters<typeof customers.listAmbiguousEmails>[0]['claim']) =>
+        (
+          await parseEmailsJson(
+            (await customers.listAmbiguousEmails({ claim, limit: 1000, after: null })).emails,
+          )
+        ).map(({ id }) => id);
+      expect(await list({ kind: 'address', value: `a@${domain}` })).toEqual(
+        [mails[1], mails[0]].sort().reverse(),
+      );
+      expect(await list({ kind: 'domain', value: `*.${domain}` })).toEqual([mails[2]]);
+      expect(await list(null)).toEqual(expect.arrayContaining(mails));
 
-    await put(ids[0]!, []);
-    expect((await customers.listAmbiguous(null, 1000)).filter(({ value }) => value.endsWith(domain))).toEqual(
-      [],
-    );
-    expect(await list({ kind: 'domain', value: `*.${domain}` })).toEqual([]);
-  });
+      await put(ids[0]!, []);
+      expect(
+        (await customers.listAmbiguous(null, 1000)).filter(({ value }) => value.endsWith(domain)),
+      ).toEqual([]);
+      expect(await list({ kind: 'domain', value: `*.${domain}` })).toEqual([]);
+    },
+  );
 });
 
 it('records mail while rules change, without waiting, and links it by the new rules afterwards', async () => {

@@ -164,7 +164,7 @@ it('is the same in lists, for any emails', async () => {
   );
 });
 
-it('is the same for a page of large texts', async () => {
+it('is the same for a page of large texts', { tags: ['long'] }, async () => {
   const customerId = randomUUID();
   const texts = [0.4, 0.9, 0.4, 5, 0.4, 0.4, 3, 0.4].map((mib) => 'Zeile "€"\n'.repeat((mib * MIB) / 12));
   const threadId = await storeThread(
@@ -264,7 +264,7 @@ it('is in UTC whatever the time zone of the database', async () => {
   }
 });
 
-it('is the same in pieces, for very many emails', async () => {
+it('is the same in pieces, for very many emails', { tags: ['long'] }, async () => {
   const threadId = await storeLargeThread(pool, { count: 1000, bytes: 200 });
   // All at the same moment, with microseconds: the identifiers alone tell where a piece ends.
   await pool.query(`update emails set date = '2026-03-29 01:59:59.123456+00' where thread_id = $1`, [
@@ -275,7 +275,7 @@ it('is the same in pieces, for very many emails', async () => {
   expect(await readEmailsJson(emails)).toBe(await expectedJson(threadId));
 });
 
-it('is the same in pieces, for large texts among small ones', async () => {
+it('is the same in pieces, for large texts among small ones', { tags: ['long'] }, async () => {
   const signs = ['a', '"', '\\', '\n', '\u0001', 'ü', '€', '😀'];
   const large = (mib: number) =>
     Array.from({ length: Math.ceil((mib * MIB) / 17) }, (_, i) => signs.join('') + signs[i % 8]).join('');

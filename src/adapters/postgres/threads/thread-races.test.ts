@@ -101,37 +101,41 @@ it('a send into a thread that is gone, as after a restored backup, is recorded',
   expect(await idsIn(send.threadId)).toEqual([send.id]);
 });
 
-it('sends into threads that are merged and taken apart meanwhile all end in a living thread', async () => {
-  const decisions = createThreadDecisions(nodes[0].pool);
-  for (let round = 0; round < 30; round += 1) {
-    const [left, right] = await twoThreads();
-    const joining = [
-      sendInto(right.threadId),
-      sendInto(right.threadId, { references: [right.messageId], inReplyTo: [right.messageId] }),
-      answerTo(newMessageId(), {
-        threadId: right.threadId,
-        placement: { rule: 'thread_id', matchedMessageId: null },
-      }),
-      JOINS['of the queue']!(right.threadId, right),
-    ];
-    const splitOff = uuidv7();
-    const change = async () => {
-      await sleep(round % 6);
-      const merge = { threadId: left.threadId, otherThreadId: right.threadId, reason: null };
-      await decisions.merge(merge, { decisionId: uuidv7(), newThreadId: uuidv7() });
-      if (round % 3 > 0) return;
-      const split = { threadId: left.threadId, emailIds: [right.id], reason: null };
-      await decisions.split(split, { decisionId: uuidv7(), newThreadId: splitOff });
-    };
-    await Promise.all([
-      change(),
-      ...joining.map(async (send, index) => {
-        await sleep((round + index) % 5);
-        await nodes[index % 2]!.store.recordOutbound(send);
-      }),
-    ]);
-    await expectNoneAlive();
-    const placed = [...(await idsIn(left.threadId)), ...(round % 3 > 0 ? [] : await idsIn(splitOff))];
-    expect(placed.sort()).toEqual([left, right, ...joining].map(({ id }) => id).sort());
-  }
-});
+it(
+  'sends into threads that are merged and taken apart meanwhile all end in a living thread',
+  { tags: ['long'] },
+  async () => {
+    const decisions = createThreadDecisions(nodes[0].pool);
+    for (let round = 0; round < 30; round += 1) {
+      const [left, right] = await twoThreads();
+      const joining = [
+        sendInto(right.threadId),
+        sendInto(right.threadId, { references: [right.messageId], inReplyTo: [right.messageId] }),
+        answerTo(newMessageId(), {
+          threadId: right.threadId,
+          placement: { rule: 'thread_id', matchedMessageId: null },
+        }),
+        JOINS['of the queue']!(right.threadId, right),
+      ];
+      const splitOff = uuidv7();
+      const change = async () => {
+        await sleep(round % 6);
+        const merge = { threadId: left.threadId, otherThreadId: right.threadId, reason: null };
+        await decisions.merge(merge, { decisionId: uuidv7(), newThreadId: uuidv7() });
+        if (round % 3 > 0) return;
+        const split = { threadId: left.threadId, emailIds: [right.id], reason: null };
+        await decisions.split(split, { decisionId: uuidv7(), newThreadId: splitOff });
+      };
+      await Promise.all([
+        change(),
+        ...joining.map(async (send, index) => {
+          await sleep((round + index) % 5);
+          await nodes[index % 2]!.store.recordOutbound(send);
+        }),
+      ]);
+      await expectNoneAlive();
+      const placed = [...(await idsIn(left.threadId)), ...(round % 3 > 0 ? [] : await idsIn(splitOff))];
+      expect(placed.sort()).toEqual([left, right, ...joining].map(({ id }) => id).sort());
+    }
+  },
+);
