@@ -3,16 +3,19 @@
  * no secrets, no connections. The process that asks ends it when a question takes too long, or too much memory.
  */
 import { Script } from 'node:vm';
+import { startOrphanWatch, type OrphanWatch } from './orphan-watch.ts';
 import type { Answer, Question } from './protocol.ts';
 
-/**
- * How long a reading may take when the service that would end it is gone, in ms: otherwise a killed service would leave
- * a process that reads for ever. Above every limit that the service has.
- */
+/** How long a reading may take when the service that would end it is gone, in ms: above every limit that the service has. */
 const ORPHAN_MS = 10 * 60_000;
+/** From then on a thread watches for the end of the service. A process that has read so many mails will read many more. */
+const WATCHED_FROM = 100;
 
 const CALL = Symbol.for('email-worker.reading');
-/** The only way to end code that does not return: a watchdog of the engine, which takes 50 µs. */
+/**
+ * Ends code that does not return, by a watchdog of the engine. It costs a thread for each question: 50 µs, and on a busy machine the
+ * time until that thread has had its turn, as much as reading takes.
+ */
 const guarded = new Script(`globalThis[Symbol.for(${JSON.stringify(CALL.description)})]()`);
 
 /**
@@ -27,13 +30,19 @@ export function serveReadings(
 ): void {
   const waiting: Question[] = [];
   let isBusy = false;
+  let questions = 0;
+  let watch: OrphanWatch | null = null;
 
   const serve = async () => {
     if (isBusy) return;
     isBusy = true;
     for (let question = waiting.shift(); question !== undefined; question = waiting.shift()) {
       await prepare(question);
-      await say(answer(read, question, orphanMs));
+      questions += 1;
+      if (questions === WATCHED_FROM) watch = startOrphanWatch();
+      await say(
+        answer(watch?.isOn === true ? () => read(question) : guard(read, question, orphanMs), question),
+      );
     }
     isBusy = false;
   };
@@ -53,11 +62,16 @@ function endInError(error: unknown): void {
   process.exit(1);
 }
 
-function answer(read: (question: Question) => unknown, question: Question, timeout: number): Answer {
-  const { id } = question;
-  try {
+function guard(read: (question: Question) => unknown, question: Question, timeout: number): () => unknown {
+  return () => {
     Object.defineProperty(globalThis, CALL, { configurable: true, value: () => read(question) });
-    return { kind: 'read', id, value: guarded.runInThisContext({ timeout }) };
+    return guarded.runInThisContext({ timeout });
+  };
+}
+
+function answer(read: () => unknown, { id }: Question): Answer {
+  try {
+    return { kind: 'read', id, value: read() };
   } catch (error) {
     return {
       kind: 'threw',
