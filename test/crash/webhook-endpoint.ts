@@ -12,8 +12,11 @@ import type { Database } from './database.ts';
 import { readLatest } from './feed-follower.ts';
 import type { Random } from './random.ts';
 
-/** Beyond the longest of: a retry after a hang, the lease of a process that is gone, and numbering by another one. */
-const AGREE_TIMEOUT_MS = 45_000;
+/**
+ * Beyond the longest of: the retry after a third failure (80 s and a fifth of it, behind 5 s and 20), since a machine that has no time for this
+ * endpoint makes it fail as well; the lease of a process that is gone, and numbering by another one.
+ */
+const AGREE_TIMEOUT_MS = 150_000;
 /** One in so many requests is not answered as it should be. */
 const FAIL_EVERY = 25;
 /** In a round: each puts the webhook off, by a second or five. */
