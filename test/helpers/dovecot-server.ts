@@ -91,6 +91,8 @@ service imap-login {
     readLog,
     kill: () => daemon.kill(),
     async start() {
+      // A killed one leaves it, and Dovecot takes whatever has that process id by then for itself.
+      await rm(path.join(root, 'dovecot-run', 'master.pid'), { force: true });
       daemon = run();
       await start();
     },
