@@ -1,6 +1,6 @@
 /**
- * What hostile input costs, in CPU time: twice the input, about twice the work. Sizes double until the work can be
- * measured, so that a reader which grows with the square is found while it is small.
+ * What hostile input costs, in CPU time: four times the input, about four times the work. Sizes double until the work
+ * can be measured, so that a reader which grows with the square is found while it is small.
  */
 import { describe, expect, it } from 'vitest';
 import { bestCpuMs, cpuMs } from './cpu-time.ts';
@@ -9,14 +9,14 @@ import type { HostileShape } from './hostile-shapes.ts';
 import { READERS } from './readers.ts';
 
 const FIRST_BYTES = 8 * 1024;
-/** Twice as much is still a header within its limit: beyond it another path is measured. */
-const LAST_BYTES = 256 * 1024;
-/** From this size on the cost for each megabyte counts; below, fixed costs are most of it. */
-const CHEAP_FROM_BYTES = 256 * 1024;
+/** Of the large input, in small ones. With twice as much, the noise of a busy machine came up to the limit. */
+const FACTOR = 4;
+/** `FACTOR` times as much is still a header within its limit: beyond it another path is measured. */
+const LAST_BYTES = 128 * 1024;
 /** Below this, noise is as large as what is measured. */
 const MEASURABLE_MS = 60;
-/** 2 is linear, 4 the square. */
-const MAX_RATIO = 3;
+/** 4 is linear, 16 the square. */
+const MAX_RATIO = 8;
 /** Of CPU, where it is linear. Nearly all take less than a tenth of it on a machine that does nothing else; a busy one has taken twice as long. */
 const MAX_MS_PER_MEGABYTE = 3000;
 
@@ -35,7 +35,7 @@ describe('readers', () => {
 
 interface Growth {
   readonly bytes: number;
-  /** Of the work for twice as many bytes. */
+  /** Of the work for `FACTOR` times as many bytes. */
   readonly ratio: number;
   readonly msPerMegabyte: number;
 }
@@ -43,10 +43,10 @@ interface Growth {
 function measure(shape: HostileShape): Growth {
   const read = READERS[shape.reader];
   for (let bytes = FIRST_BYTES; ; bytes *= 2) {
-    const [small, large] = [shape.make(bytes), shape.make(2 * bytes)];
+    const [small, large] = [shape.make(bytes), shape.make(FACTOR * bytes)];
     let largeMs = cpuMs(() => read(large));
-    const isSmall = bytes < CHEAP_FROM_BYTES && largeMs < 10 * MEASURABLE_MS;
-    if (bytes < LAST_BYTES && (largeMs < MEASURABLE_MS || isSmall)) continue;
+    // Fixed costs are most of what a small input takes.
+    if (bytes < LAST_BYTES && largeMs < 10 * MEASURABLE_MS) continue;
     // The first run compiles.
     let smallMs = bestCpuMs(2, () => read(small));
     const isSuspicious = (): boolean =>
