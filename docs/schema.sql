@@ -1447,6 +1447,10 @@ AS $function$
     update thread_summaries set customer_id = new.customer_id, company_id = new.company_id, is_done = new.status = 'done',
       assignee = new.assignee, labels = new.labels
     where thread_id = new.id;
+    -- Perhaps one begins at this moment, and does not know of this change.
+    if not found then
+      perform refresh_thread_summaries(array[new.id]);
+    end if;
     return null;
   end $function$;
 
@@ -2166,15 +2170,21 @@ CREATE OR REPLACE FUNCTION refresh_thread_summaries(ids uuid[])
  RETURNS void
  LANGUAGE plpgsql
 AS $function$
+  declare
+    locked uuid[];
   begin
-    -- Rows to lock, in one order; the counts are filled in below.
-    insert into thread_summaries
-      (thread_id, account_id, email_count, unread_count, has_attachments, last_activity_at, newest_email_id,
-        newest_direction)
-    select t.id, t.account_id, 0, 0, false, '-infinity', t.id, 'outbound'
-    from email_threads t where t.id = any(ids) order by t.id
-    on conflict (thread_id) do nothing;
-    perform from thread_summaries where thread_id = any(ids) order by thread_id for update;
+    loop
+      -- Rows to lock, in one order; the counts are filled in below.
+      insert into thread_summaries
+        (thread_id, account_id, email_count, unread_count, has_attachments, last_activity_at, newest_email_id,
+          newest_direction)
+      select t.id, t.account_id, 0, 0, false, '-infinity', t.id, 'outbound'
+      from email_threads t where t.id = any(ids) order by t.id
+      on conflict (thread_id) do nothing;
+      locked = array(select thread_id from thread_summaries where thread_id = any(ids) order by thread_id for update);
+      -- One that was there may have ended with the last email of its thread while its lock was waited for.
+      exit when not exists (select from email_threads t where t.id = any(ids) and t.id <> all(locked));
+    end loop;
 
     update thread_summaries s set
       customer_id = t.customer_id, company_id = t.company_id, email_count = n.email_count,
