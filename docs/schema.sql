@@ -1543,7 +1543,10 @@ AS $function$
         where email_is_listed(state)
       ) e
       group by thread_id
-    ) n join email_threads t on t.id = n.thread_id
+    ) n cross join lateral (
+      -- Looked up for each, whatever the plan: the planner does not know how few there are, and would read all threads.
+      select * from email_threads where id = n.thread_id offset 0
+    ) t
     order by t.id
     on conflict (thread_id) do update set
       email_count = s.email_count + excluded.email_count,
@@ -1674,7 +1677,7 @@ AS $function$
           -- Of several, the first that came by a key
           min(author_key) as author_key
         from inserted e group by thread_id
-      ) n join email_threads t on t.id = n.thread_id
+      ) n cross join lateral (select * from email_threads where id = n.thread_id offset 0) t
       where t.created_at = now() and not exists (
         select from emails e where e.thread_id = t.id and e.id not in (select id from inserted)
       )
@@ -2028,6 +2031,7 @@ AS $function$
     end if;
     lock table events in access exclusive mode;
     execute format('create table %I partition of events for values from (%s) to (%s)', name, day << 36, (day + 1) << 36);
+    execute format('alter table %I alter column data set statistics 0, alter column author set statistics 0', name);
     perform protect_table(name);
   end $function$;
 

@@ -12,6 +12,6 @@ export async function lockSummariesOf(trx: Executor, emailIds: readonly string[]
 const LOCK_SUMMARIES = statement(
   'lock-summaries',
   `select from thread_summaries
-    where thread_id in (select thread_id from emails where id = any ($emailIds::uuid[]))
+    where thread_id = any (array(select thread_id from emails where id = any ($emailIds::uuid[])))
     order by thread_id for update`,
 );

@@ -18,6 +18,14 @@ export const makeThreads = (source: string): string => `
   on conflict do nothing
   returning id`;
 
+/**
+ * A thread by its id, for a lateral join, or a part of `from` behind what gives the id: looked up for each row. Joined plainly, all threads
+ * are read for a batch of a few emails while there are less than some 40,000 of them, because the planner expects a hundred rows of
+ * a JSON parameter. `offset 0` keeps the lookup as it is.
+ */
+export const threadById = (id: string): string => `
+  (select t.id, t.customer_id, t.customer_source, t.company_id, t.company_source from email_threads t where t.id = ${id} offset 0)`;
+
 /** The columns that follow id and account_id in the source of makeThreads, for threads without a customer. */
 export const NO_CUSTOMER = 'null::uuid, null::text, null::uuid, null::text';
 
@@ -96,7 +104,7 @@ const CLUSTERS = `
   select id, created_at, cluster_id
   from email_threads
   where id = any($threadIds::uuid[])
-    or cluster_id in (select cluster_id from email_threads where id = any($threadIds::uuid[]))
+    or cluster_id = any(array(select cluster_id from email_threads where id = any($threadIds::uuid[])))
   order by id`;
 const READ_CLUSTERS = statement('read-clusters', CLUSTERS);
 const LOCK_CLUSTERS = statement('lock-clusters', `${CLUSTERS} for update`);

@@ -14,6 +14,7 @@ import {
   EMAIL_COLUMNS,
   emailRecords,
   COMPOSED_COLUMNS,
+  partsOfRecords,
   READ_COLUMNS,
   textsOf,
   toComposedRow,
@@ -24,25 +25,49 @@ import { lockSummariesOf } from './lock-summaries.ts';
 import { dropLongTexts, sendLongTexts, type LongTexts } from './long-texts.ts';
 import { toView } from './received-values.ts';
 
+/** Which parts a statement needs. One that has no use for them still makes each ready, which takes as long as writing an email. */
+export interface EmailParts {
+  /** Some of the emails have attachments. */
+  readonly files: boolean;
+  /** Some of their texts were sent ahead. */
+  readonly longTexts: boolean;
+}
+
 /**
- * The parts `new_emails` and `new_attachments` of a statement: `new_emails` has the ids of those that were not there.
+ * The parts `new_emails` and, with files, `new_attachments` of a statement: `new_emails` has the ids of those that were not there.
  *
- * @param source has the columns of emailRecords, and link_customer, link_customer_source, link_company, link_company_source
+ * @param source what emailRecords gives, perhaps joined
+ * @param link the row with link_customer, link_customer_source, link_company, link_company_source
+ * @param parameter of the emails
  * @param known emails that are there: `left` as they are, which makes every repeat harmless; or `refused`, and the statement fails
  */
-export const insertEmailRows = (source: string, known: 'left' | 'refused'): string => `
+export const insertEmailRows = (
+  source: string,
+  link: string,
+  parameter: string,
+  known: 'left' | 'refused',
+  { files, longTexts }: EmailParts,
+): string => `
   new_emails as (
     insert into emails (
       ${EMAIL_COLUMNS.map(({ name }) => name).join(', ')}, customer_id, customer_source, company_id, company_source
     )
-    select ${EMAIL_COLUMNS.map(({ value }) => value).join(', ')},
-      r.link_customer, r.link_customer_source, r.link_company, r.link_company_source
-    from ${source} r
+    select ${EMAIL_COLUMNS.map(({ value, shortValue }) => (longTexts ? value : (shortValue ?? value))).join(', ')},
+      ${link}.link_customer, ${link}.link_customer_source, ${link}.link_company, ${link}.link_company_source
+    from ${source}
     ${known === 'left' ? 'on conflict do nothing' : ''}
     returning id
-  ), new_attachments as (
-    ${insertAttachments(`${source} r join new_emails n on n.id = r.id`)}
-  )`;
+  )${
+    files
+      ? `, new_attachments as (
+    ${insertAttachments(addedOf(parameter, 'attachments jsonb'))}
+  )`
+      : ''
+  }`;
+
+/** Of the emails that were not there, rows `r` with their ids and some more columns of the JSON. Behind insertEmailRows. */
+export const addedOf = (parameter: string, columns: string): string =>
+  `${partsOfRecords(parameter, `id uuid, ${columns}`)} join new_emails n on n.id = r.id`;
 
 /** What `refused` says. */
 export const isEmailKnown = (error: unknown): boolean =>

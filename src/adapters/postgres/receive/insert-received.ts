@@ -2,11 +2,11 @@
 import { markToRelink } from '../customers/customer-links.ts';
 import { relinkCustomersOf } from '../customers/relink-customers.ts';
 import { RecordedMeanwhile } from '../db/linking-transaction.ts';
-import { call, run, statement, type Executor } from '../db/statement.ts';
+import { call, run, statements, type Executor } from '../db/statement.ts';
 import type { PlannedTransaction } from '../db/transaction.ts';
 import { emailRecords, toEmailRow, type EmailContent } from '../emails/email-row.ts';
 import type { LongTexts } from '../emails/long-texts.ts';
-import { insertEmailRows, isEmailKnown } from '../emails/write-emails.ts';
+import { addedOf, insertEmailRows, isEmailKnown } from '../emails/write-emails.ts';
 import type { Reading } from '../../../app/receive/reparse-ports.ts';
 import { insertRecipients } from '../send/send-states.ts';
 import { insertReports, toReportRow } from '../send/report-rows.ts';
@@ -20,7 +20,7 @@ export async function insertReceived(
   link: ReceivedLink,
   long: LongTexts,
 ): Promise<void> {
-  await refuseKnown(run(executor, INSERT, insertValues([email], [link], long)));
+  await refuseKnown(run(executor, insertOf([email], [link], long), insertValues([email], [link], long)));
   await decideCustomers(executor, [email], [link]);
 }
 
@@ -30,7 +30,7 @@ export async function insertLast(
   emails: readonly PlacedRecord[],
   links: readonly ReceivedLink[],
 ): Promise<void> {
-  const insert = call(INSERT, insertValues(emails, links, {}));
+  const insert = call(insertOf(emails, links, {}), insertValues(emails, links, {}));
   if (links.some(({ decides }) => decides)) {
     await refuseKnown(transaction.run(insert));
     await decideCustomers(transaction, emails, links);
@@ -59,11 +59,24 @@ async function decideCustomers(
   );
 }
 
+/** The statement with what these need. */
+const insertOf = (emails: readonly PlacedRecord[], links: readonly ReceivedLink[], long: LongTexts) =>
+  INSERT.of({
+    files: emails.some(({ record }) => record.attachments.length > 0),
+    longTexts: Object.keys(long).length > 0,
+    takers: emails.some(({ record }) => record.isSentCopy),
+    reports: emails.some(({ record }) => !record.isSentCopy && record.report !== null),
+    relinks: links.some(({ isFresh }) => !isFresh),
+  });
+
 function insertValues(emails: readonly PlacedRecord[], links: readonly ReceivedLink[], long: LongTexts) {
   const rows = emails.map((email, index) => toRow(email, links[index] as ReceivedLink, long));
   const read = emails.filter(({ record }) => record.isRead).map(({ record }) => record.id);
   return { emails: JSON.stringify(rows), read: `{${read.join()}}` };
 }
+
+const LINK_COLUMNS =
+  ', link_customer uuid, link_customer_source text, link_company uuid, link_company_source text';
 
 export const directionOf = ({ isSentCopy }: { readonly isSentCopy: boolean }) =>
   isSentCopy ? 'outbound' : 'inbound';
@@ -113,24 +126,34 @@ function toRow({ record, threadId, placement }: PlacedRecord, link: ReceivedLink
   });
 }
 
-const MORE_COLUMNS = `, link_customer uuid, link_customer_source text, link_company uuid, link_company_source text,
-  is_fresh boolean, deliveries jsonb, report jsonb`;
-
-const ADDED = 'input r join new_emails n on n.id = r.id';
-
-const INSERT = statement(
+const INSERT = statements(
   'insert-received',
-  `with read as materialized (
+  {
+    files: [false, true],
+    longTexts: [false, true],
+    takers: [false, true],
+    reports: [false, true],
+    relinks: [false, true],
+  },
+  ({ takers, reports, relinks, ...parts }) => `with read as materialized (
     -- For the trigger that marks received emails as unread.
     select set_config('email_worker.read_emails', $read, true)
-  ), input as materialized (
-    select * from ${emailRecords('$emails', MORE_COLUMNS)}
-  ), ${insertEmailRows('input', 'refused')}, new_deliveries as (
-    ${insertRecipients(ADDED)}
-  ), new_reports as (
-    ${insertReports(`${ADDED} where r.report is not null`)}
-  ), relinks as (
-    ${markToRelink(`select r.id from ${ADDED} where not r.is_fresh`)}
-  )
+  ), ${insertEmailRows(emailRecords('$emails', LINK_COLUMNS), 'r', '$emails', 'refused', parts)}${[
+    ...(takers ? [`, new_deliveries as (${insertRecipients(addedOf('$emails', 'deliveries jsonb'))})`] : []),
+    ...(reports
+      ? [
+          `, new_reports as (
+    ${insertReports(`${addedOf('$emails', 'account_id text, report jsonb')} where r.report is not null`)}
+  )`,
+        ]
+      : []),
+    ...(relinks
+      ? [
+          `, relinks as (
+    ${markToRelink(`select r.id from ${addedOf('$emails', 'is_fresh boolean')} where not r.is_fresh`)}
+  )`,
+        ]
+      : []),
+  ].join('')}
   select from read`,
 );

@@ -8,6 +8,7 @@ import { ownerKey } from '../../../core/thread/place-together.ts';
 import { run, statement, type Executor, type RowOf } from '../db/statement.ts';
 import { linkColumns, linkJoins } from '../customers/match-customer.ts';
 import { toView } from '../emails/received-values.ts';
+import { threadById } from '../emails/thread-rows.ts';
 import { RULES_ARE_FRESH } from '../customers/rules-lock.ts';
 import { counterpartiesOf } from './sent-copies.ts';
 
@@ -72,7 +73,7 @@ export const LINKS = `
       union all
       select lower(r ->> 'address') from jsonb_array_elements(e.to_addresses || e.cc_addresses || e.bcc_addresses) r
     ) a
-    where e.thread_id in (select thread_id from input where sender is not null)
+    where e.thread_id = any (array(select thread_id from input where sender is not null))
     group by e.thread_id
   )
   select l.link_customer as customer_id, l.link_customer_source as customer_source, l.link_company as company_id,
@@ -89,9 +90,8 @@ export const LINKS = `
     lateral (
       select ${linkColumns('null::uuid', 'null::uuid')}, t.customer_id is null as is_unlinked,
         m.customer_id as match_customer, m.source as match_source, own.company_id as match_company
-      from email_threads t ${linkJoins('null::uuid', 'r.counterparties', 'true')}
+      from ${threadById('r.thread_id')} t ${linkJoins('null::uuid', 'r.counterparties', 'true')}
       left join customer_companies own on own.customer_id = m.customer_id
-      where t.id = r.thread_id
     ) l
   order by r.ordinal`;
 

@@ -9,13 +9,13 @@ import { markToRelink } from '../customers/customer-links.ts';
 import { counterparties, linkColumns, linkJoins } from '../customers/match-customer.ts';
 import { RULES_ARE_FRESH } from '../customers/rules-lock.ts';
 import { relinkCustomersOf } from '../customers/relink-customers.ts';
-import { run, statement, type Executor } from '../db/statement.ts';
-import { emailRecords, toEmailRow } from '../emails/email-row.ts';
-import { makeThreads } from '../emails/thread-rows.ts';
-import { insertEmailRows } from '../emails/write-emails.ts';
+import { run, statement, statements, type Executor } from '../db/statement.ts';
+import { emailRecords, partsOfRecords, toEmailRow } from '../emails/email-row.ts';
+import { makeThreads, threadById } from '../emails/thread-rows.ts';
+import { addedOf, insertEmailRows } from '../emails/write-emails.ts';
 import { tieMessageIds } from '../threads/message-ids.ts';
 import { insertQueued, QUEUE_COLUMNS, toQueueRow } from './queue-rows.ts';
-import { insertAttempts, insertRecipients, OUTCOME_COLUMNS, toOutcomeRow } from './send-states.ts';
+import { insertAttempts, insertRecipients, toOutcomeRow } from './send-states.ts';
 
 /**
  * Emails that start a conversation, in one statement and a commit of its own.
@@ -28,7 +28,7 @@ export async function insertNewSends(
   executor: Executor,
   records: readonly OutboundRecord[],
 ): Promise<ReadonlySet<string>> {
-  const rows = await run(executor, INSERT_NEW, { emails: toJson(records) });
+  const rows = await run(executor, INSERT_NEW.of(partsOf(records)), { emails: toJson(records) });
   return new Set(rows.map(({ id }) => id));
 }
 
@@ -41,7 +41,8 @@ export async function insertLinkedSend(
   record: OutboundRecord,
   link: StoredLink,
 ): Promise<boolean> {
-  const [row] = await run(executor, INSERT_LINKED, { emails: toJson([{ ...record, link }]) });
+  const emails = toJson([{ ...record, link }]);
+  const [row] = await run(executor, INSERT_LINKED.of(partsOf([record])), { emails });
   if (row?.decides === true) await relinkCustomersOf(executor, [record]);
   return row !== undefined;
 }
@@ -52,6 +53,16 @@ export interface StoredLink {
   readonly ignoredIds: readonly string[];
   readonly partyId: string | null;
 }
+
+/** Which parts their statement needs; see EmailParts. */
+const partsOf = (records: readonly OutboundRecord[]) => ({
+  files: records.some(({ attachments }) => attachments.length > 0),
+  queued: records.some(({ queue }) => queue !== null),
+  named: records.some(({ customerId }) => customerId !== null),
+});
+
+const PARTS = { files: [false, true], queued: [false, true], named: [false, true] } as const;
+type Parts = ReturnType<typeof partsOf>;
 
 type LinkedRecord = OutboundRecord & { readonly link?: StoredLink };
 
@@ -88,19 +99,24 @@ function toRow(record: LinkedRecord) {
 const RECIPIENTS = '(r.to_addresses || r.cc_addresses || r.bcc_addresses)';
 const COUNTERPARTIES = counterparties(`'outbound'`, 'r.from_address', RECIPIENTS);
 
+/** Of the JSON, what placing an email and finding its customer need. */
+const KEY_COLUMNS = `id uuid, account_id text, thread_id uuid, message_id text, relay_message_id text, date timestamptz,
+  from_address jsonb, to_addresses jsonb, cc_addresses jsonb, bcc_addresses jsonb, customer_id uuid, company_id uuid`;
+
 /** `decides`: the email decides the customer of its thread, which existed before. */
 const INPUT = `
     rules as materialized (
       select ${RULES_ARE_FRESH} as are_fresh
     ), given as materialized (
-      select r.*, ${linkColumns('r.customer_id', 'r.company_id')},
+      select r.id, r.account_id, r.thread_id, r.message_id, r.relay_message_id, r.date, r.to_addresses, r.customer_id,
+        ${linkColumns('r.customer_id', 'r.company_id')},
         t.id is not null and (
           (r.customer_id is not null and t.customer_source is distinct from 'explicit')
           or (r.company_id is not null and t.company_source is distinct from 'explicit')
           or (t.customer_id is null and m.customer_id is not null)
         ) as decides
-      from ${emailRecords('$emails', `, customer_id uuid, company_id uuid${OUTCOME_COLUMNS}${QUEUE_COLUMNS}`)}
-      left join email_threads t on t.id = r.thread_id
+      from ${partsOfRecords('$emails', KEY_COLUMNS)}
+      left join lateral ${threadById('r.thread_id')} t on true
       ${linkJoins('r.customer_id', COUNTERPARTIES)}
     ), input as (
       -- A journal may still have one that is deleted.
@@ -149,32 +165,36 @@ const LINK_FRESH = `
     )`;
 
 /** @param source `input` or `fresh` */
-function insertFrom(source: string): string {
-  const added = `${source} r join new_emails n on n.id = r.id`;
+function insertFrom(source: string, { files, queued, named }: Parts): string {
+  const emails = `${emailRecords('$emails')} join ${source} l on l.id = r.id`;
   return `
-    ${insertEmailRows(source, 'left')}, new_attempts as (
-      ${insertAttempts(added)}
-    ), new_queue as (
-      ${insertQueued(added)}
+    ${insertEmailRows(emails, 'l', '$emails', 'left', { files, longTexts: false })}, new_attempts as (
+      ${insertAttempts(addedOf('$emails', 'attempts jsonb'))}
     ), new_deliveries as (
-      ${insertRecipients(added)}
-    ), learned as (
+      ${insertRecipients(addedOf('$emails', 'deliveries jsonb'))}
+    )${queued ? `, new_queue as (${insertQueued(addedOf('$emails', QUEUE_COLUMNS))})` : ''}${
+      named
+        ? `, learned as (
       ${learnAddresses(
         `select i.customer_id, i.to_addresses from rules, ${source} i where i.customer_id is not null and rules.are_fresh`,
       )}
-    ), relinks as (
+    )`
+        : ''
+    }, relinks as (
       ${markToRelink(`select i.id from rules, ${source} i where not rules.are_fresh`)}
     )`;
 }
 
-const INSERT_NEW = statement(
+const INSERT_NEW = statements(
   'insert-new-sends',
-  `with ${INPUT}, ${LINK_FRESH}, ${insertFrom('fresh')}
+  PARTS,
+  (parts) => `with ${INPUT}, ${LINK_FRESH}, ${insertFrom('fresh', parts)}
   select id from input where id not in (select id from fresh)`,
 ).narrow<{ id: string }>();
 
-const INSERT_LINKED = statement(
+const INSERT_LINKED = statements(
   'insert-linked-send',
-  `with ${INPUT}, ${insertFrom('input')}
+  PARTS,
+  (parts) => `with ${INPUT}, ${insertFrom('input', parts)}
   select i.decides from input i join new_emails n on n.id = i.id`,
 ).narrow<{ decides: boolean }>();

@@ -27,9 +27,9 @@ const LOCK = statement(
   from send_queue where email_id = $emailId for update`,
 ).narrow<{ is_claimed: boolean }>();
 
-/** Columns of the JSON of an email that is to be recorded (emails/email-row.ts), as toQueueRow makes them. */
-export const QUEUE_COLUMNS =
-  ', lane text, priority smallint, due_at timestamptz, timed_from timestamptz, give_up_at timestamptz';
+/** What insertQueued needs of the JSON of an email that is to be recorded (emails/email-row.ts). */
+export const QUEUE_COLUMNS = `account_id text, lane text, priority smallint, due_at timestamptz, timed_from timestamptz,
+  give_up_at timestamptz, attempts jsonb`;
 
 export const toQueueRow = (queue: QueuedSend | null) => ({
   lane: queue?.lane ?? null,

@@ -73,9 +73,7 @@ const KEEP_SEEN = `on conflict (email_id, attempt) do update set
     detail = excluded.detail
   where a.outcome = 'unknown'`;
 
-/** Columns of the JSON of an email that is to be recorded (emails/email-row.ts), as toOutcomeRow makes them. */
-export const OUTCOME_COLUMNS = ', deliveries jsonb, attempts jsonb';
-
+/** For the JSON of an email that is to be recorded (emails/email-row.ts). */
 export const toOutcomeRow = ({ deliveries, attempt }: Pick<RecordedOutcome, 'deliveries' | 'attempt'>) => ({
   deliveries: deliveries.map(toRecipientRow),
   attempts:

@@ -118,7 +118,7 @@ function workPages(pool: Executor, request: ThreadsQuery): Pages {
 
 const MARK_READ = statement(
   'mark-thread-read',
-  `delete from unread_emails u using emails e where e.thread_id = $thread and u.email_id = e.id`,
+  `delete from unread_emails where email_id = any (array(select id from emails where thread_id = $thread))`,
 );
 
 const MARK_UNREAD = statement(

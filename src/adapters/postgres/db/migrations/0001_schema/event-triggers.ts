@@ -120,7 +120,7 @@ export const EVENT_TRIGGERS = [
           -- Of several, the first that came by a key
           min(author_key) as author_key
         from inserted e group by thread_id
-      ) n join email_threads t on t.id = n.thread_id
+      ) n cross join lateral (select * from email_threads where id = n.thread_id offset 0) t
       where t.created_at = now() and not exists (
         select from emails e where e.thread_id = t.id and e.id not in (select id from inserted)
       )

@@ -76,6 +76,7 @@ export const EVENTS = [
     end if;
     lock table events in access exclusive mode;
     execute format('create table %I partition of events for values from (%s) to (%s)', name, day << 36, (day + 1) << 36);
+    execute format('alter table %I alter column data set statistics 0, alter column author set statistics 0', name);
     perform protect_table(name);
   end $$`,
 

@@ -149,7 +149,10 @@ export const THREAD_LIST = [
         where email_is_listed(state)
       ) e
       group by thread_id
-    ) n join email_threads t on t.id = n.thread_id
+    ) n cross join lateral (
+      -- Looked up for each, whatever the plan: the planner does not know how few there are, and would read all threads.
+      select * from email_threads where id = n.thread_id offset 0
+    ) t
     order by t.id
     on conflict (thread_id) do update set
       email_count = s.email_count + excluded.email_count,

@@ -1,0 +1,94 @@
+/** Which statements read a table whole that grows with the mail. A batch of a few emails must not: it would cost more with each email. */
+import { readdirSync } from 'node:fs';
+import path from 'node:path';
+import { fileURLToPath } from 'node:url';
+import type pg from 'pg';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { openMailStores } from '../../../test/helpers/mail-stores.ts';
+import { allStatements } from './db/statement.ts';
+
+/** Each has two emails. The planner may well read what is much smaller, and would not think of it for what is much larger. */
+const THREADS = 8000;
+/** A table of fewer rows may be read. */
+const SMALL = 1000;
+
+/** Statements that are about everything, by their names. */
+const ABOUT_ALL = new Map([
+  ['contents-of-target', 'a move compares both databases once'],
+  ['count-quiet-threads', 'deleting what is old looks at all threads'],
+  ['find-quiet-threads', 'deleting what is old looks at all threads'],
+  ['rethread-emails', 'threads are worked out anew from all emails, page by page'],
+  ['rethread-message-ids', 'threads are worked out anew from all Message-IDs, page by page'],
+  ['threads-under', 'a new rule may be about the mail of thousands of threads'],
+]);
+
+let end: () => Promise<void>;
+let pool: pg.Pool;
+
+beforeAll(async () => {
+  ({ pool, end } = await openMailStores(1));
+  await pool.query(
+    `insert into email_threads (id, account_id) select gen_random_uuid(), 'default' from generate_series(1, $1::int)`,
+    [THREADS],
+  );
+  await pool.query(
+    `insert into emails (
+      id, account_id, thread_id, direction, message_id, in_reply_to, reference_ids, from_address, to_addresses,
+      cc_addresses, bcc_addresses, subject, text_body, date, state, placement_rule, raw_size_bytes, raw
+    )
+    select gen_random_uuid(), 'default', t.id, 'outbound', i || '-' || t.id || '@example.com', '{}', '{}', '{}', '[]', '[]', '[]',
+      '', '', now() - random() * interval '1000 days', 'sent', 'new', 0, ''
+    from email_threads t, generate_series(1, 2) i`,
+  );
+  await pool.query(
+    `insert into thread_message_ids (account_id, message_id, thread_id) select account_id, message_id, thread_id from emails`,
+  );
+  await pool.query(
+    `insert into email_deliveries (email_id, ordinal, address, state) select id, 0, 'ada@example.org', 'accepted' from emails`,
+  );
+  await pool.query('vacuum analyze');
+});
+afterAll(() => end());
+
+interface Plan {
+  readonly 'Node Type': string;
+  readonly 'Relation Name'?: string;
+  readonly Plans?: readonly Plan[];
+}
+
+function* tablesReadWhole(plan: Plan): Generator<string> {
+  if (plan['Node Type'] === 'Seq Scan' && plan['Relation Name'] !== undefined) yield plan['Relation Name'];
+  for (const part of plan.Plans ?? []) yield* tablesReadWhole(part);
+}
+
+async function loadStatements() {
+  const folder = path.dirname(fileURLToPath(import.meta.url));
+  for (const file of readdirSync(folder, { recursive: true, encoding: 'utf8' })) {
+    if (file.endsWith('.ts') && !file.endsWith('.test.ts')) await import(path.join(folder, file));
+  }
+  return [...allStatements()].flatMap(([name, all]) =>
+    all().map((statement) => ({ ...statement, of: name })),
+  );
+}
+
+it('is none that deals with a few emails or threads', async () => {
+  const { rows } = await pool.query<{ relname: string }>(
+    `select relname from pg_class where relkind = 'r' and relnamespace = current_schema()::regnamespace and reltuples > $1`,
+    [SMALL],
+  );
+  const large = new Set(rows.map(({ relname }) => relname));
+  expect(large).toContain('email_threads');
+  expect(large).toContain('email_json');
+  const found: string[] = [];
+  for (const { name, of, text, isPlannedEachTime } of await loadStatements()) {
+    // One that is planned for its values is planned for none here. What is no query has no plan.
+    if (isPlannedEachTime || ABOUT_ALL.has(of) || !/^\s*(with|select|insert|update|delete)\b/.test(text))
+      continue;
+    const explained = await pool.query<{ 'QUERY PLAN': readonly { readonly Plan: Plan }[] }>(
+      `explain (generic_plan, format json) ${text}`,
+    );
+    for (const { Plan: plan } of explained.rows[0]!['QUERY PLAN'])
+      for (const table of tablesReadWhole(plan)) if (large.has(table)) found.push(`${name}: ${table}`);
+  }
+  expect(found).toEqual([]);
+});
