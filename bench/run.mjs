@@ -43,6 +43,12 @@ const PARTS = [
     short: { BENCH_ROUNDS: 3, BENCH_EMAILS: 400, BENCH_CONNECTIONS: '1,10' },
     smoke: { BENCH_ROUNDS: 1, BENCH_EMAILS: 20, BENCH_CONNECTIONS: '10' },
   },
+  {
+    name: 'large',
+    file: 'large.mjs',
+    short: { BENCH_ROUNDS: 1 },
+    smoke: { BENCH_ROUNDS: 1, BENCH_FILE_BYTES: 200_000 },
+  },
 ];
 
 const { values: options } = parseArgs({

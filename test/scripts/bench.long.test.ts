@@ -25,7 +25,7 @@ beforeAll(async () => {
 afterAll(() => rm(folder, { recursive: true }));
 
 it('each measurement gives figures of both sides', async () => {
-  const parts = ['read', 'send', 'import', ...(skipWithoutMailServers() ? [] : ['lmtp'])];
+  const parts = ['read', 'send', 'import', ...(skipWithoutMailServers() ? [] : ['lmtp']), 'large'];
   const results = path.join(folder, 'results.jsonl');
   const { stdout } = await run(
     process.execPath,

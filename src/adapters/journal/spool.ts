@@ -2,6 +2,7 @@
  * Scratch files of single requests: one folder each, below one root that belongs to this process alone.
  * Nothing here is durable until `sync()`; folders without an owner after a crash are deleted by `sweep()`.
  */
+import { isAscii } from 'node:buffer';
 import { randomBytes } from 'node:crypto';
 import { mkdir, open, readdir, rename, rm, unlink } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
@@ -86,6 +87,7 @@ export class DiskSpoolFolder implements SpoolFolder {
       throw diskFailure(error);
     });
     let sizeBytes = 0;
+    let ascii = true;
     try {
       for await (const chunk of source) {
         // Waiting for each write is the back-pressure: the source is not asked for more meanwhile.
@@ -93,6 +95,7 @@ export class DiskSpoolFolder implements SpoolFolder {
           throw diskFailure(error);
         });
         sizeBytes += chunk.length;
+        ascii &&= isAscii(chunk);
       }
       await file.close();
     } catch (error) {
@@ -101,16 +104,16 @@ export class DiskSpoolFolder implements SpoolFolder {
       throw error;
     }
     this.#files.push(path);
-    return { kind: 'file', path, sizeBytes };
+    return { kind: 'file', path, sizeBytes, isAscii: ascii };
   }
 
-  async adopt({ path: old, sizeBytes }: SpoolFile): Promise<SpoolFile> {
+  async adopt({ path: old, ...rest }: SpoolFile): Promise<SpoolFile> {
     const path = await this.#newPath();
     await rename(old, path).catch((error: unknown) => {
       throw diskFailure(error);
     });
     this.#files.push(path);
-    return { kind: 'file', path, sizeBytes };
+    return { ...rest, path };
   }
 
   async #newPath(): Promise<string> {

@@ -31,13 +31,20 @@ export function sizeOfContent(content: Content): number {
 }
 
 /**
- * Reads a message once before a connection is taken for it, so that a missing file costs no transaction.
+ * Looks at a message before a connection is taken for it, so that a missing file costs no transaction. One of which it is not known whether it
+ * is ASCII is read whole.
  *
  * @returns whether it holds bytes above 127 (RFC 6152)
  * @throws {ContentChangedError} when the file is missing or of another size; or the error of the file system
  */
 export async function findEightBit(content: Content): Promise<boolean> {
   if (content.kind === 'bytes') return !isAscii(content.bytes);
+  if (content.isAscii !== undefined) {
+    const file = await openExisting(content.path);
+    const { size } = await file.stat().finally(() => file.close());
+    if (size !== content.sizeBytes) throw otherSize();
+    return !content.isAscii;
+  }
   let eightBit = false;
   for await (const chunk of readExactly(content)) {
     eightBit ||= !isAscii(chunk);
@@ -197,12 +204,14 @@ export async function* readExactly({ path, sizeBytes }: FileContent): AsyncGener
       yield buffer.subarray(0, bytesRead);
     }
     if (position !== sizeBytes) {
-      throw new ContentChangedError('the file of the message has another size than announced');
+      throw otherSize();
     }
   } finally {
     await file.close();
   }
 }
+
+const otherSize = () => new ContentChangedError('the file of the message has another size than announced');
 
 async function openExisting(path: string): Promise<FileHandle> {
   try {

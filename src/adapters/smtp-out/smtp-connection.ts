@@ -12,6 +12,7 @@ import type {
   SMTPConnectionOptions,
   SMTPEnvelope,
 } from 'nodemailer/lib/smtp-connection';
+import { skipWhatIsPlain, type DotStuffing } from './transparency.ts';
 
 export type LibraryError = SMTPConnection.SMTPError;
 
@@ -27,6 +28,8 @@ interface PrivateFields {
   readonly _responseQueue: readonly string[];
   /** The beginning of a reply line whose end has not come. */
   readonly _remainder: string;
+  /** What a message is written to. */
+  _createSendStream(callback: unknown): DotStuffing;
 }
 
 /** The envelope that nodemailer is given, and what it writes on it as the replies come. */
@@ -45,6 +48,13 @@ export class Connection {
 
   constructor(options: SMTPConnectionOptions) {
     this.library = new SMTPConnection(options);
+    const fields = this.#fields;
+    const createSendStream = fields._createSendStream.bind(this.library);
+    fields._createSendStream = (callback) => {
+      const stream = createSendStream(callback);
+      skipWhatIsPlain(stream);
+      return stream;
+    };
     this.library.on('error', (error: LibraryError) => this.#pending?.(error));
     this.library.on('end', () => {
       this.ended = true;

@@ -206,6 +206,7 @@ describe('nodemailer', () => {
       '_responseQueue',
       '_remainder',
       '_socket',
+      '_createSendStream',
     ]) {
       expect(connection.library).toHaveProperty(name);
     }

@@ -4,7 +4,13 @@ import type { Readable } from 'node:stream';
 /** Bytes in memory (small) or in a file of the spool (large). Never changed once made. */
 export type Content =
   | { readonly kind: 'bytes'; readonly bytes: Buffer }
-  | { readonly kind: 'file'; readonly path: string; readonly sizeBytes: number };
+  | {
+      readonly kind: 'file';
+      readonly path: string;
+      readonly sizeBytes: number;
+      /** It has no byte above 127. Known of what this process wrote; absent: not known. */
+      readonly isAscii?: boolean;
+    };
 
 /** A scratch folder of one request for what is too large for memory. */
 export interface SpoolFolder {

@@ -22,11 +22,12 @@ export class Base64Decoder {
   /** Decodes the next piece; may hold back up to three characters of it. */
   push(text: string): Buffer {
     if (!this.#valid) return EMPTY;
-    if (this.#padding === 0) {
-      const decoded = this.#decodeGroups(this.#rest + text);
-      if (decoded !== null) return decoded;
-    }
-    return this.#pushSlowly(text);
+    return this.pushAlphabet(text) ?? this.#pushSlowly(text);
+  }
+
+  /** As `push` for a piece of the alphabet alone; null, and nothing is changed, for any other. */
+  pushAlphabet(text: string): Buffer | null {
+    return this.#valid && this.#padding === 0 ? this.#decodeGroups(this.#rest + text) : null;
   }
 
   /** The last bytes. `valid` is final after it. */

@@ -246,8 +246,11 @@ class Scanner {
     let piece = head;
     let last = ended;
     for (;;) {
-      // Characters beyond ASCII are not Base64; JsonStringReader only makes sure that they are UTF-8.
-      const decoded = decoder.push(reader.push(piece));
+      // What the decoder takes as it stands has nothing that a JSON string might not have, or say in another way.
+      const decoded =
+        (reader.isAtRest ? decoder.pushAlphabet(piece.toString('latin1')) : null) ??
+        // Characters beyond ASCII are not Base64; JsonStringReader only makes sure that they are UTF-8.
+        decoder.push(reader.push(piece));
       yield* this.#counted(decoded);
       if (last) break;
       if (!(await this.#fill())) throw new ServiceError('invalid_json');

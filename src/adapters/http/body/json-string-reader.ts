@@ -24,13 +24,18 @@ export class JsonStringReader {
   /** From the first byte beyond ASCII on, for the check alone. */
   #utf8: TextDecoder | null = null;
 
+  /** Nothing is left of the pieces before, so that a piece of Base64 means what it says. */
+  get isAtRest(): boolean {
+    return this.#unfinished === '' && this.#utf8 === null;
+  }
+
   /**
    * The text of the next piece, escapes decoded, bytes beyond ASCII as U+0080 to U+00FF (they are not characters).
    * Throws `invalid_json` for what JSON does not allow: control characters, unknown escapes, bad UTF-8.
    */
   push(piece: Buffer): string {
     const raw = piece.toString('latin1');
-    if (this.#unfinished === '' && this.#utf8 === null && !NOT_PLAIN.test(raw)) return raw;
+    if (this.isAtRest && !NOT_PLAIN.test(raw)) return raw;
     if (/[\u0000-\u001f]/.test(raw)) throw new ServiceError('invalid_json');
     this.#checkUtf8(piece, raw);
     return this.#unescape(this.#unfinished + raw);

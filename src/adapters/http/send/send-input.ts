@@ -88,8 +88,8 @@ function readJson(
   folder: SpoolFolder,
   limits: HttpLimits,
 ): Promise<JsonWithLongStrings> {
-  // A placeholder that a caller could guess would let one attachment stand for another.
-  const secret = randomBytes(16).toString('hex');
+  // A placeholder that a caller could guess would let one attachment stand for another. Most requests have none.
+  let secret: string | null = null;
   let count = 0;
   return readJsonWithLongStrings(body, {
     threshold: limits.maxInlineContentBytes,
@@ -98,6 +98,6 @@ function readJson(
     maxDepth: limits.maxJsonDepth,
     maxDecodedBytes: limits.maxAttachmentBytes,
     folder,
-    placeholder: () => `${secret}x${count++}`,
+    placeholder: () => `${(secret ??= randomBytes(16).toString('hex'))}x${count++}`,
   });
 }
