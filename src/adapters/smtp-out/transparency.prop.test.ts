@@ -1,4 +1,5 @@
-import { PassThrough, Writable } from 'node:stream';
+/* oxlint-disable eslint/no-underscore-dangle -- the names are nodemailer's and Node's */
+import { PassThrough, type Writable } from 'node:stream';
 import { finished } from 'node:stream/promises';
 import * as fc from 'fast-check';
 import SMTPConnection from 'nodemailer/lib/smtp-connection';

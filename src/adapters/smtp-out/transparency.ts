@@ -3,6 +3,7 @@
  * processor time of a send with a large file; the lines of a message are found by native code here. A chunk that needs a change is left to
  * nodemailer: a line that begins with a dot, and a CR or LF alone, which a server could take for the end of a line and so of the message.
  */
+/* oxlint-disable eslint/no-underscore-dangle -- the name is Node's */
 import type { Transform, TransformCallback } from 'node:stream';
 
 const CR = 0x0d;
