@@ -4,8 +4,7 @@
  * only after this stream ended, so until then the server cannot have the whole message.
  */
 import { isAscii } from 'node:buffer';
-import { open } from 'node:fs/promises';
-import type { FileHandle } from 'node:fs/promises';
+import { open, stat } from 'node:fs/promises';
 import { Readable, type Writable } from 'node:stream';
 import type { Content } from '../../app/files/file-ports.ts';
 
@@ -40,8 +39,7 @@ export function sizeOfContent(content: Content): number {
 export async function findEightBit(content: Content): Promise<boolean> {
   if (content.kind === 'bytes') return !isAscii(content.bytes);
   if (content.isAscii !== undefined) {
-    const file = await openExisting(content.path);
-    const { size } = await file.stat().finally(() => file.close());
+    const { size } = await ofExisting(stat(content.path));
     if (size !== content.sizeBytes) throw otherSize();
     return !content.isAscii;
   }
@@ -188,7 +186,7 @@ function* sliceBytes(bytes: Buffer): Generator<Buffer, undefined> {
  * @throws {ContentChangedError} or the error of the file system
  */
 export async function* readExactly({ path, sizeBytes }: FileContent): AsyncGenerator<Buffer, undefined> {
-  const file = await openExisting(path);
+  const file = await ofExisting(open(path, 'r'));
   try {
     let position = 0;
     for (;;) {
@@ -213,9 +211,9 @@ export async function* readExactly({ path, sizeBytes }: FileContent): AsyncGener
 
 const otherSize = () => new ContentChangedError('the file of the message has another size than announced');
 
-async function openExisting(path: string): Promise<FileHandle> {
+async function ofExisting<T>(asked: Promise<T>): Promise<T> {
   try {
-    return await open(path, 'r');
+    return await asked;
   } catch (error) {
     if (error instanceof Error && 'code' in error && error.code === 'ENOENT') {
       throw new ContentChangedError('the file of the message is missing', { cause: error });
