@@ -59,14 +59,17 @@ async function decideCustomers(
   );
 }
 
-/** The statement with what these need. */
+/** Most emails need one part alone; see EmailParts. */
 const insertOf = (emails: readonly PlacedRecord[], links: readonly ReceivedLink[], long: LongTexts) =>
   INSERT.of({
-    files: emails.some(({ record }) => record.attachments.length > 0),
-    longTexts: Object.keys(long).length > 0,
-    takers: emails.some(({ record }) => record.isSentCopy),
-    reports: emails.some(({ record }) => !record.isSentCopy && record.report !== null),
-    relinks: links.some(({ isFresh }) => !isFresh),
+    parts:
+      Object.keys(long).length === 0 &&
+      links.every(({ isFresh }) => isFresh) &&
+      emails.every(
+        ({ record }) => record.attachments.length === 0 && !record.isSentCopy && record.report === null,
+      )
+        ? 'none'
+        : 'all',
   });
 
 function insertValues(emails: readonly PlacedRecord[], links: readonly ReceivedLink[], long: LongTexts) {
@@ -128,32 +131,23 @@ function toRow({ record, threadId, placement }: PlacedRecord, link: ReceivedLink
 
 const INSERT = statements(
   'insert-received',
-  {
-    files: [false, true],
-    longTexts: [false, true],
-    takers: [false, true],
-    reports: [false, true],
-    relinks: [false, true],
-  },
-  ({ takers, reports, relinks, ...parts }) => `with read as materialized (
+  { parts: ['none', 'all'] },
+  ({ parts }) => `with read as materialized (
     -- For the trigger that marks received emails as unread.
     select set_config('email_worker.read_emails', $read, true)
-  ), ${insertEmailRows(emailRecords('$emails', LINK_COLUMNS), 'r', '$emails', 'refused', parts)}${[
-    ...(takers ? [`, new_deliveries as (${insertRecipients(addedOf('$emails', 'deliveries jsonb'))})`] : []),
-    ...(reports
-      ? [
-          `, new_reports as (
+  ), ${insertEmailRows(emailRecords('$emails', LINK_COLUMNS), 'r', '$emails', 'refused', {
+    files: parts === 'all',
+    longTexts: parts === 'all',
+  })}${
+    parts === 'none'
+      ? ''
+      : `, new_deliveries as (
+    ${insertRecipients(addedOf('$emails', 'deliveries jsonb'))}
+  ), new_reports as (
     ${insertReports(`${addedOf('$emails', 'account_id text, report jsonb')} where r.report is not null`)}
-  )`,
-        ]
-      : []),
-    ...(relinks
-      ? [
-          `, relinks as (
+  ), relinks as (
     ${markToRelink(`select r.id from ${addedOf('$emails', 'is_fresh boolean')} where not r.is_fresh`)}
-  )`,
-        ]
-      : []),
-  ].join('')}
+  )`
+  }
   select from read`,
 );

@@ -54,15 +54,19 @@ export interface StoredLink {
   readonly partyId: string | null;
 }
 
-/** Which parts their statement needs; see EmailParts. */
-const partsOf = (records: readonly OutboundRecord[]) => ({
-  files: records.some(({ attachments }) => attachments.length > 0),
-  queued: records.some(({ queue }) => queue !== null),
-  named: records.some(({ customerId }) => customerId !== null),
-});
+/**
+ * Which parts their statement has; see EmailParts. Not one for each combination: a connection keeps the plans of all that it
+ * ran, about a megabyte each.
+ */
+function partsOf(records: readonly OutboundRecord[]): { readonly parts: Parts } {
+  if (records.some(({ attachments, customerId }) => attachments.length > 0 || customerId !== null))
+    return { parts: 'all' };
+  return { parts: records.some(({ queue }) => queue !== null) ? 'queue' : 'none' };
+}
 
-const PARTS = { files: [false, true], queued: [false, true], named: [false, true] } as const;
-type Parts = ReturnType<typeof partsOf>;
+/** What is beside the emails, their recipients and attempts: nothing, the queue, or also files and customers that were named. */
+const PARTS = { parts: ['none', 'queue', 'all'] } as const;
+type Parts = (typeof PARTS.parts)[number];
 
 type LinkedRecord = OutboundRecord & { readonly link?: StoredLink };
 
@@ -165,15 +169,16 @@ const LINK_FRESH = `
     )`;
 
 /** @param source `input` or `fresh` */
-function insertFrom(source: string, { files, queued, named }: Parts): string {
+function insertFrom(source: string, parts: Parts): string {
   const emails = `${emailRecords('$emails')} join ${source} l on l.id = r.id`;
+  const added = { files: parts === 'all', longTexts: false };
   return `
-    ${insertEmailRows(emails, 'l', '$emails', 'left', { files, longTexts: false })}, new_attempts as (
+    ${insertEmailRows(emails, 'l', '$emails', 'left', added)}, new_attempts as (
       ${insertAttempts(addedOf('$emails', 'attempts jsonb'))}
     ), new_deliveries as (
       ${insertRecipients(addedOf('$emails', 'deliveries jsonb'))}
-    )${queued ? `, new_queue as (${insertQueued(addedOf('$emails', QUEUE_COLUMNS))})` : ''}${
-      named
+    )${parts === 'none' ? '' : `, new_queue as (${insertQueued(addedOf('$emails', QUEUE_COLUMNS))})`}${
+      parts === 'all'
         ? `, learned as (
       ${learnAddresses(
         `select i.customer_id, i.to_addresses from rules, ${source} i where i.customer_id is not null and rules.are_fresh`,
@@ -188,13 +193,13 @@ function insertFrom(source: string, { files, queued, named }: Parts): string {
 const INSERT_NEW = statements(
   'insert-new-sends',
   PARTS,
-  (parts) => `with ${INPUT}, ${LINK_FRESH}, ${insertFrom('fresh', parts)}
+  ({ parts }) => `with ${INPUT}, ${LINK_FRESH}, ${insertFrom('fresh', parts)}
   select id from input where id not in (select id from fresh)`,
 ).narrow<{ id: string }>();
 
 const INSERT_LINKED = statements(
   'insert-linked-send',
   PARTS,
-  (parts) => `with ${INPUT}, ${insertFrom('input', parts)}
+  ({ parts }) => `with ${INPUT}, ${insertFrom('input', parts)}
   select i.decides from input i join new_emails n on n.id = i.id`,
 ).narrow<{ decides: boolean }>();
