@@ -1730,7 +1730,7 @@ AS $function$
         event_author(null) as author, null::int as took_ms
       from (
         select distinct n.thread_id from before o join after n on n.id = o.id where n.thread_id <> o.thread_id
-      ) n join email_threads t on t.id = n.thread_id
+      ) n cross join lateral (select * from email_threads where id = n.thread_id offset 0) t
       where t.created_at = now() and not exists (
         select from emails e where e.thread_id = t.id and e.id not in (select id from after)
       )
