@@ -30,7 +30,7 @@ export function createMessageStore(pool: pg.Pool): MessageStore {
   };
 }
 
-interface MailStores {
+export interface MailStores {
   readonly database: TestDatabase;
   readonly pool: pg.Pool;
   readonly store: MessageStore;
