@@ -4473,6 +4473,7 @@ export interface components {
         WWWAuthenticate: "Bearer";
         /** @description Another one whenever the emails look different. */
         ETag: string;
+        /** @description A browser may keep it, and asks by the ETag each time. */
         CacheControl: "private, no-cache";
         /** @description Only on the answer to a repeat: this request did nothing; the first one with its key had this answer. */
         IdempotencyReplayed: true;
@@ -8858,6 +8859,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description An entry of `GET /api/unsubscribes`. */
                 id: components["schemas"]["Uuid"];
             };
             cookie?: never;
@@ -9788,6 +9790,7 @@ export interface operations {
                 q?: string;
                 /** @description Only addresses of mail of this account. */
                 account_id?: components["schemas"]["AccountId"];
+                /** @description At most so many addresses. */
                 limit?: number;
             };
             header?: never;
@@ -10771,6 +10774,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description The key. */
                 id: components["schemas"]["KeyId"];
             };
             cookie?: never;
@@ -10833,6 +10837,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description The key. */
                 id: components["schemas"]["KeyId"];
             };
             cookie?: never;
@@ -10898,6 +10903,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description The key. */
                 id: components["schemas"]["KeyId"];
             };
             cookie?: never;

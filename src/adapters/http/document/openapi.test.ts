@@ -256,7 +256,9 @@ describe('the OpenAPI document', () => {
       const texts = Object.values(operation.responses)
         .flatMap(({ content }) => Object.values(content?.['application/json']?.examples ?? {}))
         .map(({ value }) => String(value['error']));
-      expect(texts.filter((text) => text.includes('{') || /^\s|\s\s|\b(?:in|von) : |: $/.test(text))).toEqual([]);
+      expect(texts.filter((text) => text.includes('{') || /^\s|\s\s|\b(?:in|von) : |: $/.test(text))).toEqual(
+        [],
+      );
       const named = texts.flatMap((text) => field.exec(text)?.[1] ?? []);
       expect([operation.operationId, named.filter((name) => !takes.has(name))]).toEqual([
         operation.operationId,
@@ -280,6 +282,17 @@ describe('the OpenAPI document', () => {
     const answers = operations().flatMap(({ responses }) => Object.entries(responses));
     const waiting = answers.filter(([status]) => status === '429' || status === '503');
     expect(waiting.filter(([, { headers }]) => !Object.hasOwn(headers ?? {}, 'Retry-After'))).toEqual([]);
+  });
+
+  it('describes each parameter and each header field', () => {
+    const parameters = operations().flatMap(({ parameters: list = [] }) => list);
+    const headers = operations()
+      .flatMap(({ responses }) => Object.values(responses))
+      .flatMap((answer) => Object.entries(answer.headers ?? {}));
+    expect(parameters.length).toBeGreaterThan(100);
+    expect(headers.length).toBeGreaterThan(100);
+    expect(parameters.filter((parameter) => !('description' in parameter))).toEqual([]);
+    expect(headers.filter(([, header]) => !('description' in (header as object)))).toEqual([]);
   });
 
   it('says that every answer names its request', () => {
