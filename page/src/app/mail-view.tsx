@@ -11,7 +11,7 @@ import { NO_TERMS } from '../features/search/search-language.ts';
 import { NEW_DRAFT } from './places.ts';
 import './mail-view.css';
 
-/** Who only reads needs no writer. */
+/** People who only read need no writer. */
 const NewMessage = lazy(() => import('../features/write/new-message.tsx'));
 
 interface MailViewProps {

@@ -2850,7 +2850,7 @@ export interface components {
             list_id: string | null;
             /** @description The key that sent it; null for `API_SECRET`, for a received email and for one that another program sent. */
             author: components["schemas"]["KeyAuthor"] | null;
-            /** @description What is known of who sent a received email; null when nothing that is trusted says anything. */
+            /** @description What is known about the sender of a received email; null when no trusted server says anything. */
             authentication: components["schemas"]["Authentication"] | null;
             /** @description The sender of a received email never took part in its thread before. */
             new_participant: boolean;

@@ -358,7 +358,7 @@ export function registerDraftRoutes(app: HttpServer, context: HttpContext, input
     {
       schema: {
         operationId: 'sendDraft',
-        // It may quote an email, or take its files along, which who wrote it named.
+        // It may quote an email, or take its files along; the author of the draft named it.
         right: ['read', 'send'],
         tags: ['Drafts'],
         summary: 'Send a draft',

@@ -100,9 +100,9 @@ function plainPages(pool: Executor, request: ThreadsQuery): Pages {
 
 function workPages(pool: Executor, request: ThreadsQuery): Pages {
   const { assignee, isAssigned, label, hasAttachments, activeSince, activeUntil } = request;
-  const someone = isAssigned === null ? null : isAssigned ? ('any' as const) : ('none' as const);
+  const anyAssignee = isAssigned === null ? null : isAssigned ? ('any' as const) : ('none' as const);
   const choice = {
-    assignee: assignee === null ? someone : ('one' as const),
+    assignee: assignee === null ? anyAssignee : ('one' as const),
     byLabel: label !== null,
     ...conditionsOf(request),
   };
