@@ -8,7 +8,7 @@ import { useWords } from '../i18n/index.tsx';
 import { Empty } from '../ui/empty.tsx';
 import { Terms } from '../features/search/marked.tsx';
 import { NO_TERMS } from '../features/search/search-language.ts';
-import { NEW_DRAFT } from './places.ts';
+import { NEW_DRAFT } from './links.ts';
 import './mail-view.css';
 
 /** People who only read need no writer. */
