@@ -4,7 +4,8 @@
  */
 import { invalidRequest, ServiceError, SUPPRESSION_TEXTS, type ErrorCode } from '../../../core/errors.ts';
 import { codesOf } from '../schemas/error-schemas.ts';
-import { EMAIL, EVENT_ID, EXAMPLE_VALUES, LATER } from './example-values.ts';
+import { EMAIL, EVENT_ID, LATER } from './example-story.ts';
+import { EXAMPLE_VALUES } from './example-values.ts';
 import { operationsOf, type Media, type Operation, type Paths } from './components.ts';
 
 interface ErrorValues {
