@@ -49,14 +49,17 @@ it('docs/architecture.md tells the layers of each floor that the lint rule holds
 
 it('docs/architecture.md tells of every area', () => {
   const text = readFileSync(new URL('../docs/architecture.md', import.meta.url), 'utf8');
-  const section = text.slice(text.indexOf('## Areas'), text.indexOf('On each floor the areas form layers'));
+  const end = text.indexOf('On each floor the areas form layers');
+  const told = new Set(
+    [...text.slice(text.indexOf('## Areas'), end).matchAll(/`([\w-]+)`/g)].map(([, area]) => area),
+  );
   const areas = ['app', 'adapters/postgres', 'adapters/http'].flatMap((floor) =>
     readdirSync(new URL(`../src/${floor}/`, import.meta.url), { withFileTypes: true })
       .filter((entry) => entry.isDirectory())
       .map(({ name }) => name),
   );
   expect(areas.length).toBeGreaterThan(60);
-  expect(areas.filter((area) => !section.includes(`\`${area}\``))).toEqual([]);
+  expect(areas.filter((area) => !told.has(area))).toEqual([]);
 });
 
 describe('the guides for contributors', () => {
@@ -73,8 +76,14 @@ describe('the guides for contributors', () => {
     ),
   ];
   const guides = [
-    ...['CONTRIBUTING.md', 'docs/architecture.md', 'docs/rfcs.md', 'docs/glossary.md', 'docs/quirks.md'],
-    ...['docs/upstream.md', 'docs/concurrency.md', 'docs/security.md'],
+    'CONTRIBUTING.md',
+    'docs/architecture.md',
+    'docs/concurrency.md',
+    'docs/glossary.md',
+    'docs/quirks.md',
+    'docs/rfcs.md',
+    'docs/security.md',
+    'docs/upstream.md',
     ...readdirSync(new URL('docs/decisions/', ROOT)).map((name) => `docs/decisions/${name}`),
   ];
 
