@@ -15,7 +15,7 @@ import pg from 'pg';
 import { migrateToLatest } from '../dist/adapters/postgres/db/migrate.js';
 import { findBinaries } from '../dist/adapters/postgres/embedded/binaries.js';
 import { ensureDatabase, initDataFolder } from '../dist/adapters/postgres/embedded/init-database.js';
-import { choosePlace, preparePlace } from '../dist/adapters/postgres/embedded/place.js';
+import { chooseLocation, prepareLocation } from '../dist/adapters/postgres/embedded/location.js';
 import { createServerLog } from '../dist/adapters/postgres/embedded/server-log.js';
 import { ServerProcess } from '../dist/adapters/postgres/embedded/server-process.js';
 import { chooseSocketFolder, SOCKET_PORT } from '../dist/adapters/postgres/embedded/socket-folder.js';
@@ -51,20 +51,20 @@ const OWN = { name: 'Vertrieb', address: 'sales@example.com' };
 async function startCareless(dataDir) {
   await mkdir(dataDir, { recursive: true });
   const binaries = await findBinaries();
-  const setup = await choosePlace(await realpath(dataDir), '/var/lib/email-worker', binaries);
-  const socketFolder = chooseSocketFolder(setup.place, setup.identity);
-  const log = createServerLog(setup.place.logFile, logger);
+  const setup = await chooseLocation(await realpath(dataDir), '/var/lib/email-worker', binaries);
+  const socketFolder = chooseSocketFolder(setup.location, setup.identity);
+  const log = createServerLog(setup.location.logFile, logger);
   const server = new ServerProcess({
     setup,
     socketFolder,
     serverArguments: [
-      ...serverArguments(setup.place.dataFolder, socketFolder.path, setup.binaries.version),
+      ...serverArguments(setup.location.dataFolder, socketFolder.path, setup.binaries.version),
       ...Object.entries(CARELESS).flatMap(([name, value]) => ['-c', `${name}=${value}`]),
     ],
     log,
     logger,
     async prepare() {
-      await preparePlace(setup);
+      await prepareLocation(setup);
       await initDataFolder(setup);
     },
   });

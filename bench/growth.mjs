@@ -42,7 +42,7 @@ const RECEIVED = 200;
 const RECIPIENT = 'verkauf@example.com';
 const SCHEMA = '-c search_path=email_worker';
 /** For what happens behind the last mail, and until PostgreSQL has counted what idle connections did. */
-const SETTLING_MS = 12_000;
+const QUIET_MS = 12_000;
 
 const pick = (values) => values[Math.floor(Math.random() * values.length)];
 
@@ -246,7 +246,7 @@ async function measureWrites(folders) {
           const began = performance.now();
           await act(side);
           const ms = performance.now() - began;
-          await wait(SETTLING_MS);
+          await wait(QUIET_MS);
           const after = { ...serviceCpu(service), buffers: await buffersOf(client) };
           if (round === 0) continue;
           const costs = Object.keys(before).map((part) => [part, (after[part] - before[part]) / count]);

@@ -19,7 +19,7 @@ const EMAILS = Number(process.env.BENCH_EMAILS ?? 10_000);
 const USER = 'verkauf';
 const MBSYNC = '/usr/bin/mbsync';
 /** For what happens behind the last mail. */
-const SETTLING_MS = 3000;
+const QUIET_MS = 3000;
 
 async function readByService(dovecot) {
   const service = await startService({
@@ -36,7 +36,7 @@ async function readByService(dovecot) {
   while ((await count()) < EMAILS) await wait(1000);
   const seconds = (performance.now() - began) / 1000;
   await client.end();
-  await wait(SETTLING_MS);
+  await wait(QUIET_MS);
   const cpu = serviceCpu(service);
   await service.stop();
   return { seconds, ...cpu };

@@ -17,17 +17,17 @@ const ROUNDS = Number(process.env.BENCH_ROUNDS ?? 3);
 const CONNECTIONS = (process.env.BENCH_CONNECTIONS ?? '1,10,50').split(',').map(Number);
 const RECIPIENT = 'verkauf@example.com';
 /** For what happens behind the last mail. */
-const SETTLING_MS = 2000;
+const QUIET_MS = 2000;
 
 const generator = mails((ROUNDS * CONNECTIONS.length + 1) * EMAILS);
 const take = () => Array.from({ length: EMAILS }, () => generator.next().value);
 
-async function load({ port, settlingMs, cpu }, batch, connections) {
+async function load({ port, quietMs, cpu }, batch, connections) {
   const before = cpu();
   const began = performance.now();
   await deliver({ port, recipient: RECIPIENT, mails: batch, connections });
   const seconds = (performance.now() - began) / 1000;
-  await wait(settlingMs);
+  await wait(quietMs);
   return { rate: batch.length / seconds, cpu: cpu().map((ms, index) => (ms - before[index]) / batch.length) };
 }
 
@@ -36,10 +36,10 @@ const service = await startService({ LMTP_LISTEN: `127.0.0.1:${lmtpPort}`, MAIL_
 const dovecot = await startDovecot();
 try {
   const sides = {
-    dovecot: { port: dovecot.lmtpPort, settlingMs: 0, cpu: () => [cpuOfTree(dovecot.pid)] },
+    dovecot: { port: dovecot.lmtpPort, quietMs: 0, cpu: () => [cpuOfTree(dovecot.pid)] },
     service: {
       port: lmtpPort,
-      settlingMs: SETTLING_MS,
+      quietMs: QUIET_MS,
       cpu: () => Object.values(serviceCpu(service)),
     },
   };

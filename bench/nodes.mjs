@@ -114,7 +114,7 @@ async function sendThreads(port, body) {
 }
 
 /** What is sent is indexed behind it; that is no part of the next measurement. */
-async function settle(client) {
+async function indexAll(client) {
   while ((await client.query('select from email_worker.search_queue limit 1')).rowCount > 0) await wait(200);
 }
 
@@ -183,7 +183,7 @@ try {
   await client.connect();
   ended.push(() => client.end());
   for (const [name, request] of Object.entries(WORK)) {
-    await settle(client);
+    await indexAll(client);
     const rounds = new Map(COUNTS.map((count) => [count, []]));
     for (const [index, count] of COUNTS.entries()) await load(nginx.ports[index], request, callersOf(count));
     for (let round = 0; round < ROUNDS; round += 1) {

@@ -11,7 +11,7 @@ import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { compile } from './statements/compile.mjs';
 import { describeAll, loadStatements } from './statements/describe.mjs';
-import { withDatabase } from './statements/fresh-database.mjs';
+import { MigrationFailed, withDatabase } from './statements/fresh-database.mjs';
 import { renderSchema } from './statements/schema-sql.mjs';
 import { findStatements } from './statements/sources.mjs';
 import { renderTypes } from './statements/types.mjs';
@@ -78,4 +78,10 @@ function filesOf(entry) {
     .sort();
 }
 
-await main();
+try {
+  await main();
+} catch (error) {
+  if (!(error instanceof MigrationFailed)) throw error;
+  console.error(error.message);
+  process.exitCode = 1;
+}

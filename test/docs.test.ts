@@ -47,6 +47,61 @@ it('docs/architecture.md tells the layers of each floor that the lint rule holds
   expect(told.length).toBeGreaterThan(60);
 });
 
+it('docs/architecture.md tells of every area', () => {
+  const text = readFileSync(new URL('../docs/architecture.md', import.meta.url), 'utf8');
+  const end = text.indexOf('On each floor the areas form layers');
+  const told = new Set(
+    [...text.slice(text.indexOf('## Areas'), end).matchAll(/`([\w-]+)`/g)].map(([, area]) => area),
+  );
+  const areas = ['app', 'adapters/postgres', 'adapters/http'].flatMap((floor) =>
+    readdirSync(new URL(`../src/${floor}/`, import.meta.url), { withFileTypes: true })
+      .filter((entry) => entry.isDirectory())
+      .map(({ name }) => name),
+  );
+  expect(areas.length).toBeGreaterThan(60);
+  expect(areas.filter((area) => !told.has(area))).toEqual([]);
+});
+
+describe('the guides for contributors', () => {
+  const ROOT = new URL('../', import.meta.url);
+  const SKIPPED = /(?:^|\/)(?:node_modules|dist|\.git)(?:\/|$)/;
+  const isSkipped = (path: string) => SKIPPED.test(path.replaceAll('\\', '/'));
+  const folders = ['.ci', 'bench', 'clients', 'docs', 'ops', 'page', 'scripts', 'src', 'test'];
+  const paths = [
+    ...readdirSync(ROOT).map((name) => `/${name}`),
+    ...folders.flatMap((folder) =>
+      readdirSync(new URL(`${folder}/`, ROOT), { recursive: true, encoding: 'utf8' })
+        .filter((path) => !isSkipped(path))
+        .map((path) => `/${folder}/${path.replaceAll('\\', '/')}`),
+    ),
+  ];
+  const guides = [
+    'CONTRIBUTING.md',
+    'docs/architecture.md',
+    'docs/concurrency.md',
+    'docs/glossary.md',
+    'docs/quirks.md',
+    'docs/rfcs.md',
+    'docs/security.md',
+    'docs/upstream.md',
+    ...readdirSync(new URL('docs/decisions/', ROOT)).map((name) => `docs/decisions/${name}`),
+  ];
+
+  it.each(guides)('%s names files that are there', (guide) => {
+    const text = readFileSync(new URL(guide, ROOT), 'utf8');
+    const named = [...text.matchAll(/`([\w./-]+\.(?:ts|mjs|cjs|sh|css))`/g)].map(([, path = '']) => path);
+    const isThere = (path: string) => paths.some((one) => one.endsWith(`/${path}`));
+    expect(named.filter((path) => !path.includes('NNNN') && !isThere(path))).toEqual([]);
+  });
+
+  it('and each word of the glossary once', () => {
+    const text = readFileSync(new URL('docs/glossary.md', ROOT), 'utf8');
+    const words = [...text.matchAll(/^\| ([^|]+?) +\|/gm)].map(([, word = '']) => word).slice(2);
+    expect(words.length).toBeGreaterThan(60);
+    expect(words).toEqual([...new Set(words)].sort((a, b) => (a.toLowerCase() < b.toLowerCase() ? -1 : 1)));
+  });
+});
+
 describe('docs/security.md', () => {
   const ROOT = new URL('../', import.meta.url);
   const text = readFileSync(new URL('docs/security.md', ROOT), 'utf8');

@@ -6,7 +6,18 @@ import pg from 'pg';
 
 const logger = { debug() {}, info() {}, warn() {}, error: console.error };
 
-/** Gives `work` a connection, and what it resolves with to the caller. */
+/** Says in one line what PostgreSQL said of a migration. */
+export class MigrationFailed extends Error {
+  constructor(error) {
+    let cause = error;
+    while (cause.cause instanceof Error) cause = cause.cause;
+    super(`src/adapters/postgres/db/migrations: the schema can't be made: ${cause.message}`, {
+      cause: error,
+    });
+  }
+}
+
+/** Gives `work` a connection, and what it resolves with to the caller. Throws MigrationFailed. */
 export async function withDatabase(dist, work) {
   const postgres = path.join(dist, 'adapters', 'postgres');
   const { startEmbeddedPostgres } = await import(path.join(postgres, 'embedded', 'server.js'));
@@ -18,8 +29,14 @@ export async function withDatabase(dist, work) {
     try {
       const connection = { ...server.connection, options: `-c search_path=${DEFAULT_SCHEMA}` };
       const pool = new pg.Pool(connection);
-      await migrateToLatest(pool);
-      await pool.end();
+      try {
+        await migrateToLatest(pool);
+      } catch (error) {
+        throw new MigrationFailed(error);
+      } finally {
+        // Before the server stops: a pool that loses its connections ends the process.
+        await pool.end();
+      }
       const client = new pg.Client(connection);
       await client.connect();
       try {

@@ -16,14 +16,14 @@ export const cleanFilesCommand = defineCommand({
     'printed. Files that are younger than a day may belong to an email that is being recorded, and stay; so do files ' +
     'that are not named as the service names them. The service may run meanwhile.\n\n' +
     'Never let two databases share one bucket and prefix: to each, the files of the other are left over. When more than half ' +
-    'of the files seem to be, nothing is deleted: another database, or an old backup of it, is likelier than so many ' +
+    'of the files seem to be, nothing is deleted: another database, or an old backup of it, is likelier than that many ' +
     'crashes.',
   arguments: [],
   options: {
     'older-than': {
       type: 'string',
       value: 'hours',
-      meaning: `Only files that were stored so many hours ago, at least 1. Default: ${DEFAULT_HOURS}.`,
+      meaning: `Only files that were stored at least this many hours ago, 1 or more. Default: ${DEFAULT_HOURS}.`,
     },
     'dry-run': { type: 'boolean', meaning: 'Only prints what would be deleted.' },
     force: { type: 'boolean', meaning: 'Deletes also when it is more than half of the files.' },

@@ -65,7 +65,7 @@ export const importCommand = defineCommand({
       type: 'boolean',
       meaning:
         'Also records emails that were deleted, by a request or by erasing a person: they are known no longer as deleted. ' +
-        'Reads all files anew.',
+        'Reads all files again.',
     },
     report: {
       type: 'string',

@@ -29,7 +29,7 @@ export interface AccountConfig {
   readonly rate: RateLimit;
   /** See `Account`. */
   readonly joinBySubjectDays: number | null;
-  /** Threads are deleted when nothing came or went for so many days; null: never. */
+  /** Days without an email after which a thread is deleted; null: never. */
   readonly retentionDays: number | null;
   /** null: no mailbox is read. */
   readonly imap: ImapConfig | null;
@@ -162,7 +162,7 @@ const DEFAULT_ACCOUNT = {
     parse: (value, name) => readDays(name, value, MAX_RETENTION_DAYS),
     defaultText: 'everything is kept',
     meaning:
-      'Threads in which nothing was sent or received for so many days are deleted, with their files, as `DELETE /api/threads/{id}` does.',
+      'Days after which a thread in which nothing was sent or received is deleted, with its files, as `DELETE /api/threads/{id}` does.',
   }),
   trustedAuthservIds: variable('TRUSTED_AUTHSERV_IDS', {
     parse: (value, name) => readAuthservIds(name, value === null ? null : value.split(',')),
@@ -174,7 +174,7 @@ const DEFAULT_ACCOUNT = {
     parse: (value, name) => readDays(name, value, MAX_WINDOW_DAYS),
     defaultText: 'none',
     meaning:
-      'A received reply that names no other email joins one of the same subject and counterparty, if that is not older than so many days.',
+      'A received reply that names no other email joins one of the same subject and counterparty that is at most this many days old.',
   }),
 };
 

@@ -102,7 +102,7 @@ function readKey(where: string, selector: string, pem: string): KeyObject {
   return key;
 }
 
-/** Seen in practice: Amazon SES writes Message-ID and Date anew, whatever they were. */
+/** Seen in practice: Amazon SES replaces Message-ID and Date, whatever they were. */
 function replacesDate(smtpUrl: string | null): boolean {
   return (
     smtpUrl !== null && /^email-smtp(?:-fips)?\..*\.amazonaws\.com(?:\.cn)?$/.test(new URL(smtpUrl).hostname)

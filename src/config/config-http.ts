@@ -58,13 +58,13 @@ export const HTTP_VARIABLES = {
     'SESSION_IDLE_HOURS',
     168,
     { min: 1, max: MAX_SESSION_HOURS },
-    'A browser that logged in and is not used for so many hours has to log in again.',
+    'Hours without use after which a browser has to log in again.',
   ),
   sessionMaxHours: integer(
     'SESSION_MAX_HOURS',
     720,
     { min: 1, max: MAX_SESSION_HOURS },
-    'A browser has to log in again after so many hours, however much it is used.',
+    'Hours after which a browser has to log in again, however much it is used.',
   ),
 };
 

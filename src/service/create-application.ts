@@ -21,7 +21,7 @@ import { onEventsWritten } from '../adapters/postgres/events/event-signal.ts';
 import { createSentCopyStore } from '../adapters/postgres/sent-copies/sent-copies.ts';
 import { createSentCopyOperations } from '../app/sent-copies/retry-sent-copy.ts';
 import { createKnownAddresses } from '../adapters/postgres/addresses/known-addresses.ts';
-import { learnAddresses } from '../adapters/postgres/addresses/learn-addresses.ts';
+import { learnMentions } from '../adapters/postgres/addresses/learn-addresses.ts';
 import { createSearchIndex, type LearnFrom } from '../adapters/postgres/search/search-index.ts';
 import { createRefusedMergeStore } from '../adapters/postgres/threads/refused-merges.ts';
 import { createFolderCounter } from '../adapters/postgres/threads/folder-counts.ts';
@@ -153,7 +153,7 @@ export function createApplication(
   endAtTeardown(startUploadCleaner(uploadPorts, logger));
   const own = ownAddressesOf(parts.accounts.values());
   const learnFrom: LearnFrom = async (client, ids) => {
-    await learnAddresses(client, ids, own);
+    await learnMentions(client, ids, own);
     await knowCustomersOf(client, ids);
   };
   wakeFor('search', startSearchIndexer(createSearchIndex(pool, logger, learnFrom), logger));

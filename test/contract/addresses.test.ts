@@ -134,7 +134,7 @@ describe('GET /api/addresses', () => {
     expect(await addressesOf(`@${domain}`, '&limit=2')).toEqual(order.slice(0, 2));
   });
 
-  it('gives nobody the name that a forger or a program wrote', async () => {
+  it('gives no address the name that a forger or a program wrote', async () => {
     const domain = newDomain();
     const nameOf = async () => (await complete(`ada@${domain}`))[0]?.name;
     await receiveChecked('fail', domain, `Evil <ada@${domain}>`);

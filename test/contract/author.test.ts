@@ -103,7 +103,7 @@ describe('an email', () => {
     expect(authorsOf(events, 'email.sent')).toEqual([told(crm)]);
   });
 
-  it('names nobody when the secret of the configuration sent it, or somebody else wrote it', async () => {
+  it('names no author when the secret of the configuration sent it, or another person wrote it', async () => {
     const sent = await send(null);
     expect(await authorOf(sent.id)).toBeNull();
     const received = await receive(running.service, mail({ subject: 'Hi', from: 'ann@customer.test' }));
@@ -166,7 +166,7 @@ describe('a draft', () => {
       headers: { 'if-match': `"${version}"` },
     });
 
-  it('names the key that made it, whoever changes it, beside the author that a caller names', async () => {
+  it('names the key that made it, whichever key changes it, beside the author that a caller names', async () => {
     const draft = await make(crm, { author: 'eva' });
     expect(draft).toMatchObject({ author: 'eva', created_by: told(crm) });
     const changed = await change(shop, draft);
@@ -241,7 +241,7 @@ describe('an event', () => {
     expect(events.filter(({ author }) => author?.id !== crm.id)).toEqual([]);
   });
 
-  it('names nobody for what the secret did', async () => {
+  it('names no author for what the secret did', async () => {
     const events = await eventsOf(() =>
       ask(null, '/api/suppressions/worse@customer.test', { method: 'PUT', json: {} }),
     );

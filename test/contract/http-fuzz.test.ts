@@ -1,6 +1,7 @@
 import type { InjectOptions } from 'fastify';
 import { createTestHttpApp, AUTHORIZED } from '../helpers/http-app.ts';
-import { createRecordingApplication, IDS } from '../helpers/recording-application.ts';
+import { createRecordingApplication } from '../helpers/recording-application.ts';
+import { IDS } from '../helpers/sample-emails.ts';
 import { describeHttpFuzz } from './http-fuzz.contract.ts';
 
 describeHttpFuzz(

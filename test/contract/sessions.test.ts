@@ -128,7 +128,7 @@ describe('logging in', () => {
     );
     const cookie = cookieOf(opened);
     expect((await ask('/api/session', { headers: { cookie, ...https } })).status).toBe(200);
-    // A name without the prefix counts for nothing there, whoever set it.
+    // A name without the prefix counts for nothing there, wherever it came from.
     const plain = cookie.replace('__Host-', '');
     expect((await ask('/api/session', { headers: { cookie: plain, ...https } })).status).toBe(401);
   });

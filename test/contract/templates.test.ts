@@ -437,7 +437,7 @@ describe('a template', () => {
     ]);
   });
 
-  it('is made, changed and deleted by who may operate, and told to the audit log', async () => {
+  it('is made, changed and deleted by callers who may operate, and told to the audit log', async () => {
     const key = async (right: string) => {
       const { json } = await ask('/api/keys', { name: right, rights: [right] });
       return { authorization: `Bearer ${String(json['secret'])}` };

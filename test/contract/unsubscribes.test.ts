@@ -234,7 +234,7 @@ describe('one click', () => {
 });
 
 describe('mail in the queue', () => {
-  it('is not handed over to who left its list meanwhile', async () => {
+  it('is not handed over to a recipient who left its list meanwhile', async () => {
     const { path } = await linkFor('later@customer.test', 'later');
     const due = new Date(Date.now() + 3_600_000).toISOString();
     const ids: string[] = [];

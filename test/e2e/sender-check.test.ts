@@ -132,7 +132,7 @@ describe.skipIf(skipWithout('tests with a DNS server', DNSMASQ))('the sender of 
     });
   });
 
-  it('fails when somebody else wrote it', async () => {
+  it('fails when another sender wrote it', async () => {
     expect(await deliver(from('ada@strict.test', '12:02:00'), 'ada@strict.test')).toMatchObject({
       verdict: 'failed',
       spf: { result: 'fail', domain: 'strict.test' },

@@ -27,7 +27,7 @@ afterAll(async () => {
 const ask = (text: string, values: readonly unknown[] = []) => query(database.connectionString, text, values);
 const daysAgo = (days: number) => new Date(Date.now() - days * DAY_MS).toUTCString();
 
-it('deletes whole threads by their last email, and keeps what goes on or is not settled', async () => {
+it('deletes whole threads by their last email, and keeps what goes on or is not sent yet', async () => {
   const old = await receive(service, mail({ date: daysAgo(400) }));
   await receive(service, mail({ date: daysAgo(390), inReplyTo: old.messageId }));
   const ongoing = await receive(service, mail({ date: daysAgo(400) }));

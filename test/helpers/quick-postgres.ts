@@ -6,7 +6,7 @@ import {
   initDataFolder,
   type EmbeddedConnection,
 } from '../../src/adapters/postgres/embedded/init-database.ts';
-import { choosePlace, preparePlace } from '../../src/adapters/postgres/embedded/place.ts';
+import { chooseLocation, prepareLocation } from '../../src/adapters/postgres/embedded/location.ts';
 import { createServerLog } from '../../src/adapters/postgres/embedded/server-log.ts';
 import { ServerProcess } from '../../src/adapters/postgres/embedded/server-process.ts';
 import { DATABASE, USER, serverArguments } from '../../src/adapters/postgres/embedded/settings.ts';
@@ -21,18 +21,18 @@ export async function startQuickPostgres(
 ): Promise<{ readonly connection: EmbeddedConnection; stop(): Promise<void> }> {
   const binaries = await findBinaries();
   await mkdir(dataDir, { recursive: true, mode: 0o700 });
-  const setup = await choosePlace(dataDir, '/var/lib/email-worker', binaries);
-  const { place, identity } = setup;
-  const socketFolder = chooseSocketFolder(place, identity);
-  const log = createServerLog(place.logFile, silentLogger);
+  const setup = await chooseLocation(dataDir, '/var/lib/email-worker', binaries);
+  const { location, identity } = setup;
+  const socketFolder = chooseSocketFolder(location, identity);
+  const log = createServerLog(location.logFile, silentLogger);
   const server = new ServerProcess({
     setup,
     socketFolder,
-    serverArguments: [...serverArguments(place.dataFolder, socketFolder.path, binaries.version), ...QUICK],
+    serverArguments: [...serverArguments(location.dataFolder, socketFolder.path, binaries.version), ...QUICK],
     log,
     logger: silentLogger,
     async prepare() {
-      await preparePlace(setup);
+      await prepareLocation(setup);
       await initDataFolder(setup);
     },
   });

@@ -1,7 +1,7 @@
 /** Splits, merges and moves of the model of threads: docs/decisions/0007-thread-decisions.md. */
 import {
   moveMessageIdsAlong,
-  placesOfLabelled,
+  threadsOfLabelled,
   separationsAfter,
   type Pair,
 } from '../../src/core/thread/decide.ts';
@@ -71,7 +71,7 @@ export function createModelDecisions(state: ModelState): (decision: ModelDecisio
       heirs: new Map([[other, [thread]]]),
       apart: [],
       places: together,
-      emailPlaces: placesOfLabelled(decided(new Set([thread, other])), new Set(), together, () => thread),
+      emailPlaces: threadsOfLabelled(decided(new Set([thread, other])), new Set(), together, () => thread),
     });
     state.absorb(thread, new Set([other]));
     settle([thread]);
@@ -93,7 +93,7 @@ export function createModelDecisions(state: ModelState): (decision: ModelDecisio
     freeze({
       ...decision,
       places: goes,
-      emailPlaces: placesOfLabelled(decided(threads), leaving, goes, placeOf),
+      emailPlaces: threadsOfLabelled(decided(threads), leaving, goes, placeOf),
     });
     for (const [name, thread] of goes) owners.set(name, thread);
     for (const email of emails) {

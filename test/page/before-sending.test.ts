@@ -86,7 +86,7 @@ describe.skipIf(skipWithoutChromium())('before a message goes out', () => {
       .map(({ next_attempt_at: at }) => new Date(at ?? Number.NaN));
   };
 
-  it('a message is sent tomorrow morning, or when somebody types', async () => {
+  it('a message is sent tomorrow morning, or at a time that a person types', async () => {
     const page = await pages.open(running.service.url, '/write/new', TEST_SECRET, BERLIN);
     const write = async (): Promise<void> => {
       await page.getByRole('combobox', { name: 'To' }).fill('ann@customer.test');

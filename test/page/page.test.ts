@@ -146,7 +146,7 @@ describe.skipIf(skipWithoutChromium())('the page', () => {
     await page.locator('.row', { hasText: 'To be finished' }).waitFor();
   });
 
-  it('never overwrites what somebody else changed meanwhile', { tags: ['long'] }, async () => {
+  it('never overwrites what another person changed meanwhile', { tags: ['long'] }, async () => {
     const { threadId } = await receiveNow('Contested');
     const page = await open('/');
     // The page does not learn of it.

@@ -349,7 +349,7 @@ it('never goes out twice, nor as it was before a change that was answered, nor m
           subject: `${next} von ${n}`,
           to: [`r${next}@e${n}.test`],
           body: { textBody: `Text ${next}`, htmlBody: null },
-          // At first nobody can take it: each has one change at least.
+          // At first no process can take it: each has one change at least.
           ...(last === 0 || Math.random() < 0.2 ? { sendAt: later(50 + Math.random() * 1000) } : {}),
         };
         const code = await codeOf(editor.change(id, change));

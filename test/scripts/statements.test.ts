@@ -1,5 +1,5 @@
 /** scripts/statements.mjs: what it says when the schema and the statements do not fit each other. */
-import { readFile, rm } from 'node:fs/promises';
+import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { pathToFileURL } from 'node:url';
 import pg from 'pg';
@@ -56,6 +56,33 @@ it.skipIf(isOtherServer)('docs/schema.sql is the schema that the migrations make
     renderSchema: (client: pg.Client) => Promise<string>;
   };
   expect(await readFile(path.join(ROOT, 'docs', 'schema.sql'), 'utf8')).toBe(await renderSchema(client));
+});
+
+it('a migration that fails is told in one line, before the server stops', async () => {
+  const dist = path.join(DIST, 'broken');
+  const steps: { readonly isEnded: boolean }[] = [];
+  Object.assign(globalThis, { steps, connection: database.connectionConfig });
+  for (const [file, text] of Object.entries({
+    'embedded/server.js':
+      'export const startEmbeddedPostgres = async () => ({ connection, stop: async () => steps.push({ isEnded: pool.ended }) });',
+    'db/session.js': 'export const DEFAULT_SCHEMA = "public";',
+    'db/migrate.js': `export async function migrateToLatest(pool) {
+      globalThis.pool = pool;
+      await pool.query('select missing').catch((cause) => { throw new Error('not migrated', { cause }); });
+    }`,
+  })) {
+    const target = path.join(dist, 'adapters', 'postgres', file);
+    await mkdir(path.dirname(target), { recursive: true });
+    await writeFile(target, text);
+  }
+  const { withDatabase } = (await script('fresh-database.mjs')) as {
+    withDatabase: (dist: string, work: () => Promise<unknown>) => Promise<unknown>;
+  };
+  await expect(withDatabase(dist, async () => null)).rejects.toThrow(
+    /migrations: the schema can't be made: column "missing" does not exist$/,
+  );
+  expect(steps).toEqual([{ isEnded: true }]);
+  for (const name of ['steps', 'connection', 'pool']) Reflect.deleteProperty(globalThis, name);
 });
 
 describe.skipIf(isOtherServer)('the check of statements', () => {

@@ -188,7 +188,7 @@ describe('progress', () => {
   it('whose answer was lost is stored again, and delivering goes on', async () => {
     const node = startNode();
     const { id } = await create(node, { types: ['thread.updated'] });
-    Object.assign(lost, { name: 'settle-webhooks', count: 2 });
+    Object.assign(lost, { name: 'record-webhook-progress', count: 2 });
     const happened = await node.happen(150);
     await received(150);
     await positionIs(node, id, happened.at(-1));
@@ -477,7 +477,7 @@ describe('the cost', () => {
     const count = (name: string) => statements.filter((one) => one === name).length;
     // 50 events each
     expect(count('read-events')).toBeLessThan(80);
-    expect(count('settle-webhooks')).toBeLessThan(happened.length / 2);
+    expect(count('record-webhook-progress')).toBeLessThan(happened.length / 2);
   });
 
   it(
@@ -503,7 +503,7 @@ describe('the cost', () => {
       await received(expected);
       const count = (name: string) => statements.filter((one) => one === name).length;
       expect(count('read-events')).toBeLessThan(30);
-      expect(count('settle-webhooks')).toBeLessThan(expected / 10);
+      expect(count('record-webhook-progress')).toBeLessThan(expected / 10);
       expect(count('claim-webhooks')).toBeLessThan(10);
     },
   );
@@ -527,7 +527,7 @@ describe('the cost', () => {
       await create(node);
       await node.happen(1);
       await received(1);
-      await waitUntil('it is stored', () => statements.includes('settle-webhooks'));
+      await waitUntil('it is stored', () => statements.includes('record-webhook-progress'));
       await comesToRest();
       statements = [];
       time.skip(10_001);

@@ -118,7 +118,7 @@ export const threadDraftQuery = (threadId: string, author: string) =>
       const [newest] = items;
       return newest === undefined ? null : client.drafts.get(newest.id, { signal });
     },
-    // Who writes it has the newest version in the window.
+    // The person who writes it has the newest version in the window.
     staleTime: Infinity,
   });
 

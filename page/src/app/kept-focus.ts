@@ -9,20 +9,20 @@ const REMEMBERED = 8;
 const FOCUSABLE = 'a[href], button:not(:disabled), input, textarea, select, [tabindex]';
 
 /** An element that was focused, and what it stood in, from the inside out. */
-type Place = readonly Element[];
+type Path = readonly Element[];
 
 export function useKeptFocus(): void {
   useEffect(() => {
-    let places: readonly Place[] = [];
+    let paths: readonly Path[] = [];
     let frame = 0;
     const remember = ({ target }: FocusEvent): void => {
-      if (target instanceof Element) places = [placeOf(target), ...places].slice(0, REMEMBERED);
+      if (target instanceof Element) paths = [pathOf(target), ...paths].slice(0, REMEMBERED);
     };
     const restore = (): void => {
       frame = 0;
-      if (!isLost(places)) return;
-      for (const place of places) {
-        const element = place.find((one) => one.isConnected && one.matches(FOCUSABLE));
+      if (!isLost(paths)) return;
+      for (const path of paths) {
+        const element = path.find((one) => one.isConnected && one.matches(FOCUSABLE));
         if (!(element instanceof HTMLElement)) continue;
         element.focus({ preventScroll: true });
         if (document.activeElement === element) return;
@@ -32,7 +32,7 @@ export function useKeptFocus(): void {
     };
     const watching = new MutationObserver(() => {
       // Later than views and menus that give it a place of their own.
-      if (frame === 0 && isLost(places))
+      if (frame === 0 && isLost(paths))
         frame = requestAnimationFrame(() => (frame = requestAnimationFrame(restore)));
     });
     addEventListener('focusin', remember);
@@ -45,12 +45,12 @@ export function useKeptFocus(): void {
   }, []);
 }
 
-function placeOf(element: Element): Place {
-  const place: Element[] = [];
+function pathOf(element: Element): Path {
+  const path: Element[] = [];
   for (let at: Element | null = element; at !== null && at !== document.body; at = at.parentElement)
-    place.push(at);
-  return place;
+    path.push(at);
+  return path;
 }
 
-const isLost = ([last]: readonly Place[]): boolean =>
+const isLost = ([last]: readonly Path[]): boolean =>
   document.activeElement === document.body && last?.[0]?.isConnected === false;

@@ -8,10 +8,10 @@ import { useWords } from '../i18n/index.tsx';
 import { Empty } from '../ui/empty.tsx';
 import { Terms } from '../features/search/marked.tsx';
 import { NO_TERMS } from '../features/search/search-language.ts';
-import { NEW_DRAFT } from './places.ts';
+import { NEW_DRAFT } from './links.ts';
 import './mail-view.css';
 
-/** Who only reads needs no writer. */
+/** People who only read need no writer. */
 const NewMessage = lazy(() => import('../features/write/new-message.tsx'));
 
 interface MailViewProps {

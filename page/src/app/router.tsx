@@ -15,7 +15,7 @@ import { useSearchFolder } from '../features/search/use-search-folder.ts';
 import { useWords } from '../i18n/index.tsx';
 import { Empty } from '../ui/empty.tsx';
 import { MailView } from './mail-view.tsx';
-import { NEW_DRAFT } from './places.ts';
+import { NEW_DRAFT } from './links.ts';
 import { useMay, useSession } from './session.tsx';
 import { Shell } from './shell.tsx';
 

@@ -1,4 +1,4 @@
-/** What the page is, by who is logged in: the form, the mail, or a word that the service does not answer. */
+/** What the page shows: the login form, the mail of the person who is logged in, or that the service does not answer. */
 import { useQuery, useQueryClient, type QueryClient } from '@tanstack/react-query';
 import { useEffect, useState, type ReactNode } from 'react';
 import { keys, sessionQuery } from '../api/queries.ts';

@@ -6,7 +6,7 @@ import { Sidebar } from '../features/folders/sidebar.tsx';
 import { useWords } from '../i18n/index.tsx';
 import { DrawerContext } from './drawer.ts';
 import { useKeptFocus } from './kept-focus.ts';
-import { useNewMessage } from './places.ts';
+import { useNewMessage } from './links.ts';
 import { useMay } from './session.tsx';
 import { ShortcutHelp } from './shortcut-help.tsx';
 import { useShortcuts } from './shortcuts.ts';

@@ -95,7 +95,7 @@ export const operateEn = {
     retried: 'It will be tried now.',
   },
   merges: {
-    hint: 'An email named two threads, but they belong to two customers. They stay apart until someone merges them.',
+    hint: 'An email named two threads, but they belong to two customers. They stay apart until an operator merges them.',
     empty: 'No threads were kept apart.',
     at: 'When',
     thread: 'The email is in',

@@ -35,7 +35,7 @@ const MAX_KNOWN_FOLDERS = 1000;
 const READ_CHUNK_BYTES = 256 * 1024;
 /** No file takes so long to write, in ms. */
 const ABANDONED_MS = 86_400_000;
-/** A hard link can't be had: another file system, one without links, too many of them, or not allowed. */
+/** A hard link can't be made: another file system, one without links, too many of them, or not allowed. */
 const NO_LINK: ReadonlySet<unknown> = new Set(['EXDEV', 'EPERM', 'EACCES', 'EMLINK', 'ENOTSUP', 'ENOSYS']);
 /** There is no such file; ELOOP is not among them: a symbolic link is a fault. */
 const NO_FILE: ReadonlySet<unknown> = new Set(['ENOENT', 'ENOTDIR']);
@@ -254,7 +254,7 @@ async function removeAbandoned(temp: string): Promise<void> {
   }
 }
 
-/** False when there is a file already or a link can't be had. Throws ENOENT when the folder went away. */
+/** False when there is a file already or a link can't be made. Throws ENOENT when the folder went away. */
 async function tryLink(source: string, target: string): Promise<boolean> {
   try {
     await link(source, target);

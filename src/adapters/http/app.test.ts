@@ -3,7 +3,8 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { AUTHORIZED, createTestHttpApp, type TestHttpApp } from '../../../test/helpers/http-app.ts';
 import type { TestHttpAppOptions } from '../../../test/helpers/http-app.ts';
 import { toEmailsJson } from '../../../test/helpers/emails-json.ts';
-import { createRecordingApplication, IDS } from '../../../test/helpers/recording-application.ts';
+import { createRecordingApplication } from '../../../test/helpers/recording-application.ts';
+import { IDS } from '../../../test/helpers/sample-emails.ts';
 import { ServiceError } from '../../core/errors.ts';
 import { createHttpLimits } from './connections/limits.ts';
 
@@ -175,7 +176,7 @@ describe('thread', () => {
   });
 
   it('says in an empty list and in has_attachments that there are none', async () => {
-    const { sampleEmail } = await import('../../../test/helpers/recording-application.ts');
+    const { sampleEmail } = await import('../../../test/helpers/sample-emails.ts');
     const application = createRecordingApplication({
       readThread: async () => ({ version: '1', emails: toEmailsJson([{ ...sampleEmail, attachments: [] }]) }),
     });

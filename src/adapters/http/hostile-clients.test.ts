@@ -11,7 +11,7 @@ import {
   startRawHttp,
   type RawHttp,
 } from '../../../test/helpers/raw-http.ts';
-import { FILE, IDS } from '../../../test/helpers/recording-application.ts';
+import { FILE, IDS } from '../../../test/helpers/sample-emails.ts';
 import type { Application } from '../../app/application.ts';
 import type { HttpLimits } from './connections/limits.ts';
 

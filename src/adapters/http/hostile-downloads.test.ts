@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { PassThrough, Readable } from 'node:stream';
 import { afterEach, describe, expect, it } from 'vitest';
 import { parseRawError, rawRequest, startRawHttp, type RawHttp } from '../../../test/helpers/raw-http.ts';
-import { FILE, IDS, sampleAttachment } from '../../../test/helpers/recording-application.ts';
+import { FILE, IDS, sampleAttachment } from '../../../test/helpers/sample-emails.ts';
 import type { Application } from '../../app/application.ts';
 import type { HttpLimits } from './connections/limits.ts';
 

@@ -75,7 +75,7 @@ async function checkSignatures(message: Readable, resolver: Lookup) {
 function outcomeOf({ status, signingHeaders }: DkimVerifier['results'][number]): AuthOutcome {
   const outcome = toOutcome(status.result);
   if (outcome !== 'pass') return outcome;
-  // RFC 6376 §6.1.1: without From the signature says nothing about who wrote it.
+  // RFC 6376 §6.1.1: without From the signature says nothing about its author.
   const fields = (signingHeaders?.keys ?? '').toLowerCase().split(/: ?/);
   if (!fields.includes('from')) return 'permerror';
   // RFC 6376 §8.2: what stands behind the signed part may come from anywhere.

@@ -37,7 +37,7 @@ export function createSenderCheck(options: SenderCheckOptions): SenderCheck & { 
   let worker: Worker | null = null;
   let nextId = 1;
 
-  const settle = (id: number, results: AuthResults | null): void => {
+  const answerTo = (id: number, results: AuthResults | null): void => {
     open.get(id)?.(results);
     open.delete(id);
   };
@@ -55,13 +55,13 @@ export function createSenderCheck(options: SenderCheckOptions): SenderCheck & { 
     started.on('message', (answer: SenderAnswer) => {
       if ('detail' in answer)
         logger.warn({ detail: answer.detail }, 'the sender of a message could not be checked');
-      settle(answer.id, 'results' in answer ? answer.results : null);
+      answerTo(answer.id, 'results' in answer ? answer.results : null);
     });
     started.on('error', (err) => logger.error({ err }, 'the thread that checks senders failed'));
     started.on('exit', () => {
       if (worker !== started) return;
       worker = null;
-      for (const id of open.keys()) settle(id, null);
+      for (const id of open.keys()) answerTo(id, null);
     });
     return started;
   }
@@ -75,7 +75,7 @@ export function createSenderCheck(options: SenderCheckOptions): SenderCheck & { 
       return await new Promise((resolve) => {
         const timer = setTimeout(() => {
           logger.warn({}, 'the sender of a message could not be checked in time');
-          settle(id, null);
+          answerTo(id, null);
           // It may be busy with one message for ever.
           asked.terminate().catch(() => undefined);
         }, timeoutMs);

@@ -1,6 +1,6 @@
 /**
  * The one place that knows nodemailer's connection from inside. It turns its callbacks and events into promises that
- * always settle, and names the few private fields that we read.
+ * always end, and names the few private fields that we read.
  *
  * Not left to nodemailer, as its callbacks are not exact enough: the end of a connection while a command waits (its
  * callbacks for AUTH and RSET never come then), and replies to no command.

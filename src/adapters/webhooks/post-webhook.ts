@@ -115,7 +115,7 @@ export function createWebhookPoster(options: WebhookPosterOptions): WebhookPoste
       (done, fail) => {
         const sent = open(request, at, isAgain);
         let isAnswered = false;
-        // Settles by itself: Node.js does not promise an event behind `destroy`.
+        // Rejects by itself: Node.js does not promise an event behind `destroy`.
         const end = (error: Error) => {
           clear();
           fail(error);

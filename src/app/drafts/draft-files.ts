@@ -28,7 +28,7 @@ export interface DraftFilePorts extends ContentPorts {
 }
 
 /** Where a change puts files. */
-export interface FilePlace {
+export interface FileTarget {
   /** For those that are copied. */
   readonly folder: SpoolFolder;
   /** Paths of the new ones, as soon as each is there. */
@@ -44,7 +44,7 @@ export async function toFiles(
   account: DraftAccount,
   old: readonly StoredAttachment[],
   { files = [], maxFileBytes, maxFiles }: DraftChange,
-  { folder, stored }: FilePlace,
+  { folder, stored }: FileTarget,
 ): Promise<readonly StoredAttachment[]> {
   const tooLarge = () => new ServiceError('attachments_too_large', { values: { limit: maxFileBytes } });
   if (files.length > maxFiles) throw tooLarge();

@@ -11,7 +11,7 @@ import type { ReplyRequest } from '../reply/use-cases.ts';
 import { asksForQueue } from '../send/queue-request.ts';
 import type { KeyedSend } from '../send/send-once.ts';
 import type { SendOnceResult, SendOutcome, SendRequest, SendResult } from '../send/use-cases.ts';
-import { fetchFiles, toFiles, type DraftFilePorts, type FilePlace } from './draft-files.ts';
+import { fetchFiles, toFiles, type DraftFilePorts, type FileTarget } from './draft-files.ts';
 import type { DraftAccount, DraftContent, DraftRecord, DraftRefusal, DraftStore } from './draft-ports.ts';
 import type { DraftChange, DraftSend, DraftUseCases } from './use-cases.ts';
 import { toStorable } from '../../core/storable-text.ts';
@@ -187,7 +187,7 @@ async function toRecord(
   id: string,
   old: DraftContent,
   change: DraftChange,
-  place: FilePlace,
+  target: FileTarget,
 ): Promise<DraftRecord> {
   const message = Object.fromEntries(
     Object.entries({ ...old.message, ...change.message }).filter(([, value]) => value !== null),
@@ -208,7 +208,7 @@ async function toRecord(
     threadId: idOf('thread_id')?.toLowerCase() ?? null,
   };
   const files =
-    change.files === undefined ? old.files : await toFiles(ports, account, old.files, change, place);
+    change.files === undefined ? old.files : await toFiles(ports, account, old.files, change, target);
   return {
     ...account,
     id,

@@ -132,7 +132,7 @@ export interface EmailDetail extends EmailSummary {
   readonly refusedVariants: number;
   /** How an email shows that no person wrote it; null when it does not. */
   readonly automatic: AutomaticMail | null;
-  /** What is known of who sent a received email; null for nothing. */
+  /** What is known about the sender of a received email; null for nothing. */
   readonly authentication: MailAuthentication | null;
   /** The sender of a received email never took part in its thread before. */
   readonly newParticipant: boolean;

@@ -7,7 +7,7 @@ import { timingSafeEqual } from 'node:crypto';
 import { parseApiKey } from '../../core/keys/api-key.ts';
 import type { Caller } from '../../core/keys/caller.ts';
 import type { Clock, Logger } from '../base/basics.ts';
-import { FRESH_MS, FreshCopy } from '../base/fresh-copy.ts';
+import { FRESH_MS, CachedRows } from '../base/cached-rows.ts';
 import { hashSecret } from './hash-secret.ts';
 import type { CheckedKey, KeyStore } from './key-ports.ts';
 
@@ -48,7 +48,7 @@ export interface ShownKey {
 
 export class KeyRing {
   readonly #ports: KeyRingPorts;
-  readonly #copy: FreshCopy;
+  readonly #copy: CachedRows;
   #known = new Map<string, Known>();
   #revision: string | null = null;
   /** id → when a use of it was noted last. */
@@ -57,7 +57,7 @@ export class KeyRing {
 
   constructor(ports: KeyRingPorts) {
     this.#ports = ports;
-    this.#copy = new FreshCopy(async () => {
+    this.#copy = new CachedRows(async () => {
       const read = await ports.store.readAll(this.#revision);
       if (read !== null) this.#take(read.revision, read.keys);
     }, ports.now);

@@ -5,7 +5,7 @@
 import { createHmac, hash, timingSafeEqual } from 'node:crypto';
 import { isSessionToken } from '../../core/sessions/session-token.ts';
 import type { Clock, Logger } from '../base/basics.ts';
-import { FreshCopy } from '../base/fresh-copy.ts';
+import { CachedRows } from '../base/cached-rows.ts';
 import type { KeyRing, ShownKey } from '../keys/key-ring.ts';
 import type { SecretHolder } from '../keys/secret-holders.ts';
 import type { SessionBase, SessionStore, StoredSession } from './session-ports.ts';
@@ -27,7 +27,7 @@ const RENEWAL_PART = 0.05;
 
 export class SessionRing {
   readonly #ports: SessionRingPorts;
-  readonly #copy: FreshCopy;
+  readonly #copy: CachedRows;
   /** By their digests, in hex. */
   #known = new Map<string, StoredSession>();
   #revision: string | null = null;
@@ -35,7 +35,7 @@ export class SessionRing {
 
   constructor(ports: SessionRingPorts) {
     this.#ports = ports;
-    this.#copy = new FreshCopy(async () => {
+    this.#copy = new CachedRows(async () => {
       const read = await ports.store.readAll(this.#revision);
       if (read === null) return;
       this.#revision = read.revision;

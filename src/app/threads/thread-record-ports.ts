@@ -16,7 +16,7 @@ export type ThreadStatus = (typeof THREAD_STATUSES)[number];
 export const MAX_THREAD_LABELS = 20;
 /** Characters of a label. */
 export const MAX_LABEL_CHARS = 64;
-/** Characters of the name of who looks after a thread. */
+/** Characters of the name of a thread's assignee. */
 export const MAX_ASSIGNEE_CHARS = 200;
 
 /** Why a thread has its customer or company. `operator`: it was chosen by hand. `explicit`: a send named it. */

@@ -37,7 +37,7 @@ export interface WebhookQueue {
    */
   claim(keyIds: readonly Buffer[]): Promise<readonly ClaimedWebhook[]>;
   /** Stores it; false: the webhook is another process's now, or was moved, so only the attempts are stored. */
-  settle(progress: Progress): Promise<boolean>;
+  recordProgress(progress: Progress): Promise<boolean>;
   /** Of one that this process has; without effect when it was changed meanwhile. */
   pause(
     webhook: Pick<ClaimedWebhook, 'id' | 'revision'>,

@@ -52,7 +52,7 @@ export interface StoredWebhook extends WebhookSettings, SealedSecrets {
   readonly createdAt: Date;
   readonly updatedAt: Date;
   readonly pause: WebhookPause | null;
-  /** Everything up to it is settled. */
+  /** Every event up to it was accepted, or has failed for the last time. */
   readonly position: number;
   readonly beyond: Beyond;
 }
@@ -77,7 +77,7 @@ export interface WebhookStore {
     before: Place | null,
     limit: number,
   ): Promise<readonly StoredWebhook[]>;
-  /** Does nothing, and returns null, when `sealed` is not what is stored any more: someone else changed it. */
+  /** Does nothing, and returns null, when `sealed` is not what is stored any more: another request changed it. */
   change(
     id: string,
     settings: WebhookSettings,

@@ -46,7 +46,7 @@ const LEAVE_MS = 1000;
 
 export interface WebhookRunPorts {
   readonly tail: FeedTail;
-  readonly queue: Pick<WebhookQueue, 'settle' | 'pause'>;
+  readonly queue: Pick<WebhookQueue, 'recordProgress' | 'pause'>;
   readonly post: PostWebhook;
   readonly clock: Clock;
   readonly timers: Timers;
@@ -387,7 +387,13 @@ export class WebhookRun {
     this.#unstored = [];
     try {
       const { id: webhookId, epoch } = this.webhook;
-      const isOurs = await queue.settle({ webhookId, epoch, position, beyond: this.#beyond(), deliveries });
+      const isOurs = await queue.recordProgress({
+        webhookId,
+        epoch,
+        position,
+        beyond: this.#beyond(),
+        deliveries,
+      });
       this.#storedPosition = position;
       this.#storedAt = timers.now();
       if (isOurs || this.#isOver) return;

@@ -49,7 +49,7 @@ export const threadCommand = defineCommand({
   name: 'thread',
   summary: 'Prints the emails of a thread, the oldest first.',
   description:
-    'Of each email what was written anew; with `--quotes` also what it quotes. Characters that could steer the terminal are shown as \\u001b and the like. ' +
+    'Of each email its own text; with `--quotes` also what it quotes. Characters that could steer the terminal are shown as \\u001b and the like. ' +
     'Long threads: the newest emails, as many as --limit says. It asks the running service.',
   arguments: [
     {

@@ -7,7 +7,7 @@ import path from 'node:path';
 import { DataDirError, waitForDataDir, type DataDirLock } from '../../adapters/data-dir/data-dir-lock.ts';
 import { createPool, type PoolOptions } from '../../adapters/postgres/db/pool.ts';
 import { findEmbeddedPostgres } from '../../adapters/postgres/embedded/find-server.ts';
-import { findPlace } from '../../adapters/postgres/embedded/place.ts';
+import { findLocation } from '../../adapters/postgres/embedded/location.ts';
 import { startEmbeddedPostgres } from '../../adapters/postgres/embedded/server.ts';
 import type { Logger } from '../../app/base/basics.ts';
 import type { Config } from '../../config/config.ts';
@@ -132,7 +132,7 @@ async function openEmbedded(
   if (dataDir.kind === 'missing' || dataDir.kind === 'unusable') return null;
   if (dataDir.kind === 'held') return await findEmbeddedPostgres(folder);
   // A first start that was cut short leaves folders, and no database.
-  if ((await findPlace(folder)) === null) return null;
+  if ((await findLocation(folder)) === null) return null;
   const server = await startEmbeddedPostgres({ dataDir: folder, logger, signal });
   teardown.push(() => {
     const late = new Promise<void>((resolve) => setTimeout(resolve, END_MS).unref());

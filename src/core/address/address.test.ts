@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { addrSpec, dedupeAddresses, formatAddress, needsSmtpUtf8, sameMailbox } from './address.ts';
+import { addrSpec, dedupeAddresses, formatAddress, sameMailbox } from './address.ts';
 import type { Address } from './address.ts';
 
 const address = (localPart: string, domain = 'x.test', name = ''): Address => ({ name, localPart, domain });
@@ -49,12 +49,5 @@ describe('dedupeAddresses', () => {
   it('keeps the first of each mailbox, in order', () => {
     const [a, b, again] = [address('a', 'x.test', 'A'), address('b'), address('A')];
     expect(dedupeAddresses([a, b, again, b])).toEqual([a, b]);
-  });
-});
-
-describe('needsSmtpUtf8', () => {
-  it('is asked for by a local part only', () => {
-    expect(needsSmtpUtf8([address('a', 'x.test', 'Jürgen'), address('b')])).toBe(false);
-    expect(needsSmtpUtf8([address('a'), address('jürgen')])).toBe(true);
   });
 });

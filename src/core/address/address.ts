@@ -101,14 +101,3 @@ export function dedupeAddresses(addresses: readonly Address[]): readonly Address
 function mailboxKey(address: Address): string {
   return addrSpec(address).toLowerCase();
 }
-
-/**
- * Whether sending to or from these addresses needs SMTPUTF8 (RFC 6531): a local part is not ASCII. Ask with every
- * address of the envelope, Bcc included. Domains are A-labels and names are encoded, so they never need it.
- */
-export function needsSmtpUtf8(addresses: Iterable<Address>): boolean {
-  for (const address of addresses) {
-    if (/[^\u0000-\u007f]/.test(address.localPart)) return true;
-  }
-  return false;
-}

@@ -1,5 +1,5 @@
 /**
- * A large set of addresses in little memory: 13 bytes for each of up to twice as many places as there are addresses,
+ * A large set of addresses in little memory: 13 bytes for each of up to twice as many cells as there are addresses,
  * 27 MB for a million. Only a hash of 53 bits is kept, with a seed of the process, so that no sender can choose addresses
  * that collide: a stranger's address is taken for a member about once in 10^10 for a million members, and a caller that
  * acts on a membership asks the database anyway.
@@ -7,7 +7,7 @@
 const EMPTY = 0;
 const REMOVED = -1;
 const MIN_CAPACITY = 1024;
-/** Share of places in use, removed ones included, from which on the table is made anew. */
+/** Share of cells in use, removed ones included, from which on the table is made anew. */
 const MAX_LOAD = 0.6;
 
 export interface AddressEntry {
@@ -22,7 +22,7 @@ export class AddressSet {
   #keys = new Float64Array(MIN_CAPACITY);
   #tags = new Uint8Array(MIN_CAPACITY);
   #seconds = new Uint32Array(MIN_CAPACITY);
-  /** Places that are not EMPTY. */
+  /** Cells that are not EMPTY. */
   #used = 0;
   #size = 0;
 
@@ -36,9 +36,9 @@ export class AddressSet {
   }
 
   get(address: string): AddressEntry | null {
-    const place = this.#find(hash53(address, this.#seed));
-    if (place === -1) return null;
-    return { tag: this.#tags[place] ?? 0, seconds: this.#seconds[place] ?? 0 };
+    const cell = this.#find(hash53(address, this.#seed));
+    if (cell === -1) return null;
+    return { tag: this.#tags[cell] ?? 0, seconds: this.#seconds[cell] ?? 0 };
   }
 
   set(address: string, { tag, seconds }: AddressEntry): void {
@@ -54,29 +54,29 @@ export class AddressSet {
   }
 
   delete(address: string): void {
-    const place = this.#find(hash53(address, this.#seed));
-    if (place === -1) return;
-    this.#keys[place] = REMOVED;
+    const cell = this.#find(hash53(address, this.#seed));
+    if (cell === -1) return;
+    this.#keys[cell] = REMOVED;
     this.#size -= 1;
   }
 
   /** -1 when it is not there. */
   #find(key: number): number {
     const mask = this.#keys.length - 1;
-    for (let place = key & mask; ; place = (place + 1) & mask) {
-      const found = this.#keys[place];
-      if (found === key) return place;
+    for (let cell = key & mask; ; cell = (cell + 1) & mask) {
+      const found = this.#keys[cell];
+      if (found === key) return cell;
       if (found === EMPTY) return -1;
     }
   }
 
   #insert(key: number, tag: number, seconds: number): void {
     const mask = this.#keys.length - 1;
-    let place = key & mask;
-    while (this.#keys[place] !== EMPTY) place = (place + 1) & mask;
-    this.#keys[place] = key;
-    this.#tags[place] = tag;
-    this.#seconds[place] = seconds;
+    let cell = key & mask;
+    while (this.#keys[cell] !== EMPTY) cell = (cell + 1) & mask;
+    this.#keys[cell] = key;
+    this.#tags[cell] = tag;
+    this.#seconds[cell] = seconds;
     this.#used += 1;
     this.#size += 1;
   }
@@ -90,8 +90,8 @@ export class AddressSet {
     this.#seconds = new Uint32Array(capacity);
     this.#used = 0;
     this.#size = 0;
-    for (const [place, key] of keys.entries()) {
-      if (key > EMPTY) this.#insert(key, tags[place] ?? 0, seconds[place] ?? 0);
+    for (const [cell, key] of keys.entries()) {
+      if (key > EMPTY) this.#insert(key, tags[cell] ?? 0, seconds[cell] ?? 0);
     }
   }
 }

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { countUids, differenceOf, joinRanges, piecesOf, toUidSet, type UidSet } from './uid-set.ts';
+import { differenceOf, joinRanges, piecesOf, toUidSet, type UidSet } from './uid-set.ts';
 
 const uids = fc.uniqueArray(fc.integer({ min: 1, max: 60 }), { maxLength: 60 });
 
@@ -18,7 +18,6 @@ describe('a set of UIDs', () => {
       fc.property(uids, uids, (values, others) => {
         const set = toUidSet([...values, ...values]);
         expect(list(set)).toEqual(ascending(values));
-        expect(countUids(set)).toBe(values.length);
         for (const [index, range] of set.entries()) {
           expect(range.first).toBeLessThanOrEqual(range.last);
           expect(range.first).toBeGreaterThan((set[index - 1]?.last ?? -1) + 1);
@@ -50,7 +49,7 @@ describe('a set of UIDs', () => {
 
   it('of the largest numbers there are is small', () => {
     const all = joinRanges([{ first: 1, last: 0xffff_ffff }]);
-    expect(countUids(all)).toBe(0xffff_ffff);
+    expect(all).toHaveLength(1);
     expect(differenceOf(all, [{ first: 2, last: 0xffff_fffe }])).toEqual([
       { first: 1, last: 1 },
       { first: 0xffff_ffff, last: 0xffff_ffff },

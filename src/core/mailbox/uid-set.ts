@@ -31,10 +31,6 @@ export function joinRanges(ranges: readonly UidRange[]): UidSet {
   return result;
 }
 
-export function countUids(set: UidSet): number {
-  return set.reduce((sum, { first, last }) => sum + last - first + 1, 0);
-}
-
 /** What is in `a` and not in `b`. */
 export function differenceOf(a: UidSet, b: UidSet): UidSet {
   const result: UidRange[] = [];

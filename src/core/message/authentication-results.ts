@@ -1,5 +1,5 @@
 /**
- * Reads Authentication-Results (RFC 8601) of the servers that an account trusts. Everybody can write such a field into an email, so only what
+ * Reads Authentication-Results (RFC 8601) of the servers that an account trusts. Any sender can write such a field into an email, so only what
  * a trusted server put on top counts: of each its topmost field, and nothing below a field of another server or a second one of its own.
  */
 import type { HeaderField } from '../mime/parse/header-fields.ts';

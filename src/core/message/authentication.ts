@@ -1,5 +1,5 @@
 /**
- * What is known of who sent a received email: SPF (RFC 7208), DKIM (RFC 6376), DMARC (RFC 7489) and ARC (RFC 8617), checked by
+ * What is known about the sender of a received email: SPF (RFC 7208), DKIM (RFC 6376), DMARC (RFC 7489) and ARC (RFC 8617), checked by
  * this service or by the mail server that took it (RFC 8601).
  */
 import { toAsciiDomain } from '../address/domain.ts';

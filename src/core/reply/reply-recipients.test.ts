@@ -47,7 +47,7 @@ describe('a reply goes', () => {
       'c@c.example',
     ],
     [
-      'to ourselves when nobody else is there',
+      'to ourselves when there is no other recipient',
       { from: mailbox('we@our.example'), to: list('sales@our.example') },
       'sales@our.example',
     ],
@@ -55,7 +55,7 @@ describe('a reply goes', () => {
     expect(recipients(fields)).toEqual([to, '']);
   });
 
-  it('nowhere when nobody is named', () => {
+  it('nowhere when no address is named', () => {
     expect(recipients({ from: { name: '', address: '' }, to: [] })).toEqual(['', '']);
   });
 });

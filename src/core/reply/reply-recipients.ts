@@ -23,8 +23,8 @@ export interface ReplyRecipients {
 }
 
 /**
- * @param own addresses of our accounts, in lower case: mail to them would come back to us. They stay only where nobody
- * else is left.
+ * @param own addresses of our accounts, in lower case: mail to them would come back to us. They stay only where there is
+ * no other recipient.
  */
 export function replyRecipients(
   email: RepliedEmail,

@@ -29,14 +29,14 @@ export function moveMessageIdsAlong(
     for (const id of email.messageIds.filter(inThread)) side.bearing.add(id);
     for (const id of email.links.filter(inThread)) side.naming.add(id);
   }
-  const places = new Map<string, string>();
+  const threads = new Map<string, string>();
   for (const [id, owner] of owners) {
     if (owner === null) continue;
     const isBorne = staying.bearing.has(id) || going.bearing.has(id);
     const goes = isBorne ? !staying.bearing.has(id) : going.naming.has(id) && !staying.naming.has(id);
-    places.set(id, goes ? target : owner);
+    threads.set(id, goes ? target : owner);
   }
-  return places;
+  return threads;
 }
 
 /**
@@ -44,20 +44,20 @@ export function moveMessageIdsAlong(
  * and those whose Message-ID does not hold them there, since it is in another thread. A send that its caller put into a thread
  * is one, where others had named its Message-ID elsewhere.
  *
- * @param places of Message-IDs
- * @param placeOf of an email
+ * @param threads of Message-IDs
+ * @param threadOf of an email
  */
-export function placesOfLabelled(
+export function threadsOfLabelled(
   emails: readonly DecidedEmail[],
   named: ReadonlySet<string>,
-  places: ReadonlyMap<string, string>,
-  placeOf: (email: DecidedEmail) => string,
+  threads: ReadonlyMap<string, string>,
+  threadOf: (email: DecidedEmail) => string,
 ): ReadonlyMap<string, string> {
-  const isHeld = ({ messageIds: [own = ''] }: DecidedEmail, place: string) => places.get(own) === place;
+  const isHeld = ({ messageIds: [own = ''] }: DecidedEmail, thread: string) => threads.get(own) === thread;
   return new Map(
     emails.flatMap((email): [string, string][] => {
-      const place = placeOf(email);
-      return named.has(email.id) || !isHeld(email, place) ? [[email.id, place]] : [];
+      const thread = threadOf(email);
+      return named.has(email.id) || !isHeld(email, thread) ? [[email.id, thread]] : [];
     }),
   );
 }

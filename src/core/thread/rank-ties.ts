@@ -30,10 +30,10 @@ const LABELLED_RANK = 1_000_000;
 /** Deeper than any conversation. */
 const CIRCLE = Number.MAX_SAFE_INTEGER;
 
-/** @param numbers of the Message-IDs; an email's is its place in the graph */
+/** @param numbers of the Message-IDs; an email's is its index in the graph */
 export function rankTies(graph: LinkGraph, numbers: ReadonlyMap<string, number>): RankedTie[] {
   const { emails, messageIds } = graph;
-  const places = new Map(emails.map(({ id }, index) => [id, index] as const));
+  const indexes = new Map(emails.map(({ id }, index) => [id, index] as const));
   const borne = new Set(emails.flatMap((email) => email.messageIds));
   const depths = depthsOf(emails, borne);
   const ties: RankedTie[] = [];
@@ -57,7 +57,7 @@ export function rankTies(graph: LinkGraph, numbers: ReadonlyMap<string, number>)
     for (const [at, own] of email.messageIds.entries()) {
       add(numbers.get(own), at === 0 ? OWN_RANK : OTHER_OWN_RANK, own);
     }
-    if (email.anchorId !== null) add(places.get(email.anchorId), ANCHOR_RANK, null);
+    if (email.anchorId !== null) add(indexes.get(email.anchorId), ANCHOR_RANK, null);
     // An email that names itself says nothing.
     const others = email.links.filter((link) => !email.messageIds.includes(link));
     const there = others.filter((link) => borne.has(link));

@@ -65,10 +65,10 @@ export function createSeparatedSets(size: number): SeparatedSets {
     find,
     join,
     separate(labels, pairs) {
-      const places = new Map<string, number>();
-      for (const [number, label] of labels.entries()) if (label !== null) places.set(label, number);
+      const numbers = new Map<string, number>();
+      for (const [number, label] of labels.entries()) if (label !== null) numbers.set(label, number);
       for (const [one, other] of pairs) {
-        const [a, b] = [places.get(one), places.get(other)];
+        const [a, b] = [numbers.get(one), numbers.get(other)];
         if (a !== undefined && b !== undefined) oppose(find(a), find(b));
       }
     },

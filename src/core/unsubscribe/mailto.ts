@@ -18,13 +18,13 @@ export function formatUnsubscribeMailto({ localPart, domain }: Address, token: s
 
 /** Input: at most MAX_TOKEN_CHARS characters and the word before them. */
 const SUBJECT = /^unsubscribe ([\w-]+)$/i;
-const MAX_SUBJECT_CHARS = 'unsubscribe '.length + MAX_TOKEN_CHARS;
+const LONGEST_REQUEST = 'unsubscribe '.length + MAX_TOKEN_CHARS;
 /** Of white space around and between the words. */
 const MAX_SLACK_CHARS = 100;
 
 /** The token in the subject of such a mail; null for any other. Whether it is one of ours is for `openToken` to say. */
 export function readUnsubscribeSubject(subject: string): string | null {
-  if (subject.length > MAX_SUBJECT_CHARS + MAX_SLACK_CHARS) return null;
+  if (subject.length > LONGEST_REQUEST + MAX_SLACK_CHARS) return null;
   // Seen in practice: long subjects are folded, which leaves white space at either end.
   const words = subject.trim().split(/\s+/);
   return SUBJECT.exec(words.join(' '))?.[1] ?? null;

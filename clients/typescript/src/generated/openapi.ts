@@ -2004,17 +2004,6 @@ export interface components {
             reason?: components["schemas"]["DecisionReason"];
         };
         NonBlankText: string;
-        WithTextBody: {
-            subject: components["schemas"]["NonBlankText"];
-            text_body: string;
-        };
-        WithHtmlBody: {
-            subject: components["schemas"]["NonBlankText"];
-            html_body: string;
-        };
-        WithTemplate: {
-            template_id: components["schemas"]["Uuid"];
-        };
         /**
          * @description In the queue: a higher one always goes first. Default `normal`.
          * @enum {unknown}
@@ -2119,7 +2108,15 @@ export interface components {
             /** @description Lets the only recipient leave a list with one click (RFC 8058): the email gets the headers List-Unsubscribe and List-Unsubscribe-Post. Needs `PUBLIC_URL`. An address that left the list is answered with 422. */
             unsubscribe?: components["schemas"]["UnsubscribeInput"] | null;
             attachments?: (components["schemas"]["AttachmentInput"] | components["schemas"]["UploadedAttachment"] | components["schemas"]["RecordedAttachment"])[] | null;
-        } | components["schemas"]["WithTextBody"] | components["schemas"]["WithHtmlBody"] | components["schemas"]["WithTemplate"];
+        } | {
+            subject: components["schemas"]["NonBlankText"];
+            text_body: string;
+        } | {
+            subject: components["schemas"]["NonBlankText"];
+            html_body: string;
+        } | {
+            template_id: components["schemas"]["Uuid"];
+        };
         RecipientNotAccepted: {
             address: string;
             /** @enum {string} */
@@ -2222,12 +2219,6 @@ export interface components {
             /** @description One for each email, in their order. */
             results: (components["schemas"]["BatchSent"] | components["schemas"]["BatchQueued"] | components["schemas"]["BatchPartial"] | components["schemas"]["BatchError"])[];
         };
-        AnswerWithText: {
-            text_body: string;
-        };
-        AnswerWithHtml: {
-            html_body: string;
-        };
         /**
          * @description Of the line above a quote, and of the header block of a forward.
          * @enum {string|null}
@@ -2290,7 +2281,13 @@ export interface components {
             quote?: boolean | null;
             language?: components["schemas"]["NullableReplyLanguage"];
             time_zone?: components["schemas"]["NullableTimeZone"];
-        } | components["schemas"]["AnswerWithText"] | components["schemas"]["AnswerWithHtml"] | components["schemas"]["WithTemplate"];
+        } | {
+            text_body: string;
+        } | {
+            html_body: string;
+        } | {
+            template_id: components["schemas"]["Uuid"];
+        };
         /** @enum {string} */
         ReplyKind: "reply" | "reply_all" | "forward";
         /**
@@ -2853,7 +2850,7 @@ export interface components {
             list_id: string | null;
             /** @description The key that sent it; null for `API_SECRET`, for a received email and for one that another program sent. */
             author: components["schemas"]["KeyAuthor"] | null;
-            /** @description What is known of who sent a received email; null when nothing that is trusted says anything. */
+            /** @description What is known about the sender of a received email; null when no trusted server says anything. */
             authentication: components["schemas"]["Authentication"] | null;
             /** @description The sender of a received email never took part in its thread before. */
             new_participant: boolean;
@@ -3824,10 +3821,6 @@ export interface components {
             /** @enum {unknown} */
             code?: "different_accounts";
         };
-        DuplicateFieldOrHeaderInjectionOrHeaderNotAllowedOrInvalidAddressOrInvalidBase64OrInvalidContentIdOrInvalidContentTypeOrInvalidFilenameOrInvalidIdempotencyKeyOrInvalidJsonOrInvalidLaneOrInvalidListOrInvalidMessageIdOrInvalidRequestOrInvalidSendAtOrInvalidTagOrInvalidTextOrInvalidUuidOrMetadataTooLargeOrMissingBodyOrMissingRecipientOrSubjectOrOneRecipientExpectedOrTemplateEmptyOrTemplateInvalidOrTemplateTooComplexOrTemplateVariableMissingOrTooManyRecipientsOrUnknownAccountOrUnknownFieldOrUnsubscribeUnavailableOrVariablesTooLargeError: components["schemas"]["Error"] & {
-            /** @enum {unknown} */
-            code?: "duplicate_field" | "header_injection" | "header_not_allowed" | "invalid_address" | "invalid_base64" | "invalid_content_id" | "invalid_content_type" | "invalid_filename" | "invalid_idempotency_key" | "invalid_json" | "invalid_lane" | "invalid_list" | "invalid_message_id" | "invalid_request" | "invalid_send_at" | "invalid_tag" | "invalid_text" | "invalid_uuid" | "metadata_too_large" | "missing_body" | "missing_recipient_or_subject" | "one_recipient_expected" | "template_empty" | "template_invalid" | "template_too_complex" | "template_variable_missing" | "too_many_recipients" | "unknown_account" | "unknown_field" | "unsubscribe_unavailable" | "variables_too_large";
-        };
         IdempotencyInProgressOrIdempotencyKeyReusedError: components["schemas"]["Error"] & {
             /** @enum {unknown} */
             code?: "idempotency_in_progress" | "idempotency_key_reused";
@@ -3855,6 +3848,10 @@ export interface components {
         BusyOrDatabaseUnavailableOrDiskFullOrReadingUnavailableOrShuttingDownOrStorageUnavailableError: components["schemas"]["Error"] & {
             /** @enum {unknown} */
             code?: "busy" | "database_unavailable" | "disk_full" | "reading_unavailable" | "shutting_down" | "storage_unavailable";
+        };
+        DuplicateFieldOrHeaderInjectionOrHeaderNotAllowedOrInvalidAddressOrInvalidBase64OrInvalidContentIdOrInvalidContentTypeOrInvalidFilenameOrInvalidIdempotencyKeyOrInvalidJsonOrInvalidLaneOrInvalidListOrInvalidRequestOrInvalidSendAtOrInvalidTagOrInvalidTextOrInvalidUuidOrMetadataTooLargeOrMissingBodyOrMissingRecipientOrSubjectOrOneRecipientExpectedOrTemplateEmptyOrTemplateInvalidOrTemplateTooComplexOrTemplateVariableMissingOrTooManyRecipientsOrUnknownAccountOrUnknownFieldOrUnsubscribeUnavailableOrVariablesTooLargeError: components["schemas"]["Error"] & {
+            /** @enum {unknown} */
+            code?: "duplicate_field" | "header_injection" | "header_not_allowed" | "invalid_address" | "invalid_base64" | "invalid_content_id" | "invalid_content_type" | "invalid_filename" | "invalid_idempotency_key" | "invalid_json" | "invalid_lane" | "invalid_list" | "invalid_request" | "invalid_send_at" | "invalid_tag" | "invalid_text" | "invalid_uuid" | "metadata_too_large" | "missing_body" | "missing_recipient_or_subject" | "one_recipient_expected" | "template_empty" | "template_invalid" | "template_too_complex" | "template_variable_missing" | "too_many_recipients" | "unknown_account" | "unknown_field" | "unsubscribe_unavailable" | "variables_too_large";
         };
         AttachmentNotFoundOrEmailNotFoundOrTemplateNotFoundOrThreadNotFoundOrUploadNotFoundError: components["schemas"]["Error"] & {
             /** @enum {unknown} */
@@ -4476,6 +4473,7 @@ export interface components {
         WWWAuthenticate: "Bearer";
         /** @description Another one whenever the emails look different. */
         ETag: string;
+        /** @description A browser may keep it, and asks by the ETag each time. */
         CacheControl: "private, no-cache";
         /** @description Only on the answer to a repeat: this request did nothing; the first one with its key had this answer. */
         IdempotencyReplayed: true;
@@ -5897,7 +5895,10 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["DuplicateFieldOrHeaderInjectionOrHeaderNotAllowedOrInvalidAddressOrInvalidBase64OrInvalidContentIdOrInvalidContentTypeOrInvalidFilenameOrInvalidIdempotencyKeyOrInvalidJsonOrInvalidLaneOrInvalidListOrInvalidMessageIdOrInvalidRequestOrInvalidSendAtOrInvalidTagOrInvalidTextOrInvalidUuidOrMetadataTooLargeOrMissingBodyOrMissingRecipientOrSubjectOrOneRecipientExpectedOrTemplateEmptyOrTemplateInvalidOrTemplateTooComplexOrTemplateVariableMissingOrTooManyRecipientsOrUnknownAccountOrUnknownFieldOrUnsubscribeUnavailableOrVariablesTooLargeError"];
+                    "application/json": components["schemas"]["Error"] & {
+                        /** @enum {unknown} */
+                        code?: "duplicate_field" | "header_injection" | "header_not_allowed" | "invalid_address" | "invalid_base64" | "invalid_content_id" | "invalid_content_type" | "invalid_filename" | "invalid_idempotency_key" | "invalid_json" | "invalid_lane" | "invalid_list" | "invalid_message_id" | "invalid_request" | "invalid_send_at" | "invalid_tag" | "invalid_text" | "invalid_uuid" | "metadata_too_large" | "missing_body" | "missing_recipient_or_subject" | "one_recipient_expected" | "template_empty" | "template_invalid" | "template_too_complex" | "template_variable_missing" | "too_many_recipients" | "unknown_account" | "unknown_field" | "unsubscribe_unavailable" | "variables_too_large";
+                    };
                 };
             };
             401: components["responses"]["UnauthorizedError"];
@@ -6199,14 +6200,14 @@ export interface operations {
                     "application/json": components["schemas"]["Partial"];
                 };
             };
-            /** @description Codes: `duplicate_field`, `header_injection`, `header_not_allowed`, `invalid_address`, `invalid_base64`, `invalid_content_id`, `invalid_content_type`, `invalid_filename`, `invalid_idempotency_key`, `invalid_json`, `invalid_lane`, `invalid_list`, `invalid_message_id`, `invalid_request`, `invalid_send_at`, `invalid_tag`, `invalid_text`, `invalid_uuid`, `metadata_too_large`, `missing_body`, `missing_recipient_or_subject`, `one_recipient_expected`, `template_empty`, `template_invalid`, `template_too_complex`, `template_variable_missing`, `too_many_recipients`, `unknown_account`, `unknown_field`, `unsubscribe_unavailable`, `variables_too_large`. */
+            /** @description Codes: `duplicate_field`, `header_injection`, `header_not_allowed`, `invalid_address`, `invalid_base64`, `invalid_content_id`, `invalid_content_type`, `invalid_filename`, `invalid_idempotency_key`, `invalid_json`, `invalid_lane`, `invalid_list`, `invalid_request`, `invalid_send_at`, `invalid_tag`, `invalid_text`, `invalid_uuid`, `metadata_too_large`, `missing_body`, `missing_recipient_or_subject`, `one_recipient_expected`, `template_empty`, `template_invalid`, `template_too_complex`, `template_variable_missing`, `too_many_recipients`, `unknown_account`, `unknown_field`, `unsubscribe_unavailable`, `variables_too_large`. */
             400: {
                 headers: {
                     "X-Request-Id": components["headers"]["XRequestId"];
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["DuplicateFieldOrHeaderInjectionOrHeaderNotAllowedOrInvalidAddressOrInvalidBase64OrInvalidContentIdOrInvalidContentTypeOrInvalidFilenameOrInvalidIdempotencyKeyOrInvalidJsonOrInvalidLaneOrInvalidListOrInvalidMessageIdOrInvalidRequestOrInvalidSendAtOrInvalidTagOrInvalidTextOrInvalidUuidOrMetadataTooLargeOrMissingBodyOrMissingRecipientOrSubjectOrOneRecipientExpectedOrTemplateEmptyOrTemplateInvalidOrTemplateTooComplexOrTemplateVariableMissingOrTooManyRecipientsOrUnknownAccountOrUnknownFieldOrUnsubscribeUnavailableOrVariablesTooLargeError"];
+                    "application/json": components["schemas"]["DuplicateFieldOrHeaderInjectionOrHeaderNotAllowedOrInvalidAddressOrInvalidBase64OrInvalidContentIdOrInvalidContentTypeOrInvalidFilenameOrInvalidIdempotencyKeyOrInvalidJsonOrInvalidLaneOrInvalidListOrInvalidRequestOrInvalidSendAtOrInvalidTagOrInvalidTextOrInvalidUuidOrMetadataTooLargeOrMissingBodyOrMissingRecipientOrSubjectOrOneRecipientExpectedOrTemplateEmptyOrTemplateInvalidOrTemplateTooComplexOrTemplateVariableMissingOrTooManyRecipientsOrUnknownAccountOrUnknownFieldOrUnsubscribeUnavailableOrVariablesTooLargeError"];
                 };
             };
             401: components["responses"]["UnauthorizedError"];
@@ -6320,14 +6321,14 @@ export interface operations {
                     "application/json": components["schemas"]["Partial"];
                 };
             };
-            /** @description Codes: `duplicate_field`, `header_injection`, `header_not_allowed`, `invalid_address`, `invalid_base64`, `invalid_content_id`, `invalid_content_type`, `invalid_filename`, `invalid_idempotency_key`, `invalid_json`, `invalid_lane`, `invalid_list`, `invalid_message_id`, `invalid_request`, `invalid_send_at`, `invalid_tag`, `invalid_text`, `invalid_uuid`, `metadata_too_large`, `missing_body`, `missing_recipient_or_subject`, `one_recipient_expected`, `template_empty`, `template_invalid`, `template_too_complex`, `template_variable_missing`, `too_many_recipients`, `unknown_account`, `unknown_field`, `unsubscribe_unavailable`, `variables_too_large`. */
+            /** @description Codes: `duplicate_field`, `header_injection`, `header_not_allowed`, `invalid_address`, `invalid_base64`, `invalid_content_id`, `invalid_content_type`, `invalid_filename`, `invalid_idempotency_key`, `invalid_json`, `invalid_lane`, `invalid_list`, `invalid_request`, `invalid_send_at`, `invalid_tag`, `invalid_text`, `invalid_uuid`, `metadata_too_large`, `missing_body`, `missing_recipient_or_subject`, `one_recipient_expected`, `template_empty`, `template_invalid`, `template_too_complex`, `template_variable_missing`, `too_many_recipients`, `unknown_account`, `unknown_field`, `unsubscribe_unavailable`, `variables_too_large`. */
             400: {
                 headers: {
                     "X-Request-Id": components["headers"]["XRequestId"];
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["DuplicateFieldOrHeaderInjectionOrHeaderNotAllowedOrInvalidAddressOrInvalidBase64OrInvalidContentIdOrInvalidContentTypeOrInvalidFilenameOrInvalidIdempotencyKeyOrInvalidJsonOrInvalidLaneOrInvalidListOrInvalidMessageIdOrInvalidRequestOrInvalidSendAtOrInvalidTagOrInvalidTextOrInvalidUuidOrMetadataTooLargeOrMissingBodyOrMissingRecipientOrSubjectOrOneRecipientExpectedOrTemplateEmptyOrTemplateInvalidOrTemplateTooComplexOrTemplateVariableMissingOrTooManyRecipientsOrUnknownAccountOrUnknownFieldOrUnsubscribeUnavailableOrVariablesTooLargeError"];
+                    "application/json": components["schemas"]["DuplicateFieldOrHeaderInjectionOrHeaderNotAllowedOrInvalidAddressOrInvalidBase64OrInvalidContentIdOrInvalidContentTypeOrInvalidFilenameOrInvalidIdempotencyKeyOrInvalidJsonOrInvalidLaneOrInvalidListOrInvalidRequestOrInvalidSendAtOrInvalidTagOrInvalidTextOrInvalidUuidOrMetadataTooLargeOrMissingBodyOrMissingRecipientOrSubjectOrOneRecipientExpectedOrTemplateEmptyOrTemplateInvalidOrTemplateTooComplexOrTemplateVariableMissingOrTooManyRecipientsOrUnknownAccountOrUnknownFieldOrUnsubscribeUnavailableOrVariablesTooLargeError"];
                 };
             };
             401: components["responses"]["UnauthorizedError"];
@@ -6442,14 +6443,14 @@ export interface operations {
                     "application/json": components["schemas"]["Partial"];
                 };
             };
-            /** @description Codes: `duplicate_field`, `header_injection`, `header_not_allowed`, `invalid_address`, `invalid_base64`, `invalid_content_id`, `invalid_content_type`, `invalid_filename`, `invalid_idempotency_key`, `invalid_json`, `invalid_lane`, `invalid_list`, `invalid_message_id`, `invalid_request`, `invalid_send_at`, `invalid_tag`, `invalid_text`, `invalid_uuid`, `metadata_too_large`, `missing_body`, `missing_recipient_or_subject`, `one_recipient_expected`, `template_empty`, `template_invalid`, `template_too_complex`, `template_variable_missing`, `too_many_recipients`, `unknown_account`, `unknown_field`, `unsubscribe_unavailable`, `variables_too_large`. */
+            /** @description Codes: `duplicate_field`, `header_injection`, `header_not_allowed`, `invalid_address`, `invalid_base64`, `invalid_content_id`, `invalid_content_type`, `invalid_filename`, `invalid_idempotency_key`, `invalid_json`, `invalid_lane`, `invalid_list`, `invalid_request`, `invalid_send_at`, `invalid_tag`, `invalid_text`, `invalid_uuid`, `metadata_too_large`, `missing_body`, `missing_recipient_or_subject`, `one_recipient_expected`, `template_empty`, `template_invalid`, `template_too_complex`, `template_variable_missing`, `too_many_recipients`, `unknown_account`, `unknown_field`, `unsubscribe_unavailable`, `variables_too_large`. */
             400: {
                 headers: {
                     "X-Request-Id": components["headers"]["XRequestId"];
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["DuplicateFieldOrHeaderInjectionOrHeaderNotAllowedOrInvalidAddressOrInvalidBase64OrInvalidContentIdOrInvalidContentTypeOrInvalidFilenameOrInvalidIdempotencyKeyOrInvalidJsonOrInvalidLaneOrInvalidListOrInvalidMessageIdOrInvalidRequestOrInvalidSendAtOrInvalidTagOrInvalidTextOrInvalidUuidOrMetadataTooLargeOrMissingBodyOrMissingRecipientOrSubjectOrOneRecipientExpectedOrTemplateEmptyOrTemplateInvalidOrTemplateTooComplexOrTemplateVariableMissingOrTooManyRecipientsOrUnknownAccountOrUnknownFieldOrUnsubscribeUnavailableOrVariablesTooLargeError"];
+                    "application/json": components["schemas"]["DuplicateFieldOrHeaderInjectionOrHeaderNotAllowedOrInvalidAddressOrInvalidBase64OrInvalidContentIdOrInvalidContentTypeOrInvalidFilenameOrInvalidIdempotencyKeyOrInvalidJsonOrInvalidLaneOrInvalidListOrInvalidRequestOrInvalidSendAtOrInvalidTagOrInvalidTextOrInvalidUuidOrMetadataTooLargeOrMissingBodyOrMissingRecipientOrSubjectOrOneRecipientExpectedOrTemplateEmptyOrTemplateInvalidOrTemplateTooComplexOrTemplateVariableMissingOrTooManyRecipientsOrUnknownAccountOrUnknownFieldOrUnsubscribeUnavailableOrVariablesTooLargeError"];
                 };
             };
             401: components["responses"]["UnauthorizedError"];
@@ -8858,6 +8859,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description An entry of `GET /api/unsubscribes`. */
                 id: components["schemas"]["Uuid"];
             };
             cookie?: never;
@@ -9788,6 +9790,7 @@ export interface operations {
                 q?: string;
                 /** @description Only addresses of mail of this account. */
                 account_id?: components["schemas"]["AccountId"];
+                /** @description At most so many addresses. */
                 limit?: number;
             };
             header?: never;
@@ -10771,6 +10774,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description The key. */
                 id: components["schemas"]["KeyId"];
             };
             cookie?: never;
@@ -10833,6 +10837,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description The key. */
                 id: components["schemas"]["KeyId"];
             };
             cookie?: never;
@@ -10898,6 +10903,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description The key. */
                 id: components["schemas"]["KeyId"];
             };
             cookie?: never;

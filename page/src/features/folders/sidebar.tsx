@@ -18,7 +18,7 @@ import {
 } from 'lucide-react';
 import type { Folders } from 'email-worker-client';
 import { foldersQuery } from '../../api/queries.ts';
-import { useNewMessage } from '../../app/places.ts';
+import { useNewMessage } from '../../app/links.ts';
 import { useMay, useSession } from '../../app/session.tsx';
 import { useWords } from '../../i18n/index.tsx';
 import { IconButton } from '../../ui/button.tsx';

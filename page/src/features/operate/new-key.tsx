@@ -71,7 +71,7 @@ function KeyForm({ onMade, onCancel }: KeyFormProps) {
     run: (name: string) => client.keys.create({ name, rights: RIGHTS.filter((right) => rights.has(right)) }),
     say: () => null,
   });
-  const turn = (right: Right, isOn: boolean): void => {
+  const toggle = (right: Right, isOn: boolean): void => {
     const next = new Set(rights);
     if (isOn) next.add(right);
     else next.delete(right);
@@ -100,7 +100,7 @@ function KeyForm({ onMade, onCancel }: KeyFormProps) {
             key={right}
             className="check"
             isSelected={rights.has(right)}
-            onChange={(isOn) => turn(right, isOn)}
+            onChange={(isOn) => toggle(right, isOn)}
           >
             <span className="check-box" aria-hidden>
               <Check size={12} strokeWidth={3} />

@@ -35,7 +35,7 @@ function WebhookCard({ webhook }: { readonly webhook: Webhook }) {
   const words = operate.webhooks;
   const [isOpen, setOpen] = useState(false);
   const { id, url, description, state, pause_reason: reason, pause_detail: detail, types } = webhook;
-  const turn = useAct({
+  const toggle = useAct({
     view: 'webhooks',
     run: () => (state === 'paused' ? client.webhooks.resume(id) : client.webhooks.pause(id)),
   });
@@ -66,7 +66,7 @@ function WebhookCard({ webhook }: { readonly webhook: Webhook }) {
         </p>
       )}
       <div className="card-actions">
-        <Button look="outline" isPending={turn.isPending} onPress={() => turn.mutate(undefined)}>
+        <Button look="outline" isPending={toggle.isPending} onPress={() => toggle.mutate(undefined)}>
           {state === 'paused' ? words.resume : words.pause}
         </Button>
         <Button look="outline" isPending={test.isPending} onPress={() => test.mutate(undefined)}>

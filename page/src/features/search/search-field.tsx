@@ -30,7 +30,7 @@ export function SearchField({ query }: SearchFieldProps) {
   };
   useEffect(() => () => clearTimeout(timer.current ?? undefined), []);
   useEffect(() => {
-    // Another search by a link or by Back; never under the fingers of who types.
+    // Another search by a link or by Back; never while a person types in it.
     if (document.activeElement !== input.current) setTyped(query ?? '');
   }, [query]);
   useShortcuts({ '/': () => input.current?.focus() });

@@ -5,7 +5,7 @@ import { EmailWorkerError } from 'email-worker-client';
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from 'react';
 import { useMarkRead } from '../../api/actions.ts';
 import { threadQuery } from '../../api/queries.ts';
-import { usePlaces } from '../../app/places.ts';
+import { useOpeners } from '../../app/links.ts';
 import { useShortcuts } from '../../app/shortcuts.ts';
 import { useWords } from '../../i18n/index.tsx';
 import { Bones } from '../../ui/bones.tsx';
@@ -30,7 +30,7 @@ interface ThreadViewProps {
 
 export function ThreadView({ folder, threadId, onLeave }: ThreadViewProps) {
   const { text } = useWords();
-  const { openList } = usePlaces(folder);
+  const { openList } = useOpeners(folder);
   const query = useInfiniteQuery(threadQuery(threadId));
   const pages = query.data?.pages;
   const thread = pages?.[0]?.thread;

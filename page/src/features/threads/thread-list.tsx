@@ -6,7 +6,7 @@ import { useCallback, useEffect, useMemo, useRef, useState, type RefObject } fro
 import { SEARCH_META, tellScrolled } from '../../api/live.ts';
 import { LIST_PAGE, listQuery } from '../../api/queries.ts';
 import { DrawerButton } from '../../app/drawer-button.tsx';
-import { usePlaces } from '../../app/places.ts';
+import { useOpeners } from '../../app/links.ts';
 import { useMay } from '../../app/session.tsx';
 import { useShortcuts } from '../../app/shortcuts.ts';
 import { useWords } from '../../i18n/index.tsx';
@@ -156,7 +156,7 @@ interface RowsProps extends ThreadListProps {
 function Rows(props: RowsProps) {
   const { folder, rows, threadId, draftId, leaveRef, scroll, selected } = props;
   const { isChoosing, onSelect, hasMore, onNearEnd } = props;
-  const { openThread, openDraft, openList } = usePlaces(folder);
+  const { openThread, openDraft, openList } = useOpeners(folder);
   const virtual = useVirtualizer({
     count: rows.length,
     getScrollElement: () => scroll,

@@ -2,7 +2,7 @@
 import { Link } from '@tanstack/react-router';
 import { Paperclip, Reply } from 'lucide-react';
 import { memo } from 'react';
-import { draftPlace, threadPlace } from '../../app/places.ts';
+import { draftLink, threadLink } from '../../app/links.ts';
 import { useWords } from '../../i18n/index.tsx';
 import { Avatar } from '../../ui/avatar.tsx';
 import type { Folder } from '../folders/folder.ts';
@@ -34,11 +34,11 @@ export const ThreadRow = memo(function ThreadRow(props: ThreadRowProps) {
   const { folder, row, top, position, isCurrent, isChecked, isStop, onCheck, onStep } = props;
   const { text } = useWords();
   const subject = row.subject === '' ? text.list.noSubject : row.subject;
-  const place =
+  const link =
     row.threadId !== null
-      ? threadPlace(folder, row.threadId)
+      ? threadLink(folder, row.threadId)
       : row.draftId !== null
-        ? draftPlace(row.draftId)
+        ? draftLink(row.draftId)
         : null;
   return (
     <li
@@ -49,13 +49,13 @@ export const ThreadRow = memo(function ThreadRow(props: ThreadRowProps) {
       data-is-unread={row.isUnread ? '' : undefined}
       data-is-checked={isChecked ? '' : undefined}
     >
-      {place === null ? (
+      {link === null ? (
         <span className="row-link">
           <RowText row={row} subject={subject} />
         </span>
       ) : (
         <Link
-          {...place}
+          {...link}
           className="row-link"
           data-row={row.id}
           tabIndex={isStop ? 0 : -1}

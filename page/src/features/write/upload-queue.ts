@@ -23,7 +23,7 @@ export interface Upload {
   readonly problem: UploadProblem | null;
 }
 
-export interface UploadPlace {
+export interface UploadTarget {
   readonly accountId: () => string | undefined;
   /** Adds it to the draft's files. */
   readonly attach: (file: NewFile) => Promise<void>;
@@ -42,13 +42,13 @@ const MAX_TRIES = 8;
 let lastId = 0;
 
 export class UploadQueue {
-  readonly #place: UploadPlace;
+  readonly #target: UploadTarget;
   readonly #tell: (uploads: readonly Upload[]) => void;
   readonly #stops = new Map<number, AbortController>();
   #uploads: readonly Upload[] = [];
 
-  constructor(place: UploadPlace, tell: (uploads: readonly Upload[]) => void) {
-    this.#place = place;
+  constructor(target: UploadTarget, tell: (uploads: readonly Upload[]) => void) {
+    this.#target = target;
     this.#tell = tell;
   }
 
@@ -120,13 +120,13 @@ export class UploadQueue {
         if (uploadId === null) {
           this.#change(id, { state: 'sending', sentBytes: 0 });
           uploadId = await uploadFile(file, {
-            accountId: this.#place.accountId(),
+            accountId: this.#target.accountId(),
             signal,
             onProgress: (sentBytes) => this.#change(id, { sentBytes }),
           });
         }
         this.#change(id, { state: 'storing', sentBytes: file.size });
-        await this.#place.attach({ ...names, upload_id: uploadId });
+        await this.#target.attach({ ...names, upload_id: uploadId });
         return;
       } catch (error) {
         signal.throwIfAborted();

@@ -4,12 +4,12 @@ import { useEffect, useRef, useState } from 'react';
 import { useWords } from '../../i18n/index.tsx';
 import { notify } from '../../ui/toast.tsx';
 import type { ImageSources } from './inline-image.ts';
-import { UploadQueue, type Upload, type UploadPlace } from './upload-queue.ts';
+import { UploadQueue, type Upload, type UploadTarget } from './upload-queue.ts';
 
-export function useUploads(draft: Draft | null, place: UploadPlace) {
+export function useUploads(draft: Draft | null, target: UploadTarget) {
   const { text, format } = useWords();
   const [uploads, setUploads] = useState<readonly Upload[]>([]);
-  const [queue] = useState(() => new UploadQueue(place, setUploads));
+  const [queue] = useState(() => new UploadQueue(target, setUploads));
   const [images] = useState(() => imagesOf(draft));
   const leave = useRef<() => void>(() => undefined);
   useEffect(() => {

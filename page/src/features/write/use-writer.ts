@@ -56,7 +56,7 @@ export interface WriterOptions {
 
 /** How long a send can be taken back. */
 const UNDO_MS = 10_000;
-/** The notice goes a little before, so that who is late is not told that it worked. */
+/** The notice goes a little before, so that a person who is late is not told that it worked. */
 const UNDO_SHOWN_MS = 9000;
 
 /** Where nothing is written, there is no HTML either. */

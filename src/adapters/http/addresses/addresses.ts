@@ -22,7 +22,13 @@ const AddressesQuery = {
         'Absent: those that are used most.',
     },
     account_id: { ...AccountId, description: 'Only addresses of mail of this account.' },
-    limit: { type: 'integer', minimum: 1, maximum: MAX_COMPLETED, default: DEFAULT_LIMIT },
+    limit: {
+      type: 'integer',
+      minimum: 1,
+      maximum: MAX_COMPLETED,
+      default: DEFAULT_LIMIT,
+      description: 'At most so many addresses.',
+    },
   },
 } as const;
 

@@ -8,7 +8,8 @@ import {
   type TestHttpApp,
 } from '../../../../test/helpers/http-app.ts';
 import { connectRaw, type RawClient } from '../../../../test/helpers/raw-client.ts';
-import { createRecordingApplication, IDS } from '../../../../test/helpers/recording-application.ts';
+import { createRecordingApplication } from '../../../../test/helpers/recording-application.ts';
+import { IDS } from '../../../../test/helpers/sample-emails.ts';
 import { ServiceError } from '../../../core/errors.ts';
 import type { HttpLimits } from '../connections/limits.ts';
 

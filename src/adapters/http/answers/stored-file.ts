@@ -50,7 +50,11 @@ const Bytes = { '*/*': { schema: { type: 'string', format: 'binary' } } } as con
 
 const CacheHeaders = {
   ETag: { type: 'string', description: 'The SHA-256 of the whole file, in quotes.' },
-  'Cache-Control': { type: 'string', const: 'private, no-cache' },
+  'Cache-Control': {
+    type: 'string',
+    const: 'private, no-cache',
+    description: 'A browser may keep it, and asks by the ETag each time.',
+  },
 } as const;
 const FileHeaders = { ...FILE_HEADERS, ...CacheHeaders } as const;
 const RangeHeaders = {

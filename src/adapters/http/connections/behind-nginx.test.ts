@@ -3,7 +3,8 @@ import { request, type IncomingMessage } from 'node:http';
 import { afterEach, describe, expect, it } from 'vitest';
 import { createTestHttpApp, type TestHttpApp } from '../../../../test/helpers/http-app.ts';
 import { skipWithoutNginx, startNginx, type Nginx } from '../../../../test/helpers/nginx.ts';
-import { createRecordingApplication, IDS } from '../../../../test/helpers/recording-application.ts';
+import { createRecordingApplication } from '../../../../test/helpers/recording-application.ts';
+import { IDS } from '../../../../test/helpers/sample-emails.ts';
 import { createAccessLines } from './access-lines.ts';
 
 /** Of the client, as nginx sees it; nginx itself is 127.0.0.1. */

@@ -1,6 +1,6 @@
 /**
  * Bounds the HTTP connections, so that strangers can't take every file descriptor. When all slots are taken, the oldest
- * connection that never brought a right secret makes room for the next one, as Dovecot's login processes do it: who has
+ * connection that never brought a right secret makes room for the next one, as Dovecot's login processes do it: a client that has
  * the secret gets in, and is never pushed out. A connection that finds all slots with those is answered with 503.
  * With TLS a connection has its slot from its first packet on, and keeps it when its handshake is over.
  */

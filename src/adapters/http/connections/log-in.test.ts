@@ -4,7 +4,8 @@ import { connect, type Socket } from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';
 import { createTestHttpApp, SECRET, type TestHttpApp } from '../../../../test/helpers/http-app.ts';
 import { connectRaw, type RawClient } from '../../../../test/helpers/raw-client.ts';
-import { createRecordingApplication, IDS } from '../../../../test/helpers/recording-application.ts';
+import { createRecordingApplication } from '../../../../test/helpers/recording-application.ts';
+import { IDS } from '../../../../test/helpers/sample-emails.ts';
 import { MAX_FAILURES } from './login-failures.ts';
 
 let app: TestHttpApp;

@@ -8,7 +8,8 @@ import {
   SECRET,
   type TestHttpApp,
 } from '../../../../test/helpers/http-app.ts';
-import { createRecordingApplication, IDS } from '../../../../test/helpers/recording-application.ts';
+import { createRecordingApplication } from '../../../../test/helpers/recording-application.ts';
+import { IDS } from '../../../../test/helpers/sample-emails.ts';
 import { createAccessLines, type AccessLines } from './access-lines.ts';
 import type { AnsweredRequest } from './answered-request.ts';
 

@@ -13,7 +13,8 @@ import {
   type TestHttpAppOptions,
 } from '../../../../test/helpers/http-app.ts';
 import { connectRaw } from '../../../../test/helpers/raw-client.ts';
-import { createRecordingApplication, IDS } from '../../../../test/helpers/recording-application.ts';
+import { createRecordingApplication } from '../../../../test/helpers/recording-application.ts';
+import { IDS } from '../../../../test/helpers/sample-emails.ts';
 import type { Pem } from '../../../app/base/tls.ts';
 
 const certificate = createCertificate();

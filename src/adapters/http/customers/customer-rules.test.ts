@@ -1,6 +1,7 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { AUTHORIZED, createTestHttpApp, type TestHttpApp } from '../../../../test/helpers/http-app.ts';
-import { createRecordingApplication, IDS } from '../../../../test/helpers/recording-application.ts';
+import { createRecordingApplication } from '../../../../test/helpers/recording-application.ts';
+import { IDS } from '../../../../test/helpers/sample-emails.ts';
 import type { Application } from '../../../app/application.ts';
 import { createCustomers } from '../../../app/customers/customers.ts';
 import type { CustomerStore } from '../../../app/customers/customer-ports.ts';

@@ -3,7 +3,7 @@
  * claim it, GET /api/customers/ambiguous and /api/customers/ambiguous/emails.
  */
 import type { HttpContext, HttpServer } from '../answers/context.ts';
-import { LONG_PAGE_PARAMETERS, toPageRequest } from '../schemas/page-schemas.ts';
+import { LONG_PAGE_PARAMETERS, toPageRequest, PAGE_ERRORS } from '../schemas/page-schemas.ts';
 import {
   AmbiguousClaimsSchema,
   CustomerName,
@@ -154,14 +154,7 @@ export function registerCustomerRuleRoutes(
         querystring: ClaimsQuery,
         response: {
           200: jsonResponse('One page.', AmbiguousClaimsSchema),
-          ...errorResponses(
-            'invalid_request',
-            'unknown_field',
-            'invalid_cursor',
-            'unauthorized',
-            'forbidden_account',
-            'database_unavailable',
-          ),
+          ...errorResponses(...PAGE_ERRORS, 'forbidden_account'),
         },
       },
     },
@@ -184,16 +177,12 @@ export function registerCustomerRuleRoutes(
         response: {
           200: jsonResponse('One page.', EmailListings),
           ...errorResponses(
-            'invalid_request',
+            ...PAGE_ERRORS,
             'invalid_address',
             'invalid_domain',
             'header_injection',
-            'unknown_field',
-            'invalid_cursor',
-            'unauthorized',
             'forbidden_account',
             'busy',
-            'database_unavailable',
           ),
         },
       },

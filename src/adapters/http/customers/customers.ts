@@ -1,6 +1,12 @@
 /** Customers: GET /api/customers, GET /api/customer/{customerId}, and its emails, newest first, page by page. */
 import type { HttpContext, HttpServer } from '../answers/context.ts';
-import { LONG_PAGE_PARAMETERS, PAGE_PARAMETERS, pageSchema, toPageRequest } from '../schemas/page-schemas.ts';
+import {
+  LONG_PAGE_PARAMETERS,
+  PAGE_PARAMETERS,
+  pageSchema,
+  toPageRequest,
+  PAGE_ERRORS,
+} from '../schemas/page-schemas.ts';
 import { errorResponses } from '../schemas/error-schemas.ts';
 import { MAX_QUERY_CHARS } from '../../../core/search/query.ts';
 import { CustomerSchema, CustomersSchema, toCustomerJson, toCustomerListingJson } from './customer-view.ts';
@@ -54,13 +60,7 @@ export function registerCustomerRoutes(
         querystring: CustomersQuery,
         response: {
           200: jsonResponse('One page.', CustomersSchema),
-          ...errorResponses(
-            'invalid_request',
-            'unknown_field',
-            'invalid_cursor',
-            'unauthorized',
-            'database_unavailable',
-          ),
+          ...errorResponses(...PAGE_ERRORS),
         },
       },
     },
@@ -110,15 +110,7 @@ export function registerCustomerRoutes(
         querystring: CustomerQuery,
         response: {
           200: jsonResponse('One page.', CustomerEmails),
-          ...errorResponses(
-            'invalid_uuid',
-            'invalid_request',
-            'unknown_field',
-            'invalid_cursor',
-            'unauthorized',
-            'busy',
-            'database_unavailable',
-          ),
+          ...errorResponses(...PAGE_ERRORS, 'invalid_uuid', 'busy'),
         },
       },
     },

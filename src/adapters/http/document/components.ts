@@ -32,19 +32,19 @@ export function shareComponents(spelt: Paths) {
 
   const headers = shareRepeated(
     'headers',
-    answers.flatMap((answer) => placesIn(answer.headers ?? {}, (name) => name.replaceAll('-', ''))),
+    answers.flatMap((answer) => spotsIn(answer.headers ?? {}, (name) => name.replaceAll('-', ''))),
   );
   const parameters = shareRepeated(
     'parameters',
     operations.flatMap(({ parameters: list = [] }) =>
-      placesIn(list as unknown as Node, (index) => list[Number(index)]?.name ?? null),
+      spotsIn(list as unknown as Node, (index) => list[Number(index)]?.name ?? null),
     ),
   );
   const responses = shareRepeated(
     'responses',
     // What is wrong with a request differs by operation, and so do its examples.
     operations.flatMap((operation) =>
-      placesIn(operation.responses, (status, answer) =>
+      spotsIn(operation.responses, (status, answer) =>
         status === '400' ? null : errorName((answer as Answer).content?.['application/json']?.schema),
       ),
     ),
@@ -54,7 +54,7 @@ export function shareComponents(spelt: Paths) {
   );
   const errors = shareRepeated(
     'schemas',
-    media.flatMap((one) => placesIn(one, (key, schema) => (key === 'schema' ? errorName(schema) : null))),
+    media.flatMap((one) => spotsIn(one, (key, schema) => (key === 'schema' ? errorName(schema) : null))),
   );
   return { paths, components: { schemas: { ...schemas, ...errors }, parameters, headers, responses } };
 }
@@ -79,27 +79,27 @@ function nameSchemas(value: unknown, schemas: Node): unknown {
   return description === undefined ? reference : { ...reference, description };
 }
 
-interface Place {
+interface Spot {
   readonly owner: Node;
   readonly key: string;
   readonly name: string;
 }
 
 /** Where in `owner` something may be shared; a `nameOf` of null: not this. */
-function placesIn(owner: Node, nameOf: (key: string, value: unknown) => string | null): readonly Place[] {
+function spotsIn(owner: Node, nameOf: (key: string, value: unknown) => string | null): readonly Spot[] {
   return Object.keys(owner).flatMap((key) => {
     const name = nameOf(key, owner[key]);
     return name === null ? [] : { owner, key, name };
   });
 }
 
-/** Puts references at the places whose value another place has as well, and returns what they refer to, by name. */
-function shareRepeated(kind: string, places: readonly Place[]): Node {
+/** Puts references at the spots whose value another spot has as well, and returns what they refer to, by name. */
+function shareRepeated(kind: string, spots: readonly Spot[]): Node {
   const shared: Node = {};
-  const groups = new Map<string, Place[]>();
-  for (const place of places) {
-    const says = place.name + JSON.stringify(place.owner[place.key]);
-    groups.set(says, [...(groups.get(says) ?? []), place]);
+  const groups = new Map<string, Spot[]>();
+  for (const spot of spots) {
+    const says = spot.name + JSON.stringify(spot.owner[spot.key]);
+    groups.set(says, [...(groups.get(says) ?? []), spot]);
   }
   for (const group of groups.values()) {
     const [first] = group;

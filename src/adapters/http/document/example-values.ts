@@ -1,31 +1,28 @@
-/**
- * The values of fields that examples of the OpenAPI document are made of. They tell one story, of an offer that a sales account
- * sent to a customer.
- */
-import { ERRORS, PARTIAL_TEXT, ServiceError } from '../../../core/errors.ts';
-
-export const EMAIL = '0199d3a4-5b1e-7c52-9f0e-2f6a1d3b8c47';
-const REPLY = '0199d7c1-0a2b-7d44-8c11-7be05a9f6d20';
-const THREAD = '0199d3a4-5b1f-7a0c-b3d5-91c84e2f7a60';
-const OTHER_THREAD = '0199d0f2-6c3d-7e21-a4b7-03d96a1c5e88';
-const CUSTOMER = '6f1c2a9e-3b47-4d58-8e0a-5c7d9b1f2e34';
-const OTHER_CUSTOMER = 'b83d0e57-92c4-4f6a-a1d8-7e25c6f09b13';
-const ATTACHMENT = '0199d3a4-5b20-7f93-8a6e-c4d17b0e5f29';
-const DECISION = '0199d9e8-41c7-7b35-9d02-e6f83a5c1b74';
-const WEBHOOK = '0199da02-7d31-7c68-8b4f-a15e0c92d736';
-const INSTANCE = 'd25a7f10-8b6c-4e93-b7f1-0c4a9e3d6582';
-const SENT_AT = '2026-01-30T09:15:00.000Z';
-export const LATER = '2026-01-31T12:00:00.000Z';
-
-export const EVENT_ID = '000512b000000004';
-
-const ANN = { name: 'Ann Example', address: 'ann@example.com' };
-const RAW_MESSAGE =
-  'From: Ann Example <ann@example.com>\r\nTo: vertrieb@example.org\r\nSubject: Re: Ihr Angebot\r\n' +
-  'Date: Sat, 31 Jan 2026 13:00:00 +0100\r\nMessage-ID: <reply-1@example.com>\r\n\r\nGerne!\r\n';
+/** The values of fields that examples of the OpenAPI document are made of. They tell one story; see example-story.ts. */
+import { ERRORS, PARTIAL_TEXT } from '../../../core/errors.ts';
+import {
+  EMAIL,
+  REPLY,
+  THREAD,
+  OTHER_THREAD,
+  CUSTOMER,
+  OTHER_CUSTOMER,
+  ATTACHMENT,
+  DECISION,
+  WEBHOOK,
+  INSTANCE,
+  SENT_AT,
+  LATER,
+  EVENT_ID,
+  ANN,
+  RAW_MESSAGE,
+} from './example-story.ts';
+import { WRITING_VALUES } from './example-writing.ts';
 
 /** By `operationId.field`, else by `title.field`, else by `field`. */
 export const EXAMPLE_VALUES: Readonly<Record<string, unknown>> = {
+  ...WRITING_VALUES,
+
   // Identifiers
   id: EMAIL,
   email_id: EMAIL,
@@ -375,70 +372,7 @@ export const EXAMPLE_VALUES: Readonly<Record<string, unknown>> = {
   'NotReady.code': 'not_ready',
   'NotReady.checks': { database: 'away', storage: 'ok', smtp: 'ok' },
 
-  // Templates
-  'Template.id': REPLY,
-  'Template.subject': 'Ihr Angebot {{ angebot.nummer }}',
-  'Template.text_body': 'Guten Tag {{ name }},\n\nanbei unser Angebot.',
-  'TemplateSummary.id': REPLY,
-  'TemplateSummary.subject': 'Ihr Angebot {{ angebot.nummer }}',
-  'Template.name': 'Angebot',
-  'TemplateSummary.name': 'Angebot',
-  'Template.variables': ['angebot.nummer', 'name'],
-  'TemplatePreview.subject': 'Ihr Angebot 4711',
-  'TemplatePreview.text_body': 'Guten Tag Ann,\n\nanbei unser Angebot.',
-  template_id: REPLY,
-  template_version: null,
-  latest_version: 2,
-  TemplateRequest: {
-    name: 'Angebot',
-    subject: 'Ihr Angebot {{ angebot.nummer }}',
-    text_body: 'Guten Tag {{ name }},\n\nanbei unser Angebot.',
-  },
-  TemplateChange: { subject: 'Unser Angebot {{ angebot.nummer }}' },
-  TemplatePreviewRequest: { variables: { name: 'Ann', angebot: { nummer: 4711 } } },
-
-  // Drafts
-  'Draft.id': REPLY,
-  'DraftSummary.id': REPLY,
-  draft_id: REPLY,
-  version: 2,
-  DraftAuthor: 'eva',
-  'Draft.created_by': { id: '4r8gk2m0vqxz', name: 'CRM' },
-  'DraftSummary.created_by': null,
-  'DraftRequest.author': 'eva',
-  being_sent: false,
-  'Draft.answers': {
-    email_id: EMAIL,
-    kind: 'reply',
-    quote: true,
-    with_files: true,
-    language: 'de',
-    time_zone: 'Europe/Berlin',
-  },
-  'DraftSummary.answers': null,
-  'DraftSummary.to': 'Ann Example <ann@example.com>',
-  file_count: 0,
-  'Draft.message': { text_body: 'Vielen Dank!' },
-  DraftRequest: {
-    author: 'eva',
-    answers: { email_id: EMAIL, time_zone: 'Europe/Berlin' },
-    message: { text_body: 'Vielen Dank!' },
-  },
-
-  // Replies
-  'ReplyPreview.kind': 'reply',
-  'previewReply.kind': 'reply',
-  language: 'de',
-  time_zone: 'Europe/Berlin',
-  'ReplyPreview.to': [ANN],
-  cc: [],
-  'ReplyPreview.subject': 'Re: Ihr Angebot',
-  'ReplyPreview.in_reply_to': '<reply-1@example.com>',
-  'ReplyPreview.attachments': [],
-  quote_text: 'Am 31.01.2026 um 13:00 (MEZ) schrieb Ann Example <ann@example.com>:\n\n> Gerne!',
-  quote_html:
-    '<div>Am 31.01.2026 um 13:00 (MEZ) schrieb Ann Example &lt;ann@example.com&gt;:</div><blockquote type="cite">Gerne!</blockquote>',
-
+  // Uploads and sessions
   'Upload.sha256': '5f70bf18a086007016e948b04aed3b82103a36bea41755b6cddfaf10ace3c6ef',
   expires_at: LATER,
 
@@ -452,38 +386,7 @@ export const EXAMPLE_VALUES: Readonly<Record<string, unknown>> = {
   'Set-Cookie':
     'email_worker_session=q1bR3c5kQmM8o0uU3bY2f7h9d1e4g6i8j0k2l4n6p8s; Path=/; HttpOnly; SameSite=Strict',
 
-  // Requests, and what is no JSON
-  LoginRequest: { secret: 'ewk_0123456789ab_q1bR3c5kQmM8o0uU3bY2f7h9d1e4g6i8j0k2l4n6p8s' },
-  ReplyRequest: { text_body: 'Vielen Dank!', time_zone: 'Europe/Berlin' },
-  ForwardRequest: { to: 'einkauf@example.org', text_body: 'Zur Kenntnis.', time_zone: 'Europe/Berlin' },
-  SendChangeRequest: {
-    send_at: LATER,
-    subject: 'Ihr Angebot, berichtigt',
-    text_body: 'Guten Tag, anbei das berichtigte Angebot.',
-  },
-  SendRequest: {
-    to: 'Ann Example <ann@example.com>, bob@example.com',
-    subject: 'Ihr Angebot',
-    text_body: 'Guten Tag, anbei unser Angebot.',
-    tags: ['angebot'],
-    metadata: { order_id: 4711 },
-    attachments: [{ filename: 'angebot.txt', content: 'SGFsbG8=', content_type: 'text/plain' }],
-  },
-  CustomerRegistrationRequest: {
-    addresses: ['ann@example.com'],
-    domains: ['*.example.com'],
-    company_id: null,
-    name: 'Example GmbH',
-  },
-  'sendBatch.results': [
-    { status: 'queued', id: EMAIL, messageId: '<offer-1@example.org>', threadId: THREAD, http_status: 202 },
-    {
-      status: 'error',
-      http_status: 400,
-      error: new ServiceError('invalid_address', { values: { field: 'to', value: 'ann@' } }).text,
-      code: 'invalid_address',
-    },
-  ],
+  // What is no JSON, and what is made of an email's HTML
   ThreadChange: { status: 'done', assignee: 'Ada', add_labels: ['Angebot'] },
   OpenApiDocument: { openapi: '3.1.0', info: { title: 'email-worker', version: '1' }, paths: {} },
   'message/rfc822': RAW_MESSAGE,

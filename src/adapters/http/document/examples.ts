@@ -4,11 +4,12 @@
  */
 import { invalidRequest, ServiceError, SUPPRESSION_TEXTS, type ErrorCode } from '../../../core/errors.ts';
 import { codesOf } from '../schemas/error-schemas.ts';
-import { EMAIL, EVENT_ID, EXAMPLE_VALUES, LATER } from './example-values.ts';
+import { EMAIL, EVENT_ID, LATER } from './example-story.ts';
+import { EXAMPLE_VALUES } from './example-values.ts';
 import { operationsOf, type Media, type Operation, type Paths } from './components.ts';
 
 interface ErrorValues {
-  /** Names that `{field}` may stand for: the first one that the operation takes is shown. */
+  /** Names that `{field}` may stand for: the first one that the operation takes is shown, else `values.field`, else the first. */
   readonly fields?: readonly string[];
   readonly values?: Readonly<Record<string, string | number>>;
 }
@@ -29,10 +30,13 @@ const ERROR_VALUES: Partial<Readonly<Record<ErrorCode, ErrorValues>>> = {
   invalid_message_id: { fields: ['in_reply_to'] },
   header_injection: { fields: ['subject', 'address', 'addresses'] },
   invalid_text: { fields: ['subject', 'note'] },
-  invalid_base64: { fields: ['attachments'], values: { path: '[0].content' } },
-  invalid_content_id: { fields: ['attachments'], values: { path: '[0].content_id' } },
-  invalid_filename: { fields: ['attachments'], values: { path: '[0].filename' } },
-  invalid_content_type: { fields: ['attachments'], values: { path: '[0].content_type', value: 'text' } },
+  invalid_base64: { fields: ['attachments[0].content'] },
+  invalid_content_id: { fields: ['attachments[0].content_id'] },
+  invalid_filename: { fields: ['attachments[0].filename', 'filename'] },
+  invalid_content_type: {
+    fields: ['attachments[0].content_type', 'Content-Type'],
+    values: { value: 'text' },
+  },
   header_not_allowed: { values: { field: 'Received' } },
   invalid_tag: { values: { value: 'zwei Wörter' } },
   metadata_too_large: { values: { limit: 4096 } },
@@ -85,8 +89,9 @@ export function addExamples(paths: Paths): void {
 function errorExample(code: ErrorCode, operation: Operation): object {
   const takes = namesOf(operation);
   const { fields = [], values = {} } = ERROR_VALUES[code] ?? {};
-  const name = fields.find((field) => takes.includes(field));
-  const field = name === undefined ? {} : { field: `${name}${values['path'] ?? ''}` };
+  const name =
+    fields.find((field) => takes.includes(field.replace(/\[.*/, ''))) ?? values['field'] ?? fields[0];
+  const field = name === undefined ? {} : { field: name };
   const fault = INVALID_REQUESTS.find((one) => takes.includes(one.field)) ?? INVALID_REQUESTS[4];
   const error =
     code === 'invalid_request' ? fault.error : new ServiceError(code, { values: { ...values, ...field } });
@@ -101,13 +106,19 @@ function errorExample(code: ErrorCode, operation: Operation): object {
   };
 }
 
-/** Of its parameters, the fields of its body, and its type. */
+/** Of its parameters, the fields of its body, and its type; where that may be any, the header that says it. */
 function namesOf({ parameters = [], requestBody }: Operation): readonly string[] {
   const media = Object.entries(requestBody?.content ?? {});
   return [
     ...parameters.map(({ name }) => name),
-    ...media.flatMap(([type, { schema }]) => [type, ...Object.keys(schema['properties'] ?? {})]),
+    ...media.flatMap(([type, { schema }]) => [type === '*/*' ? 'Content-Type' : type, ...fieldsOf(schema)]),
   ];
+}
+
+/** With those of objects within. */
+function fieldsOf({ properties = {}, anyOf = [] }: Schema): readonly string[] {
+  const fields = Object.entries(properties);
+  return [...fields.flatMap(([name, inner]) => [name, ...fieldsOf(inner)]), ...anyOf.flatMap(fieldsOf)];
 }
 
 interface Schema {
@@ -117,6 +128,7 @@ interface Schema {
   readonly items?: Schema;
   readonly type?: string | readonly string[];
   readonly properties?: Readonly<Record<string, Schema>>;
+  readonly anyOf?: readonly Schema[];
 }
 
 /** `name` is that of the field, with its title before it, or the media type. */

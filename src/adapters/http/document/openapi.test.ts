@@ -250,11 +250,15 @@ describe('the OpenAPI document', () => {
         ...Object.keys(body?.schema?.properties ?? {}),
         // What it takes stands in `message`, or was written there before.
         ...((operation.operationId ?? '').endsWith('Draft') ? Object.keys(SendBody.properties) : []),
+        // What its template makes of the variables.
+        ...(operation.operationId === 'previewTemplate' ? ['subject'] : []),
       ]);
       const texts = Object.values(operation.responses)
         .flatMap(({ content }) => Object.values(content?.['application/json']?.examples ?? {}))
         .map(({ value }) => String(value['error']));
-      expect(texts.filter((text) => text.includes('{') || /\s\s|: $/.test(text))).toEqual([]);
+      expect(texts.filter((text) => text.includes('{') || /^\s|\s\s|\b(?:in|von) : |: $/.test(text))).toEqual(
+        [],
+      );
       const named = texts.flatMap((text) => field.exec(text)?.[1] ?? []);
       expect([operation.operationId, named.filter((name) => !takes.has(name))]).toEqual([
         operation.operationId,
@@ -280,6 +284,17 @@ describe('the OpenAPI document', () => {
     expect(waiting.filter(([, { headers }]) => !Object.hasOwn(headers ?? {}, 'Retry-After'))).toEqual([]);
   });
 
+  it('describes each parameter and each header field', () => {
+    const parameters = operations().flatMap(({ parameters: list = [] }) => list);
+    const headers = operations()
+      .flatMap(({ responses }) => Object.values(responses))
+      .flatMap((answer) => Object.entries(answer.headers ?? {}));
+    expect(parameters.length).toBeGreaterThan(100);
+    expect(headers.length).toBeGreaterThan(100);
+    expect(parameters.filter((parameter) => !('description' in parameter))).toEqual([]);
+    expect(headers.filter(([, header]) => !('description' in (header as object)))).toEqual([]);
+  });
+
   it('says that every answer names its request', () => {
     const answers = operations().flatMap(({ responses }) => Object.values(responses));
     expect(answers.filter(({ headers }) => !Object.hasOwn(headers ?? {}, 'X-Request-Id'))).toEqual([]);
@@ -301,6 +316,15 @@ describe('the OpenAPI document', () => {
     );
   });
 
+  it('spells out which fields a body needs: redocly takes a reference there for all fields it may have', () => {
+    const conditions = Object.values(document.components['schemas'] ?? {}).flatMap((schema) => {
+      const { properties, anyOf = [] } = schema as { properties?: object; anyOf?: object[] };
+      return properties === undefined ? [] : anyOf;
+    });
+    expect(conditions.length).toBeGreaterThan(5);
+    expect(conditions.filter((condition) => '$ref' in condition)).toEqual([]);
+  });
+
   it('says no schema twice', () => {
     const seen = new Map<string, number>();
     JSON.stringify(
@@ -313,9 +337,9 @@ describe('the OpenAPI document', () => {
         if (typeof value !== 'object' || value === null) return value;
         const { description, ...schema } = value as { description?: unknown; type?: unknown };
         void description;
-        // What a type and its bounds say is no concept of its own.
+        // What a type and its bounds say is no concept of its own, nor is which of the fields of a body are needed.
         const isConcept =
-          'properties' in schema ||
+          ('properties' in schema && 'type' in schema) ||
           'pattern' in schema ||
           ('enum' in schema && (schema.enum as unknown[]).length > 1);
         if (isConcept && !Array.isArray(value)) {

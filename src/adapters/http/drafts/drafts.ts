@@ -21,7 +21,13 @@ import { Kind } from '../reply/reply.ts';
 import { Language, TimeZone } from '../reply/reply-body.ts';
 import { NullableKeyAuthor } from '../schemas/author.ts';
 import { errorResponses } from '../schemas/error-schemas.ts';
-import { AccountId, PAGE_PARAMETERS, pageSchema, toPageRequest } from '../schemas/page-schemas.ts';
+import {
+  AccountId,
+  PAGE_PARAMETERS,
+  pageSchema,
+  toPageRequest,
+  PAGE_ERRORS,
+} from '../schemas/page-schemas.ts';
 import {
   attachmentProperties,
   jsonResponse,
@@ -205,15 +211,7 @@ export function registerDraftRoutes(app: HttpServer, context: HttpContext, input
         querystring: ListQuery,
         response: {
           200: jsonResponse('One page.', Drafts),
-          ...errorResponses(
-            'invalid_request',
-            'unknown_field',
-            'invalid_uuid',
-            'invalid_cursor',
-            'unknown_account',
-            'unauthorized',
-            'database_unavailable',
-          ),
+          ...errorResponses(...PAGE_ERRORS, 'invalid_uuid', 'unknown_account'),
         },
       },
     },
@@ -358,7 +356,7 @@ export function registerDraftRoutes(app: HttpServer, context: HttpContext, input
     {
       schema: {
         operationId: 'sendDraft',
-        // It may quote an email, or take its files along, which who wrote it named.
+        // It may quote an email, or take its files along; the author of the draft named it.
         right: ['read', 'send'],
         tags: ['Drafts'],
         summary: 'Send a draft',

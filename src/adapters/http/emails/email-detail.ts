@@ -142,7 +142,7 @@ export const EmailDetailSchema = record('EmailDetail', {
   authentication: {
     anyOf: [Authentication, { type: 'null' }],
     description:
-      'What is known of who sent a received email; null when nothing that is trusted says anything.',
+      'What is known about the sender of a received email; null when no trusted server says anything.',
   },
   new_participant: {
     type: 'boolean',

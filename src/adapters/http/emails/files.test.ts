@@ -1,12 +1,8 @@
 import { Readable } from 'node:stream';
 import { afterEach, describe, expect, it } from 'vitest';
 import { AUTHORIZED, createTestHttpApp, type TestHttpApp } from '../../../../test/helpers/http-app.ts';
-import {
-  createRecordingApplication,
-  FILE,
-  IDS,
-  sampleAttachment,
-} from '../../../../test/helpers/recording-application.ts';
+import { createRecordingApplication } from '../../../../test/helpers/recording-application.ts';
+import { FILE, IDS, sampleAttachment } from '../../../../test/helpers/sample-emails.ts';
 import type { Application } from '../../../app/application.ts';
 import { ServiceError } from '../../../core/errors.ts';
 import { parseByteRange } from '../answers/byte-range.ts';

@@ -96,7 +96,9 @@ const RotateBody = {
 const KeyParams = {
   type: 'object',
   required: ['id'],
-  properties: { id: { title: 'KeyId', type: 'string', pattern: '^[!-~]{1,100}$' } },
+  properties: {
+    id: { title: 'KeyId', type: 'string', pattern: '^[!-~]{1,100}$', description: 'The key.' },
+  },
 } as const;
 
 const KeysQuery = { type: 'object', additionalProperties: false, properties: PAGE_PARAMETERS } as const;

@@ -60,16 +60,8 @@ const REPLY_PROPERTIES = {
 } as const;
 
 const BODY_NEEDED = [
-  {
-    title: 'AnswerWithText',
-    required: ['text_body'],
-    properties: { text_body: { type: 'string', minLength: 1 } },
-  },
-  {
-    title: 'AnswerWithHtml',
-    required: ['html_body'],
-    properties: { html_body: { type: 'string', minLength: 1 } },
-  },
+  { required: ['text_body'], properties: { text_body: { type: 'string', minLength: 1 } } },
+  { required: ['html_body'], properties: { html_body: { type: 'string', minLength: 1 } } },
   WithTemplate,
 ] as const;
 

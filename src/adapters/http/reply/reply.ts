@@ -104,6 +104,9 @@ const KINDS: readonly {
   },
 ];
 
+/** The email says which one is answered. */
+const ERRORS = SEND_ERRORS.filter((code) => code !== 'invalid_message_id');
+
 export function registerReplyRoutes(
   app: HttpServer,
   { applicationFor }: HttpContext,
@@ -126,7 +129,7 @@ export function registerReplyRoutes(
           body: kind === 'forward' ? ForwardBody : ReplyBody,
           response: {
             ...SEND_RESPONSES,
-            ...errorResponses(...SEND_ERRORS, 'email_not_found', 'content_missing'),
+            ...errorResponses(...ERRORS, 'email_not_found'),
           },
         },
       },

@@ -82,14 +82,19 @@ export const ACCOUNT_QUERY_ERRORS = [
   'database_unavailable',
 ] as const satisfies readonly ErrorCode[];
 
-/** Errors of a list whose only filter is the account. */
-export const ACCOUNT_PAGE_ERRORS = [
+/** Errors of any list that is read by pages. */
+export const PAGE_ERRORS = [
   'invalid_request',
   'unknown_field',
   'invalid_cursor',
-  'unknown_account',
   'unauthorized',
   'database_unavailable',
+] as const satisfies readonly ErrorCode[];
+
+/** Errors of a list whose only filter is the account. */
+export const ACCOUNT_PAGE_ERRORS = [
+  ...PAGE_ERRORS,
+  'unknown_account',
 ] as const satisfies readonly ErrorCode[];
 
 /** What a use case takes, from a query with PAGE_PARAMETERS. */

@@ -1,10 +1,7 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { AUTHORIZED, createTestHttpApp, type TestHttpApp } from '../../../../test/helpers/http-app.ts';
-import {
-  createRecordingApplication,
-  IDS,
-  sampleDetail,
-} from '../../../../test/helpers/recording-application.ts';
+import { createRecordingApplication } from '../../../../test/helpers/recording-application.ts';
+import { IDS, sampleDetail } from '../../../../test/helpers/sample-emails.ts';
 import type { Application } from '../../../app/application.ts';
 import type { SendChange } from '../../../app/send/use-cases.ts';
 import { ServiceError } from '../../../core/errors.ts';

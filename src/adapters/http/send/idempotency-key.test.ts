@@ -8,9 +8,9 @@ import {
 import { connectRaw } from '../../../../test/helpers/raw-client.ts';
 import {
   createRecordingApplication,
-  sampleEmail,
   type RecordingApplication,
 } from '../../../../test/helpers/recording-application.ts';
+import { sampleEmail } from '../../../../test/helpers/sample-emails.ts';
 import type { SendOutcome } from '../../../app/send/use-cases.ts';
 
 const BODY = JSON.stringify({ to: 'a@example.com', subject: 's', text_body: 't' });

@@ -62,7 +62,6 @@ const UnsubscribeBody = {
 
 /** The one that names a template, of several forms of a body. */
 export const WithTemplate = {
-  title: 'WithTemplate',
   required: ['template_id'],
   properties: { template_id: Uuid },
 } as const;
@@ -80,12 +79,10 @@ export const SendBody = {
   required: ['to'],
   anyOf: [
     {
-      title: 'WithTextBody',
       required: ['subject', 'text_body'],
       properties: { subject: NonBlankText, text_body: { type: 'string', minLength: 1 } },
     },
     {
-      title: 'WithHtmlBody',
       required: ['subject', 'html_body'],
       properties: { subject: NonBlankText, html_body: { type: 'string', minLength: 1 } },
     },

@@ -2,11 +2,8 @@ import { readFile } from 'node:fs/promises';
 import { Readable } from 'node:stream';
 import { afterEach, describe, expect, it } from 'vitest';
 import { AUTHORIZED, createTestHttpApp, type TestHttpApp } from '../../../../test/helpers/http-app.ts';
-import {
-  createRecordingApplication,
-  IDS,
-  sampleEmail,
-} from '../../../../test/helpers/recording-application.ts';
+import { createRecordingApplication } from '../../../../test/helpers/recording-application.ts';
+import { IDS, sampleEmail } from '../../../../test/helpers/sample-emails.ts';
 import type { Content } from '../../../app/files/file-ports.ts';
 import type { SendResult } from '../../../app/send/use-cases.ts';
 import { ServiceError } from '../../../core/errors.ts';

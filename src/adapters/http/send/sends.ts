@@ -15,6 +15,7 @@ import {
   SearchQuery,
   toPageRequest,
   toSearchParts,
+  PAGE_ERRORS,
 } from '../schemas/page-schemas.ts';
 import { EmailListings, State } from '../emails/email-schemas.ts';
 import { JSON_BODY_ERRORS, optionalJsonBody, smallJsonBody } from '../body/json-body.ts';
@@ -120,17 +121,7 @@ export function registerSendStateRoutes(
         querystring: EmailsQuerySchema,
         response: {
           200: jsonResponse('One page.', EmailListings),
-          ...errorResponses(
-            'invalid_uuid',
-            'invalid_request',
-            'unknown_field',
-            'invalid_cursor',
-            'invalid_tag',
-            'unknown_account',
-            'unauthorized',
-            'busy',
-            'database_unavailable',
-          ),
+          ...errorResponses(...PAGE_ERRORS, 'invalid_uuid', 'invalid_tag', 'unknown_account', 'busy'),
         },
       },
     },

@@ -5,7 +5,7 @@
 import type { XStatic } from 'typebox/schema';
 import { SUPPRESSION_REASONS, type Suppression } from '../../../core/delivery/suppression.ts';
 import type { HttpContext, HttpServer } from '../answers/context.ts';
-import { PAGE_PARAMETERS, pageSchema, toPageRequest } from '../schemas/page-schemas.ts';
+import { PAGE_PARAMETERS, pageSchema, toPageRequest, PAGE_ERRORS } from '../schemas/page-schemas.ts';
 import { JSON_BODY_ERRORS, optionalJsonBody } from '../body/json-body.ts';
 import { errorResponses } from '../schemas/error-schemas.ts';
 import { EnhancedStatus, jsonResponse, NullableUuid, record, Timestamp } from '../schemas/schemas.ts';
@@ -76,16 +76,7 @@ export function registerSuppressionRoutes(
         querystring: SuppressionsQuerySchema,
         response: {
           200: jsonResponse('One page.', Suppressions),
-          ...errorResponses(
-            'invalid_request',
-            'unknown_field',
-            'invalid_address',
-            'header_injection',
-            'invalid_cursor',
-            'unauthorized',
-            'forbidden_account',
-            'database_unavailable',
-          ),
+          ...errorResponses(...PAGE_ERRORS, 'invalid_address', 'header_injection', 'forbidden_account'),
         },
       },
     },

@@ -12,6 +12,7 @@ import {
   pageSchema,
   SEARCH_PART_PARAMETERS,
   SearchQuery,
+  PAGE_ERRORS,
 } from '../schemas/page-schemas.ts';
 import { JSON_BODY_ERRORS, optionalJsonBody } from '../body/json-body.ts';
 import { errorResponses } from '../schemas/error-schemas.ts';
@@ -129,15 +130,7 @@ export function registerThreadListRoutes(app: HttpServer, { applicationFor, limi
         querystring: ThreadsQuerySchema,
         response: {
           200: jsonResponse('One page.', Threads),
-          ...errorResponses(
-            'invalid_uuid',
-            'invalid_request',
-            'unknown_field',
-            'invalid_cursor',
-            'unknown_account',
-            'unauthorized',
-            'database_unavailable',
-          ),
+          ...errorResponses(...PAGE_ERRORS, 'invalid_uuid', 'unknown_account'),
         },
       },
     },

@@ -28,7 +28,7 @@ import { toAddressJson } from '../emails/email-view.ts';
 import { NullableVerdict } from '../emails/authentication-schema.ts';
 import { NullableKeyAuthor } from '../schemas/author.ts';
 import { errorResponses } from '../schemas/error-schemas.ts';
-import { PAGE_PARAMETERS, toPageRequest } from '../schemas/page-schemas.ts';
+import { PAGE_PARAMETERS, toPageRequest, PAGE_ERRORS } from '../schemas/page-schemas.ts';
 import {
   AddressObject,
   emailProperties,
@@ -207,15 +207,7 @@ export function registerThreadRecordRoutes(
         querystring: PageQuery,
         response: {
           200: jsonResponse('The thread and a page of its emails.', ThreadPageSchema),
-          ...errorResponses(
-            'invalid_uuid',
-            'invalid_request',
-            'unknown_field',
-            'invalid_cursor',
-            'unauthorized',
-            'thread_not_found',
-            'database_unavailable',
-          ),
+          ...errorResponses(...PAGE_ERRORS, 'invalid_uuid', 'thread_not_found'),
         },
       },
     },

@@ -1,11 +1,8 @@
 import { afterEach, expect, it } from 'vitest';
 import { toEmailsJson } from '../../../../test/helpers/emails-json.ts';
 import { AUTHORIZED, createTestHttpApp, type TestHttpApp } from '../../../../test/helpers/http-app.ts';
-import {
-  createRecordingApplication,
-  IDS,
-  sampleEmail,
-} from '../../../../test/helpers/recording-application.ts';
+import { createRecordingApplication } from '../../../../test/helpers/recording-application.ts';
+import { IDS, sampleEmail } from '../../../../test/helpers/sample-emails.ts';
 import { ServiceError } from '../../../core/errors.ts';
 import type { Application } from '../../../app/application.ts';
 

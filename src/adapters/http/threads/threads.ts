@@ -29,7 +29,11 @@ const ConditionalHeaders = {
 
 const CacheHeaders = {
   ETag: { type: 'string', description: 'Another one whenever the emails look different.' },
-  'Cache-Control': { type: 'string', const: 'private, no-cache' },
+  'Cache-Control': {
+    type: 'string',
+    const: 'private, no-cache',
+    description: 'A browser may keep it, and asks by the ETag each time.',
+  },
 } as const;
 
 export function registerThreadRoutes(app: HttpServer, { applicationFor, sendEmails }: HttpContext): void {

@@ -28,7 +28,11 @@ const UnsubscribesQuery = {
   },
 } as const;
 
-const UnsubscribeParams = { type: 'object', required: ['id'], properties: { id: Uuid } } as const;
+const UnsubscribeParams = {
+  type: 'object',
+  required: ['id'],
+  properties: { id: { ...Uuid, description: 'An entry of `GET /api/unsubscribes`.' } },
+} as const;
 
 export function registerUnsubscribeRoutes(
   app: HttpServer,

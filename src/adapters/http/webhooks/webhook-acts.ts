@@ -5,7 +5,7 @@ import { JSON_BODY_ERRORS, optionalJsonBody, smallJsonBody } from '../body/json-
 import { RequestSlots } from '../body/request-slots.ts';
 import { EventId } from '../events/events.ts';
 import { errorResponses } from '../schemas/error-schemas.ts';
-import { PAGE_PARAMETERS, toPageRequest } from '../schemas/page-schemas.ts';
+import { PAGE_PARAMETERS, toPageRequest, PAGE_ERRORS } from '../schemas/page-schemas.ts';
 import { jsonResponse, Timestamp, toMoment } from '../schemas/schemas.ts';
 import {
   Outcome,
@@ -214,15 +214,7 @@ export function registerWebhookActRoutes(app: HttpServer, context: HttpContext):
         querystring: DeliveriesQuery,
         response: {
           200: jsonResponse('One page.', WebhookDeliveries),
-          ...errorResponses(
-            'invalid_uuid',
-            'invalid_request',
-            'unknown_field',
-            'invalid_cursor',
-            'unauthorized',
-            'webhook_not_found',
-            'database_unavailable',
-          ),
+          ...errorResponses(...PAGE_ERRORS, 'invalid_uuid', 'webhook_not_found'),
         },
       },
     },

@@ -7,7 +7,7 @@ import type { HttpContext, HttpServer } from '../answers/context.ts';
 import { JSON_BODY_ERRORS, optionalJsonBody, smallJsonBody } from '../body/json-body.ts';
 import { EventId, EventTypeName } from '../events/events.ts';
 import { errorResponses } from '../schemas/error-schemas.ts';
-import { NullableAccountId, PAGE_PARAMETERS, toPageRequest } from '../schemas/page-schemas.ts';
+import { NullableAccountId, PAGE_PARAMETERS, toPageRequest, PAGE_ERRORS } from '../schemas/page-schemas.ts';
 import { jsonResponse, NullableUuid, record, Timestamp, Uuid } from '../schemas/schemas.ts';
 import { MaxInFlight, Payload, toWebhookJson, Webhook, Webhooks, WebhookWithSecret } from './webhook-view.ts';
 
@@ -150,13 +150,7 @@ export function registerWebhookRoutes(app: HttpServer, context: HttpContext): vo
         querystring: WebhooksQuery,
         response: {
           200: jsonResponse('One page.', Webhooks),
-          ...errorResponses(
-            'invalid_request',
-            'unknown_field',
-            'invalid_cursor',
-            'unauthorized',
-            'database_unavailable',
-          ),
+          ...errorResponses(...PAGE_ERRORS),
         },
       },
     },

@@ -23,7 +23,7 @@ interface AddressKey {
 }
 
 /** @param own lower-case; never learned */
-export async function learnAddresses(
+export async function learnMentions(
   executor: Executor,
   emailIds: readonly string[],
   own: ReadonlySet<string>,

@@ -13,7 +13,7 @@ import { registrationColumns, toRegistration, type RegistrationRow } from './reg
 /** Addresses that a record shows; GET /api/customer/{customerId}/addresses has all. */
 const MAX_SHOWN_ADDRESSES = 200;
 
-/** Customers that one kind of what is searched finds at most: more are no help to who types, and all are sorted. */
+/** Customers that a search finds at most by each of its ways: more do not help the person who types, and all are sorted. */
 const MAX_FOUND = 1000;
 
 /** Behind everything that begins like it: the last character of the collation. */

@@ -140,7 +140,7 @@ describe('the schema', () => {
     expect(await names(forced)).toEqual([]);
   });
 
-  it('has functions that look names up in it alone, whoever calls them', async () => {
+  it('has functions that look names up in it alone, whichever role calls them', async () => {
     const loose = `select p.proname as name from pg_proc p
       where p.pronamespace = '${SCHEMA}'::regnamespace and p.prosqlbody is null
         and not coalesce(p.proconfig, '{}') && array['search_path=${SCHEMA}, pg_temp']`;

@@ -1,7 +1,7 @@
 /** Finds the embedded server that another process runs for a DATA_DIR, to use it beside that process. */
 import { realpath } from 'node:fs/promises';
 import type { EmbeddedConnection } from './init-database.ts';
-import { findPlace } from './place.ts';
+import { findLocation } from './location.ts';
 import { readPidFile } from './postmaster.ts';
 import { DATABASE, USER } from './settings.ts';
 import { SOCKET_PORT } from './socket-folder.ts';
@@ -11,9 +11,9 @@ import { SOCKET_PORT } from './socket-folder.ts';
  * Throws `EmbeddedPostgresError`, or what the file system says when this user may not look.
  */
 export async function findEmbeddedPostgres(dataDir: string): Promise<EmbeddedConnection | null> {
-  const place = await findPlace(await realpath(dataDir));
-  if (place === null) return null;
-  const pidFile = await readPidFile(place.dataFolder);
+  const location = await findLocation(await realpath(dataDir));
+  if (location === null) return null;
+  const pidFile = await readPidFile(location.dataFolder);
   if (pidFile === null || pidFile.status !== 'ready' || pidFile.socketFolder === null) return null;
   return { host: pidFile.socketFolder, port: SOCKET_PORT, user: USER, database: DATABASE };
 }

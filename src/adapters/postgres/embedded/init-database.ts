@@ -6,7 +6,7 @@ import { Client } from 'pg';
 import { EmbeddedPostgresError } from './embedded-postgres-error.ts';
 import { syncFolder } from './file-system.ts';
 import { describe, run } from './identity.ts';
-import { type Setup, isInitialised, rememberInitialised } from './place.ts';
+import { type Setup, isInitialised, rememberInitialised } from './location.ts';
 import { INITDB_ARGUMENTS } from './settings.ts';
 
 /** How to reach the database, as `pg` wants it. There is no password; see settings.ts. */
@@ -28,29 +28,29 @@ const CONNECT_TIMEOUT_MS = 10_000;
  * @param signal ends an `initdb` under way
  */
 export async function initDataFolder(
-  { place, identity, binaries }: Setup,
+  { location, identity, binaries }: Setup,
   signal?: AbortSignal,
 ): Promise<void> {
-  if (await isInitialised(place)) {
-    const version = (await readFile(join(place.dataFolder, 'PG_VERSION'), 'utf8')).trim();
+  if (await isInitialised(location)) {
+    const version = (await readFile(join(location.dataFolder, 'PG_VERSION'), 'utf8')).trim();
     if (version !== binaries.major) {
       throw new EmbeddedPostgresError(
-        `the data in ${place.dataFolder} is of PostgreSQL ${version}, and this is PostgreSQL ${binaries.major}`,
+        `the data in ${location.dataFolder} is of PostgreSQL ${version}, and this is PostgreSQL ${binaries.major}`,
       );
     }
     return;
   }
-  await removeUnfinished(place.folder);
-  const unfinished = join(place.folder, `${UNFINISHED}${randomBytes(6).toString('hex')}`);
+  await removeUnfinished(location.folder);
+  const unfinished = join(location.folder, `${UNFINISHED}${randomBytes(6).toString('hex')}`);
   try {
     await run(identity, binaries.initdb, [...INITDB_ARGUMENTS, `--pgdata=${unfinished}`], signal);
   } catch (cause) {
-    await removeUnfinished(place.folder);
+    await removeUnfinished(location.folder);
     throw new EmbeddedPostgresError(`initdb failed as ${identity.name}: ${describe(cause)}`, { cause });
   }
-  await rename(unfinished, place.dataFolder);
-  await syncFolder(place.folder);
-  await rememberInitialised(place);
+  await rename(unfinished, location.dataFolder);
+  await syncFolder(location.folder);
+  await rememberInitialised(location);
 }
 
 /** Makes the service's database when it is missing. Throws when the server does not let us in. */

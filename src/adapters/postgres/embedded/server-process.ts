@@ -10,7 +10,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from '../../../app/base/basics.ts';
 import { EmbeddedPostgresError } from './embedded-postgres-error.ts';
-import type { Setup } from './place.ts';
+import type { Setup } from './location.ts';
 import { endBehind, findRunning, readPidFile, stillRuns, terminate, terminateWhile } from './postmaster.ts';
 import type { ServerLog } from './server-log.ts';
 import { type SocketFolder, ensureSocketFolder, removeSocketFolder } from './socket-folder.ts';
@@ -120,7 +120,7 @@ export class ServerProcess {
   /** Whether the server left running by another process is ours now, and ready. */
   async #takeOver(): Promise<boolean> {
     const { setup, logger } = this.#options;
-    const running = await findRunning(setup.place.dataFolder, this.#commandLine);
+    const running = await findRunning(setup.location.dataFolder, this.#commandLine);
     if (running.kind !== 'same') return false;
     const hasEnded = async () => !(await stillRuns(running.pid, this.#commandLine));
     // Known from now on, so that a start that is ended takes it along.
@@ -135,7 +135,7 @@ export class ServerProcess {
 
   async #endLeftBehind(): Promise<void> {
     const { setup, logger } = this.#options;
-    const running = await findRunning(setup.place.dataFolder, this.#commandLine);
+    const running = await findRunning(setup.location.dataFolder, this.#commandLine);
     if (running.kind === 'none') return;
     logger.info({ pid: running.pid }, 'ends an embedded PostgreSQL that was left running');
     await terminate(running.pid);
@@ -199,7 +199,7 @@ export class ServerProcess {
     const { setup, logger } = this.#options;
     let noticeAt = performance.now() + PATIENCE_MS;
     for (;;) {
-      const pidFile = await readPidFile(setup.place.dataFolder);
+      const pidFile = await readPidFile(setup.location.dataFolder);
       if (pidFile?.pid === pid && (pidFile.status === 'ready' || this.#abort.signal.aborted)) {
         return pidFile.status === 'ready';
       }
@@ -220,7 +220,10 @@ export class ServerProcess {
       const since = performance.now();
       await this.#untilGone();
       if (this.#abort.signal.aborted) return;
-      logger.error({ log: await log.tail(0), logFile: setup.place.logFile }, 'the embedded PostgreSQL ended');
+      logger.error(
+        { log: await log.tail(0), logFile: setup.location.logFile },
+        'the embedded PostgreSQL ended',
+      );
       if (performance.now() - since > STEADY_MS) pauseMs = FIRST_PAUSE_MS;
       while (this.#pid === null && !this.#abort.signal.aborted) {
         await this.#pause(pauseMs, false);

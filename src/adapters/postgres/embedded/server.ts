@@ -8,7 +8,7 @@ import { mkdir, realpath } from 'node:fs/promises';
 import type { Logger } from '../../../app/base/basics.ts';
 import { findBinaries } from './binaries.ts';
 import { type EmbeddedConnection, ensureDatabase, initDataFolder } from './init-database.ts';
-import { choosePlace, preparePlace } from './place.ts';
+import { chooseLocation, prepareLocation } from './location.ts';
 import { createServerLog } from './server-log.ts';
 import { ServerProcess } from './server-process.ts';
 import { DATABASE, USER, serverArguments } from './settings.ts';
@@ -19,7 +19,7 @@ export interface EmbeddedPostgresOptions {
   readonly dataDir: string;
   readonly logger: Logger;
   /**
-   * Parent of the database's folder when root runs the service and no other user can enter DATA_DIR; see place.ts.
+   * Parent of the database's folder when root runs the service and no other user can enter DATA_DIR; see location.ts.
    * Default `/var/lib/email-worker`.
    */
   readonly fallbackFolder?: string;
@@ -43,20 +43,20 @@ export async function startEmbeddedPostgres(options: EmbeddedPostgresOptions): P
   const binaries = await findBinaries();
   await mkdir(options.dataDir, { recursive: true, mode: 0o700 });
   const dataDir = await realpath(options.dataDir);
-  const setup = await choosePlace(dataDir, options.fallbackFolder ?? '/var/lib/email-worker', binaries);
-  const { place, identity } = setup;
-  if (place.marker !== null)
-    logger.warn({ folder: place.folder }, 'the database is kept outside of DATA_DIR');
-  const socketFolder = chooseSocketFolder(place, identity);
-  const log = createServerLog(place.logFile, logger);
+  const setup = await chooseLocation(dataDir, options.fallbackFolder ?? '/var/lib/email-worker', binaries);
+  const { location, identity } = setup;
+  if (location.marker !== null)
+    logger.warn({ folder: location.folder }, 'the database is kept outside of DATA_DIR');
+  const socketFolder = chooseSocketFolder(location, identity);
+  const log = createServerLog(location.logFile, logger);
   const server = new ServerProcess({
     setup,
     socketFolder,
-    serverArguments: serverArguments(place.dataFolder, socketFolder.path, setup.binaries.version),
+    serverArguments: serverArguments(location.dataFolder, socketFolder.path, setup.binaries.version),
     log,
     logger,
     prepare: async () => {
-      await preparePlace(setup);
+      await prepareLocation(setup);
       await initDataFolder(setup, signal);
     },
     ...(signal === undefined ? {} : { signal }),

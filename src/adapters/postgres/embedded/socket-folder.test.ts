@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { type TempFolder, makeTempFolder } from '../../../../test/helpers/temp-folder.ts';
 import type { Identity } from './identity.ts';
-import type { Place } from './place.ts';
+import type { Location } from './location.ts';
 import { chooseSocketFolder, ensureSocketFolder, removeSocketFolder, socketPath } from './socket-folder.ts';
 
 const self: Identity = {
@@ -15,7 +15,7 @@ const self: Identity = {
   named: true,
   command: (file, args) => ({ file, args: [...args], options: { cwd: '/', env: {} } }),
 };
-const placeWith = (runFolder: string): Place => ({
+const locationWith = (runFolder: string): Location => ({
   folder: '/',
   dataFolder: '/data',
   runFolder,
@@ -34,16 +34,16 @@ describe('the folder of the socket', () => {
   test('is the run folder up to the longest path a socket may have, in bytes', () => {
     const room = (process.platform === 'linux' ? 107 : 103) - Buffer.byteLength(socketPath('/x')) + 1;
     const longest = `/${'x'.repeat(room)}`;
-    expect(chooseSocketFolder(placeWith(longest), self)).toEqual({ path: longest, temporary: false });
+    expect(chooseSocketFolder(locationWith(longest), self)).toEqual({ path: longest, temporary: false });
     for (const tooLong of [`${longest}x`, `/${'ü'.repeat(room)}`]) {
-      const folder = chooseSocketFolder(placeWith(tooLong), self);
+      const folder = chooseSocketFolder(locationWith(tooLong), self);
       expect(folder.temporary).toBe(true);
       expect(folder.path.startsWith(tmpdir())).toBe(true);
     }
   });
 
   test('has one name for one DATA_DIR', () => {
-    const [one, two] = ['1', '2'].map((name) => placeWith(`/${name.repeat(200)}`));
+    const [one, two] = ['1', '2'].map((name) => locationWith(`/${name.repeat(200)}`));
     expect(chooseSocketFolder(one!, self)).toEqual(chooseSocketFolder(one!, self));
     expect(chooseSocketFolder(one!, self)).not.toEqual(chooseSocketFolder(two!, self));
   });

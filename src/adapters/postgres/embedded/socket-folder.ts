@@ -9,7 +9,7 @@ import { join } from 'node:path';
 import { EmbeddedPostgresError } from './embedded-postgres-error.ts';
 import { hasCode } from './file-system.ts';
 import type { Identity } from './identity.ts';
-import type { Place } from './place.ts';
+import type { Location } from './location.ts';
 
 /** The socket's file name is made of it; there is no TCP port. */
 export const SOCKET_PORT = 5432;
@@ -28,10 +28,10 @@ export function socketPath(folder: string): string {
   return join(folder, `.s.PGSQL.${SOCKET_PORT}`);
 }
 
-/** The run folder of the place, or, when that path is too long, a folder named by its hash where temporary files go. */
-export function chooseSocketFolder(place: Place, identity: Identity): SocketFolder {
-  if (fits(place.runFolder)) return { path: place.runFolder, temporary: false };
-  const hash = createHash('sha256').update(place.runFolder).digest('hex').slice(0, 16);
+/** The run folder of the location, or, when that path is too long, a folder named by its hash where temporary files go. */
+export function chooseSocketFolder(location: Location, identity: Identity): SocketFolder {
+  if (fits(location.runFolder)) return { path: location.runFolder, temporary: false };
+  const hash = createHash('sha256').update(location.runFolder).digest('hex').slice(0, 16);
   const name = `email-worker-${identity.uid}-${hash}`;
   // TMPDIR may be too long as well, or closed to another account.
   const parents = identity.kind === 'account' ? ['/tmp'] : [tmpdir(), '/tmp'];

@@ -5,7 +5,7 @@ import { addressOf, outboundRecord } from '../../../../test/helpers/outbound-rec
 import { openMailStores, type MessageStore } from '../../../../test/helpers/mail-stores.ts';
 import { silentLogger } from '../../../../test/helpers/silent-logger.ts';
 import { waitUntil } from '../../../../test/helpers/wait-until.ts';
-import { learnAddresses } from '../addresses/learn-addresses.ts';
+import { learnMentions } from '../addresses/learn-addresses.ts';
 import { createSearchIndex } from '../search/search-index.ts';
 import { deleteEmails } from './delete-emails.ts';
 
@@ -22,9 +22,7 @@ const count = async (text: string): Promise<number> =>
   Number((await pool.query<{ n: string }>(text)).rows[0]?.n);
 
 it('neither waits for the other in a circle, and nothing of them is left', async () => {
-  const index = createSearchIndex(pool, silentLogger, (client, ids) =>
-    learnAddresses(client, ids, new Set()),
-  );
+  const index = createSearchIndex(pool, silentLogger, (client, ids) => learnMentions(client, ids, new Set()));
   const records = ['ada', 'bob', 'ada'].map((name) => outboundRecord({ to: [addressOf(name, 'acme.test')] }));
   for (const record of records) await store.recordOutbound(record);
   while ((await index.indexSome()).count > 0);

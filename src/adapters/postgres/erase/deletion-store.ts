@@ -10,9 +10,9 @@ import { EMAIL_ID } from '../emails/email-aliases.ts';
 import { deleteEmails, NotDeletable } from './delete-emails.ts';
 
 /** These are, or may be, sent yet: an operator cancels or resolves them first. */
-const UNSETTLED: readonly EmailState[] = ['queued', 'sending', 'deferred', 'unknown'];
+const UNFINISHED: readonly EmailState[] = ['queued', 'sending', 'deferred', 'unknown'];
 
-const isSettled = ({ state }: { readonly state: EmailState }): boolean => !UNSETTLED.includes(state);
+const isFinished = ({ state }: { readonly state: EmailState }): boolean => !UNFINISHED.includes(state);
 
 export function createDeletionStore(pool: Pool): DeletionStore {
   const remove = (
@@ -22,7 +22,7 @@ export function createDeletionStore(pool: Pool): DeletionStore {
   ): Promise<number | 'kept'> =>
     inLinkingTransaction(pool, async (trx) => {
       await nameAuthor(trx, keyId);
-      const { emails } = await deleteEmails(trx, ids, isSettled);
+      const { emails } = await deleteEmails(trx, ids, isFinished);
       // The thread is locked now: nothing comes into it any more.
       if (quiet !== null && (await run(trx, FIND_LATER, quiet)).length > 0) throw new NotDeletable();
       return emails;
@@ -40,19 +40,19 @@ export function createDeletionStore(pool: Pool): DeletionStore {
     },
 
     async deleteSomeOfThread(id, limit, since, keyId) {
-      const [thread] = await run(pool, READ_THREAD, { id, limit, unsettled: UNSETTLED });
+      const [thread] = await run(pool, READ_THREAD, { id, limit, unfinished: UNFINISHED });
       if (thread === undefined || thread.ids.length === 0) return 'absent';
-      if (thread.is_unsettled) return 'kept';
+      if (thread.is_unfinished) return 'kept';
       return await remove(thread.ids, since === null ? null : { id: thread.id, since }, keyId);
     },
 
     async findQuiet(accountId, since, limit) {
-      const rows = await run(pool, FIND_QUIET, { accountId, since, limit, unsettled: UNSETTLED });
+      const rows = await run(pool, FIND_QUIET, { accountId, since, limit, unfinished: UNFINISHED });
       return rows.map(({ id }) => id);
     },
 
     async countQuiet(accountId, since) {
-      const [row] = await run(pool, COUNT_QUIET, { accountId, since, unsettled: UNSETTLED });
+      const [row] = await run(pool, COUNT_QUIET, { accountId, since, unfinished: UNFINISHED });
       return { threads: Number(row?.threads ?? 0), emails: Number(row?.emails ?? 0) };
     },
   };
@@ -71,10 +71,10 @@ const READ_THREAD = statement(
   'read-thread-to-delete',
   `select t.id,
     array(select e.id from emails e where e.thread_id = t.id order by e.date desc, e.id desc limit $limit::int) as ids,
-    exists (select from emails e where e.thread_id = t.id and e.state = any ($unsettled::text[])) as is_unsettled
+    exists (select from emails e where e.thread_id = t.id and e.state = any ($unfinished::text[])) as is_unfinished
   from email_threads t
   where t.id = coalesce((select thread_id from thread_aliases where id = $id::uuid), $id::uuid)`,
-).narrow<{ ids: string[]; is_unsettled: boolean }>();
+).narrow<{ ids: string[]; is_unfinished: boolean }>();
 
 /** As thread_summaries has it. */
 const LATER = `exists (select from emails o where o.thread_id = t.id and email_activity_at(o.date, o.created_at) >= $since)`;
@@ -98,7 +98,7 @@ const QUIET = `
   ) q
   join email_threads t on t.id = q.thread_id
   where not ${LATER}
-    and not exists (select from emails e where e.thread_id = t.id and e.state = any ($unsettled::text[]))`;
+    and not exists (select from emails e where e.thread_id = t.id and e.state = any ($unfinished::text[]))`;
 
 const FIND_QUIET = statement('find-quiet-threads', `${QUIET} order by q.at limit $limit::int`);
 

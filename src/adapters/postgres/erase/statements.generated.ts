@@ -25,7 +25,7 @@ declare module '../db/statement.ts' {
       values: {
         accountId: string | null;
         since: Date | string | null;
-        unsettled: readonly (string | null)[] | null;
+        unfinished: readonly (string | null)[] | null;
       };
       row: {
         threads: string | null;
@@ -67,7 +67,7 @@ declare module '../db/statement.ts' {
       values: {
         accountId: string | null;
         since: Date | string | null;
-        unsettled: readonly (string | null)[] | null;
+        unfinished: readonly (string | null)[] | null;
         limit: number | null;
       };
       row: {
@@ -125,13 +125,13 @@ declare module '../db/statement.ts' {
     'read-thread-to-delete': {
       values: {
         limit: number | null;
-        unsettled: readonly (string | null)[] | null;
+        unfinished: readonly (string | null)[] | null;
         id: string | null;
       };
       row: {
         id: string;
         ids: string[] | null;
-        is_unsettled: boolean | null;
+        is_unfinished: boolean | null;
       };
     };
     'release-erasure': {

@@ -78,7 +78,7 @@ export function createMailboxRecords(pool: Pool): MailboxRecords {
 
     conclude: (mailbox, { taken, failed }) => {
       const all: readonly (Partial<FailedMessage & TakenMessage> & { uid: number })[] = [...taken, ...failed];
-      return fenced(pool, SETTLE, {
+      return fenced(pool, CONCLUDE, {
         ...mailbox,
         uids: all.map(({ uid }) => uid),
         emailIds: all.map(({ emailId }) => emailId ?? null),
@@ -191,7 +191,7 @@ const NEXT_MESSAGES = statement(
 );
 
 /** One of each for a message; `delays` of what is set aside, null: it is not. */
-const SETTLE = statement(
+const CONCLUDE = statement(
   'conclude-mailbox-messages',
   `${HELD}, concluded as (
     update mailbox_messages m set email_id = r.email_id, arrival_digest = r.arrival, tries = coalesce(r.tries, m.tries), last_error = r.reason,

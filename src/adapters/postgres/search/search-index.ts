@@ -38,7 +38,7 @@ export function createSearchIndex(pool: Pool, logger: Logger, learnFrom: LearnFr
       inTransaction(pool, async (client) => {
         const { ids, newest } = await takeSome(client);
         if (ids.length === 0) return { count: 0, isBusy: false };
-        // Who deletes emails locks them before all that hangs on them, and so does this.
+        // A deletion locks emails before all that hangs on them, and so does this.
         await run(client, KEEP, { ids: [...ids] });
         for (let start = 0; start < ids.length; start += BATCH) {
           const rows = await run(client, READ, { ids: ids.slice(start, start + BATCH) });

@@ -54,11 +54,11 @@ export async function arrangeThreads(
   await carryOut(trx, accountId, arrangement, arrival);
   const { graph, groups, plan } = arrangement;
   const threadId = plan.threadOf.get(groups.emails.at(-1) ?? -1) ?? arrival.newThreadId;
-  const places = new Map(plan.messageIds.map(({ id, to }) => [id, to]));
+  const threadsOfIds = new Map(plan.messageIds.map(({ id, to }) => [id, to]));
   const elsewhere = new Map<string, string>();
   for (const id of [...arrival.email.messageIds, ...arrival.email.links]) {
     const known = graph.standing.get(id) ?? id;
-    const owner = places.get(known) ?? graph.owners.get(known) ?? threadId;
+    const owner = threadsOfIds.get(known) ?? graph.owners.get(known) ?? threadId;
     if (owner !== threadId) elsewhere.set(id, owner);
   }
   return { threadId, elsewhere };

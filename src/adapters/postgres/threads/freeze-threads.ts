@@ -12,9 +12,9 @@ export interface Freeze {
   /** The threads that the decision concerns, before it. */
   readonly threadIds: readonly string[];
   /** Where every Message-ID of these threads is from now on. */
-  readonly places: ReadonlyMap<string, string>;
+  readonly threadsOfIds: ReadonlyMap<string, string>;
   /** Where the emails are from now on that get labels of their own. */
-  readonly emailPlaces: ReadonlyMap<string, string>;
+  readonly threadsOfEmails: ReadonlyMap<string, string>;
   /** See separationsAfter; by threads. */
   readonly heirs: ReadonlyMap<string, readonly string[]>;
   readonly apart: readonly Pair[];
@@ -22,7 +22,7 @@ export interface Freeze {
 
 /** To be called before anything moves. */
 export async function freezeThreads(trx: Executor, freeze: Freeze): Promise<void> {
-  const { accountId, threadIds, places, emailPlaces, heirs, apart } = freeze;
+  const { accountId, threadIds, threadsOfIds, threadsOfEmails, heirs, apart } = freeze;
   const threadOfLabel = await readLabels(trx, threadIds);
   const old = [...threadOfLabel.keys()];
   const before = await takeSeparations(trx, old);
@@ -33,8 +33,12 @@ export async function freezeThreads(trx: Executor, freeze: Freeze): Promise<void
     labels.set(thread, label);
     return label;
   };
-  await labelMessageIds(trx, accountId, new Map([...places].map(([id, thread]) => [id, labelOf(thread)])));
-  await relabelEmails(trx, threadIds, emailPlaces, heirs, labelOf);
+  await labelMessageIds(
+    trx,
+    accountId,
+    new Map([...threadsOfIds].map(([id, thread]) => [id, labelOf(thread)])),
+  );
+  await relabelEmails(trx, threadIds, threadsOfEmails, heirs, labelOf);
 
   const byThread = before.map(([a, b]): Pair => [threadOfLabel.get(a) ?? a, threadOfLabel.get(b) ?? b]);
   const known = new Set([...threadIds, ...[...heirs.values()].flat()]);
@@ -74,20 +78,20 @@ export async function labelMessageIds(
   });
 }
 
-/** See placesOfLabelled; those that have labels of their own get new ones. */
+/** See threadsOfLabelled; those that have labels of their own get new ones. */
 async function relabelEmails(
   trx: Executor,
   threadIds: readonly string[],
-  emailPlaces: Freeze['emailPlaces'],
+  threadsOfEmails: Freeze['threadsOfEmails'],
   heirs: Freeze['heirs'],
   labelOf: (thread: string) => string,
 ): Promise<void> {
   const rows = await run(trx, READ_LABELLED, { threadIds });
-  const places = new Map(rows.map((row) => [row.id, heirs.get(row.thread_id)?.[0] ?? row.thread_id]));
-  for (const [id, thread] of emailPlaces) places.set(id, thread);
-  if (places.size === 0) return;
-  const labels = [...places.values()].map(labelOf);
-  await run(trx, LABEL_EMAILS, { ids: [...places.keys()], labels });
+  const threads = new Map(rows.map((row) => [row.id, heirs.get(row.thread_id)?.[0] ?? row.thread_id]));
+  for (const [id, thread] of threadsOfEmails) threads.set(id, thread);
+  if (threads.size === 0) return;
+  const labels = [...threads.values()].map(labelOf);
+  await run(trx, LABEL_EMAILS, { ids: [...threads.keys()], labels });
 }
 
 /** The threads, and all that were weighed together with one of them, are from now on weighed together. */

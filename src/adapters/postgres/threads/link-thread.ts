@@ -61,11 +61,11 @@ export async function linkThread(trx: Executor, request: LinkRequest): Promise<L
   const messageIds = [...new Set([...email.messageIds, ...email.links, ...(request.answeredBy ?? [])])];
   if (exclusive) await lockLinks(trx, accountId);
   const requested = exclusive ? await resolveThread(trx, request.threadId) : request.threadId;
-  const place =
+  const arrangement =
     exclusive && request.mayMerge
       ? await placeExclusively(trx, { ...request, threadId: requested }, messageIds)
       : { threadId: requested, elsewhere: new Map<string, string>(), isArranged: false };
-  const threadId = await enterThread(trx, place.threadId, accountId);
+  const threadId = await enterThread(trx, arrangement.threadId, accountId);
   const fresh = await tieToThreads(
     trx,
     messageIds.map((messageId) => ({ accountId, messageId, threadId })),
@@ -77,10 +77,10 @@ export async function linkThread(trx: Executor, request: LinkRequest): Promise<L
   const isNamed = email.messageIds.some((id) => !fresh.has(id));
   if (request.mayMerge) {
     for (const [messageId, owner] of owners) {
-      if (owner !== (place.elsewhere.get(messageId) ?? threadId)) throw new LinkConflict();
+      if (owner !== (arrangement.elsewhere.get(messageId) ?? threadId)) throw new LinkConflict();
     }
     // Links to an email that is there count for more than those to one that was only named.
-    if (isNamed && !place.isArranged && (await isKeptApart(trx, threadId))) throw new LinkConflict();
+    if (isNamed && !arrangement.isArranged && (await isKeptApart(trx, threadId))) throw new LinkConflict();
   }
   return { threadId, owners, partyId: await readParty(trx, request.customer, threadId), isNamed };
 }
@@ -126,7 +126,7 @@ export async function lockLinks(trx: Executor, accountId: string): Promise<void>
   await run(trx, LOCK_LINKS, { accountId });
 }
 
-interface Place {
+interface Arrangement {
   readonly threadId: string;
   /** Message-IDs of the email that are in other threads, and stay there. */
   readonly elsewhere: ReadonlyMap<string, string>;
@@ -143,18 +143,18 @@ async function placeExclusively(
   trx: Executor,
   { accountId, threadId: requested, email, customer }: LinkRequest,
   messageIds: readonly string[],
-): Promise<Place> {
+): Promise<Arrangement> {
   const owners = await ownersOf(trx, accountId, messageIds);
   const threads = await readClusters(trx, [...new Set([requested, ...owners.values()])], true);
   const exists = threads.some(({ id }) => id === requested);
-  let place: Place;
+  let arrangement: Arrangement;
   const ids = threads.map(({ id }) => id);
   const partyId = await readParty(trx, customer, requested);
   const parties = await readParties(trx, ids);
   if (partyId !== null) parties.add(partyId);
   if (parties.size > 1 || threads.some((thread) => thread.cluster_id !== null)) {
     const arrival = { email: { ...email, partyId }, newThreadId: requested };
-    place = { ...(await arrangeThreads(trx, accountId, ids, arrival)), isArranged: true };
+    arrangement = { ...(await arrangeThreads(trx, accountId, ids, arrival)), isArranged: true };
   } else {
     const [survivor, ...merged] = threads.toSorted(
       (a, b) => a.created_at.getTime() - b.created_at.getTime() || (a.id < b.id ? -1 : 1),
@@ -167,12 +167,12 @@ async function placeExclusively(
       );
       await relinkCustomers(trx, [survivor.id]);
     }
-    place = { threadId: survivor?.id ?? requested, elsewhere: new Map(), isArranged: true };
+    arrangement = { threadId: survivor?.id ?? requested, elsewhere: new Map(), isArranged: true };
   }
-  if (!exists && place.threadId !== requested) {
-    await makeAlias(trx, requested, place.threadId);
+  if (!exists && arrangement.threadId !== requested) {
+    await makeAlias(trx, requested, arrangement.threadId);
   }
-  return place;
+  return arrangement;
 }
 
 /** The customers that sends named for the threads. */

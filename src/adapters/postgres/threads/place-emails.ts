@@ -83,10 +83,10 @@ const MOVE_ANCHORS = statement(
 
 /** The party of each thread is the first customer that one of its sends names. */
 export async function renewParties(executor: Executor, threadIds: readonly string[]): Promise<void> {
-  await run(executor, SETTLE_PARTIES, { threadIds });
+  await run(executor, RENEW_PARTIES, { threadIds });
 }
 
-const SETTLE_PARTIES = statement(
+const RENEW_PARTIES = statement(
   'renew-parties',
   `update emails e set party_id = f.customer_id
   from (

@@ -12,7 +12,7 @@ import type {
   ThreadDecisions,
 } from '../../../app/threads/thread-decisions.ts';
 import { ServiceError } from '../../../core/errors.ts';
-import { moveMessageIdsAlong, placesOfLabelled } from '../../../core/thread/decide.ts';
+import { moveMessageIdsAlong, threadsOfLabelled } from '../../../core/thread/decide.ts';
 import { freezeThreads, type Freeze } from './freeze-threads.ts';
 import { makeThread, readClusters, resolveThread } from '../emails/thread-rows.ts';
 import { inheritCustomer } from '../customers/customer-links.ts';
@@ -130,15 +130,15 @@ async function merge(
   }
   await readClusters(trx, [thread.id, other.id], true);
   const graph = await readThreadGraph(trx, thread.accountId, [thread.id, other.id]);
-  const places = new Map([...graph.owners.keys()].map((id) => [id, thread.id]));
+  const threadsOfIds = new Map([...graph.owners.keys()].map((id) => [id, thread.id]));
   await freezeThreads(trx, {
     accountId: thread.accountId,
     decisionId,
     threadIds: [thread.id, other.id],
     heirs: new Map([[other.id, [thread.id]]]),
     apart: [],
-    places,
-    emailPlaces: placesOfLabelled(graph.emails, new Set(), places, () => thread.id),
+    threadsOfIds,
+    threadsOfEmails: threadsOfLabelled(graph.emails, new Set(), threadsOfIds, () => thread.id),
   });
   await absorbThreads(trx, thread.id, [other.id]);
   await arrangeDecided(trx, thread.accountId, [thread.id]);
@@ -214,16 +214,16 @@ async function carryOver(
   accountId: string,
   emails: readonly EmailRef[],
   target: string,
-  freeze: Omit<Freeze, 'places' | 'emailPlaces'>,
+  freeze: Omit<Freeze, 'threadsOfIds' | 'threadsOfEmails'>,
 ): Promise<void> {
   const graph = await readThreadGraph(trx, accountId, freeze.threadIds);
   const leaving = new Set(emails.map(({ id }) => id));
-  const places = moveMessageIdsAlong(graph.emails, graph.owners, leaving, target);
+  const threadsOfIds = moveMessageIdsAlong(graph.emails, graph.owners, leaving, target);
   // Before the emails move: the labels of the threads are found by what is in them.
   await freezeThreads(trx, {
     ...freeze,
-    places,
-    emailPlaces: placesOfLabelled(graph.emails, leaving, places, ({ id, threadId }) =>
+    threadsOfIds,
+    threadsOfEmails: threadsOfLabelled(graph.emails, leaving, threadsOfIds, ({ id, threadId }) =>
       leaving.has(id) ? target : threadId,
     ),
   });
@@ -235,7 +235,7 @@ async function carryOver(
     trx,
     emails.map(({ id }) => id),
   );
-  const moves = [...places].flatMap(([id, to]) => {
+  const moves = [...threadsOfIds].flatMap(([id, to]) => {
     const from = graph.owners.get(id) ?? null;
     return from === null || from === to ? [] : [{ id, from, to }];
   });

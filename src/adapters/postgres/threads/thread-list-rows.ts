@@ -3,6 +3,7 @@ import type { AddressView } from '../../../app/emails/email-ports.ts';
 import type { ThreadFilter } from '../../../app/threads/thread-list-ports.ts';
 import { SNIPPET_SOURCE_CHARS } from '../../../core/message/snippet.ts';
 import { LISTED } from '../emails/listed.ts';
+import { matches } from '../search/matches.ts';
 import { peopleOf } from './participants.ts';
 
 /** Bits of `thread_summaries.facets`. */
@@ -82,8 +83,31 @@ export const selectThreads = (found: string) => `
   from (${found}) s ${PREVIEW}
   ${ORDER}`;
 
+/** A page of a search that looks at each thread of `listed`, in the order of the list. */
+export const walkThreads = (listed: string): string =>
+  selectThreads(`
+    select s.* from (${listed}) s cross join lateral (
+      select from emails e join email_search x on x.email_id = e.id
+      where e.thread_id = s.thread_id and x.is_listed and ${matches('$words')} limit 1
+    ) m ${ORDER} limit $limit`);
+
+/**
+ * A page of a search that asks the index. `offset 0` keeps the two parts apart: joined freely, the whole table would be read for a few
+ * hundred threads.
+ */
+export const lookUpThreads = (conditions: readonly string[]): string =>
+  selectThreads(`
+    select s.* from (
+      select distinct x.thread_id from email_search x
+      where x.words @@ $rarest::tsquery and x.is_listed and ${matches('$words')}
+    ) f cross join lateral (
+      select s.* from thread_summaries s where s.thread_id = f.thread_id offset 0
+    ) s
+    where ${conditions.join(' and ')}
+    ${ORDER} limit $limit`);
+
 /** The summaries come from pieces, so the schema does not tell what they hold. */
-export interface ThreadRow {
+export interface ListedThreadRow {
   thread_id: string;
   account_id: string;
   email_count: number;

@@ -5,18 +5,19 @@
  */
 import type { ThreadFilter } from '../../../app/threads/thread-list-ports.ts';
 import { statements } from '../db/statement.ts';
-import { matches } from '../search/matches.ts';
 import { mergePieces, type RowBound } from '../emails/email-pages.ts';
 import {
   ALL_FACETS,
   CONDITIONS,
   conditionsOf,
   facetsOf,
+  lookUpThreads,
   ORDER,
   selectThreads,
+  walkThreads,
   WORDS_DECIDE,
   type Conditions,
-  type ThreadRow,
+  type ListedThreadRow,
 } from './thread-list-rows.ts';
 
 /** What is asked for; each combination is a statement of its own, so that each finds its index. */
@@ -47,19 +48,14 @@ const isInbox = ({ direction, unread, unanswered, ofCustomer, ofCompany, ofAccou
 export const LIST = statements('list-threads', CHOICES, (choice) => selectThreads(list(choice, 'page')), {
   plannedEachTime: 'kept plans take some 400 kB each, and with filters there would be hundreds',
   when: (choice) => facets(choice).length < ALL_FACETS.length && !isInbox(choice),
-}).narrow<ThreadRow>();
+}).narrow<ListedThreadRow>();
 
 export const WALK = statements(
   'walk-threads',
   CHOICES,
-  (choice) =>
-    selectThreads(`
-    select s.* from (${list(choice, '$steps')}) s cross join lateral (
-      select from emails e join email_search x on x.email_id = e.id
-      where e.thread_id = s.thread_id and x.is_listed and ${matches('$words')} limit 1
-    ) m ${ORDER} limit $limit`),
+  (choice) => walkThreads(list(choice, '$steps')),
   WORDS_DECIDE,
-).narrow<ThreadRow>();
+).narrow<ListedThreadRow>();
 
 export const COUNT = statements(
   'count-threads',
@@ -68,19 +64,9 @@ export const COUNT = statements(
   { plannedEachTime: 'it follows a search, and is rare' },
 ).narrow<{ count: number }>();
 
-/** `offset 0` keeps the two parts apart: joined freely, the whole table would be read for a few hundred threads. */
 export const LOOK_UP = statements(
   'look-up-threads',
   CHOICES,
-  (choice) =>
-    selectThreads(`
-    select s.* from (
-      select distinct x.thread_id from email_search x
-      where x.words @@ $rarest::tsquery and x.is_listed and ${matches('$words')}
-    ) f cross join lateral (
-      select s.* from thread_summaries s where s.thread_id = f.thread_id offset 0
-    ) s
-    where ${[`s.facets in (${facets(choice).join(', ')})`, ...conditionsOf(choice)].join(' and ')}
-    ${ORDER} limit $limit`),
+  (choice) => lookUpThreads([`s.facets in (${facets(choice).join(', ')})`, ...conditionsOf(choice)]),
   WORDS_DECIDE,
-).narrow<ThreadRow>();
+).narrow<ListedThreadRow>();

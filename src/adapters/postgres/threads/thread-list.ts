@@ -6,7 +6,7 @@ import { toSnippet } from '../../../core/message/snippet.ts';
 import { formatTsquery } from '../../../core/search/query.ts';
 import { LISTED } from '../emails/listed.ts';
 import { participantsOf } from './participants.ts';
-import { facetsOf, type ThreadRow } from './thread-list-rows.ts';
+import { facetsOf, type ListedThreadRow } from './thread-list-rows.ts';
 import { COUNT, LIST, LOOK_UP, WALK } from './thread-list-statements.ts';
 import { WORK_COUNT, WORK_LIST, WORK_LOOK_UP, WORK_WALK } from './thread-work-list.ts';
 import { run, statement, type Executor, type RowOf } from '../db/statement.ts';
@@ -64,7 +64,7 @@ interface Pages {
   lookUp(words: string, rarest: string): Promise<readonly Row[]>;
 }
 
-type Row = RowOf<ReturnType<typeof LIST.of>> & ThreadRow;
+type Row = RowOf<ReturnType<typeof LIST.of>> & ListedThreadRow;
 
 const hasWorkFilter = (query: ThreadsQuery): boolean =>
   [query.status, query.assignee, query.isAssigned, query.label].some((value) => value !== null) ||
@@ -100,9 +100,9 @@ function plainPages(pool: Executor, request: ThreadsQuery): Pages {
 
 function workPages(pool: Executor, request: ThreadsQuery): Pages {
   const { assignee, isAssigned, label, hasAttachments, activeSince, activeUntil } = request;
-  const someone = isAssigned === null ? null : isAssigned ? ('any' as const) : ('none' as const);
+  const anyAssignee = isAssigned === null ? null : isAssigned ? ('any' as const) : ('none' as const);
   const choice = {
-    assignee: assignee === null ? someone : ('one' as const),
+    assignee: assignee === null ? anyAssignee : ('one' as const),
     byLabel: label !== null,
     ...conditionsOf(request),
   };

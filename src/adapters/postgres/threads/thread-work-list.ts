@@ -5,15 +5,16 @@
  * that not each combination of all filters is a statement.
  */
 import { statements } from '../db/statement.ts';
-import { matches } from '../search/matches.ts';
 import {
   CONDITIONS,
   conditionsOf,
+  lookUpThreads,
   ORDER,
   selectThreads,
+  walkThreads,
   WORDS_DECIDE,
   type Conditions,
-  type ThreadRow,
+  type ListedThreadRow,
 } from './thread-list-rows.ts';
 
 const CHOICES = { assignee: [null, 'one', 'any', 'none'], byLabel: [false, true], ...CONDITIONS } as const;
@@ -78,19 +79,14 @@ export const WORK_LIST = statements(
   CHOICES,
   (choice) => selectThreads(list(choice, '$limit')),
   VALUES_DECIDE,
-).narrow<ThreadRow>();
+).narrow<ListedThreadRow>();
 
 export const WORK_WALK = statements(
   'walk-work-threads',
   CHOICES,
-  (choice) =>
-    selectThreads(`
-    select s.* from (${list(choice, '$steps')} ${ORDER}) s cross join lateral (
-      select from emails e join email_search x on x.email_id = e.id
-      where e.thread_id = s.thread_id and x.is_listed and ${matches('$words')} limit 1
-    ) m ${ORDER} limit $limit`),
+  (choice) => walkThreads(`${list(choice, '$steps')} ${ORDER}`),
   WORDS_DECIDE,
-).narrow<ThreadRow>();
+).narrow<ListedThreadRow>();
 
 export const WORK_COUNT = statements(
   'count-work-threads',
@@ -99,23 +95,14 @@ export const WORK_COUNT = statements(
   VALUES_DECIDE,
 ).narrow<{ count: number }>();
 
-/** `offset 0`: see LOOK_UP of thread-list-statements.ts. */
 export const WORK_LOOK_UP = statements(
   'look-up-work-threads',
   CHOICES,
   (choice) =>
-    selectThreads(`
-    select s.* from (
-      select distinct x.thread_id from email_search x
-      where x.words @@ $rarest::tsquery and x.is_listed and ${matches('$words')}
-    ) f cross join lateral (
-      select s.* from thread_summaries s where s.thread_id = f.thread_id offset 0
-    ) s
-    where ${[
+    lookUpThreads([
       's.facets = any ($facets::smallint[])',
       ...(choice.byLabel ? ['s.labels @> array[$label::text]'] : []),
       ...conditionsOfWork(choice),
-    ].join(' and ')}
-    ${ORDER} limit $limit`),
+    ]),
   WORDS_DECIDE,
-).narrow<ThreadRow>();
+).narrow<ListedThreadRow>();

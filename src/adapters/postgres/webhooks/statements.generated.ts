@@ -258,6 +258,29 @@ declare module '../db/statement.ts' {
         epoch: string;
       };
     };
+    'record-webhook-progress': {
+      values: {
+        webhookIds: readonly (string | null)[] | null;
+        startedAts: readonly (Date | string | null)[] | null;
+        deliveryIds: readonly (string | null)[] | null;
+        eventIds: readonly (string | null)[] | null;
+        types: readonly (string | null)[] | null;
+        attempts: readonly (number | null)[] | null;
+        durations: readonly (number | null)[] | null;
+        outcomes: readonly (string | null)[] | null;
+        statuses: readonly (number | null)[] | null;
+        errors: readonly (string | null)[] | null;
+        answers: readonly (string | null)[] | null;
+        progressIds: readonly (string | null)[] | null;
+        epochs: readonly (number | string | null)[] | null;
+        positions: readonly (number | string | null)[] | null;
+        beyonds: readonly (string | null)[] | null;
+        owner: string | null;
+      };
+      row: {
+        webhook_id: string;
+      };
+    };
     'redact-webhook-deliveries': {
       values: {
         pattern: string | null;
@@ -287,29 +310,6 @@ declare module '../db/statement.ts' {
         id: string | null;
       };
       row: object;
-    };
-    'settle-webhooks': {
-      values: {
-        webhookIds: readonly (string | null)[] | null;
-        startedAts: readonly (Date | string | null)[] | null;
-        deliveryIds: readonly (string | null)[] | null;
-        eventIds: readonly (string | null)[] | null;
-        types: readonly (string | null)[] | null;
-        attempts: readonly (number | null)[] | null;
-        durations: readonly (number | null)[] | null;
-        outcomes: readonly (string | null)[] | null;
-        statuses: readonly (number | null)[] | null;
-        errors: readonly (string | null)[] | null;
-        answers: readonly (string | null)[] | null;
-        settledIds: readonly (string | null)[] | null;
-        epochs: readonly (number | string | null)[] | null;
-        positions: readonly (number | string | null)[] | null;
-        beyonds: readonly (string | null)[] | null;
-        owner: string | null;
-      };
-      row: {
-        webhook_id: string;
-      };
     };
     'webhook-position-at': {
       values: {

@@ -24,29 +24,29 @@ export interface WebhookQueueOptions {
 }
 
 export function createWebhookQueue({ pool, deliveries, owner, leaseMs }: WebhookQueueOptions): WebhookQueue {
-  const settle = createBatches<Progress, boolean>(
-    { name: 'settle-webhooks', ...BATCH },
+  const recordProgress = createBatches<Progress, boolean>(
+    { name: 'record-webhook-progress', ...BATCH },
     (progress) => progress.deliveries.reduce((sum, { answer }) => sum + answer.length + DELIVERY_BYTES, 0),
     async (batch) => {
       const logged = batch.flatMap((one) =>
         one.deliveries.map((delivery) => ({ webhookId: one.webhookId, delivery })),
       );
       await deliveries.prepare(logged.map(({ delivery }) => delivery));
-      const rows = await run(pool, SETTLE, {
+      const rows = await run(pool, RECORD_PROGRESS, {
         owner,
-        settledIds: batch.map(({ webhookId }) => webhookId),
+        progressIds: batch.map(({ webhookId }) => webhookId),
         epochs: batch.map(({ epoch }) => epoch),
         positions: batch.map(({ position }) => position),
         beyonds: batch.map(({ beyond }) => toBeyondJson(beyond)),
         ...toDeliveryValues(logged),
       });
-      const settled = new Set(rows.map(({ webhook_id: id }) => id));
-      return batch.map(({ webhookId }) => settled.has(webhookId));
+      const recorded = new Set(rows.map(({ webhook_id: id }) => id));
+      return batch.map(({ webhookId }) => recorded.has(webhookId));
     },
   );
 
   return {
-    settle,
+    recordProgress,
 
     async claim(keyIds) {
       const rows = await run(pool, CLAIM, { owner, leaseMs, keyIds: [...keyIds] });
@@ -88,11 +88,11 @@ const CLAIM = statement(
   returning ${WEBHOOK_COLUMNS}`,
 );
 
-const SETTLE = statement(
-  'settle-webhooks',
+const RECORD_PROGRESS = statement(
+  'record-webhook-progress',
   `with logged as (${INSERT_DELIVERIES}), locked as (
     select p.webhook_id, i.position, i.beyond
-    from unnest($settledIds::uuid[], $epochs::bigint[], $positions::bigint[], $beyonds::text[])
+    from unnest($progressIds::uuid[], $epochs::bigint[], $positions::bigint[], $beyonds::text[])
       as i (webhook_id, epoch, position, beyond)
     join webhook_positions p on p.webhook_id = i.webhook_id and p.epoch = i.epoch and p.owner = $owner
     order by p.webhook_id

@@ -137,11 +137,11 @@ function readIdentity(
   const date = parseMessageDate(dateText ?? '');
   if (date === null) defects.add(dateText === null ? 'missing_date' : 'invalid_date');
   const { from, sender, replyTo, to, cc, bcc } = people;
-  const everybody = [...from, ...(sender === null ? [] : [sender]), ...replyTo, ...to, ...cc, ...bcc].map(
+  const allAddresses = [...from, ...(sender === null ? [] : [sender]), ...replyTo, ...to, ...cc, ...bcc].map(
     addrSpec,
   );
   const listOf = (name: string) =>
-    withoutAddresses(parseMessageIdLists(fieldValues(fields, name)), everybody);
+    withoutAddresses(parseMessageIdLists(fieldValues(fields, name)), allAddresses);
   return {
     messageId,
     writtenMessageId: written === messageId ? null : written,

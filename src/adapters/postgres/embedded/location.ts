@@ -1,5 +1,5 @@
 /**
- * Where the database lives. Always in `<DATA_DIR>/postgres`, unless the server's user can't enter it: then in a
+ * The location of the database. Always in `<DATA_DIR>/postgres`, unless the server's user can't enter it: then in a
  * folder of its own below `fallbackFolder`, which a file in DATA_DIR remembers, so that the data of one DATA_DIR is
  * never silently split in two.
  */
@@ -12,7 +12,7 @@ import { chownTree, exists, readIfExists, syncFolder } from './file-system.ts';
 import { type Identity, describe, listIdentities, tryAccess } from './identity.ts';
 
 /** The folders of one database. */
-export interface Place {
+export interface Location {
   /** Holds all of the following; 0700 and owned by the server's user. */
   readonly folder: string;
   /** PostgreSQL's data directory. */
@@ -20,35 +20,35 @@ export interface Place {
   /** For the socket, when the path is short enough. */
   readonly runFolder: string;
   readonly logFile: string;
-  /** The file in DATA_DIR that remembers this place; null for a place inside DATA_DIR. */
+  /** The file in DATA_DIR that remembers this location; null for a location inside DATA_DIR. */
   readonly marker: string | null;
 }
 
 /** Everything that was found out about how to run the server. */
 export interface Setup {
-  readonly place: Place;
+  readonly location: Location;
   readonly identity: Identity;
   /** Runnable by `identity`. */
   readonly binaries: Binaries;
 }
 
 /**
- * Chooses place and user: the existing database where it is, else the first combination that works.
+ * Chooses location and user: the existing database where it is, else the first combination that works.
  * Throws `EmbeddedPostgresError` with the reasons when there is none.
  *
  * @param dataDir real path of DATA_DIR, which exists.
  */
-export async function choosePlace(
+export async function chooseLocation(
   dataDir: string,
   fallbackFolder: string,
   binaries: Binaries,
 ): Promise<Setup> {
   const reasons: string[] = [];
-  for (const place of await listPlaces(dataDir, fallbackFolder)) {
-    const initialised = await isInitialised(place);
-    const owner = initialised ? await stat(place.dataFolder) : null;
+  for (const location of await listLocations(dataDir, fallbackFolder)) {
+    const initialised = await isInitialised(location);
+    const owner = initialised ? await stat(location.dataFolder) : null;
     for (const identity of await listIdentities(owner, await stat(dataDir))) {
-      const result = await tryPlace(place, identity, initialised, binaries);
+      const result = await tryLocation(location, identity, initialised, binaries);
       if (typeof result !== 'string') return result;
       reasons.push(result);
     }
@@ -59,37 +59,39 @@ export async function choosePlace(
 }
 
 /** Whether a complete database is there; an `initdb` that was cut short never gets this far. */
-export async function isInitialised(place: Place): Promise<boolean> {
-  return await exists(join(place.dataFolder, 'PG_VERSION'));
+export async function isInitialised(location: Location): Promise<boolean> {
+  return await exists(join(location.dataFolder, 'PG_VERSION'));
 }
 
 /** Makes the folders, and gives them to the server's user. The server must not be running. */
-export async function preparePlace({ place, identity }: Setup): Promise<void> {
-  await mkdir(place.folder, { recursive: true, mode: 0o700 });
-  await mkdir(place.runFolder, { recursive: true, mode: 0o700 });
-  const folders = [place.folder, place.runFolder];
-  if (await isInitialised(place)) folders.push(place.dataFolder);
+export async function prepareLocation({ location, identity }: Setup): Promise<void> {
+  await mkdir(location.folder, { recursive: true, mode: 0o700 });
+  await mkdir(location.runFolder, { recursive: true, mode: 0o700 });
+  const folders = [location.folder, location.runFolder];
+  if (await isInitialised(location)) folders.push(location.dataFolder);
   const owners = await Promise.all(folders.map((folder) => stat(folder)));
   if (process.geteuid?.() === 0 && owners.some(({ uid }) => uid !== identity.uid)) {
-    await chownTree(place.folder, identity.uid, identity.gid);
+    await chownTree(location.folder, identity.uid, identity.gid);
   }
-  await chmod(place.folder, 0o700);
+  await chmod(location.folder, 0o700);
 }
 
-/** Notes that the database of a fallback place is complete; from now on its absence is an error. */
-export async function rememberInitialised(place: Place): Promise<void> {
-  if (place.marker !== null) await writeMarker(place.marker, { folder: place.folder, initialised: true });
+/** Notes that the database of a fallback location is complete; from now on its absence is an error. */
+export async function rememberInitialised(location: Location): Promise<void> {
+  if (location.marker !== null)
+    await writeMarker(location.marker, { folder: location.folder, initialised: true });
 }
 
 /** The complete database of a DATA_DIR; null when there is none yet. Throws `EmbeddedPostgresError`. */
-export async function findPlace(dataDir: string): Promise<Place | null> {
-  // A new place is not looked for: what is not initialised is not returned.
-  for (const place of await listPlaces(dataDir, dataDir)) if (await isInitialised(place)) return place;
+export async function findLocation(dataDir: string): Promise<Location | null> {
+  // A new location is not looked for: what is not initialised is not returned.
+  for (const location of await listLocations(dataDir, dataDir))
+    if (await isInitialised(location)) return location;
   return null;
 }
 
-async function listPlaces(dataDir: string, fallbackFolder: string): Promise<readonly Place[]> {
-  const home = createPlace(join(dataDir, 'postgres'), null);
+async function listLocations(dataDir: string, fallbackFolder: string): Promise<readonly Location[]> {
+  const home = createLocation(join(dataDir, 'postgres'), null);
   if (await isInitialised(home)) return [home];
   const marker = join(dataDir, 'postgres-place.json');
   const text = await readIfExists(marker);
@@ -97,19 +99,19 @@ async function listPlaces(dataDir: string, fallbackFolder: string): Promise<read
     // The random part: a DATA_DIR that was deleted and made anew must not get the old data back.
     const hash = createHash('sha256').update(dataDir).digest('hex').slice(0, 16);
     const folder = join(fallbackFolder, `${hash}-${randomBytes(4).toString('hex')}`);
-    return [home, createPlace(folder, marker)];
+    return [home, createLocation(folder, marker)];
   }
   const { folder, initialised } = parseMarker(text, marker);
-  const place = createPlace(folder, marker);
-  if (await isInitialised(place)) return [place];
-  if (!initialised) return [home, place];
+  const location = createLocation(folder, marker);
+  if (await isInitialised(location)) return [location];
+  if (!initialised) return [home, location];
   throw new EmbeddedPostgresError(
     `the database of ${dataDir} is kept in ${folder}, as ${marker} says, but it is not there. ` +
       'Put it back, or delete that file to begin with an empty database',
   );
 }
 
-function createPlace(folder: string, marker: string | null): Place {
+function createLocation(folder: string, marker: string | null): Location {
   return {
     folder,
     dataFolder: join(folder, 'data'),
@@ -120,8 +122,8 @@ function createPlace(folder: string, marker: string | null): Place {
 }
 
 /** The setup, or the reason why there is none. */
-async function tryPlace(
-  place: Place,
+async function tryLocation(
+  location: Location,
   identity: Identity,
   initialised: boolean,
   binaries: Binaries,
@@ -130,27 +132,32 @@ async function tryPlace(
   try {
     // The same user can enter every folder that this process can.
     if (identity.kind === 'self') {
-      return { place, identity, binaries: binaries.complete ? binaries : await copyTo(place, binaries) };
+      return {
+        location,
+        identity,
+        binaries: binaries.complete ? binaries : await copyTo(location, binaries),
+      };
     }
-    const parent = dirname(place.folder);
-    if (place.marker !== null) await mkdir(parent, { recursive: true, mode: 0o711 });
+    const parent = dirname(location.folder);
+    if (location.marker !== null) await mkdir(parent, { recursive: true, mode: 0o711 });
     const access = await tryAccess(identity, [dirname(parent), parent, binaries.postgres]);
     if (access.kind === 'refused') return access.reason;
     const [canReach, canEnter, canRun] = access.allowed;
     if (canReach !== true) return `${identity.name} can't enter ${dirname(parent)}`;
     if (canEnter !== true && !(await letIn(identity, parent)))
       return `${identity.name} can't enter ${parent}`;
-    const usable = canRun === true && binaries.complete ? binaries : await copyTo(place, binaries);
-    if (place.marker !== null) await writeMarker(place.marker, { folder: place.folder, initialised });
-    return { place, identity, binaries: usable };
+    const usable = canRun === true && binaries.complete ? binaries : await copyTo(location, binaries);
+    if (location.marker !== null)
+      await writeMarker(location.marker, { folder: location.folder, initialised });
+    return { location, identity, binaries: usable };
   } catch (error) {
-    return `${identity.name} in ${place.folder}: ${describe(error)}`;
+    return `${identity.name} in ${location.folder}: ${describe(error)}`;
   }
 }
 
-async function copyTo(place: Place, binaries: Binaries): Promise<Binaries> {
-  await mkdir(place.folder, { recursive: true, mode: 0o700 });
-  return await copyBinaries(binaries, place.folder);
+async function copyTo(location: Location, binaries: Binaries): Promise<Binaries> {
+  await mkdir(location.folder, { recursive: true, mode: 0o700 });
+  return await copyBinaries(binaries, location.folder);
 }
 
 /**

@@ -5,13 +5,13 @@ import type { Folder } from '../features/folders/folder.ts';
 import { holdKeys } from './held-keys.ts';
 
 /** A thread as it is opened from a folder, or from what a search found. */
-export function threadPlace(folder: Folder, threadId: string) {
+export function threadLink(folder: Folder, threadId: string) {
   return folder.query === null
     ? ({ to: '/f/$folder/$threadId', params: { folder: folder.key, threadId } } as const)
     : ({ to: '/search/$threadId', params: { threadId }, search: { q: folder.query } } as const);
 }
 
-export function listPlace(folder: Folder) {
+export function listLink(folder: Folder) {
   return folder.query === null
     ? ({ to: '/f/$folder', params: { folder: folder.key } } as const)
     : ({ to: '/search', search: { q: folder.query } } as const);
@@ -20,7 +20,7 @@ export function listPlace(folder: Folder) {
 /** In place of the identifier of a draft: one that is begun. */
 export const NEW_DRAFT = 'new';
 
-export const draftPlace = (draftId: string) => ({ to: '/write/$draftId', params: { draftId } }) as const;
+export const draftLink = (draftId: string) => ({ to: '/write/$draftId', params: { draftId } }) as const;
 
 /** Opens an empty writer, which gets what is typed from now on. */
 export function useNewMessage(): () => void {
@@ -29,23 +29,23 @@ export function useNewMessage(): () => void {
   return useCallback(() => {
     // The one that is open already would not get the focus again.
     if (router.state.location.pathname !== `/write/${NEW_DRAFT}`) holdKeys();
-    void navigate(draftPlace(NEW_DRAFT));
+    void navigate(draftLink(NEW_DRAFT));
   }, [navigate, router]);
 }
 
-interface Places {
+interface Openers {
   openThread(threadId: string): void;
   openDraft(draftId: string): void;
   openList(): void;
 }
 
-export function usePlaces(folder: Folder): Places {
+export function useOpeners(folder: Folder): Openers {
   const navigate = useNavigate();
   return useMemo(
     () => ({
-      openThread: (threadId) => void navigate(threadPlace(folder, threadId)),
-      openDraft: (draftId) => void navigate(draftPlace(draftId)),
-      openList: () => void navigate(listPlace(folder)),
+      openThread: (threadId) => void navigate(threadLink(folder, threadId)),
+      openDraft: (draftId) => void navigate(draftLink(draftId)),
+      openList: () => void navigate(listLink(folder)),
     }),
     [navigate, folder],
   );

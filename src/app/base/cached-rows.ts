@@ -8,7 +8,7 @@ export const FRESH_MS = 1000;
 /** Things that the copy does not have for which it is read again within FRESH_MS. */
 const MAX_MISSES = 20;
 
-export class FreshCopy {
+export class CachedRows {
   readonly #load: () => Promise<void>;
   readonly #now: () => number;
   /** When the copy was read; -Infinity: not yet. */

@@ -1,0 +1,102 @@
+/** Values of examples for what is written: sends, templates, drafts and replies. As in example-values.ts. */
+import { ServiceError } from '../../../core/errors.ts';
+import { EMAIL, REPLY, THREAD, LATER, ANN } from './example-story.ts';
+
+export const WRITING_VALUES: Readonly<Record<string, unknown>> = {
+  // Templates
+  'Template.id': REPLY,
+  'Template.subject': 'Ihr Angebot {{ angebot.nummer }}',
+  'Template.text_body': 'Guten Tag {{ name }},\n\nanbei unser Angebot.',
+  'TemplateSummary.id': REPLY,
+  'TemplateSummary.subject': 'Ihr Angebot {{ angebot.nummer }}',
+  'Template.name': 'Angebot',
+  'TemplateSummary.name': 'Angebot',
+  'Template.variables': ['angebot.nummer', 'name'],
+  'TemplatePreview.subject': 'Ihr Angebot 4711',
+  'TemplatePreview.text_body': 'Guten Tag Ann,\n\nanbei unser Angebot.',
+  template_id: REPLY,
+  template_version: null,
+  latest_version: 2,
+  TemplateRequest: {
+    name: 'Angebot',
+    subject: 'Ihr Angebot {{ angebot.nummer }}',
+    text_body: 'Guten Tag {{ name }},\n\nanbei unser Angebot.',
+  },
+  TemplateChange: { subject: 'Unser Angebot {{ angebot.nummer }}' },
+  TemplatePreviewRequest: { variables: { name: 'Ann', angebot: { nummer: 4711 } } },
+
+  // Drafts
+  'Draft.id': REPLY,
+  'DraftSummary.id': REPLY,
+  draft_id: REPLY,
+  version: 2,
+  DraftAuthor: 'eva',
+  'Draft.created_by': { id: '4r8gk2m0vqxz', name: 'CRM' },
+  'DraftSummary.created_by': null,
+  'DraftRequest.author': 'eva',
+  being_sent: false,
+  'Draft.answers': {
+    email_id: EMAIL,
+    kind: 'reply',
+    quote: true,
+    with_files: true,
+    language: 'de',
+    time_zone: 'Europe/Berlin',
+  },
+  'DraftSummary.answers': null,
+  'DraftSummary.to': 'Ann Example <ann@example.com>',
+  file_count: 0,
+  'Draft.message': { text_body: 'Vielen Dank!' },
+  DraftRequest: {
+    author: 'eva',
+    answers: { email_id: EMAIL, time_zone: 'Europe/Berlin' },
+    message: { text_body: 'Vielen Dank!' },
+  },
+
+  // Replies
+  'ReplyPreview.kind': 'reply',
+  'previewReply.kind': 'reply',
+  language: 'de',
+  time_zone: 'Europe/Berlin',
+  'ReplyPreview.to': [ANN],
+  cc: [],
+  'ReplyPreview.subject': 'Re: Ihr Angebot',
+  'ReplyPreview.in_reply_to': '<reply-1@example.com>',
+  'ReplyPreview.attachments': [],
+  quote_text: 'Am 31.01.2026 um 13:00 (MEZ) schrieb Ann Example <ann@example.com>:\n\n> Gerne!',
+  quote_html:
+    '<div>Am 31.01.2026 um 13:00 (MEZ) schrieb Ann Example &lt;ann@example.com&gt;:</div><blockquote type="cite">Gerne!</blockquote>',
+
+  // Requests
+  LoginRequest: { secret: 'ewk_0123456789ab_q1bR3c5kQmM8o0uU3bY2f7h9d1e4g6i8j0k2l4n6p8s' },
+  ReplyRequest: { text_body: 'Vielen Dank!', time_zone: 'Europe/Berlin' },
+  ForwardRequest: { to: 'einkauf@example.org', text_body: 'Zur Kenntnis.', time_zone: 'Europe/Berlin' },
+  SendChangeRequest: {
+    send_at: LATER,
+    subject: 'Ihr Angebot, berichtigt',
+    text_body: 'Guten Tag, anbei das berichtigte Angebot.',
+  },
+  SendRequest: {
+    to: 'Ann Example <ann@example.com>, bob@example.com',
+    subject: 'Ihr Angebot',
+    text_body: 'Guten Tag, anbei unser Angebot.',
+    tags: ['angebot'],
+    metadata: { order_id: 4711 },
+    attachments: [{ filename: 'angebot.txt', content: 'SGFsbG8=', content_type: 'text/plain' }],
+  },
+  CustomerRegistrationRequest: {
+    addresses: ['ann@example.com'],
+    domains: ['*.example.com'],
+    company_id: null,
+    name: 'Example GmbH',
+  },
+  'sendBatch.results': [
+    { status: 'queued', id: EMAIL, messageId: '<offer-1@example.org>', threadId: THREAD, http_status: 202 },
+    {
+      status: 'error',
+      http_status: 400,
+      error: new ServiceError('invalid_address', { values: { field: 'to', value: 'ann@' } }).text,
+      code: 'invalid_address',
+    },
+  ],
+};

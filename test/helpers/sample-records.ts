@@ -1,0 +1,181 @@
+/** What use cases give beside emails, for tests of the HTTP edge: accounts, customers, events, webhooks, keys. */
+import type { Erasure } from '../../src/app/erase/erasure-ports.ts';
+import type { AccountStatus } from '../../src/app/mailboxes/use-cases.ts';
+import type { StoredKey } from '../../src/app/keys/key-ports.ts';
+import type { FeedEvent } from '../../src/app/events/event-ports.ts';
+import type { AmbiguousClaim, CustomerRegistration } from '../../src/app/customers/customer-ports.ts';
+import type { QuarantinedMessage } from '../../src/app/mailboxes/mailbox-status-ports.ts';
+import type { Unsubscribe } from '../../src/app/unsubscribes/unsubscribe-ports.ts';
+import type { Suppression } from '../../src/core/delivery/suppression.ts';
+import type { WebhookView } from '../../src/app/webhooks/use-cases.ts';
+import type { Delivery } from '../../src/app/webhooks/webhook-ports.ts';
+import { IDS, sampleEmail } from './sample-emails.ts';
+
+export const SAMPLE_LATENCY = { emails: 7, meanMs: 640, medianMs: 410, p95Ms: 1900 };
+
+export const sampleAccount: AccountStatus = {
+  accountId: 'main',
+  from: { name: 'Ann', localPart: 'ann', domain: 'example.com' },
+  hasMailbox: true,
+  isOwnedHere: true,
+  owner: IDS.thread,
+  warning: null,
+  sentCopies: {
+    areKept: true,
+    note: null,
+    pending: 2,
+    failed: 1,
+    lastError: { reason: 'over quota', at: sampleEmail.date },
+  },
+  lastAttemptAt: sampleEmail.date,
+  nextAttemptAt: sampleEmail.date,
+  lastError: { kind: 'connection', reason: 'the line is cut', at: sampleEmail.date },
+  mailboxes: [
+    {
+      path: 'INBOX',
+      specialUse: '\\Inbox',
+      lastSuccessAt: sampleEmail.date,
+      lagMs: 1499,
+      lastError: { reason: 'refused', at: sampleEmail.date },
+      leftAt: null,
+      counts: { messages: 9, recorded: 5, waiting: 3, quarantined: 1, expunged: 2 },
+    },
+  ],
+};
+
+export const sampleQuarantined: QuarantinedMessage = {
+  id: IDS.email,
+  accountId: 'main',
+  path: 'INBOX',
+  uidValidity: 4_294_967_295,
+  uid: 7,
+  subject: 'Pläne',
+  from: sampleEmail.from,
+  date: sampleEmail.date,
+  sizeBytes: 30_000_000,
+  reason: 'too large',
+  tries: 1,
+  firstSeenAt: sampleEmail.date,
+  quarantinedAt: sampleEmail.date,
+  nextTryAt: sampleEmail.date,
+};
+
+export const sampleUnsubscribe: Unsubscribe = {
+  id: '0198c0de-0000-7000-8000-00000000aaaa',
+  accountId: 'default',
+  list: 'newsletter',
+  address: 'ann@example.com',
+  emailId: '0198c0de-0000-7000-8000-00000000aaab',
+  unsubscribedAt: new Date('2026-03-01T12:00:00Z'),
+};
+
+export const sampleSuppression: Suppression = {
+  address: 'bob@example.org',
+  reason: 'hard_bounce',
+  since: new Date('2026-01-31T12:00:00.000Z'),
+  status: '5.1.1',
+  diagnostic: '550 5.1.1 No such user',
+  note: null,
+  emailId: IDS.email,
+  reportId: IDS.thread,
+};
+
+export const sampleRegistration: CustomerRegistration = {
+  name: 'Example GmbH',
+  companyId: null,
+  addresses: [
+    { address: 'ann@example.org', origin: 'registered', status: 'decides', otherCustomerIds: [] },
+    { address: 'bob@example.org', origin: 'learned', status: 'ambiguous', otherCustomerIds: [IDS.thread] },
+  ],
+  domains: [{ domain: '*.example.org', status: 'decides', otherCustomerIds: [] }],
+  isComplete: true,
+};
+
+export const sampleClaim: AmbiguousClaim = {
+  kind: 'address',
+  value: 'bob@example.org',
+  customerIds: [IDS.customer, IDS.thread],
+  customerCount: 2,
+  emailCount: 7,
+};
+
+export const sampleEventId = '0000512c00000001';
+export const sampleEvent: FeedEvent = {
+  position: Number.parseInt(sampleEventId, 16),
+  type: 'thread.created',
+  json:
+    `{"id":"${sampleEventId}","type":"thread.created","occurred_at":"2026-01-31T12:00:00.000Z","account_id":"main",` +
+    `"email_id":null,"thread_id":"${IDS.thread}","customer_id":null,"company_id":null,"historical":false,"author":null,"data":{}}`,
+};
+
+export const sampleWebhook: WebhookView = {
+  id: IDS.attachment,
+  createdAt: sampleEmail.date,
+  updatedAt: sampleEmail.date,
+  url: 'https://crm.example.com/hook',
+  description: '',
+  types: ['email.received'],
+  accountId: 'main',
+  customerId: null,
+  isHistorical: false,
+  payload: 'full',
+  maxInFlight: 1,
+  headerNames: ['Authorization'],
+  oldSecretUntil: null,
+  pause: { since: sampleEmail.date, reason: 'gone', detail: 'the answer was 410' },
+  position: sampleEvent.position,
+  beyond: {
+    delivered: [],
+    failed: [
+      { position: sampleEvent.position, attempts: 1, since: sampleEmail.date, dueAt: sampleEmail.date },
+    ],
+  },
+};
+
+export const sampleErasure: Erasure = {
+  id: '0197f0a0-0000-7000-8000-000000000077',
+  requestedAt: new Date('2026-01-31T12:00:00.000Z'),
+  requestedBy: 'secret 1',
+  customerId: null,
+  finishedAt: null,
+  erased: {
+    emails: 12,
+    files: 4,
+    drafts: 1,
+    customer_rules: 1,
+    suppressions: 0,
+    unsubscribes: 0,
+    quarantined: 0,
+    decisions: 0,
+    idempotency_keys: 0,
+    events: 31,
+    webhook_deliveries: 0,
+  },
+};
+
+export const sampleDelivery: Delivery = {
+  id: IDS.email,
+  eventId: sampleEventId,
+  type: 'email.received',
+  attempt: 1,
+  startedAt: sampleEmail.date,
+  durationMs: 12,
+  outcome: 'failed',
+  status: 410,
+  error: 'the answer was 410',
+  answer: '',
+};
+
+export const SAMPLE_KEY = `ewk_0123456789ab_${'s'.repeat(43)}`;
+export const sampleKey: StoredKey = {
+  id: '0123456789ab',
+  name: 'CRM',
+  rights: ['read', 'send'],
+  accounts: ['default'],
+  createdAt: sampleEmail.date,
+  createdBy: { kind: 'secret', number: 1 },
+  expiresAt: null,
+  lastUsedAt: null,
+  revokedAt: null,
+  oldSecretUntil: null,
+};
