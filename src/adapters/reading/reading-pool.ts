@@ -22,8 +22,13 @@ export interface ReadingPoolOptions extends ReadingLimits {
 
 /** How often processes are checked, in ms. */
 const LOOK_MS = 100;
-/** Questions that a process has at once: the one in hand, and one that waits. */
-const MAX_LOAD = 2;
+/** Questions that a process has at once: the one in hand, and those that wait behind it, so that many are answered in one go. */
+const MAX_LOAD = 8;
+/**
+ * How long questions wait without an end before another process is started beside a quick one, in ms. To start one and to have its code
+ * compiled takes as long as some hundred mails, and one reads faster than the service records.
+ */
+const BACKLOG_MS = 500;
 /** A process that had nothing to do for so long is ended, but for the last one, in ms. */
 const IDLE_MS = 30_000;
 /** Deaths that nothing explains, such as by the system for want of memory, before the mail is taken for the cause. */
@@ -62,6 +67,8 @@ class Pool implements ReadingPool {
   #restart: NodeJS.Timeout | null = null;
   #looking: NodeJS.Timeout | null = null;
   #lookedAt = 0;
+  /** Since when some questions have waited for a place in quick processes; null while none does. */
+  #backlogSince: number | null = null;
   #isClosed = false;
   #onEmpty: () => void = () => undefined;
 
@@ -105,7 +112,7 @@ class Pool implements ReadingPool {
   /** Hands out what waits, and starts what is missing. */
   #work(): void {
     while (this.#queue.length > 0) {
-      const process = this.#leastLoaded();
+      const process = this.#fullest();
       const [next] = this.#queue;
       if (process === null || next === undefined) break;
       this.#queue.shift();
@@ -115,11 +122,12 @@ class Pool implements ReadingPool {
     this.#looking ??= setInterval(() => this.#look(), LOOK_MS);
   }
 
-  #leastLoaded(): ReadingProcess | null {
+  /** Of those with room: one that is at work need not be woken, and one whose code is warm takes half as long. */
+  #fullest(): ReadingProcess | null {
     let best: ReadingProcess | null = null;
     for (const process of this.#processes) {
       if (!process.takesQuestions || process.isSlow || process.load >= MAX_LOAD) continue;
-      if (best === null || process.load < best.load) best = process;
+      if (best === null || process.load > best.load) best = process;
     }
     return best;
   }
@@ -129,7 +137,10 @@ class Pool implements ReadingPool {
     const all = [...this.#processes];
     const starting = all.filter(({ isReady }) => !isReady).length;
     const quick = starting + all.filter((one) => one.takesQuestions && !one.isSlow).length;
-    const isWanted = this.#queue.length > starting * MAX_LOAD;
+    const isBacklog = this.#queue.length > 0 && quick > 0 && starting === 0;
+    this.#backlogSince = isBacklog ? (this.#backlogSince ?? performance.now()) : null;
+    const isLate = this.#backlogSince !== null && performance.now() - this.#backlogSince > BACKLOG_MS;
+    const isWanted = this.#queue.length > 0 && (quick === 0 || isLate);
     if (!isWanted || quick >= processes || all.length >= 2 * processes) return;
     if (this.#restart !== null || this.#isClosed) return;
     this.#processes.add(

@@ -14,7 +14,7 @@ import {
   type Uid,
 } from './mailbox-ports.ts';
 import { mailboxesToRead } from './read-account.ts';
-import { readHeader } from '../reading/read-received.ts';
+import { readHeaders } from '../reading/read-received.ts';
 import type { MessageReader } from '../reading/reading-ports.ts';
 
 export interface AuditPorts {
@@ -194,7 +194,10 @@ async function readMessageIds(
   if (uids.length === 0) return result;
   const summaries: MessageSummary[] = [];
   for await (const summary of session.fetchSummaries(uids)) summaries.push(summary);
-  const headers = await Promise.all(summaries.map(({ header }) => readHeader(reader, header)));
+  const headers = await readHeaders(
+    reader,
+    summaries.map(({ header }) => header),
+  );
   for (const [index, { uid }] of summaries.entries()) {
     const messageId = headers[index]?.identity?.messageId;
     if (messageId !== undefined) result.set(uid, messageId);

@@ -24,7 +24,7 @@ import type { Limit } from '../base/limit.ts';
 import type { Content, Spool, SpoolFolder } from '../files/file-ports.ts';
 import type { Logger } from '../base/basics.ts';
 import { readRaw } from '../files/read-raw.ts';
-import { readHeader } from '../reading/read-received.ts';
+import { readHeaders } from '../reading/read-received.ts';
 import type { MessageReader } from '../reading/reading-ports.ts';
 
 export interface TakeMessagesPorts {
@@ -189,7 +189,10 @@ async function findRecorded(
   { mailbox, isSent }: TakeFrom,
   summaries: readonly MessageSummary[],
 ): Promise<ReadonlyMap<Uid, string>> {
-  const headers = await Promise.all(summaries.map(({ header }) => readHeader(reader, header)));
+  const headers = await readHeaders(
+    reader,
+    summaries.map(({ header }) => header),
+  );
   const asked = summaries.flatMap((summary, index): (ArrivedMessage & { uid: Uid })[] => {
     const identity = headers[index]?.identity ?? null;
     if (identity === null) return [];

@@ -4,7 +4,7 @@ import { silentLogger } from '../../../test/helpers/silent-logger.ts';
 import { ServiceError } from '../../core/errors.ts';
 import { identityOf } from '../../core/message/identity.ts';
 import type { Content } from '../files/file-ports.ts';
-import { readHeader, readReceived } from './read-received.ts';
+import { readHeader, readHeaders, readReceived } from './read-received.ts';
 import { READ_FAILURES, type MessageReader, type ReadFailure, type ReadingKind } from './reading-ports.ts';
 import { UnreadableMail } from './unreadable-mail.ts';
 
@@ -110,4 +110,35 @@ it('knows a header by its shortened fields when the whole cannot be read', async
   };
   expect(await readHeader(reader, header)).toEqual(whole);
   expect(asked).toEqual([false, true]);
+});
+
+describe('headers of several messages', () => {
+  const headerOf = (id: number) => Buffer.from(`Message-ID: <${id}@customer.test>\r\n\r\n`);
+  const idsOf = async (reader: MessageReader, headers: readonly Buffer[]) =>
+    (await readHeaders(reader, headers)).map(({ identity }) => identity?.messageId ?? null);
+
+  it('are read in their order, many in one question', async () => {
+    const ports = failing('crash', []);
+    const headers = Array.from({ length: 60 }, (_, id) => headerOf(id));
+    expect(await idsOf(ports.reader, headers)).toEqual(headers.map((_, id) => `${id}@customer.test`));
+    expect(ports.asked).toEqual(['headers', 'headers', 'headers']);
+    expect(await readHeaders(ports.reader, [])).toEqual([]);
+  });
+
+  it('are read one by one where one of them fails, so that it harms no other', async () => {
+    const poison = Buffer.from('Subject: poison\r\n\r\n');
+    const reader: MessageReader = {
+      async read(kind, what) {
+        const all = 'headers' in what ? what.headers : 'header' in what ? [what.header] : [];
+        return all.includes(poison)
+          ? { kind: 'failed', reason: 'deadline', detail: 'as told' }
+          : await directReader.read(kind, what);
+      },
+    };
+    expect(await idsOf(reader, [headerOf(1), poison, headerOf(2)])).toEqual([
+      '1@customer.test',
+      null,
+      '2@customer.test',
+    ]);
+  });
 });

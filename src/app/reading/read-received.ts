@@ -98,3 +98,27 @@ export async function readHeader(reader: MessageReader, header: Buffer): Promise
   const shortened = await reader.read('header', { header, isShortened: true });
   return shortened.kind === 'read' ? shortened.value : NOTHING;
 }
+
+/** Headers that are read in one question: each question has a way to another process and back, which costs as much as reading some. */
+const HEADERS_AT_ONCE = 25;
+
+/**
+ * Of several messages, in their order. One that fails is found by asking for each of its group alone, so that it harms no other. Throws as
+ * readHeader does.
+ */
+export async function readHeaders(
+  reader: MessageReader,
+  headers: readonly Buffer[],
+): Promise<readonly ReadHeader[]> {
+  const groups = Array.from({ length: Math.ceil(headers.length / HEADERS_AT_ONCE) }, (_, index) =>
+    headers.slice(index * HEADERS_AT_ONCE, (index + 1) * HEADERS_AT_ONCE),
+  );
+  const read = await Promise.all(
+    groups.map(async (group) => {
+      const together = await reader.read('headers', { headers: group });
+      if (together.kind === 'read') return together.value;
+      return await Promise.all(group.map((header) => readHeader(reader, header)));
+    }),
+  );
+  return read.flat();
+}

@@ -39,6 +39,11 @@ export interface Readings {
     readonly asked: { readonly header: Buffer; readonly isShortened: boolean };
     readonly given: ReadHeader;
   };
+  /** Several at once, in their order; when one fails, all do. See readHeaders. */
+  readonly headers: {
+    readonly asked: { readonly headers: readonly Buffer[] };
+    readonly given: readonly ReadHeader[];
+  };
   readonly html: { readonly asked: { readonly html: string }; readonly given: string };
   /** See sanitizeHtml; null for HTML that can't be made safe within its limits. */
   readonly safeHtml: {

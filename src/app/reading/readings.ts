@@ -21,6 +21,7 @@ type ReadLate = { readonly [K in LateKind]: () => Promise<Reading<K>> };
 export const READINGS: Read = {
   fields: ({ header }) => parse([shortenHeader(header)]),
   header: ({ header, isShortened }) => readHeader(isShortened ? shortenHeader(header) : header),
+  headers: ({ headers }) => headers.map(readHeader),
   html: ({ html }) => htmlToText(html),
   isCopy: ({ copy, sent }) => isRewrittenCopy(copy, sent),
   choice: ({ copy, candidates }) => chooseSent(copy, candidates)?.id ?? null,
