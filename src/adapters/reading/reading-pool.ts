@@ -150,7 +150,7 @@ class Pool implements ReadingPool {
           this.#work();
         },
         onAnswer: (_process, { id }, answer) => {
-          this.#settle(
+          this.#answer(
             id,
             answer.kind === 'read'
               ? { kind: 'read', value: answer.value }
@@ -163,7 +163,7 @@ class Pool implements ReadingPool {
     );
   }
 
-  #settle(id: number, result: ReadResult<unknown>): void {
+  #answer(id: number, result: ReadResult<unknown>): void {
     this.#open.get(id)?.resolve(result);
     this.#open.delete(id);
   }
@@ -182,7 +182,7 @@ class Pool implements ReadingPool {
       if (index === 0 && isFirstInHand) {
         waiting.deaths += 1;
         if (reason !== null || waiting.deaths >= MAX_DEATHS) {
-          this.#settle(id, { kind: 'failed', reason: reason ?? 'crash', detail });
+          this.#answer(id, { kind: 'failed', reason: reason ?? 'crash', detail });
           continue;
         }
       }

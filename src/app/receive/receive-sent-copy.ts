@@ -40,7 +40,7 @@ export async function receiveSentCopy(
   if (result.isDeleted) return toDeleted(result);
   const isKnown = result.kind === 'known';
   if (isKnown && !wasReceived(result)) return await receiveKnown(ports, arrival, result);
-  const answer = isKnown ? await turn(ports, arrival, files, result) : toReceived(result);
+  const answer = isKnown ? await becomeSent(ports, arrival, files, result) : toReceived(result);
   return (await findSentMeanwhile(ports, arrival, files)) ?? answer;
 }
 
@@ -80,7 +80,7 @@ async function findSentMeanwhile(
 }
 
 /** What was received under the identity of a Sent copy is the email that was sent: it says the same, or is made to say it. */
-async function turn(
+async function becomeSent(
   ports: SentCopyPorts,
   arrival: Arrival,
   { inputs }: ReadFiles,
