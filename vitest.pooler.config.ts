@@ -37,6 +37,8 @@ export default defineConfig({
       // They set what their sessions are to have, or vacuum, which no transaction can.
       'src/adapters/postgres/addresses/addresses.test.ts',
       'src/adapters/postgres/emails/{pages,filtered-emails,filter-pairs.long}.test.ts',
+      // It asks for plans that PostgreSQL 15 can't give yet.
+      'src/adapters/postgres/whole-tables.long.test.ts',
     ],
   },
 });
