@@ -47,6 +47,7 @@ it('does not take the next claim of an email for forgotten when the answer to gi
         begun += 1;
         return begun > 1 && database.begin(owner, ref, leaseMs);
       },
+      showSending: async (owner, refs) => database.showSending(owner, refs),
       async release(owner, ref, { evenBegun }) {
         released.push(ref);
         const isReleased = database.release(owner, ref, evenBegun);

@@ -43,6 +43,8 @@ export interface SendQueueLoop extends Loop {
 const RENEWALS_PER_LEASE = 3;
 /** A hand-over begins only while this share of its lease is left: some time passes until the first byte. */
 const LEASE_RESERVE = 0.1;
+/** A hand-over that has taken this long is shown as such; most are over long before, and need not be written down twice. */
+const SHOWN_AFTER_MS = 1_000;
 /** Claims in one statement at most; it bounds what a process that dies at once leaves behind. */
 const MAX_CLAIMS = 32;
 /**
@@ -74,6 +76,8 @@ interface AccountState extends QueueAccount {
 interface Run {
   readonly claim: Claim;
   readonly done: Promise<void>;
+  /** When its hand-over began, by `Timers.now`; null: not yet, or it is shown already. */
+  toShowSince: number | null;
 }
 
 type Ended = Extract<HandOverResult, { kind: 'ended' }>;
@@ -204,7 +208,7 @@ export function startSendQueue(ports: SendQueuePorts, options: SendQueueOptions)
   function begin(account: AccountState, claim: Claim): void {
     account.inHand += 1;
     held.begin(claim);
-    runs.set(claim.claimId, { claim, done: carryOut(account, claim) });
+    runs.set(claim.claimId, { claim, done: carryOut(account, claim), toShowSince: null });
   }
 
   async function turnOf(account: AccountState): Promise<void> {
@@ -230,6 +234,8 @@ export function startSendQueue(ports: SendQueuePorts, options: SendQueueOptions)
     if (status.stopping) return false;
     const leaseUntil = timers.now() + leaseMs;
     if (!(await queue.begin(owner, claim, leaseMs))) return false;
+    const own = runs.get(claim.claimId);
+    if (own !== undefined) own.toShowSince = timers.now();
     return !status.stopping && timers.now() < leaseUntil - leaseMs * LEASE_RESERVE;
   }
 
@@ -293,6 +299,7 @@ export function startSendQueue(ports: SendQueuePorts, options: SendQueueOptions)
   const heartbeat = startHeartbeat(ports, { leaseMs, timers }, runs, () => {
     claimsDue = true;
   });
+  const slowOnes = showSlow(ports, { leaseMs, timers }, runs);
   const settler = startJournalSettler(ports, wake, timers);
   const orphanLoop = startLoop({
     intervalMs: ORPHANS_INTERVAL_MS,
@@ -314,7 +321,7 @@ export function startSendQueue(ports: SendQueuePorts, options: SendQueueOptions)
       wake();
       return (stopped ??= worked
         .then(() => Promise.all([...runs.values()].map((run) => run.done)))
-        .then(() => Promise.all([heartbeat.stop(), orphanLoop.stop(), settler.stop()]))
+        .then(() => Promise.all([heartbeat.stop(), slowOnes.stop(), orphanLoop.stop(), settler.stop()]))
         // What was stored is still being removed from the journal.
         .then(() => held.idle()));
     },
@@ -340,6 +347,33 @@ function startHeartbeat(
         logger.warn({ emailId, attempt }, 'the process that was sending fell silent; the outcome is unknown');
       }
       onBeat();
+    },
+  });
+}
+
+/** Makes emails `sending` whose hand-over takes long. */
+function showSlow(
+  { queue, journal: { owner }, logger }: SendQueuePorts,
+  { leaseMs, timers }: Required<Pick<SendQueueOptions, 'leaseMs' | 'timers'>>,
+  runs: Runs,
+): Loop {
+  const afterMs = Math.min(SHOWN_AFTER_MS, leaseMs / RENEWALS_PER_LEASE);
+  return startLoop({
+    intervalMs: afterMs,
+    failure: 'sends whose hand-over takes long could not be shown as such',
+    logger,
+    timers,
+    async run() {
+      const before = timers.now() - afterMs;
+      const slow = [...runs.values()].filter(
+        ({ toShowSince }) => toShowSince !== null && toShowSince <= before,
+      );
+      if (slow.length === 0) return;
+      await queue.showSending(
+        owner,
+        slow.map(({ claim }) => claim),
+      );
+      for (const one of slow) one.toShowSince = null;
     },
   });
 }
