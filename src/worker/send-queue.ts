@@ -6,6 +6,7 @@ import { handOverClaim, type HandOverClaimPorts } from '../app/send/hand-over-cl
 import type { HandOverResult } from '../app/send/hand-over.ts';
 import type { Claim, SendQueue } from '../app/send/queue-ports.ts';
 import { giveBack, settleClaims } from '../app/send/settle-claims.ts';
+import type { TransportResult } from '../app/send/transport-ports.ts';
 import { isConnectionFailure } from '../app/send/store-outcome.ts';
 import type { RateLimit } from '../core/delivery/rate-window.ts';
 import { startJournalSettler } from './journal-settler.ts';
@@ -47,11 +48,10 @@ const LEASE_RESERVE = 0.1;
 const SHOWN_AFTER_MS = 1_000;
 /** Claims in one statement at most; it bounds what a process that dies at once leaves behind. */
 const MAX_CLAIMS = 32;
-/**
- * Claims in hand for each hand-over at the same time: those that wait have their turn without a statement of their own, and the
- * outcomes of those that had it are stored together.
- */
+/** Claims in hand for each hand-over at the same time: those that wait have their turn without a statement of their own. */
 const CLAIMS_PER_SLOT = 4;
+/** Answered claims whose outcomes are being stored, many of them together; beyond that the database is too slow for more. */
+const MAX_UNSTORED = 256;
 /** How often to look for sends that no process will ever claim; they have waited for days. */
 const ORPHANS_INTERVAL_MS = 10 * 60_000;
 /** A mail server that can't be reached is left alone for a while, twice as long each time. */
@@ -59,8 +59,10 @@ const PAUSE_MS = 500;
 const MAX_PAUSE_MS = 30_000;
 
 interface AccountState extends QueueAccount {
-  /** Claims that are not settled. */
+  /** Claims that the mail server has not answered. */
   inHand: number;
+  /** Claims that it has answered, and that are not settled. */
+  unstored: number;
   /** Of these, those that the mail server is to answer. */
   running: number;
   /** Each lets a claim in hand have its turn. */
@@ -79,8 +81,6 @@ interface Run {
   /** When its hand-over began, by `Timers.now`; null: not yet, or it is shown already. */
   toShowSince: number | null;
 }
-
-type Ended = Extract<HandOverResult, { kind: 'ended' }>;
 
 /** Runs by the ids of their claims. */
 type Runs = ReadonlyMap<string, Run>;
@@ -101,6 +101,7 @@ export function startSendQueue(ports: SendQueuePorts, options: SendQueueOptions)
   const accounts = options.accounts.map((account): AccountState => ({
     ...account,
     inHand: 0,
+    unstored: 0,
     running: 0,
     waiting: [],
     isEmpty: false,
@@ -184,7 +185,8 @@ export function startSendQueue(ports: SendQueuePorts, options: SendQueueOptions)
 
   /** Not before many are wanted: they share the statement. */
   function takesMore(account: AccountState): boolean {
-    const { waiting, slots, isEmpty, pausedUntil } = account;
+    const { waiting, slots, unstored, isEmpty, pausedUntil } = account;
+    if (unstored >= MAX_UNSTORED) return false;
     const least = isLimited(account) ? 1 : Math.min(slots, MAX_CLAIMS);
     return wantedBy(account) >= least && waiting.length < slots && !isEmpty && pausedUntil <= timers.now();
   }
@@ -242,16 +244,22 @@ export function startSendQueue(ports: SendQueuePorts, options: SendQueueOptions)
   async function carryOut(account: AccountState, claim: Claim): Promise<void> {
     await turnOf(account);
     let hasTurn = true;
-    const onAnswered = () => {
-      if (hasTurn) endTurn(account);
+    const endOwnTurn = (result?: TransportResult) => {
+      if (!hasTurn) return;
       hasTurn = false;
+      // Before others are claimed: those would be given up.
+      if (result !== undefined) note(account, result);
+      account.inHand -= 1;
+      account.unstored += 1;
+      endTurn(account);
+      if (takesMore(account)) goOn();
     };
     try {
       const result = mayTry(account)
-        ? await handOverClaim(ports, claim, { mayBegin: () => mayBegin(claim), onAnswered })
+        ? await handOverClaim(ports, claim, { mayBegin: () => mayBegin(claim), onAnswered: endOwnTurn })
         : giveUpUntried(claim);
       if (result.kind === 'given_up') await giveUp(account, claim);
-      else note(account, result);
+      else endOwnTurn(result.result);
     } catch (err) {
       // A full disk, for instance: nothing was handed over, or the journal has the attempt.
       held.end(claim);
@@ -260,8 +268,8 @@ export function startSendQueue(ports: SendQueuePorts, options: SendQueueOptions)
       logger.error({ err, emailId: claim.emailId }, 'a hand-over failed');
     }
     runs.delete(claim.claimId);
-    account.inHand -= 1;
-    onAnswered();
+    endOwnTurn();
+    account.unstored -= 1;
     if (claimsDue || takesMore(account)) goOn();
   }
 
@@ -283,8 +291,7 @@ export function startSendQueue(ports: SendQueuePorts, options: SendQueueOptions)
     }
   }
 
-  function note(account: AccountState, { result, storageError }: Ended): void {
-    if (storageError !== null) return;
+  function note(account: AccountState, result: TransportResult): void {
     if (isConnectionFailure(result)) pause(account);
     else account.failures = 0;
   }

@@ -34,8 +34,8 @@ interface Settlement {
 
 /** Attempts in one statement at most. */
 const MAX_BATCH = 64;
-/** No caller waits for the outcome of a queued send, and a statement costs nearly the same for one as for ten. */
-const GATHER_MS = 10;
+/** No caller waits for the outcome of a queued send, and a statement costs nearly the same for one as for thirty. */
+const GATHER_MS = 40;
 
 /** Returns the function that stores one attempt; see `SendQueue.settle`. */
 export function createSettling(pool: Pool): (settlement: Settlement) => Promise<RecordedSend> {
