@@ -877,10 +877,9 @@ create table send_queue (
   constraint send_queue_lane_check CHECK (((length(lane) >= 1) AND (length(lane) <= 64))),
   constraint send_queue_priority_check CHECK (((priority >= 0) AND (priority <= 2))),
   constraint send_queue_version_check CHECK ((version > 0))
-);
+) with (fillfactor=60);
 CREATE INDEX send_queue_due ON send_queue (account_id, priority, due_at) WHERE (owner IS NULL);
 CREATE INDEX send_queue_lane ON send_queue (account_id, priority, lane, due_at, email_id) WHERE (owner IS NULL);
-CREATE INDEX send_queue_lease ON send_queue (lease_until) WHERE (lease_until IS NOT NULL);
 CREATE INDEX send_queue_owner ON send_queue (owner) WHERE (owner IS NOT NULL);
 
 create table send_windows (

@@ -2,8 +2,11 @@
 import { expect, it } from 'vitest';
 import type { BlobStore } from '../app/files/file-ports.ts';
 import type { ClaimRef } from '../app/send/claim.ts';
+import type { Journal } from '../app/send/journal-ports.ts';
+import type { SendQueue } from '../app/send/queue-ports.ts';
 import { createHeldClaims } from '../app/send/held-claims.ts';
 import { createSettling } from '../app/send/settling.ts';
+import type { Transport } from '../app/send/transport-ports.ts';
 import { createMemoryJournal, type Disk } from '../../test/helpers/memory-journal.ts';
 import { silentLogger } from '../../test/helpers/silent-logger.ts';
 import { waitUntil } from '../../test/helpers/wait-until.ts';
@@ -18,17 +21,20 @@ function createGate() {
   return { opened, open };
 }
 
-it('does not take the next claim of an email for forgotten when the answer to giving back the first one is late', async () => {
-  const database = new QueueDatabase(() => performance.now());
-  database.enqueue('a');
-  const disk: Disk = new Map();
-  const [releaseAnswered, secondPrepared] = [createGate(), createGate()];
-  const released: ClaimRef[] = [];
-  let handedOver = 0;
-  let begun = 0;
-  let looks = 0;
+const RATE = { perMinute: null, perDay: null };
+
+/** Over the model of the database; every hand-over is accepted, unless `changes` say otherwise. */
+function createPorts(
+  database: QueueDatabase,
+  disk: Disk,
+  changes: {
+    readonly queue?: Partial<SendQueue>;
+    readonly journal?: (journal: Journal) => Journal;
+    readonly send?: Transport['send'];
+  },
+): SendQueuePorts {
   const journal = createMemoryJournal('one', disk, async (_label, effect) => effect());
-  const ports: SendQueuePorts = {
+  return {
     queue: {
       dueAccounts: async () => database.dueAccounts(),
       claim: async ({ owner, limit, leaseMs, afterLane }) => ({
@@ -43,20 +49,10 @@ it('does not take the next claim of an email for forgotten when the answer to gi
         lastLane: afterLane,
       }),
       renew: async (owner, refs, leaseMs) => database.renew(owner, refs, leaseMs),
-      async begin(owner, ref, leaseMs) {
-        begun += 1;
-        return begun > 1 && database.begin(owner, ref, leaseMs);
-      },
-      async release(owner, ref, { evenBegun }) {
-        released.push(ref);
-        const isReleased = database.release(owner, ref, evenBegun);
-        if (ref.claimId === 'claim-1') await releaseAnswered.opened;
-        return isReleased;
-      },
-      async claimsOf(owner) {
-        looks += 1;
-        return database.claimsOf(owner);
-      },
+      begin: async (owner, ref, leaseMs) => database.begin(owner, ref, leaseMs),
+      showSending: async (owner, refs) => database.showSending(owner, refs),
+      release: async (owner, ref, { evenBegun }) => database.release(owner, ref, evenBegun),
+      claimsOf: async (owner) => database.claimsOf(owner),
       expire: async (owner) => database.expire(owner),
       async settle(owner, ended, decide) {
         database.settle(owner, ended, decide);
@@ -64,14 +60,9 @@ it('does not take the next claim of an email for forgotten when the answer to gi
       },
       giveUpOrphans: async () => 0,
       takeRoom: async () => 0,
+      ...changes.queue,
     },
-    journal: {
-      ...journal,
-      async prepare(attempt, folder) {
-        if (attempt.claimId === 'claim-2') await secondPrepared.opened;
-        await journal.prepare(attempt, folder);
-      },
-    },
+    journal: changes.journal?.(journal) ?? journal,
     held: createHeldClaims(),
     settling: createSettling(),
     store: { recordOutbound: () => Promise.reject(new Error('unused')) },
@@ -87,21 +78,60 @@ it('does not take the next claim of an email for forgotten when the answer to gi
       }),
     },
     transportOf: () => ({
-      async send(envelope, _raw, beforeFirstByte) {
-        await beforeFirstByte?.();
-        handedOver += 1;
-        const recipients = envelope.rcptTo.map(
-          (address) => ({ address, state: 'accepted', reply: null }) as const,
-        );
-        return { kind: 'accepted', recipients, reply: null, detail: 'ok', relayMessageId: null };
-      },
+      send: changes.send ?? takeAll,
       verify: async () => {},
       close: async () => {},
     }),
     logger: silentLogger,
   };
-  const rate = { perMinute: null, perDay: null };
-  const accounts = [{ id: 'default', slots: 2, rate }];
+}
+
+const takeAll: Transport['send'] = async ({ rcptTo }, _raw, beforeFirstByte) => {
+  await beforeFirstByte?.();
+  const recipients = rcptTo.map((address) => ({ address, state: 'accepted', reply: null }) as const);
+  return { kind: 'accepted', recipients, reply: null, detail: 'ok', relayMessageId: null };
+};
+
+it('does not take the next claim of an email for forgotten when the answer to giving back the first one is late', async () => {
+  const database = new QueueDatabase(() => performance.now());
+  database.enqueue('a');
+  const disk: Disk = new Map();
+  const [releaseAnswered, secondPrepared] = [createGate(), createGate()];
+  const released: ClaimRef[] = [];
+  let handedOver = 0;
+  let begun = 0;
+  let looks = 0;
+  const ports = createPorts(database, disk, {
+    queue: {
+      async begin(owner, ref, leaseMs) {
+        begun += 1;
+        return begun > 1 && database.begin(owner, ref, leaseMs);
+      },
+      async release(owner, ref, { evenBegun }) {
+        released.push(ref);
+        const isReleased = database.release(owner, ref, evenBegun);
+        if (ref.claimId === 'claim-1') await releaseAnswered.opened;
+        return isReleased;
+      },
+      async claimsOf(owner) {
+        looks += 1;
+        return database.claimsOf(owner);
+      },
+    },
+    journal: (journal) => ({
+      ...journal,
+      async prepare(attempt, folder) {
+        if (attempt.claimId === 'claim-2') await secondPrepared.opened;
+        await journal.prepare(attempt, folder);
+      },
+    }),
+    async send(envelope, raw, beforeFirstByte) {
+      const result = await takeAll(envelope, raw, beforeFirstByte);
+      handedOver += 1;
+      return result;
+    },
+  });
+  const accounts = [{ id: 'default', slots: 2, rate: RATE }];
   const loop = startSendQueue(ports, { accounts, leaseMs: LEASE_MS, pollMs: 5 });
 
   await waitUntil('the email is claimed again', () => database.claimsOf('one')[0]?.claimId === 'claim-2');
@@ -113,4 +143,79 @@ it('does not take the next claim of an email for forgotten when the answer to gi
   await loop.stop();
   expect(released.map(({ claimId }) => claimId)).toEqual(['claim-1']);
   expect(handedOver).toBe(1);
+});
+
+/** Emails of one account with one hand-over at a time, so four claims in hand. */
+function runOne(database: QueueDatabase, changes: Parameters<typeof createPorts>[2]) {
+  for (let index = 0; index < 50; index += 1) database.enqueue(`email-${index}`);
+  const accounts = [{ id: 'default', slots: 1, rate: RATE }];
+  return startSendQueue(createPorts(database, new Map(), changes), {
+    accounts,
+    leaseMs: 60_000,
+    pollMs: 60_000,
+  });
+}
+
+it('goes on while outcomes are being stored, up to a bound', async () => {
+  const database = new QueueDatabase(() => performance.now());
+  const stored = createGate();
+  let handedOver = 0;
+  const loop = runOne(database, {
+    queue: {
+      async settle(owner, ended, decide) {
+        await stored.opened;
+        database.settle(owner, ended, decide);
+        return { cameBack: false, orphans: [] };
+      },
+    },
+    async send(...handOver) {
+      handedOver += 1;
+      return takeAll(...handOver);
+    },
+  });
+  await waitUntil('all are handed over', () => handedOver === 50);
+  expect([...database.emails.values()].every(({ state }) => state === 'queued')).toBe(true);
+  stored.open();
+  await waitUntil('all are sent', () => [...database.emails.values()].every(({ state }) => state === 'sent'));
+  await loop.stop();
+});
+
+it('claims nothing more for a server that can not be reached, even before that is stored', async () => {
+  const database = new QueueDatabase(() => performance.now());
+  const stored = createGate();
+  let claimed = 0;
+  let failed = 0;
+  const loop = runOne(database, {
+    queue: {
+      async begin(owner, ref, leaseMs) {
+        claimed = Math.max(claimed, database.claimsOf(owner).length);
+        return database.begin(owner, ref, leaseMs);
+      },
+      async settle(owner, ended, decide) {
+        await stored.opened;
+        claimed = Math.max(claimed, database.claimsOf(owner).length);
+        database.settle(owner, ended, decide);
+        return { cameBack: false, orphans: [] };
+      },
+    },
+    async send({ rcptTo }, _raw, beforeFirstByte) {
+      await beforeFirstByte?.();
+      failed += 1;
+      const recipients = rcptTo.map((address) => ({ address, state: 'deferred', reply: null }) as const);
+      return {
+        kind: 'refused',
+        temporary: true,
+        recipients,
+        reply: null,
+        detail: 'no connection',
+        relayMessageId: null,
+      };
+    },
+  });
+  await waitUntil('the others are given back', () => failed > 0 && database.claimsOf('one').length === 1);
+  // Long enough for the loop to have claimed again.
+  for (let turn = 0; turn < 100; turn += 1) await new Promise((resolve) => setImmediate(resolve));
+  stored.open();
+  await loop.stop();
+  expect({ failed, claimed }).toEqual({ failed: 1, claimed: 4 });
 });

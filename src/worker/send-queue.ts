@@ -6,6 +6,7 @@ import { handOverClaim, type HandOverClaimPorts } from '../app/send/hand-over-cl
 import type { HandOverResult } from '../app/send/hand-over.ts';
 import type { Claim, SendQueue } from '../app/send/queue-ports.ts';
 import { giveBack, settleClaims } from '../app/send/settle-claims.ts';
+import type { TransportResult } from '../app/send/transport-ports.ts';
 import { isConnectionFailure } from '../app/send/store-outcome.ts';
 import type { RateLimit } from '../core/delivery/rate-window.ts';
 import { startJournalSettler } from './journal-settler.ts';
@@ -43,13 +44,14 @@ export interface SendQueueLoop extends Loop {
 const RENEWALS_PER_LEASE = 3;
 /** A hand-over begins only while this share of its lease is left: some time passes until the first byte. */
 const LEASE_RESERVE = 0.1;
+/** A hand-over that has taken this long is shown as such; most are over long before, and need not be written down twice. */
+const SHOWN_AFTER_MS = 1_000;
 /** Claims in one statement at most; it bounds what a process that dies at once leaves behind. */
 const MAX_CLAIMS = 32;
-/**
- * Claims in hand for each hand-over at the same time: those that wait have their turn without a statement of their own, and the
- * outcomes of those that had it are stored together.
- */
+/** Claims in hand for each hand-over at the same time: those that wait have their turn without a statement of their own. */
 const CLAIMS_PER_SLOT = 4;
+/** Answered claims whose outcomes are being stored, many of them together; beyond that the database is too slow for more. */
+const MAX_UNSTORED = 256;
 /** How often to look for sends that no process will ever claim; they have waited for days. */
 const ORPHANS_INTERVAL_MS = 10 * 60_000;
 /** A mail server that can't be reached is left alone for a while, twice as long each time. */
@@ -57,8 +59,10 @@ const PAUSE_MS = 500;
 const MAX_PAUSE_MS = 30_000;
 
 interface AccountState extends QueueAccount {
-  /** Claims that are not settled. */
+  /** Claims that the mail server has not answered. */
   inHand: number;
+  /** Claims that it has answered, and that are not settled. */
+  unstored: number;
   /** Of these, those that the mail server is to answer. */
   running: number;
   /** Each lets a claim in hand have its turn. */
@@ -74,9 +78,9 @@ interface AccountState extends QueueAccount {
 interface Run {
   readonly claim: Claim;
   readonly done: Promise<void>;
+  /** When its hand-over began, by `Timers.now`; null: not yet, or it is shown already. */
+  toShowSince: number | null;
 }
-
-type Ended = Extract<HandOverResult, { kind: 'ended' }>;
 
 /** Runs by the ids of their claims. */
 type Runs = ReadonlyMap<string, Run>;
@@ -97,6 +101,7 @@ export function startSendQueue(ports: SendQueuePorts, options: SendQueueOptions)
   const accounts = options.accounts.map((account): AccountState => ({
     ...account,
     inHand: 0,
+    unstored: 0,
     running: 0,
     waiting: [],
     isEmpty: false,
@@ -180,7 +185,8 @@ export function startSendQueue(ports: SendQueuePorts, options: SendQueueOptions)
 
   /** Not before many are wanted: they share the statement. */
   function takesMore(account: AccountState): boolean {
-    const { waiting, slots, isEmpty, pausedUntil } = account;
+    const { waiting, slots, unstored, isEmpty, pausedUntil } = account;
+    if (unstored >= MAX_UNSTORED) return false;
     const least = isLimited(account) ? 1 : Math.min(slots, MAX_CLAIMS);
     return wantedBy(account) >= least && waiting.length < slots && !isEmpty && pausedUntil <= timers.now();
   }
@@ -204,7 +210,7 @@ export function startSendQueue(ports: SendQueuePorts, options: SendQueueOptions)
   function begin(account: AccountState, claim: Claim): void {
     account.inHand += 1;
     held.begin(claim);
-    runs.set(claim.claimId, { claim, done: carryOut(account, claim) });
+    runs.set(claim.claimId, { claim, done: carryOut(account, claim), toShowSince: null });
   }
 
   async function turnOf(account: AccountState): Promise<void> {
@@ -230,22 +236,30 @@ export function startSendQueue(ports: SendQueuePorts, options: SendQueueOptions)
     if (status.stopping) return false;
     const leaseUntil = timers.now() + leaseMs;
     if (!(await queue.begin(owner, claim, leaseMs))) return false;
+    const own = runs.get(claim.claimId);
+    if (own !== undefined) own.toShowSince = timers.now();
     return !status.stopping && timers.now() < leaseUntil - leaseMs * LEASE_RESERVE;
   }
 
   async function carryOut(account: AccountState, claim: Claim): Promise<void> {
     await turnOf(account);
     let hasTurn = true;
-    const onAnswered = () => {
-      if (hasTurn) endTurn(account);
+    const endOwnTurn = (result?: TransportResult) => {
+      if (!hasTurn) return;
       hasTurn = false;
+      // Before others are claimed: those would be given up.
+      if (result !== undefined) note(account, result);
+      account.inHand -= 1;
+      account.unstored += 1;
+      endTurn(account);
+      if (takesMore(account)) goOn();
     };
     try {
       const result = mayTry(account)
-        ? await handOverClaim(ports, claim, { mayBegin: () => mayBegin(claim), onAnswered })
+        ? await handOverClaim(ports, claim, { mayBegin: () => mayBegin(claim), onAnswered: endOwnTurn })
         : giveUpUntried(claim);
       if (result.kind === 'given_up') await giveUp(account, claim);
-      else note(account, result);
+      else endOwnTurn(result.result);
     } catch (err) {
       // A full disk, for instance: nothing was handed over, or the journal has the attempt.
       held.end(claim);
@@ -254,8 +268,8 @@ export function startSendQueue(ports: SendQueuePorts, options: SendQueueOptions)
       logger.error({ err, emailId: claim.emailId }, 'a hand-over failed');
     }
     runs.delete(claim.claimId);
-    account.inHand -= 1;
-    onAnswered();
+    endOwnTurn();
+    account.unstored -= 1;
     if (claimsDue || takesMore(account)) goOn();
   }
 
@@ -277,8 +291,7 @@ export function startSendQueue(ports: SendQueuePorts, options: SendQueueOptions)
     }
   }
 
-  function note(account: AccountState, { result, storageError }: Ended): void {
-    if (storageError !== null) return;
+  function note(account: AccountState, result: TransportResult): void {
     if (isConnectionFailure(result)) pause(account);
     else account.failures = 0;
   }
@@ -293,6 +306,7 @@ export function startSendQueue(ports: SendQueuePorts, options: SendQueueOptions)
   const heartbeat = startHeartbeat(ports, { leaseMs, timers }, runs, () => {
     claimsDue = true;
   });
+  const slowOnes = showSlow(ports, { leaseMs, timers }, runs);
   const settler = startJournalSettler(ports, wake, timers);
   const orphanLoop = startLoop({
     intervalMs: ORPHANS_INTERVAL_MS,
@@ -314,7 +328,7 @@ export function startSendQueue(ports: SendQueuePorts, options: SendQueueOptions)
       wake();
       return (stopped ??= worked
         .then(() => Promise.all([...runs.values()].map((run) => run.done)))
-        .then(() => Promise.all([heartbeat.stop(), orphanLoop.stop(), settler.stop()]))
+        .then(() => Promise.all([heartbeat.stop(), slowOnes.stop(), orphanLoop.stop(), settler.stop()]))
         // What was stored is still being removed from the journal.
         .then(() => held.idle()));
     },
@@ -340,6 +354,33 @@ function startHeartbeat(
         logger.warn({ emailId, attempt }, 'the process that was sending fell silent; the outcome is unknown');
       }
       onBeat();
+    },
+  });
+}
+
+/** Makes emails `sending` whose hand-over takes long. */
+function showSlow(
+  { queue, journal: { owner }, logger }: SendQueuePorts,
+  { leaseMs, timers }: Required<Pick<SendQueueOptions, 'leaseMs' | 'timers'>>,
+  runs: Runs,
+): Loop {
+  const afterMs = Math.min(SHOWN_AFTER_MS, leaseMs / RENEWALS_PER_LEASE);
+  return startLoop({
+    intervalMs: afterMs,
+    failure: 'sends whose hand-over takes long could not be shown as such',
+    logger,
+    timers,
+    async run() {
+      const before = timers.now() - afterMs;
+      const slow = [...runs.values()].filter(
+        ({ toShowSince }) => toShowSince !== null && toShowSince <= before,
+      );
+      if (slow.length === 0) return;
+      await queue.showSending(
+        owner,
+        slow.map(({ claim }) => claim),
+      );
+      for (const one of slow) one.toShowSince = null;
     },
   });
 }

@@ -70,7 +70,6 @@ export class QueueDatabase {
       const claimId = `claim-${this.#claims}`;
       row.attempts += 1;
       Object.assign(row, { owner, claimId, leaseUntil: this.#now() + leaseMs, isBegun: false });
-      email.state = 'sending';
       return { emailId: email.id, claimId, attempt: row.attempts, isOpen: isOpen(email.delivery) };
     });
   }
@@ -85,6 +84,12 @@ export class QueueDatabase {
     standing.row.isBegun = true;
     standing.row.leaseUntil = this.#now() + leaseMs;
     return true;
+  }
+
+  showSending(owner: string, refs: readonly ModelRef[]): void {
+    for (const { email, row } of this.#standing(owner, refs)) {
+      if (row.isBegun && (email.state === 'queued' || email.state === 'deferred')) email.state = 'sending';
+    }
   }
 
   release(owner: string, ref: ModelRef, evenBegun: boolean): boolean {
@@ -111,12 +116,7 @@ export class QueueDatabase {
     const silent = [...this.#rows()].filter(
       ({ row }) => row.leaseUntil !== null && row.leaseUntil < this.#now() && row.owner !== owner,
     );
-    for (const { email, row } of silent.filter((one) => !one.row.isBegun)) {
-      if (email.state === 'sending') {
-        email.state = [...email.attempts.keys()].some((number) => number < row.attempts)
-          ? 'deferred'
-          : 'queued';
-      }
+    for (const { row } of silent.filter((one) => !one.row.isBegun)) {
       Object.assign(row, FREE);
       row.attempts -= 1;
     }
@@ -126,7 +126,7 @@ export class QueueDatabase {
         row.leaseUntil = null;
         if (!email.attempts.has(row.attempts)) email.attempts.set(row.attempts, 'unknown');
         if (isOpen(email.delivery)) email.delivery = 'unknown';
-        if (email.state === 'sending') email.state = 'unknown';
+        if (UNSETTLED.has(email.state)) email.state = 'unknown';
         return { emailId: email.id, claimId: row.claimId!, attempt: row.attempts };
       });
   }
@@ -210,6 +210,8 @@ export class QueueDatabase {
     return new Date(this.#now() + GIVE_UP_MS);
   }
 }
+
+const UNSETTLED: ReadonlySet<EmailState> = new Set<EmailState>(['queued', 'sending', 'deferred']);
 
 const FREE = { owner: null, claimId: null, leaseUntil: null, isBegun: false } as const;
 

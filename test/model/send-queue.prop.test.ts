@@ -135,6 +135,7 @@ class QueueWorld {
         })),
       renew: (owner, refs, leaseMs) => process.call('renew', () => database.renew(owner, refs, leaseMs)),
       begin: (owner, ref, leaseMs) => process.call('begin', () => database.begin(owner, ref, leaseMs)),
+      showSending: (owner, refs) => process.call('show', () => database.showSending(owner, refs)),
       release: (owner, ref, { evenBegun }) =>
         process.call('release', () => database.release(owner, ref, evenBegun)),
       claimsOf: (owner) => process.call('claims', () => database.claimsOf(owner)),

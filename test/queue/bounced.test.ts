@@ -71,8 +71,10 @@ describe.each([
     });
     expect(claims).toMatchObject([{ emailId, envelope: { rcptTo: ['ann@example.org'] }, suppressed: [] }]);
     await bounce(emailId);
-    expect((await node.read(emailId)).state).toBe('sending');
     const attempt = claims[0]!;
+    await node.queue.begin(node.owner, attempt, 60_000);
+    await node.queue.showSending(node.owner, [attempt]);
+    expect((await node.read(emailId)).state).toBe('sending');
     await node.queue.settle(
       node.owner,
       {

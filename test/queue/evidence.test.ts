@@ -112,7 +112,7 @@ describe('a process that starts again', () => {
   it('gives back a claim that it never handed over, which then goes out', async () => {
     const node = await start({ work: false });
     const { id, sent } = await claimOne(node);
-    expect((await node.read(id)).state).toBe('sending');
+    await expect(node.cancelSend(id)).rejects.toMatchObject({ code: 'not_cancellable' });
     node.start();
     await waitForState(node, id, 'sent');
     expect(sent()).toBe(1);

@@ -47,7 +47,7 @@ export interface HandOverOptions {
   /** Adds to the result of the mail server what it does not know. */
   readonly complete?: (result: TransportResult) => TransportResult;
   /** Called when the mail server has answered, before the outcome is stored. */
-  readonly onAnswered?: () => void;
+  readonly onAnswered?: (result: TransportResult) => void;
 }
 
 /** Throws what the journal throws when it can't take the attempt; then nothing was handed over. */
@@ -82,7 +82,7 @@ export async function handOver(
   }
   const ended = { ...attempt, endedAt: ports.clock(), result: complete(result) };
   const stored = endHandOver(ports, ended);
-  onAnswered?.();
+  onAnswered?.(ended.result);
   return await stored;
 }
 

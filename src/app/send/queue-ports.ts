@@ -67,6 +67,8 @@ export interface SendQueue {
    * owner has lost it, or it was taken for lost; then nothing may be handed over. May be repeated.
    */
   begin(owner: string, ref: ClaimRef, leaseMs: number): Promise<boolean>;
+  /** Makes emails `sending` whose hand-over, begun with these claims, is still under way. */
+  showSending(owner: string, refs: readonly ClaimRef[]): Promise<void>;
   /**
    * Stores the outcome of an attempt, whole or not at all; a repeat changes nothing. When this owner has lost
    * the claim, only facts are stored: the attempt, and recipients that were accepted. After it, the Message-ID that

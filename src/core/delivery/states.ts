@@ -3,9 +3,9 @@
  *
  * A synchronous send is carried out before anything is recorded, so its first recorded state is already an outcome:
  * `sent`, `deferred` (some recipients got it, others were put off), `failed` or `unknown`. A send for the queue begins as
- * `queued`: nothing was handed over yet. A process that claims it makes it `sending`; the hand-over makes that
- * `sent`, `deferred` (retried automatically), `failed` or `unknown`. `deferred` becomes `sending` again at its next
- * attempt.
+ * `queued`: nothing was handed over yet. The hand-over makes it `sent`, `deferred` (retried automatically), `failed` or
+ * `unknown`, and so does the next one with a `deferred` email. Which process has an email is written in its row of the queue,
+ * not in its state; what a process has, no operator can change. `sending` only shows a hand-over that takes longer than a moment.
  *
  * `unknown`: the message may or may not have been taken. Either the connection broke after its end, or the
  * process that was sending fell silent. It never ends by an automatic retry. Three things end it: evidence
@@ -16,7 +16,7 @@
  * had it. `retry` makes `failed`, `cancelled` and `unknown` into `queued`, for the recipients that were not accepted;
  * a `deferred` one is only brought forward. `sent` is final.
  *
- * Every change is conditional on the state it starts from, so that of two operators or processes one wins. That a
+ * Every change is conditional on the state it starts from, and on the row of the queue, so that of two operators or processes one wins. That a
  * recipient was accepted is a fact and never taken back; an acceptance that becomes known late, after `unknown`, wins
  * over what was assumed meanwhile. An email is `sent` when no recipient is open and at least one was accepted, and
  * `failed` when none was. An inbound email is `received`.

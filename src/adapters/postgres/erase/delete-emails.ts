@@ -17,6 +17,7 @@ import { toMessageId } from '../emails/rows.ts';
 import { deleteThread, readClusters, type ThreadRow } from '../emails/thread-rows.ts';
 import { deleteEmails as deleteRows } from '../emails/write-emails.ts';
 import { forgetOutcomes } from '../send/idempotency-keys.ts';
+import { isClaimed } from '../send/queue-rows.ts';
 import { carryOut, weighThreads } from '../threads/arrange-threads.ts';
 import { lockLinks } from '../threads/link-thread.ts';
 import { forgetLabels, hideLabels, keepBonds } from '../threads/freeze-threads.ts';
@@ -59,6 +60,8 @@ export async function deleteEmails(
     await hideLabels(trx, accountId, hidden);
   }
   await lockSummariesOf(trx, ids);
+  // A claim that comes before this is seen below; one after it finds its row gone, or waits for what becomes of the email.
+  await run(trx, LOCK_QUEUE_ROWS, { ids });
   const emails = await run(trx, LOCK_EMAILS, { ids });
   // It was moved before its thread was locked.
   if (emails.some((email) => !threadIds.includes(email.thread_id))) throw new LinkConflict();
@@ -161,12 +164,22 @@ const FIND_EMAILS = statement(
   from emails where id = any ($ids::uuid[])`,
 ).narrow<{ teaches: boolean }>();
 
+const LOCK_QUEUE_ROWS = statement(
+  'lock-queue-rows-to-delete',
+  'select from send_queue where email_id = any ($ids::uuid[]) order by email_id for update',
+);
+
 const LOCK_EMAILS = statement(
   'lock-emails-to-delete',
-  `select id, account_id, thread_id, state, message_id, relay_message_id, identity_key, date, subject, from_address,
-    to_addresses, cc_addresses
-  from emails where id = any ($ids::uuid[]) order by id for update`,
-).narrow<{ from_address: AddressView; to_addresses: AddressView[]; cc_addresses: AddressView[] }>();
+  `select id, account_id, thread_id, state, ${isClaimed('e')} as is_claimed, message_id, relay_message_id, identity_key,
+    date, subject, from_address, to_addresses, cc_addresses
+  from emails e where id = any ($ids::uuid[]) order by id for update`,
+).narrow<{
+  is_claimed: boolean;
+  from_address: AddressView;
+  to_addresses: AddressView[];
+  cc_addresses: AddressView[];
+}>();
 
 const THREADS_LEFT = statement(
   'threads-that-are-left',

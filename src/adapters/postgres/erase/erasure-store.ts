@@ -8,7 +8,6 @@ import {
   type Erasure,
   type ErasureStore,
 } from '../../../app/erase/erasure-ports.ts';
-import type { EmailState } from '../../../core/delivery/states.ts';
 import { addressPattern } from '../../../core/erase/address-pattern.ts';
 import { eraseRules } from '../customers/customer-rules.ts';
 import { inLinkingTransaction } from '../db/linking-transaction.ts';
@@ -18,6 +17,7 @@ import { rememberErased } from '../emails/deleted-emails.ts';
 import { areNumbered, markOfInbox, REDACTED, redactEvents } from '../events/redact-events.ts';
 import { eraseQuarantined } from '../mailboxes/erase-quarantined.ts';
 import { forgetKeysNaming } from '../send/idempotency-keys.ts';
+import { isClaimed } from '../send/queue-rows.ts';
 import { eraseSuppressions } from '../send/suppressions.ts';
 import { eraseUnsubscribes } from '../unsubscribes/unsubscribes.ts';
 import { forgetReasonsNaming } from '../threads/thread-decisions.ts';
@@ -34,7 +34,7 @@ const DELETED = 50;
 type Counts = Partial<Record<ErasedKind, number>>;
 
 /** What an erasure waits for; everything else is deleted in whatever state it is, and so is not sent any more. */
-const isNotBeingSent = ({ state }: { readonly state: EmailState }): boolean => state !== 'sending';
+const isNotBeingSent = ({ is_claimed }: { readonly is_claimed: boolean }): boolean => !is_claimed;
 
 /** @param patient for statements that take as long as there are events */
 export function createErasureStore(pool: Pool, patient: Pool): ErasureStore {
@@ -231,7 +231,7 @@ const FIND_EMAILS = statement(
   select
     (select id from scanned order by id desc limit 1) as last,
     (
-      select json_agg(json_build_object('id', e.id, 'state', e.state) order by e.id)
+      select json_agg(json_build_object('id', e.id, 'is_claimed', ${isClaimed('e')}) order by e.id)
       from scanned s join emails e on e.id = s.id
       where e.customer_id = $customerId::uuid
         or lower(concat(e.from_address, e.sender_address, e.reply_to_addresses, e.to_addresses, e.cc_addresses,
@@ -242,7 +242,7 @@ const FIND_EMAILS = statement(
         or exists (select from bounce_reports b where b.report_id = e.id and lower(b.recipients::text) ~ $pattern)
         or exists (select from delivery_reports r where r.report_id = e.id and lower(r.address) ~ $pattern)
     ) as matching`,
-).narrow<{ matching: { id: string; state: EmailState }[] | null }>();
+).narrow<{ matching: { id: string; is_claimed: boolean }[] | null }>();
 
 const SET_SCANNED = statement(
   'set-erasure-scanned',

@@ -91,6 +91,7 @@ declare module '../db/statement.ts' {
         account_id: string;
         thread_id: string;
         state: ColumnTypes['emails.state'];
+        is_claimed: boolean | null;
         message_id: string;
         relay_message_id: string | null;
         identity_key: Buffer | null;
@@ -100,6 +101,12 @@ declare module '../db/statement.ts' {
         to_addresses: ColumnTypes['emails.to_addresses'];
         cc_addresses: ColumnTypes['emails.cc_addresses'];
       };
+    };
+    'lock-queue-rows-to-delete': {
+      values: {
+        ids: readonly (string | null)[] | null;
+      };
+      row: object;
     };
     'note-erased': {
       values: {

@@ -9,7 +9,6 @@
 import type { Claim, ClaimedSends, ClaimRequest } from '../../../app/send/queue-ports.ts';
 import { run, statement, type Executor } from '../db/statement.ts';
 import { hasLeftList } from '../unsubscribes/unsubscribes.ts';
-import { beginSending } from './send-states.ts';
 
 export async function claimSends(
   executor: Executor,
@@ -91,19 +90,18 @@ const CLAIM = statement(
     -- The array is for the planner, which may read a long queue for each claim else.
     where q.email_id = any (array(select email_id from chosen)) and q.email_id = c.email_id
     returning q.email_id, q.claim_id, q.attempts as attempt, c.lane, c.turn, c.rank
-  ), sending as (
-    ${beginSending('taken')}
   )
-  select t.email_id, t.claim_id, t.attempt, t.lane, s.mail_from, s.message_id, s.raw, s.raw_path,
-    coalesce(open.addresses, '{}') as rcpt_to, coalesce(open.suppressed, '{}') as suppressed
-  from taken t join sending s on s.id = t.email_id
+  select t.email_id, t.claim_id, t.attempt, t.lane, e.from_address ->> 'address' as mail_from, e.message_id, e.raw,
+    e.raw_path, coalesce(open.addresses, '{}') as rcpt_to, coalesce(open.suppressed, '{}') as suppressed
+  -- The array, again, is for the planner.
+  from taken t join emails e on e.id = any (array(select email_id from chosen)) and e.id = t.email_id
   cross join lateral (
     select array_agg(d.address order by d.ordinal) filter (where not d.is_suppressed) as addresses,
       array_agg(d.address order by d.ordinal) filter (where d.is_suppressed) as suppressed
     from (
       select d.address, d.ordinal, exists (
         select from suppressions s where s.address = lower(d.address collate "C") and s.lifted_at is null
-      ) or ${hasLeftList('$accountId', 's.unsubscribe_list', 'lower(d.address collate "C")')} as is_suppressed
+      ) or ${hasLeftList('$accountId', 'e.unsubscribe_list', 'lower(d.address collate "C")')} as is_suppressed
       from email_deliveries d where d.email_id = t.email_id and d.state in ('pending', 'deferred')
     ) d
   ) open

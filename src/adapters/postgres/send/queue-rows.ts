@@ -7,6 +7,10 @@ import { beginUnseen, loseWaiting, setState } from './send-states.ts';
 /** Makes a row of the queue free. */
 export const FREE = 'owner = null, claim_id = null, lease_until = null, claimed_at = null, begun_at = null';
 
+/** A process has the send of the email `e`, and may be handing it over. */
+export const isClaimed = (e: string): string =>
+  `exists (select from send_queue q where q.email_id = ${e}.id and q.lease_until is not null)`;
+
 export type QueueRow = RowOf<typeof LOCK>;
 
 export async function lockQueueRow(executor: Executor, emailId: string): Promise<QueueRow | undefined> {

@@ -118,14 +118,16 @@ const FIND_COPIES = statement(
 
 /**
  * $recipient in lower case, null when the copy names none; $originalIds are Message-IDs that the copy had before. Records of
- * copies have an identity key; sends have none.
+ * copies have an identity key; sends have none. A copy may come before the outcome of its hand-over.
  */
 const FIND_SENDS = statement(
   'find-sends-of-copy',
   `select e.id, e.state, e.relay_message_id, ${CONTENT}
   from emails e
   where e.account_id = $accountId and e.direction = 'outbound' and e.identity_key is null
-    and e.state in ('sending', 'sent', 'deferred', 'unknown')
+    and (e.state in ('sending', 'sent', 'deferred', 'unknown') or e.state = 'queued' and exists (
+      select from send_queue q where q.email_id = e.id and q.begun_at is not null
+    ))
     and (e.message_id = any ($originalIds) or e.date = $date and (
       case when $recipient::text is null then e.to_addresses || e.cc_addresses = '[]'
       else exists (

@@ -7,7 +7,7 @@ import { claimSends, firstDue } from './claim-sends.ts';
 import { run, statement } from '../db/statement.ts';
 import { isLimited, lockRoom, useRoom } from './rate-windows.ts';
 import { FREE, lockQueueRow } from './queue-rows.ts';
-import { giveUpOpen, loseAttempt, takeBackAttempt, waitAgain } from './send-states.ts';
+import { giveUpOpen, loseAttempt, showSending, takeBackAttempt } from './send-states.ts';
 import { createSettling } from './settle-attempt.ts';
 import { inTransaction } from '../db/transaction.ts';
 
@@ -53,6 +53,10 @@ export function createSendQueue(pool: Pool): SendQueue {
     },
 
     begin: (owner, ref, leaseMs) => begin({ owner, ref, leaseMs }),
+
+    async showSending(owner, refs) {
+      await run(pool, SHOW_SENDING, { owner, ...columnsOf(refs) });
+    },
 
     settle: (owner, ended, decide) => settle({ owner, ended, decide }),
 
@@ -131,6 +135,19 @@ const BEGIN = statement(
   `update send_queue q set begun_at = coalesce(q.begun_at, now()), lease_until = ${LEASE} ${STANDING}`,
 );
 
+/** The rows are locked first: what has an outcome meanwhile, or was taken for lost, is left as it is. */
+const SHOW_SENDING = statement(
+  'show-sending',
+  `with under_way as materialized (
+    select q.email_id from send_queue q
+    where (q.email_id, q.claim_id) in (select * from unnest($emailIds::uuid[], $claimIds::uuid[]))
+      and q.owner = $owner and q.lease_until is not null and q.begun_at is not null
+    order by q.email_id
+    for update
+  )
+  ${showSending('under_way')}`,
+);
+
 /** Also from `unknown`: the owner knows that it handed nothing over. */
 const RELEASE = statement(
   'release-claim',
@@ -161,12 +178,12 @@ const EXPIRE = statement(
   ), begun as materialized (
     select email_id, attempts, claimed_at from silent where is_begun
   ), untouched as materialized (
-    select email_id, attempts as attempt from silent where not is_begun
+    select email_id from silent where not is_begun
   ), lost as (
     update send_queue q set lease_until = null from begun b where q.email_id = b.email_id
   ), freed as (
     update send_queue q set ${FREE}, attempts = q.attempts - 1 from untouched u where q.email_id = u.email_id
-  ), ${loseAttempt('begun', '$detail::text')}, ${waitAgain('untouched', 's.attempt')}
+  ), ${loseAttempt('begun', '$detail::text')}
   select email_id, attempts as attempt from begun`,
 );
 

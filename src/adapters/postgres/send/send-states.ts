@@ -155,10 +155,10 @@ const REMOVE_RECIPIENTS = statement(
   'delete from email_deliveries where email_id = $emailId',
 );
 
-/** A claim was made. */
-export const beginSending = (source: string): string => `
-  update emails e set state = 'sending', state_detail = null from ${source} s where e.id = s.email_id
-  returning e.id, e.from_address ->> 'address' as mail_from, e.message_id, e.raw, e.raw_path, e.unsubscribe_list`;
+/** Emails whose hand-over is under way and that wait by what they say. */
+export const showSending = (source: string): string => `
+  update emails e set state = 'sending', state_detail = null from ${source} s
+  where e.id = s.email_id and e.state in ('queued', 'deferred')`;
 
 /** A claim was given back, so nothing became of its attempt, whatever was assumed. */
 export const takeBackAttempt = (source: string, attempt: string): string => `
@@ -168,11 +168,7 @@ export const takeBackAttempt = (source: string, attempt: string): string => `
   ), deliveries as (
     update email_deliveries d set state = 'pending' from ${source} s
     where d.email_id = s.email_id and d.state = 'unknown'
-  ), ${waitAgain(source, attempt)}`;
-
-/** A claim was given back about which nothing was assumed. */
-export const waitAgain = (source: string, attempt: string): string => `
-  waiting as (
+  ), waiting as (
     update emails e set state_detail = null, state = case
         when exists (select 1 from delivery_attempts a where a.email_id = e.id and a.attempt < ${attempt}) then 'deferred'
         else 'queued'
@@ -199,7 +195,7 @@ export const loseAttempt = (source: string, detail: string): string => `
     where d.email_id = s.email_id and d.state in ('pending', 'deferred')
   ), lost_emails as (
     update emails e set state = 'unknown', state_detail = ${detail} from ${source} s
-    where e.id = s.email_id and e.state = 'sending'
+    where e.id = s.email_id and e.state in ('queued', 'sending', 'deferred')
   )`;
 
 /** What became of emails since can't be known, whether an attempt was under way or not. */

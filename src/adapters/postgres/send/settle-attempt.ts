@@ -22,6 +22,7 @@ import {
   readStates,
   saveAttempt,
   saveOutcomes,
+  setState,
   toAcceptedRow,
 } from './send-states.ts';
 
@@ -33,8 +34,8 @@ interface Settlement {
 
 /** Attempts in one statement at most. */
 const MAX_BATCH = 64;
-/** No caller waits for the outcome of a queued send, and a statement costs nearly the same for one as for ten. */
-const GATHER_MS = 10;
+/** No caller waits for the outcome of a queued send, and a statement costs nearly the same for one as for thirty. */
+const GATHER_MS = 40;
 
 /** Returns the function that stores one attempt; see `SendQueue.settle`. */
 export function createSettling(pool: Pool): (settlement: Settlement) => Promise<RecordedSend> {
@@ -125,7 +126,10 @@ async function settleAlone(pool: Pool, { owner, ended, decide }: Settlement): Pr
     if (isCurrent) {
       const states = await readStates(client, emailId);
       const took = ended.endedAt === null ? null : tookMs(row.timed_from, ended.endedAt);
-      await applyConclusion(client, emailId, decide({ states, giveUpAt: row.give_up_at }), took);
+      const conclusion = decide({ states, giveUpAt: row.give_up_at });
+      // Put off once more: that is news, so it has to be another state than before.
+      if (conclusion.state === email?.state) await setState(client, emailId, 'sending', null);
+      await applyConclusion(client, emailId, conclusion, took);
     } else if (kind === 'accepted') {
       await acceptLate(client, emailId, row);
     }
@@ -152,7 +156,7 @@ async function tieRelays(
 
 const LOCK_EMAIL = statement(
   'lock-attempted-email',
-  'select message_id, relay_message_id from emails where id = $emailId for update',
+  'select message_id, relay_message_id, state from emails where id = $emailId for update',
 );
 
 /**

@@ -387,6 +387,7 @@ declare module '../db/statement.ts' {
       row: {
         message_id: string;
         relay_message_id: string | null;
+        state: ColumnTypes['emails.state'];
       };
     };
     'lock-operated-email': {
@@ -658,6 +659,14 @@ declare module '../db/statement.ts' {
         detail: string | null;
         tookMs: number | null;
         emailId: string | null;
+      };
+      row: object;
+    };
+    'show-sending': {
+      values: {
+        emailIds: readonly (string | null)[] | null;
+        claimIds: readonly (string | null)[] | null;
+        owner: string | null;
       };
       row: object;
     };

@@ -1,0 +1,109 @@
+/** A person is erased while a process has an email to them and may be handing it over. */
+import { randomUUID } from 'node:crypto';
+import type pg from 'pg';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { outboundRecord } from '../../../../test/helpers/outbound-record.ts';
+import { openMailStores, type MessageStore } from '../../../../test/helpers/mail-stores.ts';
+import { waitUntil } from '../../../../test/helpers/wait-until.ts';
+import type { ErasureStore } from '../../../app/erase/erasure-ports.ts';
+import type { ClaimRequest, SendQueue } from '../../../app/send/queue-ports.ts';
+import { createSendQueue } from '../send/send-queue.ts';
+import { NotDeletable } from './delete-emails.ts';
+import { createErasureStore } from './erasure-store.ts';
+
+let end: () => Promise<void>;
+let pool: pg.Pool;
+let store: MessageStore;
+let queue: SendQueue;
+let erasures: ErasureStore;
+
+beforeAll(async () => {
+  ({ pool, store, end } = await openMailStores(8));
+  queue = createSendQueue(pool);
+  erasures = createErasureStore(pool, pool);
+});
+afterAll(() => end());
+
+const CLAIM: ClaimRequest = {
+  accountId: 'default',
+  owner: randomUUID(),
+  limit: 1,
+  leaseMs: 60_000,
+  afterLane: '',
+  rate: { perMinute: null, perDay: null },
+};
+
+async function queued(address: string): Promise<string> {
+  const [localPart = '', domain = ''] = address.split('@');
+  const record = outboundRecord({
+    to: [{ name: '', localPart, domain }],
+    state: 'queued',
+    deliveries: [{ address, state: 'pending', reply: null }],
+    queue: {
+      lane: 'new',
+      priority: 'normal',
+      dueAt: new Date(0),
+      timedFrom: new Date(),
+      giveUpAt: new Date(Date.now() + 60_000),
+    },
+  });
+  await store.recordOutbound(record);
+  return record.id;
+}
+
+/** Goes once over all emails. */
+async function eraseEmails(address: string): Promise<'waits' | 'done'> {
+  const owner = randomUUID();
+  await erasures.request({
+    id: randomUUID(),
+    requestedBy: 'a test',
+    address,
+    customerId: null,
+    ownAddresses: [],
+  });
+  const erasure = await erasures.claim(owner);
+  if (erasure === null) throw new Error('an erasure is there');
+  try {
+    for (;;) {
+      const step = await erasures.eraseEmails(erasure);
+      if (step !== 'more') return step;
+    }
+  } finally {
+    await erasures.finish(erasure);
+  }
+}
+
+const isThere = async (id: string) =>
+  (await pool.query('select from emails where id = $1', [id])).rowCount === 1;
+
+it('waits for an email that is claimed, and deletes one that only waits', async () => {
+  const id = await queued('ann@erase.test');
+  const { claims } = await queue.claim(CLAIM);
+  expect(await eraseEmails('ann@erase.test')).toBe('waits');
+  expect(await isThere(id)).toBe(true);
+  await queue.release(CLAIM.owner, claims[0]!, { evenBegun: false });
+  expect(await eraseEmails('ann@erase.test')).toBe('done');
+  expect(await isThere(id)).toBe(false);
+});
+
+it('waits for an email that is claimed by a statement that is not committed yet', async () => {
+  const id = await queued('bob@erase.test');
+  const client = await pool.connect();
+  await client.query('begin');
+  const { claims } = await createSendQueue(client as unknown as pg.Pool).claim(CLAIM);
+  expect(claims.map(({ emailId }) => emailId)).toEqual([id]);
+  const erased = eraseEmails('bob@erase.test');
+  await waitUntil('the erasure waits for the claim', async () => {
+    const waiting = await pool.query(
+      `select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`,
+    );
+    return waiting.rowCount === 1;
+  });
+  await client.query('commit');
+  client.release();
+  // It begins again, and sees the claim.
+  await expect(erased).rejects.toThrow(NotDeletable);
+  expect(await eraseEmails('bob@erase.test')).toBe('waits');
+  expect(await isThere(id)).toBe(true);
+  expect(await queue.begin(CLAIM.owner, claims[0]!, 60_000)).toBe(true);
+});
