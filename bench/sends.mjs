@@ -39,6 +39,12 @@ async function measureSends(rounds, seconds) {
   await client.connect();
 
   const isEmpty = async () => (await client.query('select from send_queue limit 1')).rowCount === 0;
+  /** What a side leaves behind is its own: its words to search for, and its events. */
+  async function settled() {
+    const left = 'select (select count(*) from search_queue) + (select count(*) from event_inbox) as n';
+    do await new Promise((resolve) => setTimeout(resolve, 500));
+    while (Number((await client.query(left)).rows[0].n) > 0);
+  }
   const waiting = async () => Number((await client.query('select count(*) as n from send_queue')).rows[0].n);
   async function drained() {
     while (!(await isEmpty())) await new Promise((resolve) => setTimeout(resolve, LOOK_MS));
@@ -92,8 +98,7 @@ async function measureSends(rounds, seconds) {
         const { drained: alsoDrained, ...result } = await side();
         results[name].push(result);
         if (alsoDrained !== undefined) results.drained.push(alsoDrained);
-        // What a side leaves behind is its own.
-        await new Promise((resolve) => setTimeout(resolve, 500));
+        await settled();
       }
     }
   } finally {
