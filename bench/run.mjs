@@ -22,7 +22,7 @@ const PARTS = [
   {
     name: 'read',
     file: 'read.mjs',
-    short: { BENCH_ROUNDS: 3, BENCH_SECONDS: 2 },
+    short: { BENCH_ROUNDS: 3, BENCH_SECONDS: 1.5 },
     smoke: { BENCH_ROUNDS: 1, BENCH_SECONDS: 0.5, BENCH_THREADS: 300 },
   },
   {
@@ -34,13 +34,13 @@ const PARTS = [
   {
     name: 'import',
     file: 'receive.mjs',
-    short: { BENCH_ROUNDS: 3, BENCH_EMAILS: 2000 },
+    short: { BENCH_ROUNDS: 3, BENCH_EMAILS: 1500 },
     smoke: { BENCH_ROUNDS: 1, BENCH_EMAILS: 50 },
   },
   {
     name: 'lmtp',
     file: 'lmtp.mjs',
-    short: { BENCH_ROUNDS: 3, BENCH_EMAILS: 400, BENCH_CONNECTIONS: '1,10' },
+    short: { BENCH_ROUNDS: 3, BENCH_EMAILS: 300, BENCH_CONNECTIONS: '1,10' },
     smoke: { BENCH_ROUNDS: 1, BENCH_EMAILS: 20, BENCH_CONNECTIONS: '10' },
   },
   {
