@@ -22,7 +22,7 @@ const spent = (cpu) =>
   cpu === undefined || cpu === null
     ? ''
     : Object.entries(cpu)
-        .map(([name, ms]) => `${name} ${ms.toPrecision(2)}`)
+        .map(([name, ms]) => `${name} ${ms >= 10 ? ms.toFixed(0) : ms.toPrecision(2)}`)
         .join(', ');
 
 /** A table in Markdown: medians with the spread of their rounds. */
