@@ -49,9 +49,6 @@ import {
   sampleKey,
 } from './sample-records.ts';
 
-/** For app/send/send-once.test.ts. */
-export { sampleDetail } from './sample-emails.ts';
-
 export interface RecordingApplication extends Application {
   readonly sends: { readonly request: SendRequest; readonly folder: SpoolFolder }[];
   /** Of the sends that had one. */

@@ -1,3 +1,5 @@
+import { createUnderWay } from '../base/under-way.ts';
+
 /**
  * The sends that this process is carrying out right now, by email id, and the rounds of a loop that settles what sends
  * leave behind. A round skips the sends under way, and one of them may be what the round was asked for. So a requested
@@ -20,29 +22,25 @@ export interface Rounds {
 
 /** The first round is due at once: an earlier process may have left something. */
 export function createActiveSends(): { readonly sends: ActiveSends; readonly rounds: Rounds } {
-  const active = new Set<string>();
+  const active = createUnderWay();
   /** Sends whose end makes a round due. */
   const awaited = new Set<string>();
-  let waiters: (() => void)[] = [];
   let due = true;
 
   return {
     sends: {
-      begin: (emailId) => void active.add(emailId),
+      begin: (emailId) => active.begin(emailId),
       end(emailId) {
-        active.delete(emailId);
         if (awaited.delete(emailId)) due = true;
-        if (active.size > 0) return;
-        for (const resolve of waiters) resolve();
-        waiters = [];
+        active.end(emailId);
       },
       has: (emailId) => active.has(emailId),
-      idle: () => (active.size === 0 ? Promise.resolve() : new Promise((resolve) => waiters.push(resolve))),
+      idle: () => active.idle(),
     },
     rounds: {
       ask() {
         due = true;
-        for (const emailId of active) awaited.add(emailId);
+        for (const emailId of active.keys()) awaited.add(emailId);
       },
       take() {
         const wasDue = due;

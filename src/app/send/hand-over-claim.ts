@@ -28,7 +28,7 @@ export async function handOverClaim(
   try {
     const raw =
       claim.envelope.rcptTo.length === 0
-        ? NOBODY_LEFT
+        ? NO_RECIPIENT_LEFT
         : await openRaw(ports, claim, (source) => folder.write(source));
     if (raw.kind !== 'missing') {
       const complete = (result: TransportResult) => withSuppressed(claim, result);
@@ -67,7 +67,7 @@ async function openRaw(
   }
 }
 
-const NOBODY_LEFT: MissingRaw = { kind: 'missing', detail: 'no recipient is left', temporary: false };
+const NO_RECIPIENT_LEFT: MissingRaw = { kind: 'missing', detail: 'no recipient is left', temporary: false };
 
 /** A recipient on the suppression list, or who left the list of the email, was not sent to, and will not be. */
 function withSuppressed({ suppressed }: Claim, result: TransportResult): TransportResult {

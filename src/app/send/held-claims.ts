@@ -6,6 +6,7 @@
  * it is given up. It is given up only by the run that works on it, before the first byte, and never taken up again; it
  * stays here until the database has it back. Nothing else may settle or release a claim that is here.
  */
+import { createUnderWay } from '../base/under-way.ts';
 import type { ClaimKey, ClaimRef } from './claim.ts';
 
 export interface HeldClaims {
@@ -20,27 +21,21 @@ export interface HeldClaims {
 }
 
 export function createHeldClaims(): HeldClaims {
-  const underWay = new Set<string>();
+  const underWay = createUnderWay();
   const givenUp = new Map<string, ClaimRef>();
-  let waiters: (() => void)[] = [];
 
-  const leave = (claimId: string) => {
-    if (!underWay.delete(claimId) || underWay.size > 0) return;
-    for (const resolve of waiters) resolve();
-    waiters = [];
-  };
   return {
-    begin: ({ claimId }) => void underWay.add(claimId),
+    begin: ({ claimId }) => underWay.begin(claimId),
     giveUp(ref) {
       givenUp.set(ref.claimId, ref);
-      leave(ref.claimId);
+      underWay.end(ref.claimId);
     },
     end({ claimId }) {
       givenUp.delete(claimId);
-      leave(claimId);
+      underWay.end(claimId);
     },
     has: ({ claimId }) => underWay.has(claimId) || givenUp.has(claimId),
     givenUp: () => [...givenUp.values()],
-    idle: () => (underWay.size === 0 ? Promise.resolve() : new Promise((resolve) => waiters.push(resolve))),
+    idle: () => underWay.idle(),
   };
 }

@@ -1,7 +1,7 @@
 /** Faults during a send with a key. Sends without faults are in test/e2e/idempotency.test.ts. */
 import { beforeEach, describe, expect, test } from 'vitest';
 import { createMemoryKeys, type MemoryKeys } from '../../../test/helpers/memory-keys.ts';
-import { sampleDetail } from '../../../test/helpers/recording-application.ts';
+import { sampleDetail } from '../../../test/helpers/sample-emails.ts';
 import { silentLogger } from '../../../test/helpers/silent-logger.ts';
 import type { EmailState } from '../../core/delivery/states.ts';
 import { ServiceError } from '../../core/errors.ts';

@@ -15,7 +15,7 @@ import { queueFiles, rememberDeleted, type DeletedEmail } from '../emails/delete
 import { lockSummariesOf } from '../emails/lock-summaries.ts';
 import { toMessageId } from '../emails/rows.ts';
 import { deleteThread, readClusters, type ThreadRow } from '../emails/thread-rows.ts';
-import { deleteEmails as deleteRows } from '../emails/write-emails.ts';
+import { deleteEmailRows } from '../emails/write-emails.ts';
 import { forgetOutcomes } from '../send/idempotency-keys.ts';
 import { isClaimed } from '../send/queue-rows.ts';
 import { carryOut, weighThreads } from '../threads/arrange-threads.ts';
@@ -74,7 +74,7 @@ export async function deleteEmails(
   const answering = await deleteDraftsAnswering(trx, ids);
   await run(trx, TELL_DELETED, { ids });
   await forgetAddressesOf(trx, ids);
-  await deleteRows(
+  await deleteEmailRows(
     trx,
     emails.map(({ id }) => id),
   );

@@ -13,7 +13,7 @@ import { run, statement, type Executor } from '../db/statement.ts';
 import { addAliases } from '../emails/email-aliases.ts';
 import { lockSummariesOf } from '../emails/lock-summaries.ts';
 import { mergeVariants } from '../emails/variants.ts';
-import { deleteEmails } from '../emails/write-emails.ts';
+import { deleteEmailRows } from '../emails/write-emails.ts';
 import { giveMessagesTo } from '../mailboxes/merged-emails.ts';
 import { moveAnchors } from '../threads/place-emails.ts';
 import { matchReportsAgain } from './report-rows.ts';
@@ -38,7 +38,7 @@ export async function absorbCopies(
   // What came back about a copy is matched again, to the sent email and its recipients.
   await matchReportsAgain(executor, ids);
   const orphans = await mergeVariants(executor, emailId, ids);
-  await relinkCustomers(executor, await deleteEmails(executor, ids));
+  await relinkCustomers(executor, await deleteEmailRows(executor, ids));
   return { cameBack: true, orphans: [...copies.flatMap(({ paths }) => paths), ...orphans] };
 }
 

@@ -8,7 +8,7 @@ import { run, statement } from '../db/statement.ts';
 import { isLimited, lockRoom, useRoom } from './rate-windows.ts';
 import { FREE, lockQueueRow } from './queue-rows.ts';
 import { giveUpOpen, loseAttempt, showSending, takeBackAttempt } from './send-states.ts';
-import { createSettling } from './settle-attempt.ts';
+import { createAttemptSettler } from './settle-attempt.ts';
 import { inTransaction } from '../db/transaction.ts';
 
 export function createSendQueue(pool: Pool): SendQueue {
@@ -27,7 +27,7 @@ export function createSendQueue(pool: Pool): SendQueue {
     },
   );
 
-  const settle = createSettling(pool);
+  const settle = createAttemptSettler(pool);
 
   return {
     async dueAccounts(accountIds) {

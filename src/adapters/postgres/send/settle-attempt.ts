@@ -38,7 +38,7 @@ const MAX_BATCH = 64;
 const GATHER_MS = 40;
 
 /** Returns the function that stores one attempt; see `SendQueue.settle`. */
-export function createSettling(pool: Pool): (settlement: Settlement) => Promise<RecordedSend> {
+export function createAttemptSettler(pool: Pool): (settlement: Settlement) => Promise<RecordedSend> {
   const settleTogether = createBatches<Settlement, RecordedSend>(
     { name: 'settle-attempt', items: MAX_BATCH, bytes: Infinity, failTogether: false, gatherMs: GATHER_MS },
     () => 0,

@@ -1,0 +1,29 @@
+/** What is being done right now, each thing once by its key, for a stop that waits for the last of it. */
+interface UnderWay {
+  begin(key: string): void;
+  /** False when it was not there. */
+  end(key: string): boolean;
+  has(key: string): boolean;
+  keys(): Iterable<string>;
+  /** Resolves when none is left. */
+  idle(): Promise<void>;
+}
+
+export function createUnderWay(): UnderWay {
+  const keys = new Set<string>();
+  let waiters: (() => void)[] = [];
+  return {
+    begin: (key) => void keys.add(key),
+    end(key) {
+      const wasThere = keys.delete(key);
+      if (wasThere && keys.size === 0) {
+        for (const resolve of waiters) resolve();
+        waiters = [];
+      }
+      return wasThere;
+    },
+    has: (key) => keys.has(key),
+    keys: () => keys,
+    idle: () => (keys.size === 0 ? Promise.resolve() : new Promise((resolve) => waiters.push(resolve))),
+  };
+}
