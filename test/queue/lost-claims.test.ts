@@ -1,6 +1,7 @@
 /** A claim that is taken for lost and given back at the same moment, by statements that wait for each other. */
 import type { Pool } from 'pg';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest';
+import { enqueue } from '../../src/adapters/postgres/send/queue-rows.ts';
 import { createSendQueue } from '../../src/adapters/postgres/send/send-queue.ts';
 import type { Claim } from '../../src/app/send/queue-ports.ts';
 import { createTestDatabase, type TestDatabase } from '../helpers/postgres.ts';
@@ -121,4 +122,37 @@ it('is free again when its process fell silent before the first byte, and that p
   expect(await node.queue.begin(node.owner, claim, 60_000)).toBe(false);
   expect(await node.queue.release(node.owner, claim, { evenBegun: true })).toBe(false);
   expect(await claimOne(60_000)).toMatchObject({ emailId: id, attempt: 1 });
+});
+
+it('waits in another row when an operator sends it again, which a claim that began before can not take', async () => {
+  const id = await node.enqueue({ subject: 'sent again by hand' });
+  const claim = await claimOne(1);
+  await node.queue.begin(node.owner, claim, 1);
+  await leaseIsOver(id);
+  expect(await createSendQueue(pool).expire(OTHER)).toHaveLength(1);
+  const before = await pool.query('select timed_from, lane, attempts from send_queue where email_id = $1', [
+    id,
+  ]);
+
+  const operator = await pool.connect();
+  await operator.query('begin');
+  await enqueue(operator, { id, placement_rule: 'new' }, new Date(Date.now() + 60_000), new Date(0));
+  // As the statement of a claim does: what it waits for is the row that it saw.
+  const seen = pool.query('select from send_queue where email_id = $1 for update', [id]);
+  await waitUntil('the statement waits for the operator', async () => {
+    const waiting = await query(
+      database.connectionString,
+      `select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`,
+    );
+    return waiting.length > 0;
+  });
+  await operator.query('commit');
+  operator.release();
+  expect((await seen).rowCount).toBe(0);
+
+  const after = await pool.query('select timed_from, lane, attempts from send_queue where email_id = $1', [
+    id,
+  ]);
+  expect(after.rows).toEqual(before.rows);
+  expect(await claimOne(60_000)).toMatchObject({ emailId: id, attempt: 2 });
 });

@@ -100,7 +100,8 @@ export async function replaceQueueRow(
 
 const TAKE_OUT = statement(
   'take-out-of-queue',
-  'delete from send_queue where email_id = $emailId returning account_id, lane, priority, version',
+  `delete from send_queue where email_id = $emailId
+  returning account_id, lane, priority, timed_from, attempts, version`,
 );
 
 const PUT_IN = statement(
@@ -115,18 +116,23 @@ const BRING_FORWARD = statement(
   'update send_queue set due_at = now() where email_id = $emailId',
 );
 
-/** Puts the email into the queue as a free row, whatever row it has; attempts continue to be counted from where they ended. */
+/**
+ * Puts the email into the queue as a free row, whatever row it has; attempts continue to be counted from where they ended. Always another
+ * row: a claim that saw the one before, and stood still since, would take this one with the recipients of that time.
+ */
 export async function enqueue(
   executor: Executor,
   email: { readonly id: string; readonly placement_rule: string },
   giveUpAt: Date,
   dueAt: Date,
 ): Promise<void> {
-  const lane = defaultLane(email.placement_rule);
+  const [before] = await run(executor, TAKE_OUT, { emailId: email.id });
   await run(executor, ENQUEUE, {
     emailId: email.id,
-    lane,
-    priority: PRIORITIES.indexOf('normal'),
+    lane: before?.lane ?? defaultLane(email.placement_rule),
+    priority: before?.priority ?? PRIORITIES.indexOf('normal'),
+    timedFrom: before?.timed_from ?? null,
+    attempts: before?.attempts ?? 0,
     giveUpAt,
     dueAt,
   });
@@ -135,13 +141,11 @@ export async function enqueue(
 const ENQUEUE = statement(
   'enqueue-again',
   // Another version than any that a caller may know from the row before.
-  `insert into send_queue (email_id, account_id, lane, priority, due_at, give_up_at, attempts, version)
-  select e.id, e.account_id, $lane, $priority, least($dueAt, now()), $giveUpAt,
-    (select coalesce(max(a.attempt), 0) from delivery_attempts a where a.email_id = e.id),
+  `insert into send_queue (email_id, account_id, lane, priority, due_at, timed_from, give_up_at, attempts, version)
+  select e.id, e.account_id, $lane, $priority, least($dueAt, now()), coalesce($timedFrom, now()), $giveUpAt,
+    greatest($attempts::int, (select max(a.attempt) from delivery_attempts a where a.email_id = e.id)),
     1000 + floor(random() * 900000000)::int
-  from emails e where e.id = $emailId
-  on conflict (email_id) do update set
-    ${FREE}, due_at = excluded.due_at, give_up_at = excluded.give_up_at, version = excluded.version`,
+  from emails e where e.id = $emailId`,
 );
 
 /**

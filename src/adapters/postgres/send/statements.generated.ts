@@ -154,7 +154,9 @@ declare module '../db/statement.ts' {
         lane: string | null;
         priority: number | null;
         dueAt: Date | string | null;
+        timedFrom: Date | string | null;
         giveUpAt: Date | string | null;
+        attempts: number | null;
         emailId: string | null;
       };
       row: object;
@@ -724,6 +726,8 @@ declare module '../db/statement.ts' {
         account_id: string;
         lane: string;
         priority: number;
+        timed_from: Date;
+        attempts: number;
         version: number;
       };
     };
