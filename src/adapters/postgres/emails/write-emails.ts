@@ -266,7 +266,10 @@ const TURN = statement(
 );
 
 /** With all that belongs to them; after lockSummariesOf. Returns their threads, each once. */
-export async function deleteEmailRows(executor: Executor, ids: readonly string[]): Promise<readonly string[]> {
+export async function deleteEmailRows(
+  executor: Executor,
+  ids: readonly string[],
+): Promise<readonly string[]> {
   const rows = await run(executor, DELETE, { ids });
   return [...new Set(rows.map(({ thread_id }) => thread_id))];
 }
