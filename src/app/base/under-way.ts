@@ -1,8 +1,8 @@
 /** What is being done right now, each thing once by its key, for a stop that waits for the last of it. */
 interface UnderWay {
   begin(key: string): void;
-  /** False when it was not there. */
-  end(key: string): boolean;
+  /** Does nothing when it is not there. */
+  end(key: string): void;
   has(key: string): boolean;
   keys(): Iterable<string>;
   /** Resolves when none is left. */
@@ -15,12 +15,9 @@ export function createUnderWay(): UnderWay {
   return {
     begin: (key) => void keys.add(key),
     end(key) {
-      const wasThere = keys.delete(key);
-      if (wasThere && keys.size === 0) {
-        for (const resolve of waiters) resolve();
-        waiters = [];
-      }
-      return wasThere;
+      if (!keys.delete(key) || keys.size > 0) return;
+      for (const resolve of waiters) resolve();
+      waiters = [];
     },
     has: (key) => keys.has(key),
     keys: () => keys,
