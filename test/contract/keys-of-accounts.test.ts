@@ -376,10 +376,12 @@ describe('a key of one account', () => {
       wholeTemplate,
       customer,
     };
-    await waitUntil('all events are numbered, and all words found', async () => {
+    await waitUntil('all events are numbered, all words found, and all customers linked', async () => {
       const [waiting] = await query(
         keys.database.connectionString,
-        `select (select count(*) from event_inbox) + (select count(*) from search_queue) as n`,
+        `select (select count(*) from event_inbox) + (select count(*) from search_queue)
+          + (select count(*) from customer_relinks)
+          + (select count(*) from customer_addresses where not is_applied) as n`,
       );
       return Number(waiting?.['n']) === 0;
     });

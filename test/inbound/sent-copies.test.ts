@@ -96,7 +96,8 @@ describe('a mail that a clerk sent from a mail program', () => {
     await send({ to: 'lea@learned.test', subject: 'A', text_body: 'a', customer_id: customer });
     const raw = clerkMail({ to: 'sales@example.com, Lea <LEA@learned.test>', headers: [] });
     const { id, threadId } = await receive(service, raw, SENT);
-    expect(await emailOf(id)).toMatchObject({ customer_id: customer });
+    // A moment later, where what another test taught is being applied.
+    await expect.poll(() => emailOf(id)).toMatchObject({ customer_id: customer });
     const answer = await receive(service, mail({ from: 'lea@learned.test', inReplyTo: newIdOf(raw) }));
     expect(await emailOf(answer.id)).toMatchObject({ thread_id: threadId, customer_id: customer });
     const stranger = await receive(service, mail({ from: 'new@learned.test', inReplyTo: newIdOf(raw) }));
