@@ -5,6 +5,7 @@ import path from 'node:path';
 import { Webhook } from 'standardwebhooks';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { makeProject, ROOT, run, type Project } from './client/package.ts';
+import { backgroundWorkIsDone } from './helpers/background-work.ts';
 import { mail, receive } from './helpers/inbound-mail.ts';
 import { createTestDatabase, type TestDatabase } from './helpers/postgres.ts';
 import { query } from './helpers/query.ts';
@@ -102,10 +103,7 @@ describe('mirror-emails.mjs', () => {
     }
 
     startExample('mirror-emails.mjs');
-    await waitUntil('all events are in the feed', async () => {
-      const waiting = await query(database.connectionString, 'select from event_inbox');
-      return waiting.length === 0;
-    });
+    await backgroundWorkIsDone(database.connectionString);
     const { id: latest } = await getJson<{ id: string }>(service, '/api/events/latest');
     await waitUntil('it has read everything', async () => {
       const [feed] = await query(crm.connectionString, 'select position from crm_feed');

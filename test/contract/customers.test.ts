@@ -1,9 +1,9 @@
 /** A customer and the list of customers, by the built service. */
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { backgroundWorkIsDone } from '../helpers/background-work.ts';
 import { mail, receive } from '../helpers/inbound-mail.ts';
 import { createTestDatabase, type TestDatabase } from '../helpers/postgres.ts';
-import { query } from '../helpers/query.ts';
 import { disposeService, startServiceProcess, type ServiceProcess } from '../helpers/service-process.ts';
 import { writeAccounts } from '../helpers/thread-decisions.ts';
 import { waitUntil } from '../helpers/wait-until.ts';
@@ -43,11 +43,7 @@ const send = (json: Json) =>
     threadId: string;
   }>;
 
-const indexed = () =>
-  waitUntil('all emails are indexed', async () => {
-    const rows = await query(database.connectionString, 'select from search_queue');
-    return rows.length === 0;
-  });
+const indexed = () => backgroundWorkIsDone(database.connectionString);
 
 async function list(search: string): Promise<unknown[]> {
   const { customers } = (await ask(`/api/customers${search}`)) as { customers: { name: string | null }[] };

@@ -1,6 +1,7 @@
 /** Keys of some accounts: what they see and do of others, for each operation that there is. */
 import { randomUUID } from 'node:crypto';
 import { beforeAll, describe, expect, it } from 'vitest';
+import { backgroundWorkIsDone } from '../helpers/background-work.ts';
 import { mail, receive } from '../helpers/inbound-mail.ts';
 import {
   codeOf,
@@ -12,7 +13,6 @@ import {
   type MadeKey,
 } from '../helpers/key-service.ts';
 import { query } from '../helpers/query.ts';
-import { waitUntil } from '../helpers/wait-until.ts';
 
 const keys = useKeyService();
 const { ask, makeKey, operations } = keys;
@@ -376,15 +376,7 @@ describe('a key of one account', () => {
       wholeTemplate,
       customer,
     };
-    await waitUntil('all events are numbered, all words found, and all customers linked', async () => {
-      const [waiting] = await query(
-        keys.database.connectionString,
-        `select (select count(*) from event_inbox) + (select count(*) from search_queue)
-          + (select count(*) from customer_relinks)
-          + (select count(*) from customer_addresses where not is_applied) as n`,
-      );
-      return Number(waiting?.['n']) === 0;
-    });
+    await backgroundWorkIsDone(keys.database.connectionString);
   });
 
   it('is checked against every operation that there is', async () => {

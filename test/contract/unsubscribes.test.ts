@@ -2,6 +2,7 @@
 import { createPrivateKey, generateKeyPairSync, randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { dkimRecord } from '../../src/core/delivery/sender-records.ts';
+import { backgroundWorkIsDone } from '../helpers/background-work.ts';
 import { verifyByMailauth } from '../helpers/dkim-verifiers.ts';
 import { createTestDatabase, type TestDatabase } from '../helpers/postgres.ts';
 import { query } from '../helpers/query.ts';
@@ -170,10 +171,7 @@ describe('one click', () => {
           '/api/events?type=address.unsubscribed',
         )
       ).events.filter(({ data }) => data.address === address);
-    await waitUntil('all events are numbered', async () => {
-      const [row] = await query(database.connectionString, 'select count(*)::int as count from event_inbox');
-      return row?.count === 0;
-    });
+    await backgroundWorkIsDone(database.connectionString);
     expect(await ofAddress()).toHaveLength(1);
   });
 

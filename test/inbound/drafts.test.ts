@@ -2,6 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import { simpleParser } from 'mailparser';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { backgroundWorkIsDone } from '../helpers/background-work.ts';
 import { mail, receive } from '../helpers/inbound-mail.ts';
 import { createTestDatabase, type TestDatabase } from '../helpers/postgres.ts';
 import { query } from '../helpers/query.ts';
@@ -71,9 +72,7 @@ const sendDraft = (id: string, headers: Record<string, string> = {}, on = servic
   }>(`/api/drafts/${id}/send`, { method: 'POST', headers, on });
 const COMPLETE = { to: 'ada@customer.test', subject: 'Angebot', text_body: 'Hallo' };
 async function eventsOf(id: string): Promise<readonly unknown[]> {
-  await waitUntil('all events are in the feed', async () => {
-    return (await query(database, 'select from event_inbox')).length === 0;
-  });
+  await backgroundWorkIsDone(database.connectionString);
   const rows = await query(
     database,
     `select type from events where type like 'draft.%' and data::json ->> 'draft_id' = $1 order by position`,

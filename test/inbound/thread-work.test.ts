@@ -1,5 +1,6 @@
 /** What people say of a thread: its status, who looks after it, its labels and its customer, and what becomes of that. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { backgroundWorkIsDone } from '../helpers/background-work.ts';
 import { mail, newId, receive, type Received } from '../helpers/inbound-mail.ts';
 import { query } from '../helpers/query.ts';
 import { getJson, sendJson, startServiceWithSink } from '../helpers/running-service.ts';
@@ -67,7 +68,7 @@ const act = async (threadId: string, verb: string, json: object) => {
 /** The thread's events that a change of it wrote, once all are numbered. */
 async function changesOf(threadId: string): Promise<readonly Record<string, unknown>[]> {
   const url = running.database.connectionString;
-  await expect.poll(() => query(url, 'select from event_inbox limit 1'), { timeout: 30_000 }).toEqual([]);
+  await backgroundWorkIsDone(url);
   const rows = await query(
     url,
     `select data::json as data from events where thread_id = $1 and type = 'thread.updated' order by position`,

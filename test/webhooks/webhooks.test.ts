@@ -1,5 +1,6 @@
 /** Webhooks from outside: the built service posts what it does to an endpoint that checks every signature. */
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { backgroundWorkIsDone } from '../helpers/background-work.ts';
 import { mail, receive } from '../helpers/inbound-mail.ts';
 import { createTestDatabase, type TestDatabase } from '../helpers/postgres.ts';
 import { query } from '../helpers/query.ts';
@@ -50,10 +51,7 @@ afterAll(async () => {
 });
 beforeEach(async () => {
   // What an earlier test did is in the feed, so that no webhook of this one gets it.
-  await waitUntil(
-    'all is numbered',
-    async () => (await query(database.connectionString, 'select from event_inbox limit 1')).length === 0,
-  );
+  await backgroundWorkIsDone(database.connectionString);
   receiver = await startWebhookReceiver();
 });
 afterEach(async () => {
