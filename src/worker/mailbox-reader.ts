@@ -63,7 +63,7 @@ const FETCHES = 8;
 /** How long a fetch may get nothing, as when a server hangs, before others need not wait for it, in ms. */
 const FETCH_STALL_MS = 15_000;
 /** Messages being recorded at the same moment, which are written together; bounds the memory of all accounts. */
-const RECORDINGS = 64;
+const RECORDINGS = 256;
 /** Sent copies are compared with sends, one by one: each takes a database connection, which sends need too. */
 const SENT_RECORDINGS = 4;
 /** Connections being made at the same moment. Accounts that failed wait among themselves only. */

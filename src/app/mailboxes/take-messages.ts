@@ -56,16 +56,14 @@ export interface TakeFrom {
 }
 
 /** Messages whose headers are requested together, and which are looked up in the database together. */
-const SLICE_MESSAGES = 100;
+const SLICE_MESSAGES = 200;
 /**
- * Small messages are fetched together, so that a distant server costs one round trip for many: their number after no
- * failure, after one, and so on. When the line breaks, it is not known at which of them; in the last tries each message
- * is fetched alone.
+ * Small messages are fetched together, so that a distant server costs one round trip for many, and recorded together, each of them
+ * in memory or in the spool: their number after no failure, after one, and so on. When the line breaks, it is not known at which of
+ * them; in the last tries each message is fetched alone.
  */
-const BATCH_MESSAGES = [50, 8, 1] as const;
+const BATCH_MESSAGES = [200, 8, 1] as const;
 const BATCH_BYTES = 2 * 1024 * 1024;
-/** Messages of one account that are being recorded, each of them in memory or in the spool: written a batch at a time. */
-const MAX_RECORDING = 50;
 /** After so many failures of unknown cause in a row, the messages are not at fault. */
 const MAX_FAILURES_IN_A_ROW = 20;
 
@@ -227,7 +225,8 @@ async function takeBatch(
   const left = new Map(batch.map((message) => [message.uid, message]));
   const taken: TakenMessage[] = [];
   const failed: FailedMessage[] = [];
-  const recording = new Set<Promise<void>>();
+  const recording: Promise<void>[] = [];
+  let bytesInMemory = 0;
   let away: unknown = null;
 
   const fail = (message: WantedMessage, failure: MessageFailure, error: unknown) => {
@@ -271,10 +270,8 @@ async function takeBatch(
         const bytes = bounded(raw, ports.maxBytes, onActivity);
         const content = await readRaw(bytes, DELIVERY_IN_MEMORY_MAX_BYTES, folder);
         left.delete(uid);
-        const recorded = record(message, content, folder);
-        recording.add(recorded);
-        const drop = () => void recording.delete(recorded);
-        recorded.then(drop, drop);
+        recording.push(record(message, content, folder));
+        bytesInMemory += content.kind === 'bytes' ? content.bytes.length : 0;
       } catch (error) {
         await folder.remove();
         const failure = failureOfFetching(error);
@@ -282,7 +279,11 @@ async function takeBatch(
         left.delete(uid);
         fail(message, failure, error);
       }
-      while (recording.size >= MAX_RECORDING) await Promise.race(recording);
+      // Only where the server said wrong sizes.
+      if (bytesInMemory > 2 * BATCH_BYTES) {
+        await Promise.all(recording);
+        bytesInMemory = 0;
+      }
       if (away !== null) break;
     }
     if (away === null) await noteGone(ports, mailbox, left.keys());
