@@ -1,6 +1,6 @@
 /**
  * An email as it is written, whichever way it comes: the row of `emails` and those of its attachments, as JSON that
- * statements read. Each column is named once here, with its type and how it is read from the JSON.
+ * statements read, and its message beside the JSON. Each column is named once here, with its type and how it is read from the JSON.
  */
 import type { Placement, StoredAttachment } from '../../../app/emails/email-ports.ts';
 import type { MailSource } from '../../../app/emails/variant-view.ts';
@@ -85,20 +85,48 @@ export interface NewEmail extends EmailContent, RecordedRaw {
 
 type Row = Readonly<Record<string, unknown>>;
 
-/** @param long texts that were sent ahead */
-export const toEmailRow = (email: NewEmail, long: LongTexts = {}): Row => toRow(email, email, long);
+/**
+ * The messages of the emails of a statement, one behind the other, for its parameter `$raws`. As Base64 in the JSON a message of 6 kB
+ * took PostgreSQL 75 µs instead of 25, and the service 43 instead of 20.
+ */
+export class RawMessages {
+  readonly #raws: Buffer[] = [];
+  #length = 0;
+
+  /** Where it begins, from 1 as `substring` counts. */
+  add(raw: Buffer): number {
+    const at = this.#length + 1;
+    this.#raws.push(raw);
+    this.#length += raw.length;
+    return at;
+  }
+
+  get bytes(): Buffer {
+    const [first, ...others] = this.#raws;
+    return first !== undefined && others.length === 0 ? first : Buffer.concat(this.#raws, this.#length);
+  }
+}
+
+/** @param raws gets its message @param long texts that were sent ahead */
+export const toEmailRow = (email: NewEmail, raws: RawMessages, long: LongTexts = {}): Row =>
+  toRow(email, email, raws, long);
 
 /** For what an email says alone. @param long texts that were sent ahead */
 export const toContentRow = (id: string, content: EmailContent, long: LongTexts): Row =>
-  toRow(content, { id }, long);
+  toRow(content, { id }, null, long);
 
 /**
  * One literal: objects that are put together from others take eight times as long to make and to write as JSON. What is
  * undefined is left out of the JSON.
  */
-function toRow(content: EmailContent, email: Partial<NewEmail> & Pick<NewEmail, 'id'>, long: LongTexts): Row {
+function toRow(
+  content: EmailContent,
+  email: Partial<NewEmail> & Pick<NewEmail, 'id'>,
+  raws: RawMessages | null,
+  long: LongTexts,
+): Row {
   const { read } = content;
-  const { arrival, choice, placement } = email;
+  const { arrival, choice, placement, raw = null } = email;
   const short = (column: string, text: string | null | undefined) =>
     column in long || typeof text !== 'string' ? null : toStorable(text);
   return {
@@ -147,7 +175,8 @@ function toRow(content: EmailContent, email: Partial<NewEmail> & Pick<NewEmail, 
     placement_message_id: placement?.matchedMessageId,
     subject_key: email.subjectKey,
     raw_size_bytes: email.rawSizeBytes,
-    raw: email.raw?.toString('base64'),
+    raw_at: raw === null ? undefined : raws?.add(raw),
+    raw_length: raw?.length,
     raw_path: email.rawPath,
     received_by: arrival?.receivedBy,
     new_participant: arrival?.isNewParticipant,
@@ -171,7 +200,8 @@ export const toComposedRow = (
   email: EmailContent &
     RecordedRaw &
     Pick<NewEmail, 'id' | 'subjectKey'> & { readonly exchangeWith: string | null },
-): Row => ({ ...toRow(email, email, {}), exchange_with: email.exchangeWith });
+  raws: RawMessages,
+): Row => ({ ...toRow(email, email, raws, {}), exchange_with: email.exchangeWith });
 
 /** The texts that may be too long for a statement; see long-texts.ts. */
 export const textsOf = ({ textBody, htmlBody, read }: EmailContent) => ({
@@ -182,15 +212,19 @@ export const textsOf = ({ textBody, htmlBody, read }: EmailContent) => ({
 
 export interface Column {
   readonly name: string;
-  /** In the JSON. */
-  readonly type: string;
+  /** Its columns in the JSON, as SQL. */
+  readonly given: string;
   /** Its value of a row `r` of the JSON. */
   readonly value: string;
   /** The same where no text of the row was sent ahead. Default: `value`. */
   readonly shortValue?: string;
 }
 
-const column = (name: string, type: string, value = `r.${name}`): Column => ({ name, type, value });
+const column = (name: string, type: string, value = `r.${name}`): Column => ({
+  name,
+  given: `${name} ${type}`,
+  value,
+});
 const filled = (name: string, type: string, empty: string) =>
   column(name, type, `coalesce(r.${name}, '${empty}')`);
 const bytes = (name: string, format: 'hex' | 'base64') =>
@@ -233,7 +267,11 @@ export const DIGEST_COLUMNS = [bytes('identity_key', 'hex'), bytes('content_dige
 
 export const RAW_COLUMNS = [
   column('raw_size_bytes', 'bigint'),
-  bytes('raw', 'base64'),
+  {
+    name: 'raw',
+    given: 'raw_at int, raw_length int',
+    value: 'substring($raws::bytea from r.raw_at for r.raw_length)',
+  },
   column('raw_path', 'text'),
   column('received_by', 'jsonb'),
 ];
@@ -292,7 +330,7 @@ export const COMPOSED_COLUMNS = EMAIL_COLUMNS.filter(({ name }) => COMPOSED.has(
 export const emailRecords = (parameter: string, more = ''): string =>
   partsOfRecords(
     parameter,
-    `${EMAIL_COLUMNS.map(({ name, type }) => `${name} ${type}`).join(', ')}, long_texts jsonb, attachments jsonb${more}`,
+    `${EMAIL_COLUMNS.map(({ given }) => given).join(', ')}, long_texts jsonb, attachments jsonb${more}`,
   );
 
 /**

@@ -717,6 +717,7 @@ declare module '../db/statement.ts' {
     };
     'replace-composed': {
       values: {
+        raws: Buffer | null;
         row: string | null;
       };
       row: object;

@@ -15,6 +15,7 @@ import {
   emailRecords,
   COMPOSED_COLUMNS,
   partsOfRecords,
+  RawMessages,
   READ_COLUMNS,
   textsOf,
   toComposedRow,
@@ -35,6 +36,8 @@ export interface EmailParts {
 
 /**
  * The parts `new_emails` and, with files, `new_attachments` of a statement: `new_emails` has the ids of those that were not there.
+ *
+ * Reads messages from a parameter `$raws`; see RawMessages.
  *
  * @param source what emailRecords gives, perhaps joined
  * @param link the row with link_customer, link_customer_source, link_company, link_company_source
@@ -194,7 +197,8 @@ export async function replaceComposed(
   email: Parameters<typeof toComposedRow>[0],
   hasOtherFiles: boolean,
 ): Promise<readonly string[]> {
-  const row = JSON.stringify([toComposedRow(email)]);
+  const raws = new RawMessages();
+  const row = JSON.stringify([toComposedRow(email, raws)]);
   const before = await run(executor, RAW_PATH_OF, { id: email.id });
   const paths = before.flatMap(({ raw_path }) => raw_path ?? []);
   if (hasOtherFiles) {
@@ -202,7 +206,7 @@ export async function replaceComposed(
     paths.push(...removed.map(({ storage_path }) => storage_path));
     await run(executor, ADD_ATTACHMENTS, { row });
   }
-  await run(executor, REPLACE_COMPOSED, { row });
+  await run(executor, REPLACE_COMPOSED, { row, raws: raws.bytes });
   const kept = new Set(email.attachments.map(({ storagePath }) => storagePath));
   return paths.filter((path) => !kept.has(path));
 }

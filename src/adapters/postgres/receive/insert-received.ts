@@ -4,7 +4,7 @@ import { relinkCustomersOf } from '../customers/relink-customers.ts';
 import { RecordedMeanwhile } from '../db/linking-transaction.ts';
 import { call, run, statements, type Executor } from '../db/statement.ts';
 import type { PlannedTransaction } from '../db/transaction.ts';
-import { emailRecords, toEmailRow, type EmailContent } from '../emails/email-row.ts';
+import { emailRecords, RawMessages, toEmailRow, type EmailContent } from '../emails/email-row.ts';
 import type { LongTexts } from '../emails/long-texts.ts';
 import { addedOf, insertEmailRows, isEmailKnown } from '../emails/write-emails.ts';
 import type { Reading } from '../../../app/receive/reparse-ports.ts';
@@ -73,9 +73,10 @@ const insertOf = (emails: readonly PlacedRecord[], links: readonly ReceivedLink[
   });
 
 function insertValues(emails: readonly PlacedRecord[], links: readonly ReceivedLink[], long: LongTexts) {
-  const rows = emails.map((email, index) => toRow(email, links[index] as ReceivedLink, long));
+  const raws = new RawMessages();
+  const rows = emails.map((email, index) => toRow(email, links[index] as ReceivedLink, raws, long));
   const read = emails.filter(({ record }) => record.isRead).map(({ record }) => record.id);
-  return { emails: JSON.stringify(rows), read: `{${read.join()}}` };
+  return { emails: JSON.stringify(rows), raws: raws.bytes, read: `{${read.join()}}` };
 }
 
 const LINK_COLUMNS =
@@ -98,7 +99,12 @@ export function toContent(reading: Omit<Reading, 'report'>): EmailContent {
   };
 }
 
-function toRow({ record, threadId, placement }: PlacedRecord, link: ReceivedLink, long: LongTexts) {
+function toRow(
+  { record, threadId, placement }: PlacedRecord,
+  link: ReceivedLink,
+  raws: RawMessages,
+  long: LongTexts,
+) {
   const email = toEmailRow(
     {
       ...toContent(record),
@@ -116,6 +122,7 @@ function toRow({ record, threadId, placement }: PlacedRecord, link: ReceivedLink
       rawSizeBytes: record.rawSizeBytes,
       arrival: { ...link, receivedBy: record.receivedBy, authentication: record.authentication },
     },
+    raws,
     long,
   );
   return Object.assign(email, {

@@ -73,6 +73,7 @@ declare module '../db/statement.ts' {
     'insert-received': {
       values: {
         read: string | null;
+        raws: Buffer | null;
         emails: string | null;
       };
       row: object;

@@ -10,7 +10,7 @@ import { counterparties, linkColumns, linkJoins } from '../customers/match-custo
 import { RULES_ARE_FRESH } from '../customers/rules-lock.ts';
 import { relinkCustomersOf } from '../customers/relink-customers.ts';
 import { run, statement, statements, type Executor } from '../db/statement.ts';
-import { emailRecords, partsOfRecords, toEmailRow } from '../emails/email-row.ts';
+import { emailRecords, partsOfRecords, RawMessages, toEmailRow } from '../emails/email-row.ts';
 import { makeThreads, threadById } from '../emails/thread-rows.ts';
 import { addedOf, insertEmailRows } from '../emails/write-emails.ts';
 import { tieMessageIds } from '../threads/message-ids.ts';
@@ -28,7 +28,7 @@ export async function insertNewSends(
   executor: Executor,
   records: readonly OutboundRecord[],
 ): Promise<ReadonlySet<string>> {
-  const rows = await run(executor, INSERT_NEW.of(partsOf(records)), { emails: toJson(records) });
+  const rows = await run(executor, INSERT_NEW.of(partsOf(records)), toValues(records));
   return new Set(rows.map(({ id }) => id));
 }
 
@@ -41,8 +41,8 @@ export async function insertLinkedSend(
   record: OutboundRecord,
   link: StoredLink,
 ): Promise<boolean> {
-  const emails = toJson([{ ...record, link }]);
-  const [row] = await run(executor, INSERT_LINKED.of(partsOf([record])), { emails });
+  const values = toValues([{ ...record, link }]);
+  const [row] = await run(executor, INSERT_LINKED.of(partsOf([record])), values);
   if (row?.decides === true) await relinkCustomersOf(executor, [record]);
   return row !== undefined;
 }
@@ -70,30 +70,31 @@ type Parts = (typeof PARTS.parts)[number];
 
 type LinkedRecord = OutboundRecord & { readonly link?: StoredLink };
 
-const toJson = (records: readonly LinkedRecord[]) => JSON.stringify(records.map(toRow));
+function toValues(records: readonly LinkedRecord[]) {
+  const raws = new RawMessages();
+  const emails = JSON.stringify(records.map((record) => toRow(record, raws)));
+  return { emails, raws: raws.bytes };
+}
 
-function toRow(record: LinkedRecord) {
+function toRow(record: LinkedRecord, raws: RawMessages) {
   const { link, customerId, companyId, autoSubmitted } = record;
-  const email = toEmailRow({
-    ...record,
-    direction: 'outbound',
-    subjectKey: record.subjectKey ?? null,
-    automatic: autoSubmitted ? sentAutomatic(autoSubmitted) : null,
-    choice: {
-      replyTo: record.replyTo ?? [],
-      headers: record.headers ?? {},
-      tags: record.tags ?? [],
-      metadata: record.metadata ?? null,
-      exchangeWith: record.exchangeWith ?? null,
-      unsubscribeList: record.unsubscribeList ?? null,
-      authorKeyId: record.authorKeyId ?? null,
-      keepsCopy: record.keepsCopy ?? false,
-      anchorId: link?.anchorId ?? null,
-      ignoredIds: link?.ignoredIds ?? [],
-      // For the first email of a thread it is the customer that this email names.
-      partyId: link === undefined ? customerId : link.partyId,
-    },
-  });
+  const choice = {
+    replyTo: record.replyTo ?? [],
+    headers: record.headers ?? {},
+    tags: record.tags ?? [],
+    metadata: record.metadata ?? null,
+    exchangeWith: record.exchangeWith ?? null,
+    unsubscribeList: record.unsubscribeList ?? null,
+    authorKeyId: record.authorKeyId ?? null,
+    keepsCopy: record.keepsCopy ?? false,
+    anchorId: link?.anchorId ?? null,
+    ignoredIds: link?.ignoredIds ?? [],
+    // For the first email of a thread it is the customer that this email names.
+    partyId: link === undefined ? customerId : link.partyId,
+  };
+  const subjectKey = record.subjectKey ?? null;
+  const automatic = autoSubmitted ? sentAutomatic(autoSubmitted) : null;
+  const email = toEmailRow({ ...record, direction: 'outbound', subjectKey, automatic, choice }, raws);
   return Object.assign(email, toOutcomeRow(record), toQueueRow(record.queue), {
     customer_id: customerId,
     company_id: companyId,

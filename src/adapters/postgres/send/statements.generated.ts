@@ -328,6 +328,7 @@ declare module '../db/statement.ts' {
     'insert-linked-send': {
       values: {
         emails: string | null;
+        raws: Buffer | null;
       };
       row: {
         decides: boolean | null;
@@ -336,6 +337,7 @@ declare module '../db/statement.ts' {
     'insert-new-sends': {
       values: {
         emails: string | null;
+        raws: Buffer | null;
       };
       row: {
         id: string | null;
