@@ -1,14 +1,20 @@
 /**
  * What a user would write to send and record: bare Fastify, nodemailer, pooled, and one `insert` by `pg` that is awaited before the
  * answer. No journal, threads, customers, list, search, events or files; a process that dies in between forgets what it sent.
+ *
+ * node bench/plain-sender.mjs <data folder> <port of the mail server> [what it does]
  */
 import { randomUUID } from 'node:crypto';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
 import Fastify from 'fastify';
+import { open } from 'lmdb';
 import nodemailer from 'nodemailer';
 import pg from 'pg';
 import { connectionOf } from './connection.mjs';
 
-const [dataDir, port] = process.argv.slice(2);
+const [dataDir, port, does = 'record'] = process.argv.slice(2);
 const pool = new pg.Pool({ ...connectionOf(dataDir), max: 10 });
 pool.on('error', () => {}); // the database may go first
 await pool.query(`create table if not exists plain_sends (
@@ -23,17 +29,55 @@ const transport = nodemailer.createTransport({
   maxConnections: 10,
   maxMessages: Infinity,
 });
+const folder = mkdtempSync(path.join(tmpdir(), 'email-worker-bench-'));
+/** Each write is on the disk before it is answered, as in the journal of the service. */
+const journal = open({ path: path.join(folder, 'journal'), overlappingSync: false });
+
+const from = 'Bench <bench@example.com>';
 const insert = {
   name: 'insert',
   text: 'insert into plain_sends (id, message_id, to_address, subject, text_body) values ($1, $2, $3, $4, $5)',
 };
+const store = (id, messageId, { to, subject, text_body: text }) =>
+  pool.query({ ...insert, values: [id, messageId, to, subject, text] });
+
+const WAYS = {
+  async record({ to, subject, text_body: text }) {
+    const { messageId } = await transport.sendMail({ from, to, subject, text });
+    const id = randomUUID();
+    await store(id, messageId, { to, subject, text_body: text });
+    return { status: 'sent', id, messageId };
+  },
+  /** Keeps nothing of what it sends. */
+  async forward({ to, subject, text_body: text }) {
+    const { messageId } = await transport.sendMail({ from, to, subject, text });
+    return { status: 'sent', id: randomUUID(), messageId };
+  },
+  /** Knows after a crash what may have been sent. */
+  async journal(body) {
+    const { to, subject, text_body: text } = body;
+    const id = randomUUID();
+    const messageId = `<${id}@example.com>`;
+    await journal.put(id, body);
+    await transport.sendMail({ from, to, subject, text, messageId });
+    await store(id, messageId, body);
+    // With the next entry.
+    void journal.remove(id);
+    return { status: 'sent', id, messageId };
+  },
+  /** Leaves the sending to another program. */
+  async accept(body) {
+    const id = randomUUID();
+    const messageId = `<${id}@example.com>`;
+    await store(id, messageId, body);
+    return { status: 'queued', id, messageId };
+  },
+};
+
 const app = Fastify();
-app.post('/api/send', async ({ body }) => {
-  const { to, subject, text_body: text } = body;
-  const { messageId } = await transport.sendMail({ from: 'Bench <bench@example.com>', to, subject, text });
-  const id = randomUUID();
-  await pool.query({ ...insert, values: [id, messageId, to, subject, text] });
-  return { status: 'sent', id, messageId };
-});
+app.post('/api/send', ({ body }) => WAYS[does](body));
 console.log(`url ${await app.listen({ port: 0, host: '127.0.0.1' })}`);
-process.on('SIGTERM', () => process.exit(0));
+process.on('SIGTERM', () => {
+  rmSync(folder, { recursive: true, force: true });
+  process.exit(0);
+});

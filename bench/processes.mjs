@@ -80,14 +80,10 @@ export async function startBareReader(dataDir) {
   return { url: value, pid, stop };
 }
 
-/** What a user would write to send, on the same database and into the same mail server. */
-export async function startPlainSender(dataDir, port) {
-  const { value, pid, stop } = await start(
-    here('plain-sender.mjs'),
-    [dataDir, String(port)],
-    {},
-    /^url (\S+)/,
-  );
+/** What a user would write to send, on the same database and into the same mail server. @param does see plain-sender.mjs */
+export async function startPlainSender(dataDir, port, does = 'record') {
+  const args = [dataDir, String(port), does];
+  const { value, pid, stop } = await start(here('plain-sender.mjs'), args, {}, /^url (\S+)/);
   return { url: value, pid, stop };
 }
 

@@ -2,30 +2,14 @@
  * Measures sending 2 kB mails, 50 at once, against nodemailer alone and against what a user would write, all into the same mail
  * server, and queued sends against direct ones. Each round has all of them, and reports CPU time of each process for one email.
  */
-import autocannon from 'autocannon';
 import pg from 'pg';
 import { connectionOf } from './connection.mjs';
 import { cpuOf, databaseCpu } from './cpu.mjs';
-import { SECRET, startNodemailer, startPlainSender, startService, startSink } from './processes.mjs';
+import { startNodemailer, startPlainSender, startService, startSink } from './processes.mjs';
 import { median, medians, record, ROUNDS, SECONDS, spread } from './results.mjs';
-import { CONCURRENCY, mail } from './workload.mjs';
+import { post } from './workload.mjs';
 
-const headers = { authorization: `Bearer ${SECRET}`, 'content-type': 'application/json' };
 const LOOK_MS = 20;
-
-async function post(url, seconds, more = {}) {
-  const result = await autocannon({
-    url: `${url}/api/send`,
-    method: 'POST',
-    body: JSON.stringify(mail),
-    connections: CONCURRENCY,
-    duration: seconds,
-    headers: { ...headers, ...more },
-  });
-  if (result.non2xx > 0 || result.errors > 0)
-    throw new Error(`${result.non2xx} refused, ${result.errors} broken`);
-  return result['2xx'];
-}
 
 /** Name → rates a second, and CPU times in ms for one email, of each round. */
 async function measureSends(rounds, seconds) {

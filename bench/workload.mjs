@@ -1,4 +1,7 @@
 /** What is measured: both sides of a comparison get exactly this. */
+import autocannon from 'autocannon';
+import { SECRET } from './processes.mjs';
+
 export const CONCURRENCY = 50;
 
 /** A mail of 2 kB. */
@@ -7,3 +10,20 @@ export const mail = {
   subject: 'Ihre Bestellung',
   text_body: 'Guten Tag, vielen Dank für Ihre Bestellung bei uns.\n'.repeat(36),
 };
+
+const headers = { authorization: `Bearer ${SECRET}`, 'content-type': 'application/json' };
+
+/** Has the mail sent again and again. Returns how often; throws when one was refused. */
+export async function post(url, seconds, more = {}) {
+  const result = await autocannon({
+    url: `${url}/api/send`,
+    method: 'POST',
+    body: JSON.stringify(mail),
+    connections: CONCURRENCY,
+    duration: seconds,
+    headers: { ...headers, ...more },
+  });
+  if (result.non2xx > 0 || result.errors > 0)
+    throw new Error(`${result.non2xx} refused, ${result.errors} broken`);
+  return result['2xx'];
+}
