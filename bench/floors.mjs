@@ -56,7 +56,5 @@ for (const [name, beside, goal] of [
   ['Fastify and one insert, sends nothing', 'the service: direct', 2],
 ]) {
   const ratio = (rate(name) / rate(beside)).toFixed(2);
-  console.log(
-    `${ratio}  ${name} / ${beside}${goal === null ? '' : ` (the goal for the service: ${goal})`}`,
-  );
+  console.log(`${ratio}  ${name} / ${beside}${goal === null ? '' : ` (the goal for the service: ${goal})`}`);
 }
