@@ -30,11 +30,12 @@ const WITHOUT_MAIL_SERVERS = skipWithoutMailServers();
 // Rights of which one is enough are one function of each request. Where a trace would begin, or go on, is one file and four functions;
 // two of them keep the work of loops apart from requests. A received mail passes one file for its line ends, one file and two functions
 // for its List-Id, and two functions for what From shows. Which parts the statement of a send or of a received mail has is three functions. Passing
-// over lines that need no dot is one file and four functions; counting what is under way is one file.
+// over lines that need no dot is one file and four functions; counting what is under way is one file. Messages beside the JSON of their
+// emails are two functions.
 /** At most so many, a few functions above what a calm machine shows. Raise a figure only with a reason for each file that came. */
 const LIMITS = {
-  'a send': { files: 110, functions: 386 },
-  'a send into a thread': { files: 119, functions: 428 },
+  'a send': { files: 110, functions: 388 },
+  'a send into a thread': { files: 119, functions: 430 },
   'a received mail': { files: 81, functions: 289 },
   'a thread read': { files: 29, functions: 71 },
   // With its way into the search index, which is 48 functions of them. It takes more than a second, so that on a busy machine some
