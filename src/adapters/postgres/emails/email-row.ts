@@ -276,8 +276,23 @@ export const RAW_COLUMNS = [
   column('received_by', 'jsonb'),
 ];
 
+/** What a caller said about it. */
+const CHOICE_COLUMNS = [
+  filled('headers', 'jsonb', '{}'),
+  filled('tags', 'text[]', '{}'),
+  // As text: its numbers stay as they were written.
+  column('metadata', 'text', 'r.metadata::json'),
+  column('exchange_with', 'text'),
+  column('unsubscribe_list', 'text'),
+  column('author_key', 'text'),
+  filled('keeps_copy', 'boolean', 'false'),
+  column('anchor_id', 'uuid'),
+  filled('ignored_ids', 'text[]', '{}'),
+  column('party_id', 'uuid'),
+];
+
 /** All but the customer's link, which a statement may find itself. */
-export const EMAIL_COLUMNS: readonly Column[] = [
+const EMAIL_COLUMNS: readonly Column[] = [
   ...READ_COLUMNS,
   ...DIGEST_COLUMNS,
   ...RAW_COLUMNS,
@@ -295,18 +310,34 @@ export const EMAIL_COLUMNS: readonly Column[] = [
   filled('new_participant', 'boolean', 'false'),
   filled('own_customer', 'boolean', 'false'),
   column('authentication', 'jsonb'),
-  filled('headers', 'jsonb', '{}'),
-  filled('tags', 'text[]', '{}'),
-  // As text: its numbers stay as they were written.
-  column('metadata', 'text', 'r.metadata::json'),
-  column('exchange_with', 'text'),
-  column('unsubscribe_list', 'text'),
-  column('author_key', 'text'),
-  filled('keeps_copy', 'boolean', 'false'),
-  column('anchor_id', 'uuid'),
-  filled('ignored_ids', 'text[]', '{}'),
-  column('party_id', 'uuid'),
+  ...CHOICE_COLUMNS,
 ];
+
+/** What only reading a message tells, and how it came. */
+const ARRIVAL: ReadonlySet<string> = new Set([
+  'written_message_id',
+  'list_id',
+  'bounced_message_id',
+  'sender_address',
+  'defects',
+  'reply_text',
+  'identity_key',
+  'content_digest',
+  'received_by',
+  'new_participant',
+  'own_customer',
+  'authentication',
+]);
+
+/**
+ * The columns that a new email of a kind may have; the others keep their defaults. Each column costs a statement some microseconds, for
+ * one email as for many.
+ */
+export const NEW_COLUMNS = {
+  send: EMAIL_COLUMNS.filter(({ name }) => !ARRIVAL.has(name)),
+  reading: EMAIL_COLUMNS.filter((column) => !CHOICE_COLUMNS.includes(column)),
+} as const;
+export type EmailKind = keyof typeof NEW_COLUMNS;
 
 const COMPOSED: ReadonlySet<string> = new Set([
   'to_addresses',
@@ -326,12 +357,15 @@ const COMPOSED: ReadonlySet<string> = new Set([
 /** What a change of a send that waits may change. */
 export const COMPOSED_COLUMNS = EMAIL_COLUMNS.filter(({ name }) => COMPOSED.has(name));
 
-/** The rows of a parameter, as `r`, with all columns. @param more further columns of the JSON, as SQL */
-export const emailRecords = (parameter: string, more = ''): string =>
-  partsOfRecords(
-    parameter,
-    `${EMAIL_COLUMNS.map(({ given }) => given).join(', ')}, long_texts jsonb, attachments jsonb${more}`,
-  );
+/** Which texts were sent ahead. */
+export const LONG_TEXTS = ', long_texts jsonb';
+
+/** The rows of a parameter, as `r`. @param more further columns of the JSON, as SQL */
+export const emailRecords = (
+  parameter: string,
+  columns: readonly Column[] = EMAIL_COLUMNS,
+  more = LONG_TEXTS,
+): string => partsOfRecords(parameter, `${columns.map(({ given }) => given).join(', ')}${more}`);
 
 /**
  * The same with some columns alone. A part of a statement reads the parameter anew for what it needs: sixty columns that are handed from

@@ -11,9 +11,9 @@ import { isUniqueViolation } from '../db/pool.ts';
 import { run, statement, type Executor, type RowOf } from '../db/statement.ts';
 import {
   DIGEST_COLUMNS,
-  EMAIL_COLUMNS,
   emailRecords,
   COMPOSED_COLUMNS,
+  NEW_COLUMNS,
   partsOfRecords,
   RawMessages,
   READ_COLUMNS,
@@ -21,6 +21,7 @@ import {
   toComposedRow,
   toContentRow,
   type EmailContent,
+  type EmailKind,
 } from './email-row.ts';
 import { lockSummariesOf } from './lock-summaries.ts';
 import { dropLongTexts, sendLongTexts, type LongTexts } from './long-texts.ts';
@@ -39,12 +40,14 @@ export interface EmailParts {
  *
  * Reads messages from a parameter `$raws`; see RawMessages.
  *
+ * @param kind of the emails: sends of ours, or messages that were read
  * @param source what emailRecords gives, perhaps joined
  * @param link the row with link_customer, link_customer_source, link_company, link_company_source
  * @param parameter of the emails
  * @param known emails that are there: `left` as they are, which makes every repeat harmless; or `refused`, and the statement fails
  */
 export const insertEmailRows = (
+  kind: EmailKind,
   source: string,
   link: string,
   parameter: string,
@@ -53,9 +56,9 @@ export const insertEmailRows = (
 ): string => `
   new_emails as (
     insert into emails (
-      ${EMAIL_COLUMNS.map(({ name }) => name).join(', ')}, customer_id, customer_source, company_id, company_source
+      ${NEW_COLUMNS[kind].map(({ name }) => name).join(', ')}, customer_id, customer_source, company_id, company_source
     )
-    select ${EMAIL_COLUMNS.map(({ value, shortValue }) => (longTexts ? value : (shortValue ?? value))).join(', ')},
+    select ${NEW_COLUMNS[kind].map(({ value, shortValue }) => (longTexts ? value : (shortValue ?? value))).join(', ')},
       ${link}.link_customer, ${link}.link_customer_source, ${link}.link_company, ${link}.link_company_source
     from ${source}
     ${known === 'left' ? 'on conflict do nothing' : ''}
@@ -175,7 +178,10 @@ const DELETE_ATTACHMENTS = statement(
   'delete from email_attachments where email_id = $id returning id',
 );
 
-const ADD_ATTACHMENTS = statement('add-attachments', insertAttachments(emailRecords('$row')));
+const ADD_ATTACHMENTS = statement(
+  'add-attachments',
+  insertAttachments(partsOfRecords('$row', 'id uuid, attachments jsonb')),
+);
 
 const WRITE_READING = statement(
   'write-reading',

@@ -4,7 +4,14 @@ import { relinkCustomersOf } from '../customers/relink-customers.ts';
 import { RecordedMeanwhile } from '../db/linking-transaction.ts';
 import { call, run, statements, type Executor } from '../db/statement.ts';
 import type { PlannedTransaction } from '../db/transaction.ts';
-import { emailRecords, RawMessages, toEmailRow, type EmailContent } from '../emails/email-row.ts';
+import {
+  emailRecords,
+  LONG_TEXTS,
+  NEW_COLUMNS,
+  RawMessages,
+  toEmailRow,
+  type EmailContent,
+} from '../emails/email-row.ts';
 import type { LongTexts } from '../emails/long-texts.ts';
 import { addedOf, insertEmailRows, isEmailKnown } from '../emails/write-emails.ts';
 import type { Reading } from '../../../app/receive/reparse-ports.ts';
@@ -136,13 +143,16 @@ function toRow(
   });
 }
 
+const inputOf = (parts: 'none' | 'all'): string =>
+  emailRecords('$emails', NEW_COLUMNS.reading, parts === 'all' ? LINK_COLUMNS + LONG_TEXTS : LINK_COLUMNS);
+
 const INSERT = statements(
   'insert-received',
   { parts: ['none', 'all'] },
   ({ parts }) => `with read as materialized (
     -- For the trigger that marks received emails as unread.
     select set_config('email_worker.read_emails', $read, true)
-  ), ${insertEmailRows(emailRecords('$emails', LINK_COLUMNS), 'r', '$emails', 'refused', {
+  ), ${insertEmailRows('reading', inputOf(parts), 'r', '$emails', 'refused', {
     files: parts === 'all',
     longTexts: parts === 'all',
   })}${

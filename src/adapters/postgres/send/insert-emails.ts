@@ -10,7 +10,7 @@ import { counterparties, linkColumns, linkJoins } from '../customers/match-custo
 import { RULES_ARE_FRESH } from '../customers/rules-lock.ts';
 import { relinkCustomersOf } from '../customers/relink-customers.ts';
 import { run, statement, statements, type Executor } from '../db/statement.ts';
-import { emailRecords, partsOfRecords, RawMessages, toEmailRow } from '../emails/email-row.ts';
+import { emailRecords, NEW_COLUMNS, partsOfRecords, RawMessages, toEmailRow } from '../emails/email-row.ts';
 import { makeThreads, threadById } from '../emails/thread-rows.ts';
 import { addedOf, insertEmailRows } from '../emails/write-emails.ts';
 import { tieMessageIds } from '../threads/message-ids.ts';
@@ -171,10 +171,10 @@ const LINK_FRESH = `
 
 /** @param source `input` or `fresh` */
 function insertFrom(source: string, parts: Parts): string {
-  const emails = `${emailRecords('$emails')} join ${source} l on l.id = r.id`;
+  const emails = `${emailRecords('$emails', NEW_COLUMNS.send, '')} join ${source} l on l.id = r.id`;
   const added = { files: parts === 'all', longTexts: false };
   return `
-    ${insertEmailRows(emails, 'l', '$emails', 'left', added)}, new_attempts as (
+    ${insertEmailRows('send', emails, 'l', '$emails', 'left', added)}, new_attempts as (
       ${insertAttempts(addedOf('$emails', 'attempts jsonb'))}
     ), new_deliveries as (
       ${insertRecipients(addedOf('$emails', 'deliveries jsonb'))}
