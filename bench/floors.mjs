@@ -1,6 +1,6 @@
 /**
- * What the goals of sending, accepting and importing ask for, beside programs that do less than the service: what these don't reach, no
- * service with the same parts can. Node.js, Fastify, nodemailer, `pg`, PostgreSQL with fsync, all on the same machine.
+ * What the goals of sending and accepting ask for, beside programs that do less than the service: what these don't reach, no service
+ * with the same parts can. Node.js, Fastify, nodemailer, `pg`, PostgreSQL with fsync, all on the same machine.
  */
 import { cpuOf, databaseCpu } from './cpu.mjs';
 import { startNodemailer, startPlainSender, startService, startSink } from './processes.mjs';
