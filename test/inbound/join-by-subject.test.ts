@@ -132,3 +132,41 @@ it('is kept by rethreading, and undone by a split', async () => {
   });
   expect(changes).toEqual([]);
 });
+
+it('leaves a waiting reply where an operator decided that it is', async () => {
+  const reply = await give({ subject: 'Re: Entschieden', date: day(3) });
+  const beside = await give({ subject: 'Anderes', date: day(4), inReplyTo: reply.messageId });
+  const response = await service.request(`/api/thread/${reply.threadId}/split`, {
+    json: { email_ids: [beside.id] },
+  });
+  expect(response.status).toBe(200);
+  const original = await give({ subject: 'Entschieden', date: day(2), references: [beside.messageId] });
+  expect(original.threadId).not.toBe(reply.threadId);
+  expect(await placementOf(original)).toMatchObject({ rule: 'references' });
+  expect(await placementOf(reply)).toMatchObject({ thread_id: reply.threadId, rule: 'new' });
+});
+
+it('leaves a waiting reply in the thread of another customer', async () => {
+  const send = async (customerId: string, answered: string) => {
+    const response = await service.request('/api/send', {
+      json: {
+        account_id: 'on',
+        to: 'ada@customer.test',
+        subject: 'Antwort',
+        text_body: 'x',
+        customer_id: customerId,
+        in_reply_to: answered,
+      },
+    });
+    expect(response.status).toBe(200);
+    return (await response.json()) as Received;
+  };
+  const reply = await give({ subject: 'Re: Kunden', date: day(3) });
+  const sent = await send('00000000-0000-4000-8000-000000000001', reply.messageId);
+  expect(sent.threadId).toBe(reply.threadId);
+  const other = await send('00000000-0000-4000-8000-000000000002', '<other@customer.test>');
+  const original = await give({ subject: 'Kunden', date: day(2), references: [other.messageId] });
+  expect(original.threadId).toBe(other.threadId);
+  expect(await placementOf(reply)).toMatchObject({ thread_id: reply.threadId, rule: 'new' });
+  expect((await service.request(`/api/thread/${reply.threadId}`)).status).toBe(200);
+});

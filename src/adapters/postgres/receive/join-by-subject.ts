@@ -15,8 +15,13 @@ import { setReasons } from '../threads/place-emails.ts';
 export interface SubjectLinks {
   /** The email that this one answers by its subject; null for none. */
   readonly answered: MessageId | null;
-  /** Message-IDs of replies to this one that were waiting for it. */
-  readonly waiting: readonly MessageId[];
+  /** Replies to this one that were waiting for it. */
+  readonly waiting: readonly WaitingReply[];
+}
+
+interface WaitingReply {
+  readonly id: string;
+  readonly messageId: MessageId;
 }
 
 type Subject = NonNullable<InboundRecord['bySubject']>;
@@ -90,7 +95,7 @@ async function takeWaiting(
   { accountId, date, identity }: InboundRecord,
   { key, windowDays }: Subject,
   people: readonly string[],
-): Promise<readonly MessageId[]> {
+): Promise<readonly WaitingReply[]> {
   const found = await run(executor, FIND_WAITING, {
     accountId,
     key,
@@ -105,7 +110,20 @@ async function takeWaiting(
     executor,
     replies.map(({ id }) => ({ id, rule: 'subject', messageId: identity.messageId })),
   );
-  return replies.map((row) => toMessageId(row.message_id));
+  return replies.map((row) => ({ id: row.id, messageId: toMessageId(row.message_id) }));
+}
+
+/** Those that are kept in other threads, by decisions or because their customers differ, still wait. */
+export async function leaveApart(
+  executor: Executor,
+  waiting: readonly WaitingReply[],
+  { threadId, owners }: { readonly threadId: string; readonly owners: ReadonlyMap<string, string> },
+): Promise<void> {
+  const apart = waiting.filter(({ messageId }) => owners.get(messageId) !== threadId);
+  await setReasons(
+    executor,
+    apart.map(({ id }) => ({ id, rule: 'new', messageId: null })),
+  );
 }
 
 const FIND_WAITING = statement(

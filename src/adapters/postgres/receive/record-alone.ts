@@ -5,7 +5,7 @@ import { placeInbound, type InboundLink } from '../../../core/thread/place-inbou
 import type { Executor } from '../db/statement.ts';
 import { findRecorded, type Sought } from '../emails/find-recorded.ts';
 import { directionOf, insertReceived, stateOf, toContent } from './insert-received.ts';
-import { linkBySubject } from './join-by-subject.ts';
+import { leaveApart, linkBySubject } from './join-by-subject.ts';
 import { readLink } from './link-received.ts';
 import { linkThread } from '../threads/link-thread.ts';
 import { ownersOf } from '../threads/message-ids.ts';
@@ -36,7 +36,7 @@ export async function insertAlone(
     answered === null ? record.links : [{ rule: 'subject', messageId: answered }, ...record.links];
   const messageIds = links.map(({ messageId }) => messageId);
   const named = await ownersOf(executor, accountId, messageIds);
-  const { threadId, owners } = await linkThread(executor, {
+  const linked = await linkThread(executor, {
     accountId,
     threadId: placeInbound(links, named).threadId ?? record.newThreadId,
     email: {
@@ -47,13 +47,15 @@ export async function insertAlone(
       anchorId: null,
     },
     customer: null,
-    answeredBy: waiting,
+    answeredBy: waiting.map(({ messageId }) => messageId),
     mayMerge: true,
     exclusive,
   });
   // After linking, as for many.
   const [known = null] = await findRecorded(executor, [toSought(record)]);
   if (known !== null) throw new AlreadyRecorded(known);
+  const { threadId, owners } = linked;
+  await leaveApart(executor, waiting, linked);
   // Where decisions keep threads apart, not every link leads to the email's thread.
   const placement = placeInbound(
     links,

@@ -30,8 +30,8 @@ export interface Arrival {
 
 export interface ArrangedArrival {
   readonly threadId: string;
-  /** Its Message-IDs that are in other threads. */
-  readonly elsewhere: ReadonlyMap<string, string>;
+  /** Where a Message-ID is from now on: one that the email bears or names, or one of the threads. */
+  readonly ownerOf: (messageId: string) => string;
 }
 
 /** What the links say about some threads. */
@@ -54,14 +54,14 @@ export async function arrangeThreads(
   await carryOut(trx, accountId, arrangement, arrival);
   const { graph, groups, plan } = arrangement;
   const threadId = plan.threadOf.get(groups.emails.at(-1) ?? -1) ?? arrival.newThreadId;
-  const threadsOfIds = new Map(plan.messageIds.map(({ id, to }) => [id, to]));
-  const elsewhere = new Map<string, string>();
-  for (const id of [...arrival.email.messageIds, ...arrival.email.links]) {
-    const known = graph.standing.get(id) ?? id;
-    const owner = threadsOfIds.get(known) ?? graph.owners.get(known) ?? threadId;
-    if (owner !== threadId) elsewhere.set(id, owner);
-  }
-  return { threadId, elsewhere };
+  const movedTo = new Map(plan.messageIds.map(({ id, to }) => [id, to]));
+  const survivors = new Map(plan.merged.map(({ id, into }) => [id, into]));
+  const ownerOf = (messageId: string): string => {
+    const known = graph.standing.get(messageId) ?? messageId;
+    const owner = movedTo.get(known) ?? graph.owners.get(known) ?? threadId;
+    return survivors.get(owner) ?? owner;
+  };
+  return { threadId, ownerOf };
 }
 
 export interface WeighOptions {

@@ -64,7 +64,7 @@ export async function linkThread(trx: Executor, request: LinkRequest): Promise<L
   const arrangement =
     exclusive && request.mayMerge
       ? await placeExclusively(trx, { ...request, threadId: requested }, messageIds)
-      : { threadId: requested, elsewhere: new Map<string, string>(), isArranged: false };
+      : { threadId: requested, ownerOf: null };
   const threadId = await enterThread(trx, arrangement.threadId, accountId);
   const fresh = await tieToThreads(
     trx,
@@ -77,10 +77,10 @@ export async function linkThread(trx: Executor, request: LinkRequest): Promise<L
   const isNamed = email.messageIds.some((id) => !fresh.has(id));
   if (request.mayMerge) {
     for (const [messageId, owner] of owners) {
-      if (owner !== (arrangement.elsewhere.get(messageId) ?? threadId)) throw new LinkConflict();
+      if (owner !== (arrangement.ownerOf?.(messageId) ?? threadId)) throw new LinkConflict();
     }
     // Links to an email that is there count for more than those to one that was only named.
-    if (isNamed && !arrangement.isArranged && (await isKeptApart(trx, threadId))) throw new LinkConflict();
+    if (isNamed && !exclusive && (await isKeptApart(trx, threadId))) throw new LinkConflict();
   }
   return { threadId, owners, partyId: await readParty(trx, request.customer, threadId), isNamed };
 }
@@ -128,10 +128,8 @@ export async function lockLinks(trx: Executor, accountId: string): Promise<void>
 
 interface Arrangement {
   readonly threadId: string;
-  /** Message-IDs of the email that are in other threads, and stay there. */
-  readonly elsewhere: ReadonlyMap<string, string>;
-  /** The links of all threads that may be concerned were weighed. */
-  readonly isArranged: boolean;
+  /** Where threads are kept apart: the thread in which a Message-ID stays. Null: all are in one. */
+  readonly ownerOf: ((messageId: string) => string) | null;
 }
 
 /**
@@ -154,7 +152,7 @@ async function placeExclusively(
   if (partyId !== null) parties.add(partyId);
   if (parties.size > 1 || threads.some((thread) => thread.cluster_id !== null)) {
     const arrival = { email: { ...email, partyId }, newThreadId: requested };
-    arrangement = { ...(await arrangeThreads(trx, accountId, ids, arrival)), isArranged: true };
+    arrangement = await arrangeThreads(trx, accountId, ids, arrival);
   } else {
     const [survivor, ...merged] = threads.toSorted(
       (a, b) => a.created_at.getTime() - b.created_at.getTime() || (a.id < b.id ? -1 : 1),
@@ -167,7 +165,7 @@ async function placeExclusively(
       );
       await relinkCustomers(trx, [survivor.id]);
     }
-    arrangement = { threadId: survivor?.id ?? requested, elsewhere: new Map(), isArranged: true };
+    arrangement = { threadId: survivor?.id ?? requested, ownerOf: null };
   }
   if (!exists && arrangement.threadId !== requested) {
     await makeAlias(trx, requested, arrangement.threadId);
