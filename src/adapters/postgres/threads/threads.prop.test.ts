@@ -21,6 +21,7 @@ import type { MessageId } from '../../../core/message/message-id.ts';
 import { linksOf } from '../../../core/thread/place-inbound.ts';
 import { placeOutbound } from '../../../core/thread/place-outbound.ts';
 import { createMessageStore, openMailStores } from '../../../../test/helpers/mail-stores.ts';
+import { createDeletionStore } from '../erase/deletion-store.ts';
 import { createInboundStore } from '../receive/record-inbound.ts';
 import { saveRelayMessageId } from '../send/relay-message-ids.ts';
 import { createThreadDecisions } from './thread-decisions.ts';
@@ -59,13 +60,21 @@ const received = fc.record({
   /** Equal ones are common. */
   day: fc.integer({ min: 1, max: 3 }),
 });
-type Received = typeof received extends fc.Arbitrary<infer T> ? T : never;
+type Received = (typeof received extends fc.Arbitrary<infer T> ? T : never) & {
+  /** In an account that joins by subject. */
+  readonly subject?: { readonly key: string; readonly isReply: boolean };
+};
 
 const customer = fc.option(fc.nat(CUSTOMERS.length - 1), { nil: null, freq: 4 });
 
 const together = fc.record({
   kind: fc.constant('together' as const),
   mails: fc.array(received, { minLength: 2, maxLength: 5 }),
+});
+const decision = fc.record({
+  kind: fc.constantFrom('split', 'move', 'merge'),
+  at: fc.nat(40),
+  emails: fc.uniqueArray(fc.nat(40), { minLength: 1, maxLength: 3 }),
 });
 const oneByOne = fc.oneof(
   { weight: 6, arbitrary: fc.record({ kind: fc.constant('receive' as const), mail: received }) },
@@ -80,26 +89,45 @@ const oneByOne = fc.oneof(
       customer,
     }),
   },
-  {
-    weight: 2,
-    arbitrary: fc.record({
-      kind: fc.constantFrom('split', 'move', 'merge'),
-      at: fc.nat(40),
-      emails: fc.uniqueArray(fc.nat(40), { minLength: 1, maxLength: 3 }),
-    }),
-  },
+  { weight: 2, arbitrary: decision },
   {
     weight: 1,
     arbitrary: fc.record({ kind: fc.constant('relay' as const), email: fc.nat(40), name: fc.nat(NAMES - 1) }),
   },
 );
 const step = fc.oneof({ weight: 13, arbitrary: oneByOne }, { weight: 2, arbitrary: together });
+/** What the model has not: replies that join by their subject, and emails that are deleted. */
+const anyStep = fc.oneof(
+  { weight: 6, arbitrary: oneByOne },
+  {
+    weight: 6,
+    arbitrary: fc.record({
+      kind: fc.constant('receive' as const),
+      mail: fc
+        .record({
+          mail: received,
+          key: fc.constantFrom('a', 'b'),
+          isAlone: fc.boolean(),
+          isReply: fc.boolean(),
+        })
+        .map(({ mail, key, isAlone, isReply }) => ({
+          ...mail,
+          ...(isAlone ? { inReplyTo: null, references: [] } : {}),
+          subject: { key, isReply: isAlone || isReply },
+        })),
+    }),
+  },
+  { weight: 2, arbitrary: decision },
+  { weight: 1, arbitrary: fc.record({ kind: fc.constant('delete' as const), email: fc.nat(40) }) },
+);
+type AnyStep = typeof anyStep extends fc.Arbitrary<infer T> ? T : never;
 type StepOfOne = typeof oneByOne extends fc.Arbitrary<infer T> ? T : never;
 type Step = typeof step extends fc.Arbitrary<infer T> ? T : never;
 
 const nameOf = (index: number) => `m${index}@example.test` as MessageId;
 
-function toRecord(accountId: string, { own, inReplyTo, references, day }: Received): InboundRecord {
+function toRecord(accountId: string, mail: Received): InboundRecord {
+  const { own, inReplyTo, references, day, subject } = mail;
   const messageId = nameOf(own);
   const date = new Date(`2026-03-0${day}T12:00:00Z`);
   const names = {
@@ -109,11 +137,13 @@ function toRecord(accountId: string, { own, inReplyTo, references, day }: Receiv
   const base = inboundRecord({ accountId, date, ...names });
   // The same Message-ID with another date or other links is another email.
   const key = JSON.stringify([own, inReplyTo, references, day]);
+  const written = subject === undefined ? key : `${subject.isReply ? 'Re: ' : ''}${subject.key}`;
   return {
     ...base,
-    identity: { ...base.identity, messageId, date, subject: key },
-    identityKey: createHash('sha256').update(key).digest('hex'),
-    subject: key,
+    bySubject: subject === undefined ? null : { ...subject, windowDays: 30 },
+    identity: { ...base.identity, messageId, date, subject: written },
+    identityKey: createHash('sha256').update(`${key} ${written}`).digest('hex'),
+    subject: written,
     links: [
       ...linksOf({ ...names, bounced: null, bySubject: null }).filter((link) => link.messageId !== messageId),
       { rule: 'message_id', messageId },
@@ -126,6 +156,7 @@ function createWorld(accountId: string) {
   const inbound = [createInboundStore(pool), createInboundStore(pool)] as const;
   const messages = createMessageStore(pool);
   const decisions = createThreadDecisions(pool);
+  const deletions = createDeletionStore(pool);
   const emails: string[] = [];
   const sent = new Set<number>();
   const threadOf = async (index: number): Promise<string | null> => {
@@ -239,7 +270,11 @@ function createWorld(accountId: string) {
   return {
     emails,
     /** Returns what was done, for the model; null for nothing, and where the order is not known. */
-    async take(one: Step): Promise<ModelStep | null> {
+    async take(one: Step | AnyStep): Promise<ModelStep | null> {
+      if (one.kind === 'delete') {
+        await deletions.deleteEmail(emails[one.email % Math.max(emails.length, 1)] ?? uuidv7());
+        return null;
+      }
       if (one.kind === 'receive') return receive(one.mail);
       if (one.kind === 'send') return send(one);
       if (one.kind === 'relay') return relay(one.email, one.name);
@@ -308,6 +343,21 @@ it(
       examples: [[HELD_BY_NO_MESSAGE_ID]],
       ...SEED,
     });
+  },
+  TIMEOUT_MS,
+);
+
+it(
+  'whatever came before, the next email is recorded, and the threads are what the law says',
+  async () => {
+    const property = fc.asyncProperty(fc.array(anyStep, { minLength: 12, maxLength: 24 }), async (steps) => {
+      await truncate();
+      const accountId = randomUUID();
+      const world = createWorld(accountId);
+      for (const one of steps) await world.take(one);
+      await requireLaw(accountId);
+    });
+    await fc.assert(property, { numRuns: RUNS, endOnFailure: true, ...SEED });
   },
   TIMEOUT_MS,
 );
