@@ -1,7 +1,7 @@
 /** What the threads of an account should be: by the law alone, from all that is stored of its emails. */
 import type pg from 'pg';
 import { inTransaction } from '../../src/adapters/postgres/db/transaction.ts';
-import { readThreadGraph } from '../../src/adapters/postgres/threads/thread-graph.ts';
+import { namesOf, readThreadGraph } from '../../src/adapters/postgres/threads/thread-graph.ts';
 import { groupByLinks } from '../../src/core/thread/link-graph.ts';
 import { numbered } from './groups.ts';
 
@@ -33,6 +33,7 @@ export async function compareWithLaw(
   );
   const groups = groupByLinks(graph);
   const names = [...graph.messageIds.keys()].sort();
+  const { written } = namesOf(graph);
   const refused = await pool.query<{ name: string }>(
     `select r.email_id || ' ' || r.message_id as name from refused_links r join emails e on e.id = r.email_id
     where e.account_id = $1`,
@@ -53,7 +54,7 @@ export async function compareWithLaw(
     },
     expected: {
       threads: numbered([...groups.emails, ...names.map((id) => groups.messageIds.get(id))]),
-      refused: groups.refused.map(({ emailId, messageId }) => `${emailId} ${messageId}`).sort(),
+      refused: groups.refused.map(({ emailId, messageId }) => `${emailId} ${written(messageId)}`).sort(),
     },
     mixed: mixed.rows,
   };

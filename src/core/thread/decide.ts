@@ -13,7 +13,8 @@ export interface DecidedEmail {
 
 /**
  * Where the Message-IDs go when emails leave their threads for `target`: one goes along when all emails leave that bear
- * it; one that no email bears, when all leave that name it. So replies go where the email is that they answer.
+ * it; one that no email bears, when all leave that name it. So replies go where the email is that they answer. A thread that
+ * all emails leave keeps nothing, not even what stands for Message-IDs of deleted emails.
  */
 export function moveMessageIdsAlong(
   emails: readonly DecidedEmail[],
@@ -29,12 +30,16 @@ export function moveMessageIdsAlong(
     for (const id of email.messageIds.filter(inThread)) side.bearing.add(id);
     for (const id of email.links.filter(inThread)) side.naming.add(id);
   }
+  const kept = new Set([
+    target,
+    ...emails.filter(({ id }) => !leaving.has(id)).map(({ threadId }) => threadId),
+  ]);
   const threads = new Map<string, string>();
   for (const [id, owner] of owners) {
     if (owner === null) continue;
     const isBorne = staying.bearing.has(id) || going.bearing.has(id);
     const goes = isBorne ? !staying.bearing.has(id) : going.naming.has(id) && !staying.naming.has(id);
-    threads.set(id, goes ? target : owner);
+    threads.set(id, goes || !kept.has(owner) ? target : owner);
   }
   return threads;
 }
