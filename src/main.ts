@@ -154,7 +154,7 @@ async function runService(): Promise<void> {
 /** Node.js ends the process after that; the embedded database server is taken along. */
 function tellUncaught(logger: Logger): void {
   process.on('uncaughtExceptionMonitor', (err) => {
-    logger.error({ err }, 'an error was caught nowhere; email-worker ends at once');
+    logger.error({ err }, 'an error was not caught; email-worker ends at once');
   });
 }
 

@@ -402,7 +402,7 @@ export function auditOperations(
   };
 }
 
-/** In a protocol that is kept. */
+/** In a record that is kept. */
 const nameOf = ({ credential, key }: HttpActor): string =>
   key?.kind === 'key' ? `key ${key.id}` : `secret ${credential}`;
 

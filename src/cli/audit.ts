@@ -28,7 +28,7 @@ export const auditCommand = defineCommand({
   description:
     'Differences are listed, and the exit code is 1 when there are any that were not repaired. Repaired messages are ' +
     'taken again by the service: within seconds while it runs, else when it is started.\n\n' +
-    'A message with the email of another Message-ID gets its own email when it is taken again; unless it is that email which ' +
+    'A message with the email of another Message-ID gets its own email when it is taken again; unless that email itself ' +
     'was recorded wrongly. This is not known before, so the exit code is 1 with --repair, too. Run audit once more then: ' +
     'for an email that it still names, run reparse with --email.\n\n' +
     'A message that only waits, or is set aside, is no difference; it is counted. Nothing is changed in a mailbox.',

@@ -10,7 +10,7 @@ const DEFAULT_HOURS = 24;
 
 export const cleanFilesCommand = defineCommand({
   name: 'clean-files',
-  summary: 'Deletes stored files that no email refers to, such as a crash leaves them.',
+  summary: 'Deletes stored files that no email refers to, such as those left by a crash.',
   description:
     'It looks through DATA_DIR/files, or the bucket, and asks the database of each file. Each one that is deleted is ' +
     'printed. Files that are younger than a day may belong to an email that is being recorded, and stay; so do files ' +

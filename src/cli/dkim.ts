@@ -24,7 +24,7 @@ export const dkimCommand = defineCommand({
     'show prints the records of the keys that are set, with records of SPF and DMARC to begin with.\n\n' +
     'check asks DNS for them and says of each what is wrong. It fails when something is.\n\n' +
     'To change keys: generate others, publish their records, set them, and leave the old records in DNS for as long as mail ' +
-    'that they signed waits or is under way: also scheduled mail is signed when it is taken.',
+    'that they signed waits or is under way: scheduled mail, too, is signed when it is accepted.',
   arguments: [
     {
       name: 'action',
@@ -66,7 +66,7 @@ export const dkimCommand = defineCommand({
   },
   examples: [
     { line: 'dkim generate', meaning: 'Makes keys, and prints the setting and the DNS records.' },
-    { line: 'dkim check --resolver 1.1.1.1', meaning: 'Looks whether the records are published.' },
+    { line: 'dkim check --resolver 1.1.1.1', meaning: 'Checks whether the records are published.' },
   ],
   async run(values, [action], { config, output }) {
     const accounts = chosenAccounts(config, values.account);

@@ -29,7 +29,7 @@ export const importCommand = defineCommand({
   name: 'import',
   summary: 'Records emails from files: .eml, mbox and Maildir.',
   description:
-    'A folder is gone through with all it holds: Maildirs with their subfolders, .eml files, and files that begin as ' +
+    'A folder is searched with all it holds: Maildirs with their subfolders, .eml files, and files that begin as ' +
     'an mbox does. Symbolic links in folders are not followed. No program should deliver into the files meanwhile.\n\n' +
     'Each email is recorded once, in its thread, however often it is imported and by whatever path it came. After an ' +
     'interruption, or when emails were added, run the same command again: what is done is passed by, and counted as ' +

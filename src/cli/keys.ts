@@ -22,7 +22,7 @@ export const keysCommand = defineCommand({
   summary: 'Makes, lists, revokes and rotates keys of the API.',
   description:
     '`create` and `rotate` print the key, `ewk_…`, as the only line of the result; it is stored nowhere and shown this once. `list` prints ' +
-    'each key with its rights, accounts, expiry and last use, in UTC, never its secret. A revoked key opens nothing any more within two seconds. The ' +
+    'each key with its rights, accounts, expiry and last use, in UTC, never its secret. A revoked key stops working within two seconds. The ' +
     'service may run meanwhile.',
   arguments: [
     {
@@ -47,12 +47,12 @@ export const keysCommand = defineCommand({
       type: 'string',
       value: 'id',
       multiple: true,
-      meaning: 'The new key sees and acts for it alone; may be given several times. Default: all accounts.',
+      meaning: 'Limits the new key to this account; may be given several times. Default: all accounts.',
     },
     expires: {
       type: 'string',
       value: 'time',
-      meaning: 'The new key opens nothing from then on, such as 2027-01-31T12:00:00Z. Default: never.',
+      meaning: 'When the new key stops working, such as 2027-01-31T12:00:00Z. Default: never.',
     },
     overlap: {
       type: 'string',

@@ -15,7 +15,7 @@ export const moveCommand = defineCommand({
   name: 'move',
   summary: 'Moves the database from the embedded PostgreSQL to another server, back, or between servers.',
   description:
-    'Run it with the settings of before, with all services stopped; then change DATABASE_URL, and start them. Everything goes on as it was: the ' +
+    'Run it with the old settings, with all services stopped; then change DATABASE_URL, and start them. Everything goes on as it was: the ' +
     'queue, events, webhooks, sessions. Files stay where BLOB_URL says. The new database has to be empty, or be the one that this one was ' +
     'moved from before.\n\n' +
     'The old database stays as it is, with a mark that keeps services and commands from it. An interrupted move is done again by the same ' +

@@ -14,7 +14,7 @@ const TELL_EVERY = 10_000;
 
 export const reparseCommand = defineCommand({
   name: 'reparse',
-  summary: 'Reads received messages again, as the parser of today does, and records what is different.',
+  summary: 'Reads received messages again with the current parser, and records what is different.',
   description:
     'For after an update that reads more, and for emails with the defect not_parsed, of which nothing but the bytes ' +
     'could be kept. Texts, addresses, subject, defects, attachments and what the email answers are replaced, whole or not ' +

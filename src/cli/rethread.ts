@@ -12,14 +12,14 @@ export const rethreadCommand = defineCommand({
   summary: 'Computes from the stored emails which threads they make, and puts right what differs.',
   description:
     'Threads follow from Message-ID, In-Reply-To and References, and from what was decided about them; a split, merge ' +
-    'or move stays as it is. Usually nothing differs. Each email that belongs into another thread is listed with the ' +
+    'or move stays as it is. Usually nothing differs. Each email that belongs in another thread is listed with the ' +
     'reason. The service may run meanwhile. After an interruption, run the same command again.\n\n' +
     'The dry run reads one moment of the database and changes nothing.',
   arguments: [],
   options: {
     'dry-run': { type: 'boolean', meaning: 'Only lists what would change.' },
   },
-  examples: [{ line: 'rethread --dry-run', meaning: 'Lists emails that belong into another thread.' }],
+  examples: [{ line: 'rethread --dry-run', meaning: 'Lists emails that belong in another thread.' }],
   async run({ 'dry-run': dryRun = false }, _positionals, { output, signal, open }) {
     const data = await open();
     let told = 0;

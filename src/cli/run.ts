@@ -127,7 +127,7 @@ function requireArguments({ arguments: declared }: Command, given: readonly stri
   const missing = declared.find(({ required }, index) => required && given.length <= index);
   if (missing !== undefined) throw new UsageError(`<${missing.name}> is missing`);
   if (given.length > declared.length && declared.at(-1)?.repeated !== true) {
-    throw new UsageError(`there is nothing to do with ${given[declared.length] ?? ''}`);
+    throw new UsageError(`unexpected argument ${given[declared.length] ?? ''}`);
   }
 }
 

@@ -19,7 +19,7 @@ export const verifyCommand = defineCommand({
   description:
     'With a place: every object of a backup is read and its hash and counts are compared; no database is needed, and nothing of this machine ' +
     'but BACKUP_KEY. Without one: every file that a record names is read from the storage and compared with its checksum, or with its size where ' +
-    'there is none, as of raw messages; and files that no record names are counted, which clean-files deletes. The service may run meanwhile. ' +
+    'there is none, as for raw messages; and files that no record names, which clean-files deletes, are counted. The service may run meanwhile. ' +
     'The code is 1 when something is not as it was.',
   arguments: [{ ...PLACE, required: false }],
   options: {

@@ -149,7 +149,7 @@ const DEFAULT_ACCOUNT = {
   ),
   imapSentCopies: text(
     'IMAP_SENT_COPIES',
-    'Whether what the default account sends is put into its Sent mailbox, once: `on`; `auto`, but not where the mail server of `SMTP_URL` does so by itself, as those of Gmail, Microsoft 365, iCloud and Yahoo; or `off`.',
+    'Whether what the default account sends is put into its Sent mailbox, once: `on`; `auto`: on, unless the mail server of `SMTP_URL` does so by itself, as those of Gmail, Microsoft 365, iCloud and Yahoo do; or `off`.',
     '`off`',
   ),
   dkimKeys: text(

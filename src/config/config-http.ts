@@ -38,7 +38,7 @@ export const HTTP_VARIABLES = {
     parse: (value, name) => readListen(name, value),
     defaultText: 'off',
     meaning:
-      'Address for Prometheus, such as `127.0.0.1:9464`, where `/metrics` is told without TLS and without a secret; see ops/.',
+      'Address for Prometheus, such as `127.0.0.1:9464`, where `/metrics` is served without TLS and without a secret; see ops/.',
   }),
   /** Addresses, or networks such as `10.0.0.0/8`. */
   trustedProxies: variable('TRUSTED_PROXIES', {

@@ -78,7 +78,7 @@ export const LISTENER_VARIABLES = {
     'LISTEN_MAX_CLIENTS_PER_ADDRESS',
     50,
     MAX_CLIENTS,
-    'Those of one address (or IPv6 network of 64 bits); more get 421. At most all.',
+    'Those of one address (or IPv6 network of 64 bits); more get 421. At most LISTEN_MAX_CLIENTS.',
   ),
   maxInboundBytes: integer(
     'MAX_INBOUND_BYTES',

@@ -28,7 +28,7 @@ export const TRACING_VARIABLES = {
   protocol: variable('OTEL_EXPORTER_OTLP_PROTOCOL', {
     parse: (value, name) => readWord(name, value ?? 'http/protobuf', ['http/protobuf']),
     defaultText: 'http/protobuf',
-    meaning: 'No other is spoken.',
+    meaning: 'No other protocol is supported.',
   }),
   exporter: variable('OTEL_TRACES_EXPORTER', {
     parse: (value, name) => readWord(name, value ?? 'otlp', ['otlp', 'none']),

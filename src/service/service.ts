@@ -263,7 +263,7 @@ const MAX_TURNING_AWAY_MS = 10_000;
 /** Load balancers send elsewhere by then; see connections/shutdown.ts. */
 async function drain({ shutdown }: HttpApp, drainMs: number, logger: Logger): Promise<void> {
   if (drainMs === 0) return;
-  logger.info({ drainMs }, 'load balancers are to send elsewhere');
+  logger.info({ drainMs }, 'waiting for load balancers to send elsewhere');
   shutdown.beginDrain();
   await wait(drainMs);
   shutdown.turnAway();

@@ -1,4 +1,4 @@
-/** The wish that the service ends, as it comes by signals: once, or again from a person or supervisor that can't wait. */
+/** The request that the service stop, as it comes by signals: once, or again from a person or supervisor that can't wait. */
 import type { Logger } from '../app/base/basics.ts';
 
 export interface StopRequest {

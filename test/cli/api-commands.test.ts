@@ -406,7 +406,7 @@ describe('queue', () => {
     [['nonsense'], 'the action must be one of'],
     [['retry'], 'the id of the email is missing'],
     [['retry', 'x'], '<id> must be an id'],
-    [['list', 'x'], 'there is nothing to do with x'],
+    [['list', 'x'], 'unexpected argument x'],
   ])('%j can not be used', async (args, message) => {
     const result = await run(['queue', ...args]);
     expect([result.exitCode, result.stderr]).toEqual([2, expect.stringContaining(message)]);

@@ -20,7 +20,7 @@ it(
     const first = await startServiceProcess(options);
     const beside = await runCommand(['doctor'], options);
     expect(beside.stdout).toContain(`process ${first.process.pid} has DATA_DIR`);
-    expect(beside.stdout).toContain(`HTTP is taken at 127.0.0.1:${port}`);
+    expect(beside.stdout).toContain(`the service listens for HTTP at 127.0.0.1:${port}`);
     expect(beside.stdout).toMatch(/ok +PostgreSQL \d+\S*, embedded/);
     expect(beside).toMatchObject({ exitCode: 0, stderr: '' });
     await first.stop();

@@ -118,7 +118,7 @@ describe('a service that is well', () => {
         'the schema email_worker is the one of this version',
         'a file was written to DATA_DIR/files, read and deleted',
         `account default sends by localhost:${server.port}, as alice`,
-        `the certificate of localhost:${server.port} ends in 100 d`,
+        `the certificate of localhost:${server.port} expires in 100 d`,
         'mail.example.com takes mail at mx.example.com',
         'mail.example.com: SPF: v=spf1 mx -all',
         '_dmarc.mail.example.com: DMARC: v=DMARC1; p=reject',
@@ -157,14 +157,14 @@ describe('faults', () => {
       expect.stringContaining('there is no SPF record'),
       expect.stringContaining('there is no DMARC record'),
       expect.stringMatching(
-        new RegExp(`^HTTP can't be taken at 127.0.0.1:${port}: .*another process listens`),
+        new RegExp(`^the service can't listen for HTTP at 127.0.0.1:${port}: .*another process listens`),
       ),
     ]);
     expect(result.warning).toEqual(
       expect.arrayContaining([
         'API_SECRET can be guessed',
         expect.stringContaining('METRICS_LISTEN is open to other machines'),
-        `the certificate of localhost:${server.port} ends in 5 d`,
+        `the certificate of localhost:${server.port} expires in 5 d`,
         'mail from mail.example.com is not signed here',
       ]),
     );
@@ -213,7 +213,7 @@ describe('faults', () => {
     );
     expect(result.warning).toEqual(
       expect.arrayContaining([
-        'account default has 1 send of which it is not known whether the mail server took it',
+        'account default has 1 send that the mail server may or may not have taken',
         'account default has 1 received message set aside',
       ]),
     );
@@ -246,7 +246,7 @@ describe.skipIf(skipWithoutMailServers())('a mailbox', () => {
     await dovecot.stop();
     expect(good.ok).toContain(`account default reads ${server} as alice`);
     expect(good.warning).toContainEqual(
-      expect.stringMatching(new RegExp(`^the certificate of ${server} ends in \\d+ `)),
+      expect.stringMatching(new RegExp(`^the certificate of ${server} expires in \\d+ `)),
     );
     const adviceOf = ({ findings }: { readonly findings: readonly FindingJson[] }) =>
       findings.find(({ text }) => text.startsWith("account default can't read its mailbox"))?.advice;
@@ -411,7 +411,7 @@ describe('DNS', () => {
     expect(await ask(good)).toEqual(
       expect.arrayContaining([
         'warning: SPF of mail.example.com does not name 192.0.43.10 (out.example.com)',
-        'ok: 192.0.43.10 is called out.example.com, and out.example.com is there',
+        'ok: the reverse name of 192.0.43.10 is out.example.com, which leads back to it',
       ]),
     );
     dns.records.set('mail.example.com', [['v=spf1 a:out.example.com -all']]);
@@ -419,7 +419,7 @@ describe('DNS', () => {
     expect(await ask(good)).toEqual(
       expect.arrayContaining([
         'ok: SPF of mail.example.com allows 192.0.43.10 (out.example.com) to send for it',
-        'warning: 192.0.43.10 is called other.example.com, which is not there',
+        'warning: the reverse name of 192.0.43.10 is other.example.com, which does not lead back to it',
       ]),
     );
     dns.others.delete('PTR 10.43.0.192.in-addr.arpa');

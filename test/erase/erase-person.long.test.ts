@@ -131,13 +131,13 @@ describe.skipIf(skipWithoutMailServers())('a person is erased', () => {
     return (await response.json()) as T;
   };
   const erase = (person: object) => made<{ id: string }>(post('/api/erasures', person));
-  const protocolOf = (id: string) =>
+  const recordOf = (id: string) =>
     getJson<{ state: string; finished_at: string | null; erased: Record<string, number> }>(
       service,
       `/api/erasures/${id}`,
     );
   const waitUntilErased = (id: string) =>
-    waitUntil('it is erased', async () => (await protocolOf(id)).state === 'done');
+    waitUntil('it is erased', async () => (await recordOf(id)).state === 'done');
 
   /** No delivery is under way then, whose answer would come after what was erased. */
   const waitUntilPosted = () =>
@@ -407,7 +407,7 @@ describe.skipIf(skipWithoutMailServers())('a person is erased', () => {
 
       const { id } = await erase({ address: ADDRESS.toUpperCase() });
       await waitUntilErased(id);
-      const { erased } = await protocolOf(id);
+      const { erased } = await recordOf(id);
       expect(erased).toMatchObject({
         emails: 13,
         drafts: 4,
@@ -457,7 +457,7 @@ describe.skipIf(skipWithoutMailServers())('a person is erased', () => {
       // A second erasure finds nothing.
       const again = await erase({ address: ADDRESS });
       await waitUntilErased(again.id);
-      const { erased: nothing } = await protocolOf(again.id);
+      const { erased: nothing } = await recordOf(again.id);
       expect(Object.values(nothing).every((count) => count === 0)).toBe(true);
       // New mail is recorded as any other.
       expect(await receive(service, hers({ subject: 'Neu' }))).toMatchObject({ status: 'received' });
@@ -481,7 +481,7 @@ describe.skipIf(skipWithoutMailServers())('a person is erased', () => {
       );
     const { id } = await erase({ address });
     await waitUntilErased(id);
-    expect((await protocolOf(id)).erased['drafts']).toBe(3);
+    expect((await recordOf(id)).erased['drafts']).toBe(3);
     expect((await ids()).sort()).toEqual(kept.map((one) => one.id).sort());
   });
 
@@ -540,11 +540,11 @@ describe.skipIf(skipWithoutMailServers())('a person is erased', () => {
       const [row] = await ask('select has_waiting from erasures where id = $1', [id]);
       return row?.['has_waiting'] === true;
     });
-    const running = await protocolOf(id);
+    const running = await recordOf(id);
     expect(running).toMatchObject({ state: 'running', finished_at: null, erased: { emails: 0 } });
     sink.open();
     await waitUntilErased(id);
-    expect(await protocolOf(id)).toMatchObject({ state: 'done', erased: { emails: 1 } });
+    expect(await recordOf(id)).toMatchObject({ state: 'done', erased: { emails: 1 } });
     expect(sink.messages.filter(({ rcptTo }) => rcptTo.includes(address))).toHaveLength(1);
     // What an endpoint answered at that very moment goes with the next.
     await waitUntilPosted();

@@ -26,7 +26,7 @@ export async function startMetricsServer(
     { headersTimeout: HEADER_MS, requestTimeout: HEADER_MS, connectionsCheckingInterval: HEADER_MS },
     (request, response) => {
       answer(metrics, request, response).catch((err: unknown) => {
-        logger.error({ err }, 'metrics could not be told');
+        logger.error({ err }, 'metrics could not be served');
         response.writeHead(500).end();
       });
     },

@@ -16,7 +16,7 @@ export const ERASED_KINDS = [
 ] as const;
 export type ErasedKind = (typeof ERASED_KINDS)[number];
 
-/** The protocol of an erasure: no content, and no address. */
+/** The record of an erasure: no content, and no address. */
 export interface Erasure {
   readonly id: string;
   readonly requestedAt: Date;
@@ -56,7 +56,7 @@ export interface ClaimedErasure {
 export type ErasureStep = 'more' | 'waits' | 'done';
 
 /**
- * Each step is one transaction, writes what it erased into the protocol, and renews the lease; it may be repeated. Throws
+ * Each step is one transaction, writes what it erased into the record of the erasure, and renews the lease; it may be repeated. Throws
  * `ServiceError('database_unavailable')`, and `LeaseEnded` when another process took over.
  */
 export interface ErasureStore {

@@ -1,4 +1,4 @@
-/** Of which account a thing is, for callers that see some accounts only. No thing ever changes its account. */
+/** Which account a thing belongs to, for callers that see some accounts only. No thing ever changes its account. */
 
 /** null: there is no such thing. All throw `ServiceError('database_unavailable')`. */
 export interface AccountOf {

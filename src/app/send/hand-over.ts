@@ -132,7 +132,7 @@ async function sendFenced(
     try {
       begun = await mayBegin();
     } catch (err) {
-      logger.warn({ err, emailId }, 'whether a claim still stands could not be asked');
+      logger.warn({ err, emailId }, 'the database could not be asked whether a claim still stands');
     }
     if (!begun) throw new NotBegun();
   };

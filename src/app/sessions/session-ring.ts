@@ -1,6 +1,6 @@
 /**
  * Checks the tokens of sessions against a copy of all of them, as KeyRing does with keys, and then the key or secret that opened it: a
- * session opens what that opens now, and nothing once that opens nothing.
+ * session may do what that key may do now, and nothing once that key is no longer valid.
  */
 import { createHmac, hash, timingSafeEqual } from 'node:crypto';
 import { isSessionToken } from '../../core/sessions/session-token.ts';

@@ -81,7 +81,7 @@ export const accountsCommand = defineCommand({
   name: 'accounts',
   summary: 'Shows the accounts, and how far their mailboxes are read.',
   description:
-    'READ is how long ago the mailbox was read that was not read for longest, TO READ how many messages are still to be taken, SET ASIDE how many could ' +
+    'READ is how long ago the least recently read mailbox was read, TO READ how many messages are still to be taken, SET ASIDE how many could ' +
     'not be read. It asks the running service.',
   arguments: [],
   options: API_OPTIONS,

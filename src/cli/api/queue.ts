@@ -77,7 +77,7 @@ export const queueCommand = defineCommand({
   async run({ outcome, account, limit, url, json = false }, [action = 'list', id], context) {
     const states = LISTED[action];
     if (states !== undefined) {
-      if (id !== undefined) throw new UsageError(`there is nothing to do with ${id}`);
+      if (id !== undefined) throw new UsageError(`unexpected argument ${id}`);
       const most = readLimit(limit);
       const api = await openApi(url, context);
       const rows = await listStates(api, states, account, most);

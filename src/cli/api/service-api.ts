@@ -22,7 +22,7 @@ export const API_OPTIONS = {
     meaning:
       'Where the service is. Default: EMAIL_WORKER_URL, or where this configuration has it listen. EMAIL_WORKER_KEY is the key to ask with; by default the API secret, for the service of this configuration alone.',
   },
-  json: { type: 'boolean', meaning: 'Prints JSON as the API tells it, one object a line.' },
+  json: { type: 'boolean', meaning: 'Prints JSON as the API returns it, one object a line.' },
 } as const;
 
 /** The service did not do what it was asked. */

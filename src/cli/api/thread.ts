@@ -54,7 +54,7 @@ export const threadCommand = defineCommand({
   arguments: [
     {
       name: 'id',
-      meaning: 'Of the thread, or of one that was merged into it.',
+      meaning: 'The id of the thread, or of a thread that was merged into it.',
       required: true,
       repeated: false,
     },

@@ -70,7 +70,7 @@ export const webhooksCommand = defineCommand({
   summary: 'Shows webhooks and their deliveries, pauses and resumes them.',
   description:
     '`list`, the default, shows all of them. `deliveries` shows what was tried for one, the newest first. `pause` keeps events back, and `resume` ' +
-    'goes on where it stopped; also where the service has paused a webhook that failed for long. It asks the running service.',
+    'goes on where it stopped; even if the service itself paused the webhook because it failed for long. It asks the running service.',
   arguments: [
     {
       name: 'action',
@@ -108,7 +108,7 @@ export const webhooksCommand = defineCommand({
     const most = readLimit(limit);
     const { output } = context;
     if (action === 'list') {
-      if (id !== undefined) throw new UsageError(`there is nothing to do with ${id}`);
+      if (id !== undefined) throw new UsageError(`unexpected argument ${id}`);
       const api = await openApi(url, context);
       const listing = { path: path('api', 'webhooks'), field: 'webhooks', limit: most };
       const rows = await collect(api.list<WebhookJson>(listing));

@@ -9,7 +9,7 @@ const DAY_MS = 86_400_000;
 /** @param whose such as `the certificate of mail.example.com` @param advice what to do when it ends */
 export function judgeEnd(whose: string, end: Date, advice: string, now = new Date()): Finding {
   const leftMs = end.getTime() - now.getTime();
-  if (leftMs <= 0) return problem(`${whose} ended on ${end.toISOString().slice(0, 10)}`, advice);
-  const text = `${whose} ends in ${formatSeconds(leftMs / 1000)}`;
+  if (leftMs <= 0) return problem(`${whose} expired on ${end.toISOString().slice(0, 10)}`, advice);
+  const text = `${whose} expires in ${formatSeconds(leftMs / 1000)}`;
   return leftMs < WARNING_DAYS * DAY_MS ? warning(text, advice) : ok(text);
 }

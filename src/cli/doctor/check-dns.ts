@@ -136,12 +136,12 @@ async function ofReverseName(address: string, host: string, resolver: Resolver):
   const names = await resolver.reverse(address).catch(() => []);
   for (const name of names.slice(0, MAX_ADDRESSES)) {
     if ((await addressesOf(name, resolver)).some((one) => isSame(one, address)))
-      return ok(`${address} is called ${name}, and ${name} is there`);
+      return ok(`the reverse name of ${address} is ${name}, which leads back to it`);
   }
   const text =
     names.length === 0
       ? `${address} (${host}) has no reverse name (PTR)`
-      : `${address} is called ${names[0] ?? ''}, which is not there`;
+      : `the reverse name of ${address} is ${names[0] ?? ''}, which does not lead back to it`;
   return warning(
     text,
     'If it delivers mail to the internet itself, have its provider set the reverse name to that of the server.',

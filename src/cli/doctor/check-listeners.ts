@@ -62,7 +62,7 @@ async function ofConnection(listener: Listener, signal: AbortSignal): Promise<Fi
   const socket = connect({ host: reached, port });
   try {
     await once(socket, 'connect', { signal: AbortSignal.any([signal, AbortSignal.timeout(CONNECT_MS)]) });
-    return ok(`${what} is taken at ${formatPlace(listener)}`);
+    return ok(`the service listens for ${what} at ${formatPlace(listener)}`);
   } catch (error) {
     return problem(
       `nothing answers for ${what} at ${formatPlace(listener)}: ${formatError(error)}`,
@@ -83,7 +83,7 @@ async function ofAddress(listener: Listener): Promise<Finding> {
     return ok(`${formatPlace(listener)} is free for ${what}`);
   } catch (error) {
     return problem(
-      `${what} can't be taken at ${formatPlace(listener)}: ${formatError(listenFailure(listener, error))}`,
+      `the service can't listen for ${what} at ${formatPlace(listener)}: ${formatError(listenFailure(listener, error))}`,
       `Stop what listens there, or change ${listener.portVariable}.`,
     );
   } finally {

@@ -61,7 +61,7 @@ export function checkWork(config: Config, data: PatientData): Check {
         ...(eventsWaiting > EVENTS_WARNING
           ? [
               warning(
-                `${formatCount(eventsWaiting, 'event')} to be told still`,
+                `${formatCount(eventsWaiting, 'event')} not in the feed yet`,
                 'If it stays so, see what the log says of events.',
               ),
             ]
@@ -84,7 +84,7 @@ function ofAccount(account: AccountFigures, readsMailbox: boolean, pollSeconds: 
   if (unknownSends > 0) {
     findings.push(
       warning(
-        `account ${id} has ${formatCount(unknownSends, 'send')} of which it is not known whether the mail server took it`,
+        `account ${id} has ${formatCount(unknownSends, 'send')} that the mail server may or may not have taken`,
         'Look with email-worker queue unknown, ask the mail server, and resolve them.',
       ),
     );
@@ -109,7 +109,7 @@ function ofLag(
   if (lag === null)
     return [
       warning(
-        `the mailbox of account ${id} was not read yet`,
+        `the mailbox of account ${id} has not been read yet`,
         'Start the service, or see what its log says.',
       ),
     ];

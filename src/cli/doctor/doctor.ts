@@ -15,7 +15,7 @@ const STYLES: Readonly<Record<Grade, Style>> = { ok: 'green', warning: 'yellow',
 
 export const doctorCommand = defineCommand({
   name: 'doctor',
-  summary: 'Asks everything that the service depends on, and says what to do.',
+  summary: 'Checks everything that the service depends on, and says what to do.',
   description:
     'Configuration, program, data folder, database, storage, mail servers, DNS of the senders, listeners, and what waits. All checks run side by side, ' +
     'none for longer than 20 seconds, and change nothing: a file of its own is written and deleted. The service may run meanwhile or not; without it, an ' +

@@ -1,4 +1,4 @@
-/** Whether safe HTML says colours of its own. Where it does, it counts on a light ground: mail is written on one. */
+/** Whether safe HTML sets colours of its own. Where it does, it relies on a light background: mail is written on one. */
 
 /**
  * Input: what sanitizeHtml gives, where attributes are in double quotes. Each part of it is looked at once: a match ends at the next quote.

@@ -1,5 +1,5 @@
 /**
- * When an event is delivered again that an endpoint did not take: exponentially later, for three days. The first delays bridge a
+ * When an event that an endpoint did not take is delivered again: exponentially later, for three days. The first delays bridge a
  * restart of the endpoint; the longest one lets an endpoint that was repaired overnight catch up in the morning.
  */
 

@@ -704,7 +704,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Read the protocol of an erasure
+         * Read the record of an erasure
          * @description What was erased so far, by number. It holds no content and no address, and is kept. Needs the right `admin`.
          */
         get: operations["getErasure"];
@@ -8407,7 +8407,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The protocol. */
+            /** @description The record. */
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["XRequestId"];

@@ -3,7 +3,7 @@ import type { RequestOptions } from '../options.ts';
 import { plain, segment, type Transport } from '../transport.ts';
 import type { Erasure, ErasureRequest, Schemas } from '../types.ts';
 
-/** Erasing people, and the protocols of it. */
+/** Erasing people, and the records of it. */
 export class Erasures {
   readonly #transport: Transport;
 

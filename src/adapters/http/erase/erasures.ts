@@ -1,4 +1,4 @@
-/** POST /api/erasures: erases a person, and GET /api/erasures/{id}: how far it is, and the protocol of it. */
+/** POST /api/erasures: erases a person, and GET /api/erasures/{id}: how far it is, and the record of it. */
 import { ERASED_KINDS, type Erasure } from '../../../app/erase/erasure-ports.ts';
 import type { HttpContext, HttpServer } from '../answers/context.ts';
 import { JSON_BODY_ERRORS, smallJsonBody } from '../body/json-body.ts';
@@ -120,11 +120,11 @@ export function registerErasureRoutes(
         operationId: 'getErasure',
         right: 'admin',
         tags: ['Erasure'],
-        summary: 'Read the protocol of an erasure',
+        summary: 'Read the record of an erasure',
         description: 'What was erased so far, by number. It holds no content and no address, and is kept.',
         params: ErasureParams,
         response: {
-          200: jsonResponse('The protocol.', ErasureSchema),
+          200: jsonResponse('The record.', ErasureSchema),
           ...errorResponses(
             'invalid_uuid',
             'unauthorized',

@@ -137,7 +137,7 @@ export class ServerProcess {
     const { setup, logger } = this.#options;
     const running = await findRunning(setup.location.dataFolder, this.#commandLine);
     if (running.kind === 'none') return;
-    logger.info({ pid: running.pid }, 'ends an embedded PostgreSQL that was left running');
+    logger.info({ pid: running.pid }, 'ending an embedded PostgreSQL that was left running');
     await terminate(running.pid);
   }
 
@@ -205,7 +205,10 @@ export class ServerProcess {
       }
       if (await hasEnded()) return false;
       if (performance.now() > noticeAt) {
-        logger.info({ pid, status: pidFile?.status ?? null }, 'waits for the embedded PostgreSQL to recover');
+        logger.info(
+          { pid, status: pidFile?.status ?? null },
+          'waiting for the embedded PostgreSQL to recover',
+        );
         noticeAt += PATIENCE_MS;
       }
       await sleep(READY_POLL_MS);

@@ -1,4 +1,4 @@
-/** `ErasureStore` on PostgreSQL: every step is a transaction that also writes what it erased into the protocol. */
+/** `ErasureStore` on PostgreSQL: every step is a transaction that also writes what it erased into the record of the erasure. */
 import type { Pool } from 'pg';
 import {
   ERASED_KINDS,
@@ -150,7 +150,7 @@ async function renew(trx: Executor, { id, owner }: ClaimedErasure): Promise<RowO
   return row;
 }
 
-/** Adds to the protocol. Throws LeaseEnded. */
+/** Adds to the record of the erasure. Throws LeaseEnded. */
 async function note(trx: Executor, erasure: ClaimedErasure, counts: Counts): Promise<void> {
   await renew(trx, erasure);
   for (const [kind, count] of Object.entries(counts)) {

@@ -9,7 +9,7 @@ export class MessageLimitError extends Error {
   readonly partial: ParsedMessage;
 
   constructor(limit: ParseLimitName, partial: ParsedMessage) {
-    super(`a received message passes the limit ${limit}`);
+    super(`a received message exceeds the limit ${limit}`);
     this.name = 'MessageLimitError';
     this.limit = limit;
     this.partial = partial;

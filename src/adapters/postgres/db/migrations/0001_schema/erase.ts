@@ -62,7 +62,7 @@ export const ERASE = [
   `create function erased_address(address text) returns text language sql stable parallel safe
   return encode(keyed_digest(convert_to('address:' || address, 'UTF8')), 'hex') || '@erased.invalid'`,
 
-  // Erasing a person: what is to be done, and the protocol of it
+  // Erasing a person: what is to be done, and the record of it
   `create table erasures (
     id uuid primary key,
     requested_at timestamptz not null default now(),
