@@ -60,9 +60,7 @@ it('a list gives each item once, whatever the size of its pages', async () => {
   const sent = [];
   for (let count = 0; count < 7; count++) sent.push((await send({ subject: `${word} ${count}` })).threadId);
   // The index follows within a second or so.
-  await expect
-    .poll(async () => (await client.threads.list({ q: word }).page()).items.length, { timeout: 30_000 })
-    .toBe(7);
+  await expect.poll(async () => (await client.threads.list({ q: word }).page()).items.length).toBe(7);
   const list = client.threads.list({ q: word, limit: 3 });
   const found = [];
   for await (const thread of list) found.push(thread.id);

@@ -70,7 +70,7 @@ describe.skipIf(skipWithoutMailServers())('Postfix in front of the LMTP listener
       await service.kill();
       service = await start(port, service.dataDir);
     }
-    await expect.poll(countRecorded, { timeout: 90_000, interval: 500 }).toBe(MAILS);
+    await expect.poll(countRecorded, { interval: 500 }).toBe(MAILS);
     const rows = await query(
       database.connectionString,
       'select message_id, automatic is null as is_personal from emails',

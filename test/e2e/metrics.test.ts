@@ -5,7 +5,7 @@ import { disposeService, startServiceProcess, type ServiceProcess } from '../hel
 import { startSmtpSink, type SmtpSink } from '../helpers/smtp-sink.ts';
 
 /** A busy machine takes its time. */
-const patient = { timeout: 30_000, interval: 100 };
+const patient = { interval: 100 };
 
 let database: TestDatabase;
 let sink: SmtpSink;

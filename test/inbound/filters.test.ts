@@ -106,9 +106,7 @@ describe('the list of emails', () => {
   });
 
   it('combines with words', async () => {
-    await expect
-      .poll(() => listed('q=quittenmarmelade&direction=outbound'), { timeout: 30_000 })
-      .toEqual(ids(offer));
+    await expect.poll(() => listed('q=quittenmarmelade&direction=outbound')).toEqual(ids(offer));
     await expect
       .poll(() => listed(`q=quitten&thread_id=${offer.threadId}&direction=inbound`))
       .toContain(answer.id);

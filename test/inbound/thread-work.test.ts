@@ -271,7 +271,7 @@ describe('a change of a thread', () => {
     const open = await listed('status=open&assigned=false&limit=200');
     expect(open).toContain(plain);
     expect(open).not.toContain(threadId);
-    await expect.poll(() => listed('q=zwetschge'), { timeout: 30_000 }).toHaveLength(2);
+    await expect.poll(() => listed('q=zwetschge')).toHaveLength(2);
     expect(await listed('q=zwetschge&label=rare')).toEqual([threadId]);
     expect(await listed('q=zwetschge&assigned=false')).toEqual([plain]);
     await change(threadId, { labels: [] });

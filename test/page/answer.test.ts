@@ -48,7 +48,7 @@ describe.skipIf(skipWithoutChromium())('an answer', () => {
     );
 
   const lastSent = async (count: number) => {
-    await expect.poll(() => running.sink.messages.length, { timeout: 60_000 }).toBe(count);
+    await expect.poll(() => running.sink.messages.length).toBe(count);
     const [message] = running.sink.messages.slice(-1);
     return { rcptTo: message?.rcptTo, ...(await simpleParser(message?.raw ?? '')) };
   };

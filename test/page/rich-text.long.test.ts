@@ -180,7 +180,7 @@ describe.skipIf(skipWithoutChromium())('a formatted message', () => {
     await page.getByText('Not sent. The draft is open again.').waitFor();
     await expect.poll(() => areShown(page)).toEqual([true, true, true]);
     await messageIn(page).press('Control+Enter');
-    await expect.poll(() => running.sink.messages.length, { timeout: 60_000 }).toBe(before + 1);
+    await expect.poll(() => running.sink.messages.length).toBe(before + 1);
     const raw = running.sink.messages[before]?.raw.toString() ?? '';
     expect(raw).toContain('multipart/related');
     const sent = await simpleParser(raw, { keepCidLinks: true });
@@ -205,7 +205,7 @@ describe.skipIf(skipWithoutChromium())('a formatted message', () => {
     await expect.poll(() => areShown(page)).toEqual([true]);
     const before = running.sink.messages.length;
     await messageIn(page).press('Control+Enter');
-    await expect.poll(() => running.sink.messages.length, { timeout: 60_000 }).toBe(before + 1);
+    await expect.poll(() => running.sink.messages.length).toBe(before + 1);
     const sent = await simpleParser(running.sink.messages[before]?.raw ?? '', { keepCidLinks: true });
     expect(sent.attachments.map(({ related }) => related)).toEqual([true, true]);
     for (const { contentId = '' } of sent.attachments)

@@ -78,7 +78,7 @@ describe.skipIf(skipWithoutChromium())('writing a message', () => {
     expect(running.sink.messages).toHaveLength(0);
     await page.getByRole('textbox', { name: 'Subject' }).fill('Our better offer');
     await page.keyboard.press('Control+Enter');
-    await expect.poll(() => running.sink.messages.length, { timeout: 60_000 }).toBe(1);
+    await expect.poll(() => running.sink.messages.length).toBe(1);
     const [message] = running.sink.messages;
     expect(message?.rcptTo).toEqual(['ann@customer.test']);
     const parsed = await simpleParser(message?.raw ?? '');
@@ -148,7 +148,7 @@ describe.skipIf(skipWithoutChromium())('writing a message', () => {
     await page.getByText('It will be sent as soon as its files are attached.').waitFor();
     const before = running.sink.messages.length;
     goOn();
-    await expect.poll(() => running.sink.messages.length, { timeout: 60_000 }).toBe(before + 1);
+    await expect.poll(() => running.sink.messages.length).toBe(before + 1);
     const sent = await simpleParser(running.sink.messages[before]?.raw ?? '');
     expect(sent.attachments.map(({ filename }) => filename).toSorted()).toEqual([
       'cut.txt',

@@ -14,7 +14,6 @@ import { ServiceError } from '../../../core/errors.ts';
 import type { HttpLimits } from '../connections/limits.ts';
 
 /** A busy machine takes its time. */
-const patient = { timeout: 20_000 };
 
 const PIECE = 'x'.repeat(64 * 1024);
 
@@ -125,14 +124,14 @@ it('for a reader that takes nothing, no more is read than the buffers of the con
   expect(read * PIECE.length).toBeLessThan(16 * 1024 * 1024);
   expect(pieces.ended).toBe(false);
   socket.resume();
-  await expect.poll(() => pieces.read, patient).toBeGreaterThan(read + 10);
+  await expect.poll(() => pieces.read).toBeGreaterThan(read + 10);
 });
 
 it('a reader that takes nothing any more is cut off after some time', async () => {
   const pieces = endless();
   const port = await start([pieces], { answerIdleTimeoutMs: 300 });
   const { socket, closed } = await ask(port);
-  await expect.poll(() => pieces.ended, patient).toBe(true);
+  await expect.poll(() => pieces.ended).toBe(true);
   socket.resume();
   expect(await closed()).not.toMatch(/0\r\n\r\n$/);
 });
@@ -146,7 +145,7 @@ it('a slow reader is not cut off', { tags: ['long'] }, async () => {
   // The system tells the server of what was taken in steps of a megabyte or so.
   for (let round = 1; round <= 20; round += 1) {
     socket.resume();
-    await expect.poll(() => taken, { ...patient, interval: 5 }).toBeGreaterThan(round * 2 * 1024 * 1024);
+    await expect.poll(() => taken, { interval: 5 }).toBeGreaterThan(round * 2 * 1024 * 1024);
     socket.pause();
     await sleep(150);
   }
@@ -159,7 +158,7 @@ it('a reader that goes away ends the reading', async () => {
   const { socket } = await ask(port);
   await readWhenStill(pieces);
   socket.resetAndDestroy();
-  await expect.poll(() => pieces.ended, patient).toBe(true);
+  await expect.poll(() => pieces.ended).toBe(true);
   expect(app.logs).toEqual([]);
 });
 
@@ -177,7 +176,7 @@ it('what fails in the middle cuts the connection and is logged', async () => {
   expect(answer).not.toMatch(/0\r\n\r\n$/);
   expect(answer).not.toContain('database_unavailable');
   await expect
-    .poll(() => app.logs, patient)
+    .poll(() => app.logs)
     .toMatchObject([{ level: 'error', message: 'an answer could not be sent whole' }]);
 });
 
@@ -203,5 +202,5 @@ it('more large answers at once than there are slots for get 503, until one has e
   expect(refused.headers.get('retry-after')).toMatch(/^\d+$/);
   expect(await refused.json()).toMatchObject({ code: 'busy' });
   socket.destroy();
-  await expect.poll(async () => (await fetch(url, { headers: AUTHORIZED })).status, patient).toBe(200);
+  await expect.poll(async () => (await fetch(url, { headers: AUTHORIZED })).status).toBe(200);
 });
