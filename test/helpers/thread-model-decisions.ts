@@ -142,14 +142,30 @@ export function createModelDecisions(state: ModelState): (decision: ModelDecisio
     for (const thread of state.withClusters(known)) clusters.set(thread, cluster);
   }
 
-  /** Each thread is of the first customer that one of its sends names. */
-  function settle(threads: readonly string[]): void {
+  /** Each thread is of the first customer that one of its sends names. Returns whether that changed. */
+  function renewParties(threads: ReadonlySet<string>): boolean {
+    let isChanged = false;
     for (const thread of threads) {
       const naming = state.within(new Set([thread])).filter(({ customer }) => customer !== null);
-      for (const email of naming) email.partyId = naming[0]?.customer ?? null;
+      for (const email of naming) {
+        const party = naming[0]?.customer ?? null;
+        isChanged ||= email.partyId !== party;
+        email.partyId = party;
+      }
     }
-    const all = state.withClusters(new Set(threads));
-    if ([...all].some((thread) => clusters.has(thread))) state.weigh(all);
+    return isChanged;
+  }
+
+  function settle(threads: readonly string[]): void {
+    let concerned: ReadonlySet<string> = new Set(threads);
+    for (let round = 0; round < 5; round += 1) {
+      const isChanged = renewParties(concerned);
+      if (round > 0 && !isChanged) return;
+      concerned = state.withClusters(concerned);
+      if (![...concerned].some((thread) => clusters.has(thread))) return;
+      state.weigh(concerned);
+      concerned = state.withClusters(concerned);
+    }
   }
 
   return ({ kind, at, emails: named }) => {

@@ -4,7 +4,7 @@
  */
 import type { Placement } from '../../../app/emails/email-ports.ts';
 import type { Move } from '../../../core/thread/plan-threads.ts';
-import { run, statement, type Executor } from '../db/statement.ts';
+import { run, runCounting, statement, type Executor } from '../db/statement.ts';
 
 export async function moveEmails(executor: Executor, moves: readonly Move[]): Promise<void> {
   if (moves.length === 0) return;
@@ -81,9 +81,9 @@ const MOVE_ANCHORS = statement(
   'update emails set anchor_id = $anchorId where anchor_id = any($oldIds::uuid[])',
 );
 
-/** The party of each thread is the first customer that one of its sends names. */
-export async function renewParties(executor: Executor, threadIds: readonly string[]): Promise<void> {
-  await run(executor, RENEW_PARTIES, { threadIds });
+/** The party of each thread is the first customer that one of its sends names. Returns the number of sends that have another one now. */
+export function renewParties(executor: Executor, threadIds: readonly string[]): Promise<number> {
+  return runCounting(executor, RENEW_PARTIES, { threadIds });
 }
 
 const RENEW_PARTIES = statement(

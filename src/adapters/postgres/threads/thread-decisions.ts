@@ -153,16 +153,24 @@ async function merge(
   return { threadId: thread.id, changed: true, decision: { id: decisionId, decidedAt } };
 }
 
+/** An email that is moved takes along those that were put beside it, and a thread that they leave may get another party. */
+const MAX_ROUNDS = 5;
+
 /**
  * Sets the customers of the threads, also for later mail: each belongs to the first customer that one of its sends
  * names. Threads that mail could not join because of that may be joined now.
  */
 async function arrangeDecided(trx: Executor, accountId: string, threadIds: readonly string[]): Promise<void> {
   await relinkCustomers(trx, threadIds);
-  await renewParties(trx, threadIds);
-  const arrangement = await weighThreads(trx, accountId, threadIds, { lock: true });
-  if (arrangement.threads.some((thread) => thread.cluster_id !== null)) {
+  let concerned = threadIds;
+  for (let round = 0; round < MAX_ROUNDS; round += 1) {
+    const changed = await renewParties(trx, concerned);
+    if (round > 0 && changed === 0) return;
+    const arrangement = await weighThreads(trx, accountId, concerned, { lock: true });
+    const { threads, plan } = arrangement;
+    if (threads.every((thread) => thread.cluster_id === null)) return;
     await carryOut(trx, accountId, arrangement);
+    concerned = [...new Set([...threads.map(({ id }) => id), ...plan.threadOf.values()])];
   }
 }
 
