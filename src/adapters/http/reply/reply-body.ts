@@ -3,7 +3,7 @@ import { REPLY_LANGUAGES, isTimeZone, type ReplyLanguage } from '../../../core/r
 import { invalidRequest, ServiceError } from '../../../core/errors.ts';
 import type { ReplyKind, ReplyRequest } from '../../../app/reply/use-cases.ts';
 import type { HttpLimits } from '../connections/limits.ts';
-import { refuseUnknown, toFields, wrongType, type Fields } from '../body/fields.ts';
+import { isBlank, refuseUnknown, toFields, wrongType, type Fields } from '../body/fields.ts';
 import type { EmailJson } from '../send/attachment-body.ts';
 import { readSendFields, refuseNoBody, SendBody, WithTemplate } from '../send/send-body.ts';
 
@@ -97,7 +97,7 @@ export function readReplyBody(json: EmailJson, limits: HttpLimits, kind: ReplyKi
   const body = toFields(json.value);
   if (body === null) throw invalidRequest('not_an_object');
   const isForward = kind === 'forward';
-  if (isForward && !isGiven(body, 'to')) throw new ServiceError('missing_recipient_or_subject');
+  if (isForward && isBlank(body['to'])) throw new ServiceError('missing_recipient_or_subject');
   if (!isForward) refuseNoBody(body);
   refuseUnknown(body, new Set(Object.keys((isForward ? ForwardBody : ReplyBody).properties)), '');
 

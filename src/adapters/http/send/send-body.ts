@@ -71,7 +71,7 @@ const VariablesBody = {
   description: `What the template is filled with: any JSON object, up to ${MAX_VARIABLES_BYTES} bytes.`,
 } as const;
 
-/** For OpenAPI; `readSendBody` does the checking. */
+/** Published; `readSendBody` does the checking, and a test holds it to this: see docs/decisions/0044-body-of-a-send.md. */
 export const SendBody = {
   type: 'object',
   title: 'SendRequest',
