@@ -79,8 +79,9 @@ export async function linkThread(trx: Executor, request: LinkRequest): Promise<L
     for (const [messageId, owner] of owners) {
       if (owner !== (arrangement.ownerOf?.(messageId) ?? threadId)) throw new LinkConflict();
     }
-    // Links to an email that is there count for more than those to one that was only named.
-    if (isNamed && !exclusive && (await isKeptApart(trx, threadId))) throw new LinkConflict();
+    // Links to an email that is there count for more than those to one that was only named, and replies that waited have a new link.
+    const changesLinks = isNamed || (request.answeredBy ?? []).length > 0;
+    if (changesLinks && !exclusive && (await isKeptApart(trx, threadId))) throw new LinkConflict();
   }
   return { threadId, owners, partyId: await readParty(trx, request.customer, threadId), isNamed };
 }
