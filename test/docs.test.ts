@@ -94,6 +94,16 @@ describe('the guides for contributors', () => {
     expect(named.filter((path) => !path.includes('NNNN') && !isThere(path))).toEqual([]);
   });
 
+  it('CONTRIBUTING.md shows a statement as it stands in the source', () => {
+    const text = readFileSync(new URL('CONTRIBUTING.md', ROOT), 'utf8');
+    const [, file = '', example = ''] =
+      /^## Change a statement$[^]*?`(src\/[\w/-]+\.ts)`:\n\n```ts\n([^]*?)```$/m.exec(text) ?? [];
+    const source = readFileSync(new URL(file, ROOT), 'utf8');
+    const parts = example.trim().split('\n\n');
+    expect(parts).toHaveLength(2);
+    for (const part of parts) expect(source).toContain(part);
+  });
+
   it('and each word of the glossary once', () => {
     const text = readFileSync(new URL('docs/glossary.md', ROOT), 'utf8');
     const words = [...text.matchAll(/^\| ([^|]+?) +\|/gm)].map(([, word = '']) => word).slice(2);

@@ -185,7 +185,7 @@ export function limitToAccounts(
     // Its address is the permission, and was given out by readSafeHtml.
     readSignedImage: (image) => application.readSignedImage(image),
     inlineTypeOf: (attachment) => application.inlineTypeOf(attachment),
-    // What it opens was read before.
+    // The attachment was read before, within the accounts.
     openAttachment: (attachment, range) => application.openAttachment(attachment, range),
 
     listEvents: async (request, signal) => application.listEvents(within(request), signal),

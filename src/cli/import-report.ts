@@ -44,7 +44,7 @@ export class ImportReport {
   async close(): Promise<void> {
     if (this.#file === null) return;
     this.#file.end();
-    // What went wrong was said by then.
+    // The failure was told by then.
     await finished(this.#file).catch(() => undefined);
   }
 }

@@ -161,7 +161,7 @@ export const importCommand = defineCommand({
   },
 });
 
-/** What is done says nothing about what was deleted since. */
+/** A mark says that a file was imported, and nothing about emails that were deleted since. */
 const NO_MARKS: ImportMarks = {
   findDone: async () => new Set(),
   findMbox: async () => null,

@@ -121,7 +121,7 @@ async function checkAccount({ accounts, pool }: OpenData, accountId: string): Pr
 
 function needId(id: string | undefined): string {
   if (id === undefined) throw new UsageError('the id of the key is missing; list shows it');
-  // What is at hand is often the whole key.
+  // An operator often has the whole key at hand.
   return /^ewk_([0-9a-z]{12})_/.exec(id)?.[1] ?? id;
 }
 

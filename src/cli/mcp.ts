@@ -26,7 +26,7 @@ export const mcpCommand = defineCommand({
     if (token === null)
       throw new UsageError('EMAIL_WORKER_KEY is not set: it names the key that the model is to use.');
     const service = parseUrl('--url', url);
-    // Loaded when it is asked for: its libraries are half of what all commands together load.
+    // Loaded for this command only: its libraries are half of all that the commands load together.
     const { serveStdio } = await import('../adapters/mcp/stdio.ts');
     await serveStdio({ url: service, token, version: readVersion(), signal });
     return 'done';

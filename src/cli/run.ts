@@ -94,7 +94,7 @@ async function run(
     ended = interruption.exitCode() ?? EXIT[result];
     return ended;
   } catch (error) {
-    // What was cut short by the signal is no failure of its own.
+    // Work that the signal cut short is no failure of its own.
     const exitCode = interruption.exitCode();
     if (exitCode === null || error instanceof UsageError) throw error;
     logger.debug({ err: error }, 'interrupted');

@@ -5,5 +5,5 @@ export const isStorable = (text: string): boolean => !text.includes('\0') && tex
 /** Without NUL; a half of a surrogate pair becomes U+FFFD. */
 export const toStorable = (text: string): string => text.replaceAll('\0', '').toWellFormed();
 
-/** Both become U+FFFD: for what is quoted to people, who are to see that something stood there. */
+/** Both become U+FFFD: for text that is quoted to people, who are to see that something stood there. */
 export const markUnstorable = (text: string): string => text.replaceAll('\0', '\ufffd').toWellFormed();

@@ -13,7 +13,7 @@ export interface Certificates {
   readonly mail: CertificateFiles | null;
 }
 
-/** Throws ConfigError for what can't be served. */
+/** Throws ConfigError when a certificate can't be served. */
 export function openCertificates(
   config: Pick<Config, 'tls' | 'listenTls'>,
   parts: { readonly clock: Clock; readonly logger: Logger },

@@ -25,7 +25,7 @@ export interface EventNumberer {
   wake(): void;
   /** A caller waits for events. */
   follow(): void;
-  /** Waits for what is under way. */
+  /** Waits for the statements under way. */
   stop(): Promise<void>;
 }
 

@@ -187,7 +187,7 @@ export function startMailboxReader(ports: MailboxReaderPorts, options: MailboxRe
         const limit = failures === 0 ? connects : reconnects;
         const session = await limit.run(() => source.connect(id, leave), { signal: leave });
         const cut = () => {
-          // What goes wrong with it is told by the close below.
+          // The close below tells what goes wrong with it.
           session.close().catch(() => undefined);
         };
         signal.addEventListener('abort', cut, { once: true });

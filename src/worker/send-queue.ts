@@ -22,7 +22,7 @@ export interface SendQueueOptions {
   readonly accounts: readonly QueueAccount[];
   /** How long a silent process keeps its claims, in ms. */
   readonly leaseMs: number;
-  /** How often to look for what became due, or was queued by another process, in ms. */
+  /** How often to look for sends that became due, or that another process queued, in ms. */
   readonly pollMs: number;
   /** Default: those of the system. */
   readonly timers?: Timers;
@@ -329,13 +329,13 @@ export function startSendQueue(ports: SendQueuePorts, options: SendQueueOptions)
       return (stopped ??= worked
         .then(() => Promise.all([...runs.values()].map((run) => run.done)))
         .then(() => Promise.all([heartbeat.stop(), slowOnes.stop(), orphanLoop.stop(), settler.stop()]))
-        // What was stored is still being removed from the journal.
+        // Outcomes that were stored are still being removed from the journal.
         .then(() => held.idle()));
     },
   };
 }
 
-/** Renews the leases of what is under way, and takes for lost what silent processes have claimed. */
+/** Renews the leases of hand-overs under way, and takes the claims of silent processes for lost. */
 function startHeartbeat(
   { queue, journal: { owner }, logger }: SendQueuePorts,
   { leaseMs, timers }: Required<Pick<SendQueueOptions, 'leaseMs' | 'timers'>>,

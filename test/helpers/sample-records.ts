@@ -3,7 +3,7 @@ import type { Erasure } from '../../src/app/erase/erasure-ports.ts';
 import type { AccountStatus } from '../../src/app/mailboxes/use-cases.ts';
 import type { StoredKey } from '../../src/app/keys/key-ports.ts';
 import type { FeedEvent } from '../../src/app/events/event-ports.ts';
-import type { AmbiguousClaim, CustomerRegistration } from '../../src/app/customers/customer-ports.ts';
+import type { AmbiguousRule, CustomerRegistration } from '../../src/app/customers/customer-ports.ts';
 import type { QuarantinedMessage } from '../../src/app/mailboxes/mailbox-status-ports.ts';
 import type { Unsubscribe } from '../../src/app/unsubscribes/unsubscribe-ports.ts';
 import type { Suppression } from '../../src/core/delivery/suppression.ts';
@@ -91,7 +91,7 @@ export const sampleRegistration: CustomerRegistration = {
   isComplete: true,
 };
 
-export const sampleClaim: AmbiguousClaim = {
+export const sampleClaim: AmbiguousRule = {
   kind: 'address',
   value: 'bob@example.org',
   customerIds: [IDS.customer, IDS.thread],

@@ -4,7 +4,7 @@ import { Decrypter, Encrypter, generateX25519Identity, identityToRecipient } fro
 import type { Cipher } from '../../app/backup/vault.ts';
 import { BackupError } from '../../core/backup/manifest.ts';
 
-/** Throws BackupError for what is no identity. @param identity `AGE-SECRET-KEY-1…` */
+/** Throws BackupError when it is no identity. @param identity `AGE-SECRET-KEY-1…` */
 export async function createAgeCipher(identity: string): Promise<Cipher> {
   const encrypter = new Encrypter();
   const decrypter = new Decrypter();

@@ -30,7 +30,7 @@ export interface S3Credentials {
 }
 
 export interface S3BlobStoreOptions extends S3Location {
-  /** null: the SDK looks for what the machine offers. */
+  /** null: the SDK looks for credentials that the machine offers. */
   readonly credentials: S3Credentials | null;
   /** A connection on which nothing moves for so long is dead. Default 20,000. */
   readonly idleTimeoutMs?: number;
@@ -229,7 +229,7 @@ export class S3BlobStore implements BlobStore {
     return { Bucket: this.#bucket, Key: this.#prefix + parseStoragePath(path).join('/') };
   }
 
-  /** Ends the wait for an answer, not the transfer of what it brings. */
+  /** Ends the wait for an answer, not the transfer of its body. */
   async #answered<T>(request: (abortSignal: AbortSignal) => Promise<T>): Promise<T> {
     const controller = new AbortController();
     const timer = setTimeout(() => controller.abort(), this.#answerTimeoutMs);

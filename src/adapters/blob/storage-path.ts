@@ -4,7 +4,7 @@
 const MAX_SEGMENT_BYTES = 255;
 /** The limit of an S3 key, in octets of UTF-8. */
 const MAX_PATH_BYTES = 1024;
-/** Begins the first segment of what the stores keep for themselves. */
+/** Begins the first segment of the paths that the stores keep for themselves. */
 const RESERVED_START = '.';
 
 /**

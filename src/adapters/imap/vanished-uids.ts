@@ -20,7 +20,7 @@ export class VanishedUids {
   #complete = true;
   readonly #onChange: () => void;
 
-  /** @param onChange called for what vanished just now */
+  /** @param onChange called for the UIDs that vanished just now */
   constructor(onChange: () => void) {
     this.#onChange = onChange;
   }

@@ -24,7 +24,7 @@ import {
 import { RecentResults } from './recent-results.ts';
 import { Room } from './room.ts';
 
-/** Never given to new entries, so that what was sent can be settled and forgotten on a full disk. */
+/** Never given to new entries, so that entries of emails that were sent can be settled and forgotten on a full disk. */
 const KEPT_FOR_OUTCOMES_BYTES = 1024 * 1024;
 /** Keys read at a time, so that no read transaction stays open and holds back the reuse of pages. */
 const PAGE_OF_KEYS = 500;

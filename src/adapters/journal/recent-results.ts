@@ -17,7 +17,7 @@ import { Room } from './room.ts';
 const BOOT_ID_FILE = '/proc/sys/kernel/random/boot_id';
 const FOLDER_PREFIX = 'recent-';
 
-/** Room for what comes while the journal is committing; what finds none is safe a moment later. */
+/** Room for outcomes that come while the journal is committing; one that finds no room is safe a moment later. */
 const ROOM_BYTES = 2 * 1024 * 1024;
 
 interface Store {

@@ -28,7 +28,7 @@ export class Room {
   readonly #pageBytes: number;
   /** Length of the file; all of it has blocks. */
   #allocated: number;
-  /** Upper bound of what LMDB uses or may come to use by operations under way. */
+  /** Upper bound of the bytes that LMDB uses, or may use after the operations under way. */
   #used = 0;
   /** Of these, operations under way. */
   #underWay = 0;

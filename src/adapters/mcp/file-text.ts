@@ -1,6 +1,6 @@
 /**
  * A piece of a file as text, where it is text. Mail programs say little of a file's type and nothing of its encoding, so the bytes
- * decide: UTF-8, else Windows-1252; what has a NUL or another control character is no text.
+ * decide: UTF-8, else Windows-1252; a file with a NUL or another control character is no text.
  */
 import type { Piece } from './untrusted.ts';
 

@@ -16,7 +16,7 @@ export interface Sealer {
   /** Names the key without telling it; 16 bytes. */
   readonly keyId: Buffer;
   seal(tokens: HeldTokens): Buffer;
-  /** null for what this key did not seal. */
+  /** null when this key did not seal it. */
   open(sealed: Buffer): HeldTokens | null;
 }
 

@@ -205,7 +205,7 @@ function failure(responseCode: number, message: string): Error {
 
 /** Of the extensions that EHLO names: RFC 1870, 6152, 6531 and 8689. */
 const MAIL_PARAMETERS: ReadonlySet<string> = new Set(['SIZE', 'BODY', 'SMTPUTF8', 'REQUIRETLS']);
-// RFC 5321 §4.1.1.11: a client that asks for what is not done must hear of it.
+// RFC 5321 §4.1.1.11: a client that asks for something that is not done must hear of it.
 const UNKNOWN_PARAMETER = failure(555, '5.5.4 this parameter is not known');
 
 const LATER = failure(451, '4.3.0 can not be recorded now, try again later');

@@ -43,7 +43,7 @@ export interface SmtpSession {
   readonly messages: number;
   /** Called when it ends, at most one listener. */
   onEnd(listener: () => void): void;
-  /** One at a time. Never throws for what the server does. */
+  /** One at a time. Never throws because of the server. */
   send(envelope: Envelope, content: Content, eightBit: boolean): Promise<SessionOutcome>;
   /** RSET; false when the session has ended. */
   reset(): Promise<boolean>;

@@ -95,7 +95,7 @@ const RULES = {
  * Reads a URL such as `smtp://user:password@host:587?starttls=required`. Credentials are percent-encoded (UTF-8).
  * The port is 587 (submission, RFC 6409) for `smtp://` and 465 for `smtps://` when the URL has none.
  *
- * @param limits defaults for what the query does not set
+ * @param limits defaults for the settings that the query does not set
  * @param hasToken an OAuth2 token can take the place of a password
  * @throws {Error} with an English message that holds no part of the URL but parameter names and their values
  */

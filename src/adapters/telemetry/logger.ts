@@ -68,7 +68,7 @@ const isOfConnection = (cause: unknown): boolean =>
   (('code' in cause && typeof cause.code === 'string' && CONNECTION_CODES.test(cause.code)) ||
     cause.message.startsWith('Connection terminated'));
 
-/** Nothing for what no request caused. */
+/** Nothing when no request caused it. */
 function addRequestId(): object {
   const requestId = currentRequestId();
   return requestId === undefined ? {} : { requestId };

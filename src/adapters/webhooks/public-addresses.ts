@@ -55,7 +55,7 @@ export function createTargetRules({ networks, hosts }: AllowedTargets): TargetRu
 /** Without brackets, and without the dot at its end. */
 export const plainHost = (host: string): string => host.toLowerCase().replace(/^\[|\]$|\.$/g, '');
 
-/** null for what is no address. IPv4 in IPv6 (RFC 4291 §2.5.5.2) is IPv4. */
+/** null when it is no address. IPv4 in IPv6 (RFC 4291 §2.5.5.2) is IPv4. */
 function parse(text: string): Address | null {
   return ipaddr.isValid(text) ? ipaddr.process(text) : null;
 }

@@ -10,7 +10,7 @@ const HASHES = 8;
 
 export class UsedNames {
   readonly #bits: Uint8Array;
-  /** Another one each time, so that what was kept wrongly goes the next time. */
+  /** Another one each time, so that a file that was kept wrongly goes the next time. */
   readonly #salt = randomBytes(16);
 
   /** @param names how many there will be, about */

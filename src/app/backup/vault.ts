@@ -17,7 +17,7 @@ export interface Cipher {
   /** Ends the name of each object. */
   readonly suffix: string;
   encrypt(bytes: Uint8Array): Promise<Uint8Array>;
-  /** Rejects for what this key did not encrypt, and for what was changed since. */
+  /** Rejects when this key did not encrypt it, or when it was changed since. */
   decrypt(bytes: Uint8Array): Promise<Uint8Array>;
   /** A name for content that tells nothing about it without the key. */
   nameOf(sha256: string): string;
@@ -142,7 +142,7 @@ export class Vault {
     return this.#put(this.#files, this.#nameInFiles(path, sha256), piece, isCompressed(path));
   }
 
-  /** The content of a file. Throws BackupError where it is not what it was. */
+  /** The content of a file. Throws BackupError when it differs from what was backed up. */
   async *readFile(entry: FileEntry): AsyncGenerator<Buffer> {
     let sizeBytes = 0;
     for (const sha256 of piecesOf(entry)) {

@@ -9,7 +9,7 @@ export interface Seal {
   /** Names the key without telling it; 16 bytes. */
   readonly keyId: Buffer;
   seal(text: string, owner: string): Buffer;
-  /** null for what this key did not seal for that owner. */
+  /** null when this key did not seal it for that owner. */
   open(sealed: Uint8Array, owner: string): string | null;
 }
 

@@ -72,7 +72,7 @@ export async function traced<T>(
   }
 }
 
-/** Whether parts of what is under way should be told by `partOf`. */
+/** Whether `partOf` should tell the parts of the work under way. */
 export const isTracing = (): boolean => tracer !== null && tracer.isUnderWay();
 
 /** The same answer, as a span from now on. To be asked after `isTracing`. */

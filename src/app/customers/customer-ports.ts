@@ -95,8 +95,8 @@ export interface Relinked {
   readonly unlinked: number;
 }
 
-/** An address or a domain that several customers claim with equal right. */
-export interface AmbiguousClaim extends ClaimKey {
+/** An address or a domain that is registered for, or was learned for, several customers with equal right. */
+export interface AmbiguousRule extends RuleKey {
   /** At most 20. */
   readonly customerIds: readonly string[];
   readonly customerCount: number;
@@ -104,7 +104,8 @@ export interface AmbiguousClaim extends ClaimKey {
   readonly emailCount: number;
 }
 
-export interface ClaimKey {
+/** What tells a rule from all others. */
+export interface RuleKey {
   readonly kind: 'address' | 'domain';
   /** Normalised. */
   readonly value: string;
@@ -112,7 +113,7 @@ export interface ClaimKey {
 
 export interface AmbiguousEmailsQuery {
   /** null: whatever makes them ambiguous. */
-  readonly claim: ClaimKey | null;
+  readonly rule: RuleKey | null;
   readonly limit: number;
   /** Where the page before ended; null for the first. */
   readonly after: { readonly date: Date; readonly id: string } | null;
@@ -141,7 +142,7 @@ export interface CustomerStore {
   /** By name, at most `limit`. */
   listCustomers(query: CustomersQuery): Promise<readonly (CustomerListing & CustomerPlace)[]>;
   /** Addresses before domains, each by value; at most `limit`. */
-  listAmbiguous(after: ClaimKey | null, limit: number): Promise<readonly AmbiguousClaim[]>;
+  listAmbiguous(after: RuleKey | null, limit: number): Promise<readonly AmbiguousRule[]>;
   /** Newest first, at most `limit`. */
   listAmbiguousEmails(query: AmbiguousEmailsQuery): Promise<EmailPage>;
 }

@@ -10,7 +10,7 @@ import {
 } from '../../core/customer/rules.ts';
 import type { AmbiguousEmailsRequest, CustomerUseCases } from './use-cases.ts';
 import { createCursorForm, PLACE_CURSOR, readPage, UUID } from '../base/paging.ts';
-import type { ClaimKey, CustomerPlace, CustomerSearch, CustomerStore } from './customer-ports.ts';
+import type { RuleKey, CustomerPlace, CustomerSearch, CustomerStore } from './customer-ports.ts';
 
 type Customers = Pick<
   CustomerUseCases,
@@ -47,19 +47,14 @@ export function createCustomers(store: CustomerStore): Customers {
     },
 
     async listAmbiguousClaims(request) {
-      const { items, nextCursor } = await readPage(
-        CLAIM_CURSOR,
-        request,
-        store.listAmbiguous,
-        (last) => last,
-      );
+      const { items, nextCursor } = await readPage(RULE_CURSOR, request, store.listAmbiguous, (last) => last);
       return { claims: items, nextCursor };
     },
 
     async listAmbiguousEmails(request) {
       const { limit, cursor } = request;
       const after = PLACE_CURSOR.parse(cursor);
-      const { emails, next } = await store.listAmbiguousEmails({ claim: readClaim(request), limit, after });
+      const { emails, next } = await store.listAmbiguousEmails({ rule: readRule(request), limit, after });
       return { emails, nextCursor: PLACE_CURSOR.format(next) };
     },
   };
@@ -70,7 +65,7 @@ const toSearch = (q: string): CustomerSearch => ({
   beginning: normaliseAddress(q.trim()),
 });
 
-function readClaim({ address, domain }: AmbiguousEmailsRequest): ClaimKey | null {
+function readRule({ address, domain }: AmbiguousEmailsRequest): RuleKey | null {
   if (address !== null && domain !== null) {
     throw invalidRequest('address_and_domain');
   }
@@ -88,8 +83,8 @@ const CUSTOMER_CURSOR = createCursorForm<CustomerPlace>(
   },
 );
 
-/** Kind and value of the last claim of a page. */
-const CLAIM_CURSOR = createCursorForm<ClaimKey>(
+/** Kind and value of the last rule of a page. */
+const RULE_CURSOR = createCursorForm<RuleKey>(
   ({ kind, value }) => `${kind}:${value}`,
   (text) => {
     const [, kind, value] = /^(address|domain):([^\p{Cc}]{1,1000})$/su.exec(text) ?? [];

@@ -2,7 +2,7 @@
 import type { PageRequest } from '../base/paging.ts';
 import type { AccountFilter } from '../base/account-filter.ts';
 import type {
-  AmbiguousClaim,
+  AmbiguousRule,
   CustomerListing,
   CustomerRecord,
   CustomerRegistration,
@@ -24,7 +24,7 @@ export interface RegistrationRequest {
 }
 
 export interface AmbiguousClaimsPage {
-  readonly claims: readonly AmbiguousClaim[];
+  readonly claims: readonly AmbiguousRule[];
   /** null on the last page. */
   readonly nextCursor: string | null;
 }

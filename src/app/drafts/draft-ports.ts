@@ -56,7 +56,7 @@ export interface Draft extends Omit<DraftSummary, 'recipients' | 'subject' | 'fi
 /** What decides the account that its send would go out from. */
 export interface DraftAccount {
   readonly answers: DraftAnswer | null;
-  /** As the message names them; null: those of what it answers, else the default account. */
+  /** As the message names them; null: those of the email that it answers, else the default account. */
   readonly accountId: string | null;
   readonly defaultAccountId: string;
   readonly threadId: string | null;

@@ -48,7 +48,7 @@ export interface SendDraftRequest {
   readonly id: string;
   /** null: whichever it has. A repeat that may come after the draft is gone needs it. */
   readonly version: number | null;
-  /** Reads what the draft says, without its files. Throws what a send throws for what is missing or wrong. */
+  /** Reads what the draft says, without its files. Throws as a send does when something is missing or wrong. */
   readonly read: (draft: Draft) => DraftSend;
 }
 

@@ -144,7 +144,7 @@ export interface EmailDetail extends EmailSummary {
   readonly nextAttemptAt: Date | null;
   /** After this it is not tried again; null when it is not in the queue. */
   readonly giveUpAt: Date | null;
-  /** Of a send that waits and may be changed, the version of what it says; null for any other email. */
+  /** Of a send that waits and may be changed, the version of its content; null for any other email. */
   readonly sendVersion: number | null;
   /** The process that had claimed it fell silent; when it comes back, it reports the outcome or sends the email. */
   readonly claimLost: boolean;

@@ -22,7 +22,7 @@ export interface SignedImage {
 export interface ImageUrls {
   /** Path and query, beginning with `/`. */
   sign(attachmentId: string): string;
-  /** True for what `sign` made and is still valid. */
+  /** True when `sign` made it and it is still valid. */
   isValid(image: SignedImage): boolean;
   /** When addresses that are made now end. */
   expiresAt(): Date;

@@ -64,7 +64,7 @@ export interface EmailUseCases {
   readSignedImage(
     image: SignedImage,
   ): Promise<{ readonly attachment: StoredAttachment; readonly type: string }>;
-  /** The type under which a browser may show it; null for what may only be downloaded. Throws `content_missing`. */
+  /** The type under which a browser may show it; null when it may only be downloaded. Throws `content_missing`. */
   inlineTypeOf(attachment: StoredAttachment): Promise<string | null>;
   /** Throws `attachment_not_found`. */
   readAttachment(id: string): Promise<StoredAttachment>;

@@ -21,7 +21,7 @@ export interface VariantView {
   /** It came as a copy of an email that was sent from the account. */
   readonly isSentCopy: boolean;
   readonly rawSizeBytes: number;
-  /** SHA-256 in lower-case hex of what it says. */
+  /** SHA-256 of its content, in lower-case hex. */
   readonly contentDigest: string;
 }
 

@@ -46,7 +46,7 @@ export async function deleteQuietThreads(ports: RetentionPorts, signal: AbortSig
       }
       await ports.deleteFiles();
       total.threads += deleted;
-      // What came meanwhile keeps a thread.
+      // An email that came meanwhile keeps its thread.
       if (signal.aborted || deleted === 0) break;
     }
     if (total.threads > 0) {

@@ -8,11 +8,11 @@ export type Content =
       readonly kind: 'file';
       readonly path: string;
       readonly sizeBytes: number;
-      /** It has no byte above 127. Known of what this process wrote; absent: not known. */
+      /** It has no byte above 127. Known of content that this process wrote; absent: not known. */
       readonly isAscii?: boolean;
     };
 
-/** A scratch folder of one request for what is too large for memory. */
+/** A scratch folder of one request, for content that is too large for memory. */
 export interface SpoolFolder {
   /** Writes a stream to a new file, without fsync. Throws `ServiceError('disk_full')` when there is no room. */
   write(source: AsyncIterable<Buffer>): Promise<SpoolFile>;

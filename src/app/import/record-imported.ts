@@ -54,7 +54,7 @@ const RETRY_AFTER_MS = 1000;
 /** Tries while a send that it may be a copy of is under way. */
 const BUSY_TRIES = 3;
 
-/** True for what would happen to every other message too. */
+/** True for a failure that every other message would meet too. */
 export function isFatal(error: unknown): boolean {
   return (
     error instanceof ServiceError &&

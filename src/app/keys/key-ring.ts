@@ -69,7 +69,7 @@ export class KeyRing {
     return shown === null ? null : this.findByHash(shown.id, hashSecret(shown.secret));
   }
 
-  /** The same for what was opened by a key: the hash of the key's secret stands for it. */
+  /** The same for a session that a key opened: the hash of the key's secret stands for it. */
   findByHash(id: string, digest: Buffer): ShownKey | null | Promise<ShownKey | null> {
     return this.#copy.find(() => this.#match(id, digest));
   }

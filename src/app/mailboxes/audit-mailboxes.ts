@@ -61,7 +61,7 @@ export async function* auditAccount(
 ): AsyncGenerator<MailboxAudit> {
   const session = await source.connect(accountId, signal);
   const cut = () => {
-    // What goes wrong with it is told by the close below.
+    // The close below tells what goes wrong with it.
     session.close().catch(() => undefined);
   };
   signal.addEventListener('abort', cut, { once: true });
@@ -157,7 +157,7 @@ async function findWrong(
     const messages = await store.readMessages(id, uidValidity, first, last);
     const known = new Map(messages.map((message) => [message.uid, message]));
     const present = new Set(step);
-    // What the service has not read yet is not missing.
+    // A message that the service has not read yet is not missing.
     const isNew = (uid: Uid) => progress.uidNext !== null && uid >= progress.uidNext && !known.has(uid);
     const uids = [...new Set([...known.keys(), ...step])].filter((uid) => isWanted(uid) && !isNew(uid));
     const messageIds = await readMessageIds(

@@ -67,7 +67,7 @@ const BATCH_BYTES = 2 * 1024 * 1024;
 /** After so many failures of unknown cause in a row, the messages are not at fault. */
 const MAX_FAILURES_IN_A_ROW = 20;
 
-/** What keeps every message from being recorded: it says nothing about the one in hand. */
+/** A failure that keeps every message from being recorded: it says nothing about the one in hand. */
 const AWAY: ReadonlySet<ErrorCode> = new Set([
   'database_unavailable',
   'storage_unavailable',
@@ -325,7 +325,7 @@ class MessageTooLarge extends Error {}
 const tooLarge = (sizeBytes: number, maxBytes: number) =>
   new MessageTooLarge(`${sizeBytes} bytes are too large: MAX_INBOUND_BYTES is ${maxBytes}`);
 
-/** What the server said of the size may be wrong. */
+/** The size that the server named may be wrong. */
 async function* bounded(
   raw: AsyncIterable<Buffer>,
   maxBytes: number,

@@ -24,7 +24,7 @@ export interface Figures {
   readonly webhooks: {
     /** That deliver. */
     readonly active: number;
-    /** That the service paused, because of what their endpoints answered. */
+    /** That the service paused, because of the answers of their endpoints. */
     readonly failed: number;
     /** Events between the newest and the position of the active one that is furthest behind; filters don't count. */
     readonly lagEvents: number;

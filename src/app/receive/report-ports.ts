@@ -5,7 +5,7 @@ import type { EmailState } from '../../core/delivery/states.ts';
 /** A report as it is recorded with the email that it is. */
 export type RecordedReport = Bounce & { readonly reportedAt: Date };
 
-/** What a report was found to be about. */
+/** The email that a report was found to be about. */
 export interface ReportedEmail {
   readonly id: string;
   readonly state: EmailState;

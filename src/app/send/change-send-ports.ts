@@ -33,7 +33,7 @@ export interface WaitingSend {
   readonly attachments: readonly StoredAttachment[];
 }
 
-/** What takes the place of what a send said before. */
+/** The new content of a send, which replaces its earlier one. */
 export interface Replacement {
   readonly record: Omit<
     OutboundRecord,

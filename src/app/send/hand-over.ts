@@ -95,7 +95,7 @@ export async function endHandOver(ports: HandOverPorts, ended: EndedAttempt): Pr
     await storeOutcome(ports, ended);
   } catch (err) {
     logger.error({ err, emailId }, 'a send could not be stored yet; it stays in the journal');
-    // What fails is logged there; the outcome stays in memory then.
+    // A failure is logged there; the outcome then stays in memory.
     await flush().catch(() => undefined);
     leaveToJournal(ports, ended);
     return { kind: 'ended', result, storageError: err };

@@ -32,7 +32,7 @@ export interface OutboundRecord extends RecordedOutcome, RecordedRaw {
   readonly customerId: string | null;
   readonly companyId: string | null;
   readonly attachments: readonly StoredAttachment[];
-  /** null for what a person wrote. */
+  /** null when a person wrote it. */
   readonly autoSubmitted?: AutoSubmitted | null;
   readonly replyTo?: readonly Address[];
   /** What the caller added to the message; see readCustomHeaders. */

@@ -70,7 +70,7 @@ export interface PreparedSend {
   readonly envelope: Envelope;
 }
 
-/** What stays of an email of the queue that is composed again. Its caller asks for its account, thread and In-Reply-To, too. */
+/** The parts of an email of the queue that stay when it is composed again. Its caller asks for its account, thread and In-Reply-To, too. */
 export interface ComposedBefore {
   readonly threadId: string;
   readonly placement: Placement;
@@ -349,7 +349,7 @@ export async function toText(
 }
 
 /**
- * Small messages are made in memory; what has a file or is large goes through the spool folder. A signature stands before
+ * Small messages are made in memory; a large one, or one with a file, goes through the spool folder. A signature stands before
  * the message and needs all of it, so a large one is composed once for the signature, and again behind it.
  */
 async function compose(

@@ -33,7 +33,7 @@ export interface Batch {
   readonly emails: readonly (SendRequest | ServiceError)[];
 }
 
-/** `refused`: nothing was sent, but for what the code says. */
+/** `refused`: nothing was sent, unless the error code says otherwise. */
 export type BatchResult =
   | { readonly kind: 'ended'; readonly outcome: SendOutcome; readonly replayed: boolean }
   | { readonly kind: 'refused'; readonly error: ServiceError };

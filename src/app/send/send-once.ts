@@ -27,7 +27,7 @@ export interface SendOncePorts extends SettleKeyPorts {
 export interface KeyedSend {
   /** It asks for the queue: once its email is recorded, it is answered with `queued` whatever comes of it. */
   readonly queued: boolean;
-  /** SHA-256 of what was asked for: a repeat has the same. */
+  /** SHA-256 of the request: a repeat has the same. */
   fingerprint(): Promise<Buffer>;
   /** Sends under the given email id; takes over the folder. */
   send(folder: SpoolFolder, emailId: string): Promise<SendResult>;

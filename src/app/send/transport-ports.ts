@@ -37,7 +37,7 @@ export type TransportResult = {
   | { readonly kind: 'unknown' }
 );
 
-/** Hands messages to the next mail server. Never throws for what the server or the network does. */
+/** Hands messages to the next mail server. Never throws because of the server or the network. */
 export interface Transport {
   /**
    * @param beforeFirstByte awaited when a connection is ready, right before anything of the message goes out. When it

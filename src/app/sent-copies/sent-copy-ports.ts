@@ -50,7 +50,7 @@ export interface SentCopyQueue {
   dueAccounts(accountIds: readonly string[]): Promise<readonly string[]>;
   /** Takes what is due, the oldest first; it is due again for others when the lease runs out. */
   claim(claim: SentCopyClaim): Promise<readonly ClaimedCopy[]>;
-  /** Renews the lease of what is claimed; false when this copy is not any more, or was deleted: then it must not be stored. */
+  /** Renews the leases of the claim; false when this copy is no longer claimed, or was deleted: then it must not be stored. */
   renew(claimId: string, emailId: string, leaseMs: number): Promise<boolean>;
   /** Does nothing when the claim does not stand any more. */
   stored(claimId: string, emailId: string, copy: StoredCopy): Promise<void>;

@@ -88,7 +88,7 @@ async function open(
 ): Promise<SentMailbox> {
   const mailbox = await mailboxes.openSent(accountId, signal);
   const cut = () => {
-    // What goes wrong with it is told by the close at the end.
+    // The close at the end tells what goes wrong with it.
     mailbox.close().catch(() => undefined);
   };
   signal.addEventListener('abort', cut, { once: true });

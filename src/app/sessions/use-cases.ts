@@ -17,7 +17,7 @@ export interface SessionUseCases {
   openByLink(token: string): Promise<OpenedSession | null>;
   /** Whose session it is; null: not a session. A promise only when a copy has to be read. */
   find(token: string): ShownKey | null | Promise<ShownKey | null>;
-  /** For what lasts: `isValid` of what was found is at most a second late afterwards. */
+  /** For connections that last: `isValid` of the session that was found is at most a second late afterwards. */
   refresh(): Promise<void>;
   end(session: ShownSession): Promise<void>;
   /** Everywhere, of the same key; for a secret, of all secrets. Returns how many there were. */

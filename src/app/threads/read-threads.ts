@@ -1,4 +1,4 @@
-/** A thread, the list of threads, and the marks of what was read. */
+/** A thread, the list of threads, and the marks of emails as read. */
 import { isSearch, parseSearchQuery } from '../../core/search/query.ts';
 import { ServiceError } from '../../core/errors.ts';
 import type { ThreadUseCases } from './use-cases.ts';

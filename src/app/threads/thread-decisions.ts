@@ -38,7 +38,7 @@ export interface DecisionResult {
   readonly decision: { readonly id: string; readonly decidedAt: Date } | null;
 }
 
-/** Identifiers for what a decision makes. */
+/** Identifiers for a decision and the thread that it makes. */
 export interface DecisionIds {
   readonly decisionId: string;
   readonly newThreadId: string;

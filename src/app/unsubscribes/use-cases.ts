@@ -22,9 +22,9 @@ export interface TokenView {
 }
 
 export interface UnsubscribeUseCases {
-  /** What a link is about; changes nothing. null for what is no token. Throws `database_unavailable`. */
+  /** The list and address of a link; changes nothing. null when it is no token. Throws `database_unavailable`. */
   readUnsubscribeToken(token: string): Promise<TokenView | null>;
-  /** The same again for a repeat. null for what is no token. Throws `database_unavailable`. */
+  /** The same again for a repeat. null when it is no token. Throws `database_unavailable`. */
   unsubscribe(token: string): Promise<TokenView | null>;
   /** The newest first. Throws `invalid_address`, `invalid_cursor`. */
   listUnsubscribes(request: UnsubscribesRequest): Promise<UnsubscribesPage>;

@@ -20,7 +20,7 @@ export async function createUpload(
     try {
       await ports.blobs.put(upload.storagePath, request.content, upload.contentType);
     } catch (error) {
-      // What can't be removed now expires.
+      // A file that can't be removed now expires later.
       await ports.uploads.remove([upload.id]).catch(() => undefined);
       throw error;
     }
@@ -60,7 +60,7 @@ async function describeUpload(ports: UploadPorts, request: UploadRequest): Promi
 const GRACE_MS = 3_600_000;
 const AT_ONCE = 100;
 
-/** Deletes what has expired, the files first: a row without a file does no harm, and is found again. */
+/** Deletes the uploads that have expired, their files first: a row without a file does no harm, and is found again. */
 export async function removeExpiredUploads({
   uploads,
   blobs,

@@ -82,7 +82,7 @@ export class FeedTail {
     // Nothing was read for a long time, so much would be read in vain.
     if (after > this.#to) this.#restart(after);
     if (after === this.#to && !this.#isLast) await this.#readOn();
-    // What was kept may have been dropped meanwhile.
+    // The events that were kept may have been dropped meanwhile.
     if (after < (this.#from ?? 0)) return this.read(after, filter, limit);
     return this.#take(after, filter, limit);
   }

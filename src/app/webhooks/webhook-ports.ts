@@ -109,7 +109,7 @@ export interface Delivery {
   readonly status: number | null;
   /** Why it failed, in English; null when it did not. */
   readonly error: string | null;
-  /** The first 4 kB of what the endpoint said, as text. */
+  /** The first 4 kB of the endpoint's answer, as text. */
   readonly answer: string;
 }
 

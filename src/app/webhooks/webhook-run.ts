@@ -39,7 +39,7 @@ const GATHER_MS = 50;
 const IDLE_STORE_MS = 60_000;
 /** From a failure of the database to the next try, in ms. */
 const AGAIN_MS = 1000;
-/** What requests under way get when the process stops, in ms. */
+/** The time that requests under way get when the process stops, in ms. */
 const STOP_MS = 3000;
 /** From cutting them off to leaving them alone, in ms: the end of the process waits for no request that does not notice. */
 const LEAVE_MS = 1000;
@@ -84,7 +84,7 @@ export class WebhookRun {
   readonly #aborting = new AbortController();
   /** In the order of their positions. */
   readonly #items: Item[] = [];
-  /** What an earlier run left of events that are not read yet. */
+  /** What an earlier run noted about events that this one has not read yet. */
   readonly #delivered: Set<number>;
   readonly #failed: Map<number, FailedEvent>;
   readonly #sending = new Set<Promise<void>>();
@@ -143,7 +143,7 @@ export class WebhookRun {
     if (this.#isWorthStoring()) await this.#store().catch((error: unknown) => this.#failures.failed(error));
   }
 
-  /** What is left alone counts as not delivered, and is delivered again. */
+  /** A request that is left alone counts as not delivered, and its event is delivered again. */
   async #endSending(): Promise<void> {
     const { timers, logger } = this.#ports;
     let cancel = () => {};
@@ -194,7 +194,7 @@ export class WebhookRun {
 
   async #read(): Promise<void> {
     while (!this.#isAtEnd && !this.#isOver && this.#hasFew()) {
-      // What comes while it reads is not missed.
+      // Events that come while it reads are not missed.
       this.#isAtEnd = true;
       const filter = filterOf(this.webhook);
       const page = await this.#ports.tail.read(this.#readTo, filter, READ_LIMIT).catch((error: unknown) => {
@@ -324,7 +324,7 @@ export class WebhookRun {
     const now = this.#ports.clock().getTime();
     const due = Math.min(...waiting.map(({ dueAt }) => dueAt?.getTime() ?? now));
     const delayMs = Math.max(due, this.#holdUntil) - now;
-    // What is due now waits for a request to end, for storing, or for the claim to be renewed: each of these wakes it.
+    // An event that is due now waits for a request to end, for storing, or for the claim to be renewed: each of these wakes it.
     if (delayMs > 0) this.#cancelWake = this.#ports.timers.after(delayMs, this.wake);
   }
 

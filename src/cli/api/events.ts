@@ -78,7 +78,7 @@ export const eventsCommand = defineCommand({
         for (const event of page.events) {
           printJson(output, event);
           position = event.id;
-          // What was not printed yet comes with the next run.
+          // Events that were not printed yet come with the next run.
           if (signal.aborted) break;
         }
         if (!signal.aborted) position = page.next;

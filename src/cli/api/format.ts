@@ -30,7 +30,7 @@ export function formatSeconds(seconds: number): string {
   return seconds < 48 * 3600 ? `${Math.round(seconds / 3600)} h` : `${Math.round(seconds / 86_400)} d`;
 }
 
-/** How long until then: `in 5 min`, or `now` for what is past. */
+/** How long until then: `in 5 min`, or `now` when it is past. */
 export function formatUntil(timestamp: string): string {
   const seconds = (Date.parse(timestamp) - Date.now()) / 1000;
   return seconds <= 0 ? 'now' : `in ${formatSeconds(seconds)}`;
@@ -43,7 +43,7 @@ export function formatBytes(bytes: number): string {
   return `${value < 10 ? value.toFixed(1) : Math.round(value)} ${['B', 'kB', 'MB', 'GB', 'TB'][exponent] ?? ''}`;
 }
 
-/** One JSON object; what could steer a terminal is escaped in it, which changes nothing of what it says. */
+/** One JSON object; characters that could steer a terminal are escaped in it, which keeps its meaning. */
 export function printJson(output: Output, value: unknown): void {
   output.print(printable(JSON.stringify(value)));
 }

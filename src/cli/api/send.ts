@@ -172,7 +172,7 @@ const given = (name: string, value: string | undefined): object =>
 const listed = (name: string, values: readonly string[] = []): object =>
   values.length === 0 ? {} : { [name]: values.length === 1 ? values[0] : values };
 
-/** What is read for one email. Throws UsageError for what can't be read, and for more than fits. */
+/** The content that is read for one email. Throws UsageError when it can't be read, or when it is too large. */
 class BoundedInput {
   #left = MAX_INPUT_BYTES;
 

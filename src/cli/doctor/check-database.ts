@@ -81,7 +81,7 @@ function ofServer(facts: ServerFacts, { databaseUrl }: Config): readonly Finding
   return findings;
 }
 
-/** What the question took is what the clock may be off by without being wrong. */
+/** The clock may be off by the time that the question took, without being wrong. */
 export function judgeClock({ aheadMs, askedMs }: Pick<ServerFacts, 'aheadMs' | 'askedMs'>): Finding {
   const offBy = aheadMs / 1000;
   const least = Math.abs(offBy) - askedMs / 1000;

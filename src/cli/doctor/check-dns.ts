@@ -126,7 +126,7 @@ async function ofSpf(
         ),
       ];
     default:
-      // What is wrong with the record itself is said of it.
+      // The finding about the record says what is wrong with it.
       return [];
   }
 }

@@ -24,7 +24,7 @@ export function checkStorage(config: Config, { dataDir }: PatientData): Check {
       const store = await createBlobStore({
         url: config.blobUrl,
         folder: path.join(config.dataDir, 'files'),
-        // What a service has under way is left alone.
+        // Files that a service has under way are left alone.
         shared: true,
         credentials: config.s3Credentials,
       });

@@ -32,7 +32,7 @@ export async function examine(
   if (typeof config === 'string') {
     return await runChecks([checkUnusable(config), checkVariables(set, new Set()), checkProgram()], signal);
   }
-  // What fails is a finding, and told as such.
+  // A check that fails is a finding, and told as such.
   const quiet = { ...logger, warn: logger.debug, error: logger.debug };
   const data = await openPatientData(config, quiet, signal);
   const servers = resolver.length > 0 ? resolver : config.senderCheck.dnsServers;

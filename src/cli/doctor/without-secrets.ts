@@ -1,4 +1,4 @@
-/** Takes the secrets of the configuration out of what is printed: servers and libraries quote what they did not take. */
+/** Takes the secrets of the configuration out of printed text: servers and libraries quote a value that they refuse. */
 import type { Config } from '../../config/config.ts';
 import type { Finding } from './finding.ts';
 

@@ -65,7 +65,7 @@ export function mentionsOf(email: MentioningEmail, own: ReadonlySet<string>): re
   return [...found.values()];
 }
 
-/** null for what nothing can be sent to. */
+/** null when nothing can be sent to it. */
 function toMentioned(text: string): string | null {
   const at = text.lastIndexOf('@');
   if (at < 1 || at === text.length - 1 || text.length > MAX_ADDR_SPEC_OCTETS || UNUSUAL.test(text))

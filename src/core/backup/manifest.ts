@@ -84,7 +84,7 @@ const digestOf = (value: object): string => createHash('sha256').update(JSON.str
 export const formatManifest = (value: Manifest): string =>
   JSON.stringify({ ...value, digest: digestOf(value) }, null, 2);
 
-/** Throws BackupError for what is no manifest of this format. */
+/** Throws BackupError when it is no manifest of this format. */
 export function parseManifest(text: string): Manifest {
   let value: unknown;
   try {

@@ -1,4 +1,4 @@
-/** The bounds of what a caller may register for one customer. */
+/** The bounds of the rules that a caller may register for one customer. */
 
 /** Addresses. Ours: more than the people of a large customer who ever write; a whole company is a domain rule. */
 export const MAX_CUSTOMER_ADDRESSES = 1000;

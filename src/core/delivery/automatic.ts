@@ -115,7 +115,7 @@ export interface AutomaticContext {
   readonly mailFrom?: string | null;
 }
 
-/** null for what a person seems to have written. */
+/** null when a person seems to have written it. */
 export function classifyAutomatic(
   message: Pick<ParsedMessage, 'fields' | 'contentType' | 'from' | 'subject'>,
   context: AutomaticContext = {},
@@ -136,7 +136,7 @@ export function classifyAutomatic(
   const answer = isVacation ? 'auto_reply' : answerKindOf(subject);
   const byRule = firstRule(RULES, fields);
   const byLastRule = firstRule(LAST_RULES, fields);
-  // What answers repeats the subject of what it answers, which may be one of a bounce.
+  // An answer repeats the subject of the email that it answers, which may be that of a bounce.
   if (answer === null) {
     if (sender !== null && isMailer(sender)) return found('bounce', `from: ${robot}`);
     const isAnswer = byRule !== null && !byRule[1].startsWith('auto-submitted') && byRule[0] !== 'bulk';

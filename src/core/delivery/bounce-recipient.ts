@@ -19,7 +19,7 @@ export interface BounceRecipient {
   readonly diagnostic: string;
 }
 
-/** null for what is no failure. `diagnostic` is on one line. */
+/** null when it is no failure. `diagnostic` is on one line. */
 export function classifyFailure(
   action: string,
   status: string | null,

@@ -71,7 +71,7 @@ const MAX_LINE_CHARS = 1000;
 const MAX_REASON_LINES = 25;
 const MAX_LINES_ABOVE = 3;
 const MAX_LINES = 5000;
-/** A longer text is read this far for what concerns no single recipient. */
+/** Where it concerns no single recipient, a longer text is read this far. */
 const MAX_WHOLE_CHARS = 5000;
 
 /** When no recipient can be found in it, one with an empty address stands for the recipient that it is about. */

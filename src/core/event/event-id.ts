@@ -12,7 +12,7 @@ export const START = 0;
 
 export const formatEventId = (position: number): string => position.toString(16).padStart(DIGITS, '0');
 
-/** null for what `formatEventId` does not make. */
+/** null when `formatEventId` does not make it. */
 export function parseEventId(text: string): number | null {
   if (!/^[0-9a-f]{16}$/.test(text)) return null;
   const position = Number.parseInt(text, 16);

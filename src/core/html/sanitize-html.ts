@@ -65,7 +65,7 @@ const SCHEMA: Schema = {
   allowDoctypes: false,
 };
 
-/** Throws HtmlLimitError for what would take too much, and what never stays the same. */
+/** Throws HtmlLimitError when the HTML would take too much, or when its result is another one each time. */
 export function sanitizeHtml(html: string, options: SanitizeOptions): SafeHtml {
   const isCut = html.length > MAX_SAFE_INPUT_CHARS;
   const first = new Sanitizer(options).run(isCut ? html.slice(0, MAX_SAFE_INPUT_CHARS) : html);
@@ -320,7 +320,7 @@ class Sanitizer {
 
 const HTML = 'http://www.w3.org/1999/xhtml';
 const ALLOWED: ReadonlySet<string> = new Set(ALLOWED_ELEMENTS);
-/** Told once for each, and not for what is in it. */
+/** Told once for each element, and not for those within it. */
 const FOREIGN: ReadonlyMap<string, RemovedKind> = new Map([
   ['svg', 'vector_graphics'],
   ['math', 'vector_graphics'],

@@ -144,7 +144,7 @@ const MAX_HOST_CHARS = 253;
 /** Legal forms of German companies, which are no sites. */
 const NOT_HOSTS: ReadonlySet<string> = new Set(['co.kg']);
 
-/** null for what is none. @param isMeant it stands where an address has a host, so it is one in any case */
+/** null when it is none. @param isMeant it stands where an address has a host, so it is one in any case */
 function toHost(text: string, isMeant: boolean, budget: LinkBudget): string | null {
   const written = text.replace(/^[.-]{1,9}/, '').replace(/[.-]$/, '');
   if (!written.includes('.') || written.length > MAX_HOST_CHARS) return null;

@@ -26,7 +26,7 @@ export function createKeySecret(bytes: Uint8Array): string {
 
 export const formatApiKey = ({ id, secret }: ApiKeyText): string => `ewk_${id}_${secret}`;
 
-/** null for what is no key; whether there is such a key is another question. */
+/** null when it is no key; whether such a key exists is another question. */
 export function parseApiKey(text: string): ApiKeyText | null {
   const [, id, secret] = API_KEY.exec(text) ?? [];
   return id === undefined || secret === undefined ? null : { id, secret };

@@ -29,7 +29,7 @@ export interface BaseSubject {
 
 /** Subjects are read this far, in UTF-16 units: mailing lists and replies repeat themselves at the beginning. */
 const COMPARED_CHARS = 1000;
-/** Prefixes and blobs that are taken away; what has more is what it is. */
+/** Prefixes and blobs that are taken away; a subject with more keeps the rest. */
 const MAX_ROUNDS = 50;
 
 export function readBaseSubject(subject: string): BaseSubject {

@@ -16,7 +16,7 @@ export function readListId(fields: readonly HeaderField[]): string | null {
   return parseListId(start === -1 || end === -1 ? value : value.slice(start + 1, end));
 }
 
-/** The same of what a caller writes, also in brackets. */
+/** The same of a value from a caller, also in brackets. */
 export function parseListId(text: string): string | null {
   const whole = text.trim();
   const bare = whole.startsWith('<') && whole.endsWith('>') ? whole.slice(1, -1).trim() : whole;

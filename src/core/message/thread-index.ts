@@ -17,7 +17,7 @@ export const MAX_THREAD_INDEX_BYTES = HEADER_BYTES + MAX_LEVELS * LEVEL_BYTES;
 const MAX_CHARS = 4 * MAX_THREAD_INDEX_BYTES;
 const BASE64 = /^[A-Za-z0-9+/]+={0,2}$/;
 
-/** In Base64 without white space, cut where it is too long; null for what is no Thread-Index. @param value of the field */
+/** In Base64 without white space, cut where it is too long; null when it is no Thread-Index. @param value of the field */
 export function readThreadIndex(value: string | null): string | null {
   if (value === null) return null;
   const text = value.slice(0, MAX_CHARS).replace(/[ \t]+/g, '');

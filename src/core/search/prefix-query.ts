@@ -7,7 +7,7 @@ import { wordsOf, type WordForms } from './words.ts';
 /** Words of a query that count; a name seldom has more. */
 const MAX_WORDS = 8;
 
-/** The words of what was typed. */
+/** The words of the typed text. */
 export function typedWords(text: string): readonly WordForms[] {
   const words: WordForms[] = [];
   for (const forms of wordsOf(text)) {

@@ -1,4 +1,4 @@
-/** The text of what opens a session, and of what a link to log in holds: 32 random bytes each. Only hashes of them are stored. */
+/** The tokens that open a session, and those in links to log in, as text: 32 random bytes each. Only hashes of them are stored. */
 
 export const SESSION_TOKEN_BYTES = 32;
 
@@ -7,7 +7,7 @@ const TOKEN = /^[A-Za-z0-9_-]{43}$/;
 /** @param bytes SESSION_TOKEN_BYTES at random */
 export const formatSessionToken = (bytes: Uint8Array): string => Buffer.from(bytes).toString('base64url');
 
-/** False for what can't be one; whether it opens anything is another question. */
+/** False when it can't be one; whether it opens anything is another question. */
 export const isSessionToken = (text: string): boolean => TOKEN.test(text);
 
 /**

@@ -29,7 +29,7 @@ const TAKEN_OUT = ['include', 'render', 'layout', 'block'];
 const OPTIONS: LiquidOptions = {
   strictVariables: true,
   strictFilters: true,
-  // A condition, and the filter `default`, may ask for what is not there.
+  // A condition, and the filter `default`, may ask for a variable that is not there.
   lenientIf: true,
   ownPropertyOnly: true,
   // In place of the file system.

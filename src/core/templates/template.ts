@@ -21,7 +21,7 @@ interface Spot {
 export type TemplateFault =
   /** The template uses it, and the email does not give it. */
   | ({ readonly kind: 'missing_variable'; readonly variable: string } & Spot)
-  /** It is no Liquid, or asks for what there is not. `detail` is English, and says nothing of this machine. */
+  /** It is no Liquid, or uses a tag or filter that does not exist. `detail` is English, and says nothing of this machine. */
   | ({ readonly kind: 'invalid'; readonly detail: string } & Spot)
   /** It takes, or makes, too much; null: one of its fields. */
   | { readonly kind: 'too_much'; readonly field: TemplateField | null }

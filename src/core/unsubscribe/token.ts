@@ -29,7 +29,7 @@ export function sealToken(key: Buffer, nonce: Buffer, subscription: Subscription
   );
 }
 
-/** null for what sealToken did not make with this key. The tag is compared in constant time. */
+/** null when sealToken did not make it with this key. The tag is compared in constant time. */
 export function openToken(key: Buffer, token: string): Subscription | null {
   if (token.length > MAX_TOKEN_CHARS) return null;
   const bytes = Buffer.from(token, 'base64url');

@@ -9,7 +9,7 @@ const FACTOR = 4;
 const MAX_DELAY_MS = 8 * 3_600_000;
 /** From the first failure to the last attempt, in ms. */
 export const GIVE_UP_AFTER_MS = 3 * 86_400_000;
-/** Each delay is changed by up to this share in either direction, so that what failed together does not come back together. */
+/** Each delay is changed by up to this share in either direction, so that events that failed together are not tried again together. */
 const JITTER = 0.2;
 /** What an endpoint asks for by Retry-After (RFC 9110 §10.2.3), at least and at most, in ms. */
 const MIN_RETRY_AFTER_MS = 1000;

@@ -32,7 +32,7 @@ export function readVersion(header: string | undefined): number | null | undefin
 /** The header for the schema of an operation that asks `wantedVersion`. */
 export const ifMatch = (description: string) => ({ 'If-Match': { type: 'string', description } }) as const;
 
-/** The version that If-Match wants; null: whichever there is. Throws `version_required` for what is no version. */
+/** The version that If-Match wants; null: whichever there is. Throws `version_required` when it is no version. */
 export function wantedVersion(header: string | undefined): number | null {
   const version = readVersion(header);
   if (version === undefined) throw new ServiceError('version_required');

@@ -11,7 +11,7 @@ import { cutStalledReader } from '../connections/stalled-reader.ts';
 
 export interface FileResponse {
   readonly filename: string;
-  /** `inline` only for what a browser shows without running anything; default: `attachment`. */
+  /** `inline` only for a type that a browser shows without running anything; default: `attachment`. */
   readonly disposition?: 'attachment' | 'inline';
   /** What Content-Length says: the bytes of the stream. */
   readonly sizeBytes: number;

@@ -23,7 +23,7 @@ export function refuseOtherMedia(headers: IncomingHttpHeaders): void {
   if (!JSON_TYPE.test(headers['content-type'] ?? '')) throw new ServiceError('unsupported_media_type');
 }
 
-/** What the hooks below, and the check of what they read, answer with. */
+/** The errors of the hooks below, and of the check of the body that they read. */
 export const JSON_BODY_ERRORS = [
   'invalid_json',
   'duplicate_field',

@@ -20,7 +20,7 @@ import { parseJson } from './parse-json.ts';
 export interface LongStringOptions {
   /** Strings of more bytes than this, as written in the JSON, are cut out. */
   readonly threshold: number;
-  /** Bound of what remains, in bytes; more is `payload_too_large`. */
+  /** Bound of the rest of the body, in bytes; more is `payload_too_large`. */
   readonly maxTextBytes: number;
   /** Bound of objects, arrays and commas; more is `invalid_request`. */
   readonly maxElements: number;

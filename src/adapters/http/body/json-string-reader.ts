@@ -31,7 +31,7 @@ export class JsonStringReader {
 
   /**
    * The text of the next piece, escapes decoded, bytes beyond ASCII as U+0080 to U+00FF (they are not characters).
-   * Throws `invalid_json` for what JSON does not allow: control characters, unknown escapes, bad UTF-8.
+   * Throws `invalid_json` for characters that JSON does not allow: control characters, unknown escapes, bad UTF-8.
    */
   push(piece: Buffer): string {
     const raw = piece.toString('latin1');

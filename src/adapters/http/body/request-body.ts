@@ -10,7 +10,7 @@ export interface RequestBodyOptions {
   readonly maxBytes: number;
   /** Time without a byte, in milliseconds; more is `request_timeout`. */
   readonly idleTimeoutMs: number;
-  /** Called once for the number of bytes that the body certainly has: what it declares, then what has arrived. */
+  /** Called once for the number of bytes that the body certainly has: the number that it declares, then the number that has arrived. */
   readonly onSize: (bytes: number) => void;
 }
 

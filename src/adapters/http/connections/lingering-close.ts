@@ -20,7 +20,7 @@ export class LingeringClose {
     this.#bounds = bounds;
   }
 
-  /** Sends the rest of what is to be written, `last` included, and ends the connection. */
+  /** Sends the bytes that are still to be written, `last` included, and ends the connection. */
   end(socket: Socket, last?: string): void {
     if (this.#sockets.has(socket) || socket.destroyed) return;
     const { lingerBytes, lingerTimeoutMs, lingerIdleMs } = this.#bounds;

@@ -29,7 +29,7 @@ export function requireOwnPage(request: FastifyRequest): void {
   if (!isOwn) throw new ServiceError('cross_site_request');
 }
 
-/** Throws `cross_site_request` for what changes something and lacks the header of our page. */
+/** Throws `cross_site_request` when the request changes something and lacks the header of our page. */
 export function requirePageHeader({ method, headers }: FastifyRequest): void {
   if (SAFE_METHODS.has(method)) return;
   if (headers[PAGE_HEADER] !== PAGE_HEADER_VALUE) throw new ServiceError('cross_site_request');

@@ -1,7 +1,7 @@
 /** Rules of customers as JSON, and their schemas. */
 import type { XStatic } from 'typebox/schema';
 import type {
-  AmbiguousClaim,
+  AmbiguousRule,
   CustomerListing,
   CustomerRecord,
   CustomerRegistration,
@@ -185,12 +185,12 @@ export function toRegisteredJson(
   return { ...toRegistrationJson(customerId, registration), relinked: { linked, moved, unlinked } };
 }
 
-export function toAmbiguousClaimJson(claim: AmbiguousClaim) {
+export function toAmbiguousClaimJson(rule: AmbiguousRule) {
   return {
-    kind: claim.kind,
-    value: claim.value,
-    customer_ids: [...claim.customerIds],
-    customer_count: claim.customerCount,
-    email_count: claim.emailCount,
+    kind: rule.kind,
+    value: rule.value,
+    customer_ids: [...rule.customerIds],
+    customer_count: rule.customerCount,
+    email_count: rule.emailCount,
   };
 }

@@ -80,7 +80,7 @@ export function registerPage(app: HttpServer, folder: string): Page {
     const { default: serveFiles } = await import('@fastify/static');
     await files.register(serveFiles, {
       root: folder,
-      // Each file is a route of its own: no path is ever made of what is asked for.
+      // Each file is a route of its own: no path is ever made of the address that is asked for.
       wildcard: false,
       globIgnore: ['index.html', '**/*.br', '**/*.gz'],
       index: false,

@@ -73,7 +73,7 @@ export const AccountPageQuery = {
   },
 } as const;
 
-/** Errors of what is read of accounts and not by pages. */
+/** Errors of reads that are about accounts and have no pages. */
 export const ACCOUNT_QUERY_ERRORS = [
   'invalid_request',
   'unknown_field',

@@ -1,4 +1,4 @@
-/** Schemas of what people say of a thread, for its record and the list. */
+/** Schemas of the status, the assignee and the labels of a thread, for its record and the list. */
 import {
   MAX_ASSIGNEE_CHARS,
   MAX_LABEL_CHARS,

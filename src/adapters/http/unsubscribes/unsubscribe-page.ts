@@ -87,7 +87,7 @@ export function registerUnsubscribePage(
   const ofToken = new WindowCounts({ windowMs: WINDOW_MS, maxKeys: MAX_COUNTED });
   const schema = { hide: true, params: TokenParams };
 
-  /** @param find gives null for what is no token */
+  /** @param find gives null when it is no token */
   async function answer(
     request: FastifyRequest,
     reply: FastifyReply,

@@ -1,8 +1,8 @@
 /** What several customers claim with equal right, and the mail that has no customer because of it. */
 import type {
-  AmbiguousClaim,
+  AmbiguousRule,
   AmbiguousEmailsQuery,
-  ClaimKey,
+  RuleKey,
   CustomerStore,
 } from '../../../app/customers/customer-ports.ts';
 import { LISTING } from '../emails/email-json.ts';
@@ -10,22 +10,22 @@ import { selectPage, toPage, type PageRow } from '../emails/email-pages.ts';
 import { addressWords, COUNTERPARTY_WORDS, domainWords } from './find-by-rule.ts';
 import { run, statement, statements, type Executor } from '../db/statement.ts';
 
-/** Emails of a claim are counted up to here; beyond it the number only says "very many". */
+/** Emails of a rule are counted up to here; beyond it the number only says "very many". */
 const MAX_COUNTED = 10_000;
 
 export async function listAmbiguous(
   pool: Executor,
-  after: ClaimKey | null,
+  after: RuleKey | null,
   limit: number,
 ): ReturnType<CustomerStore['listAmbiguous']> {
-  const claims = await run(pool, AMBIGUOUS_CLAIMS, {
+  const rules = await run(pool, AMBIGUOUS_CLAIMS, {
     afterAddress: after?.kind === 'domain' ? null : (after?.value ?? ''),
     afterDomain: after?.kind === 'domain' ? after.value : '',
     limit,
   });
-  if (claims.length === 0) return [];
-  const counts = await run(pool, AMBIGUOUS_COUNTS, { words: claims.map(wordsOf), limit: MAX_COUNTED });
-  return claims.map(({ kind, value, customers, customer_count }, index): AmbiguousClaim => ({
+  if (rules.length === 0) return [];
+  const counts = await run(pool, AMBIGUOUS_COUNTS, { words: rules.map(wordsOf), limit: MAX_COUNTED });
+  return rules.map(({ kind, value, customers, customer_count }, index): AmbiguousRule => ({
     kind,
     value,
     customerIds: customers,
@@ -36,20 +36,20 @@ export async function listAmbiguous(
 
 export async function listAmbiguousEmails(
   pool: Executor,
-  { claim, after, limit }: AmbiguousEmailsQuery,
+  { rule, after, limit }: AmbiguousEmailsQuery,
 ): ReturnType<CustomerStore['listAmbiguousEmails']> {
-  const list = AMBIGUOUS_EMAILS.of({ ofClaim: claim !== null, isNext: after !== null });
+  const list = AMBIGUOUS_EMAILS.of({ ofClaim: rule !== null, isNext: after !== null });
   // One more tells whether there is another page.
   const rows = await run(pool, list, {
     limit: limit + 1,
-    words: claim === null ? null : wordsOf(claim),
+    words: rule === null ? null : wordsOf(rule),
     afterDate: after?.date ?? null,
     afterId: after?.id ?? null,
   });
   return toPage(pool, LISTING, rows, limit);
 }
 
-const wordsOf = ({ kind, value }: ClaimKey): string =>
+const wordsOf = ({ kind, value }: RuleKey): string =>
   kind === 'address' ? addressWords(value) : domainWords(value);
 
 const AMBIGUOUS_CLAIMS = statement(
@@ -83,7 +83,7 @@ const AMBIGUOUS_CLAIMS = statement(
   ) claims
   order by place, value
   limit $limit`,
-).narrow<{ kind: ClaimKey['kind']; value: string; customers: string[]; customer_count: number }>();
+).narrow<{ kind: RuleKey['kind']; value: string; customers: string[]; customer_count: number }>();
 
 const AMBIGUOUS_COUNTS = statement(
   'ambiguous-counts',

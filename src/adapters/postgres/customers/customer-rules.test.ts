@@ -230,10 +230,10 @@ describe('an address that several customers claim', () => {
       }
       expect(paged).toEqual(all);
 
-      const list = async (claim: Parameters<typeof customers.listAmbiguousEmails>[0]['claim']) =>
+      const list = async (rule: Parameters<typeof customers.listAmbiguousEmails>[0]['rule']) =>
         (
           await parseEmailsJson(
-            (await customers.listAmbiguousEmails({ claim, limit: 1000, after: null })).emails,
+            (await customers.listAmbiguousEmails({ rule, limit: 1000, after: null })).emails,
           )
         ).map(({ id }) => id);
       expect(await list({ kind: 'address', value: `a@${domain}` })).toEqual(

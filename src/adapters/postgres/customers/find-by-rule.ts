@@ -12,7 +12,7 @@ export function addressWords(address: string): string {
   return quoted(reversed(JSON.stringify(address).slice(1, -1)));
 }
 
-/** The query for what a domain rule is about. */
+/** The query for the addresses of a domain rule. */
 export function domainWords(rule: string): string {
   return `${quoted(reversed(`${isWildcard(rule) ? '.' : '@'}${domainOf(rule)}`))}:*`;
 }

@@ -18,7 +18,7 @@ export interface GroupedQuery {
 /** The part of pg's Connection that queries use. */
 interface Wire {
   readonly stream: { cork(): void; uncork(): void };
-  /** Name → text of what the server has parsed. */
+  /** Name → text of the statements that the server has parsed. */
   readonly parsedStatements: Record<string, string>;
   parse(statement: { name: string; text: string; types: [] }): void;
   bind(portal: { portal: string; statement: string; values: unknown[] }): void;

@@ -16,7 +16,7 @@ const WITHIN_MS = 4000;
 const PAUSE_MS = 250;
 
 export interface StatisticsKeeper {
-  /** Waits for what is under way. */
+  /** Waits for the statements under way. */
   stop(): Promise<void>;
 }
 

@@ -9,7 +9,7 @@ import { StatementGroup, type GroupedQuery, type GroupedResult } from './stateme
 /** Tries of a transaction that conflicts with another one. */
 const MAX_TRIES = 10;
 
-/** The transaction relied on what has changed meanwhile: it is rolled back and begins again. */
+/** The transaction relied on rows that have changed meanwhile: it is rolled back and begins again. */
 export class BeginAgain extends Error {}
 
 const BEGIN = {

@@ -130,7 +130,7 @@ const LIST = statement(
   { plannedEachTime: 'most filters are empty' },
 ).narrow<{ file_count: number; created_by: KeyAuthor | null }>();
 
-/** The account and the thread of what it answers, or of the thread that it names. */
+/** The account and the thread of the email that it answers, or of the thread that it names. */
 const OF_ANSWERED = `(
     select coalesce(e.account_id, $accountId::text, t.account_id, $defaultAccountId) as account_id,
       coalesce(e.thread_id, $threadId::uuid) as thread_id

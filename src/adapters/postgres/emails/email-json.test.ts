@@ -154,7 +154,7 @@ it('is the same in lists, for any emails', async () => {
           limit: 5,
           after: null,
         }),
-        await customers.listAmbiguousEmails({ claim: null, limit: 5, after: null }),
+        await customers.listAmbiguousEmails({ rule: null, limit: 5, after: null }),
       ]) {
         const ids = (await parseEmailsJson(json)).map(({ id }) => id);
         expect(await readEmailsJson(json)).toBe(await expectedListing(ids));

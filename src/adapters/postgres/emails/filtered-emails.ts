@@ -31,7 +31,7 @@ import {
 /** A list, and what searching in it needs; see search-pages.ts. */
 export interface FilteredPages {
   list(): Promise<readonly PageRow[]>;
-  /** The page of what matches, where a set that is asked for is so small that it is read whole; else null. */
+  /** The page of the emails that match, where one of the sets is so small that it is read whole; else null. */
   few(words: string): Promise<readonly PageRow[] | null>;
   walk(words: string, steps: number): Promise<readonly PageRow[]>;
   count(atMost: number): Promise<readonly { readonly count: number }[]>;

@@ -41,7 +41,7 @@ export function chooseSocketFolder(location: Location, identity: Identity): Sock
 }
 
 /**
- * Makes a temporary folder, or makes sure that what is there is ours. Every user can write to /tmp: a folder
+ * Makes a temporary folder, or makes sure that the one that is there is ours. Every user can write to /tmp: a folder
  * or link of that name that belongs to another user would hand that user the database.
  */
 export async function ensureSocketFolder(folder: SocketFolder, identity: Identity): Promise<void> {

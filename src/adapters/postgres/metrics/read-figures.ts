@@ -1,4 +1,4 @@
-/** `ReadFigures` on PostgreSQL: one statement, which reads indexes of what waits and counts to a bound. */
+/** `ReadFigures` on PostgreSQL: one statement, which reads the indexes of waiting work and counts to a bound. */
 import type { Pool } from 'pg';
 import { MAX_COUNTED, type AccountFigures, type ReadFigures } from '../../../app/metrics/figures.ts';
 import { run, statement } from '../db/statement.ts';

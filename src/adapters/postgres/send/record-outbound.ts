@@ -138,7 +138,7 @@ const keysOf = (record: OutboundRecord): readonly string[] =>
   ownIds(record).map((messageId) => identityKey({ ...record, messageId, from: [record.from] }));
 
 interface Known {
-  /** Of the email itself, of its copies, and of what could be a copy with another Message-ID. */
+  /** Of the email itself, of its copies, and of emails that could be a copy with another Message-ID. */
   readonly ids: ReadonlySet<string>;
   /** One of its Message-IDs is in another thread. */
   readonly isElsewhere: boolean;

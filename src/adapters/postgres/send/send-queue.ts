@@ -135,7 +135,7 @@ const BEGIN = statement(
   `update send_queue q set begun_at = coalesce(q.begun_at, now()), lease_until = ${LEASE} ${STANDING}`,
 );
 
-/** The rows are locked first: what has an outcome meanwhile, or was taken for lost, is left as it is. */
+/** The rows are locked first: a send that has an outcome meanwhile, or was taken for lost, is left as it is. */
 const SHOW_SENDING = statement(
   'show-sending',
   `with under_way as materialized (

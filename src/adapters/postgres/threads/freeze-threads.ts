@@ -157,7 +157,7 @@ const READ_CLUSTER_IDS = statement(
   'select distinct cluster_id from email_threads where id = any ($threadIds::uuid[]) and cluster_id is not null',
 );
 
-/** What was decided about the Message-IDs holds for what stands for them. @param messageIds see hideMessageIds */
+/** A decision about the Message-IDs holds for the names that stand for them. @param messageIds see hideMessageIds */
 export async function hideLabels(
   trx: Executor,
   accountId: string,
@@ -253,7 +253,7 @@ function labelsOfBonds(rows: readonly Tied[]): BondLabels {
   };
 }
 
-/** What is left in the threads of what the emails tied. */
+/** The Message-IDs that the emails tied and that are left in the threads. */
 const READ_TIED = statement(
   'tied-message-ids',
   `select distinct n.bond, m.account_id, m.thread_id, m.message_id, l.label,

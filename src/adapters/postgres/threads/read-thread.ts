@@ -133,7 +133,7 @@ const smallThread = (known: string) => `
     order by j.date, j.email_id limit ${SMALL_THREAD_EMAILS}
   ) d`;
 
-/** Of a single one it costs half of what the statement for many does, most of which is its start. */
+/** For a single thread it costs half as much as the statement for many, most of which is its start. */
 const READ_THREAD = statement(
   'read-thread',
   `select s.version, x.json from thread_summaries s cross join lateral (${smallThread('$known::bigint')}) x

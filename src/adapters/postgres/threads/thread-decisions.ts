@@ -361,7 +361,7 @@ const FIND_MERGE = statement(
   order by decided_at desc limit 1`,
 );
 
-/** The thread is deleted: nothing is left of what was decided about it alone. */
+/** The thread is deleted: nothing is left of the decisions about it alone. */
 export async function forgetDecisions(executor: Executor, threadId: string): Promise<void> {
   await run(executor, FORGET_DECISIONS, { threadId });
 }

@@ -148,7 +148,7 @@ function isLineEnd(text: Buffer, at: number): boolean {
   return at >= text.length || text[at] === CR;
 }
 
-/** Octets of the UTF-8 character that starts with this byte; 1 for what does not start one. */
+/** Octets of the UTF-8 character that starts with this byte; 1 when the byte does not start one. */
 function charOctets(byte: number): number {
   if (byte < 0xc0) return 1;
   if (byte < 0xe0) return 2;

@@ -12,12 +12,12 @@ import { decodeTextPart } from './body-text.ts';
 import type { LeafDigest } from './leaf-digest.ts';
 import type { ReceivedPart } from './received-part.ts';
 
-/** Whether servers may change the line ends of a part: those of text, and of what is sent as lines. */
+/** True when servers may change the line ends of a part: of text, and of a part that is sent as lines. */
 export function isSentAsLines({ mediaType, encoding }: ReceivedPart): boolean {
   return encoding !== 'base64' || mediaType.startsWith('text/') || mediaType.startsWith('message/');
 }
 
-/** Digests of what was not read: of headers, and behind the last part. null: all was. */
+/** Digests of the bytes that were not read: of headers, and behind the last part. null: all were read. */
 export interface UnreadDigests {
   readonly header: LeafDigest | null;
   readonly rest: LeafDigest | null;

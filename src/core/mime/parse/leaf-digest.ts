@@ -1,4 +1,4 @@
-/** Digests of what the leaf parts of a message hold, made while it is read: memory does not grow with them. */
+/** Digests of the contents of a message's leaf parts, made while it is read: memory does not grow with them. */
 import { createHash, type Hash } from 'node:crypto';
 import { ByteCollector } from './byte-collector.ts';
 import { createTransferDecoder, type TransferDecoder, type TransferEncoding } from './transfer-decoding.ts';

@@ -47,7 +47,7 @@ const DEFAULTS: ParseLimits = {
   addresses: MAX_MESSAGE_ADDRESSES,
 };
 
-/** The defaults with some replaced. Throws RangeError for what is no positive integer: no value switches one off. */
+/** The defaults with some replaced. Throws RangeError when one is no positive integer: no value switches a limit off. */
 export function toParseLimits(given: Partial<ParseLimits>): ParseLimits {
   const limits = { ...DEFAULTS, ...given };
   for (const [name, value] of Object.entries(limits)) {

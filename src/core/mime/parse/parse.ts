@@ -30,7 +30,7 @@ import type { ReceivedPart } from './received-part.ts';
 import { StructureReader } from './structure.ts';
 import type { Structure } from './structure.ts';
 
-/** Reads a message in chunks, for what is too large for memory. */
+/** Reads a message in chunks, so that it may be too large for memory. */
 export interface MessageParser {
   /** The next bytes, any number of them. The chunk may be used again afterwards. */
   write(chunk: Buffer): void;

@@ -32,7 +32,7 @@ export interface ReceivedPart {
   readonly filename: string | null;
   readonly contentId: string | null;
   readonly encoding: TransferEncoding;
-  /** null for what is no multipart. */
+  /** null when the part is no multipart. */
   readonly boundary: string | null;
   readonly children: ReceivedPart[];
   readonly defects: Set<ParseDefect>;

@@ -48,7 +48,7 @@ export function createTransferDecoder(encoding: TransferEncoding): TransferDecod
   return { write: (chunk) => chunk, end: () => EMPTY };
 }
 
-/** The six bits of each character; -1 for what is no base64. URL-safe base64 (RFC 4648 §5) is read as well. */
+/** The six bits of each character; -1 for any other character. URL-safe base64 (RFC 4648 §5) is read as well. */
 const BASE64_BITS = new Int8Array(256).fill(-1);
 for (const [bits, character] of [
   ...'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/',
@@ -165,7 +165,7 @@ function skipSpaces(data: Buffer, from: number): number {
   return at;
 }
 
-/** NaN for what is no hexadecimal digit. */
+/** NaN when it is no hexadecimal digit. */
 function hexValue(byte: number | undefined): number {
   if (byte === undefined) return Number.NaN;
   if (byte >= 0x30 && byte <= 0x39) return byte - 0x30;

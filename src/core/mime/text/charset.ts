@@ -162,7 +162,7 @@ function decoderOf(charset: string): Decode {
   return decoder;
 }
 
-/** Under the names of WHATWG Encoding, or those of iconv-lite for what that has not. */
+/** By the names of WHATWG Encoding; a character set that WHATWG lacks, by its name in iconv-lite. */
 function createDecoder(charset: string): Decode {
   if (charset === 'windows-1252') return decodeWindows1252;
   if (charset === HZ) return (bytes) => decoderOf(FULLER_CHINESE)(hzToGbk(bytes));

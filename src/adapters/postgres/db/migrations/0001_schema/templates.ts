@@ -1,6 +1,6 @@
 /**
- * Templates of emails, and every version of them. A version never changes; `templates.version` is the newest. They hold what the company
- * says to everybody, and nothing of a person: what an email makes of one is in the email alone.
+ * Templates of emails, and every version of them. A version never changes; `templates.version` is the newest. They hold what the
+ * company says to all its customers, and nothing about a person: the text that an email makes of one is in the email alone.
  */
 export const TEMPLATES = [
   `create table templates (
