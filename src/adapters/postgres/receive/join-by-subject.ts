@@ -10,19 +10,10 @@ import type { MessageId } from '../../../core/message/message-id.ts';
 import { run, statement, type Executor } from '../db/statement.ts';
 import { toView } from '../emails/received-values.ts';
 import { toMessageId } from '../emails/rows.ts';
+import type { SubjectLinks } from '../threads/thread-graph.ts';
 import { setReasons } from '../threads/place-emails.ts';
 
-export interface SubjectLinks {
-  /** The email that this one answers by its subject; null for none. */
-  readonly answered: MessageId | null;
-  /** Replies to this one that were waiting for it. */
-  readonly waiting: readonly WaitingReply[];
-}
-
-interface WaitingReply {
-  readonly id: string;
-  readonly messageId: MessageId;
-}
+type WaitingReply = SubjectLinks['waiting'][number];
 
 type Subject = NonNullable<InboundRecord['bySubject']>;
 

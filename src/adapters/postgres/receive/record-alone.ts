@@ -31,7 +31,8 @@ export async function insertAlone(
   const { accountId } = record;
   // Before anything is locked: they may take a while.
   const long = await sendLongTexts(executor, record.id, textsOf(toContent(record)));
-  const { answered, waiting } = await linkBySubject(executor, record);
+  const bySubject = await linkBySubject(executor, record);
+  const { answered, waiting } = bySubject;
   const links: readonly InboundLink[] =
     answered === null ? record.links : [{ rule: 'subject', messageId: answered }, ...record.links];
   const messageIds = links.map(({ messageId }) => messageId);
@@ -47,7 +48,7 @@ export async function insertAlone(
       anchorId: null,
     },
     customer: null,
-    answeredBy: waiting.map(({ messageId }) => messageId),
+    bySubject,
     mayMerge: true,
     exclusive,
   });
