@@ -247,7 +247,10 @@ export const ERRORS = {
   database_unavailable: temporary(503, 'Die Datenbank ist derzeit nicht erreichbar.'),
   storage_unavailable: temporary(503, 'Der Dateispeicher ist derzeit nicht erreichbar.'),
   reading_unavailable: temporary(503, 'E-Mails können derzeit nicht gelesen werden.'),
-  disk_full: temporary(503, 'Der Speicherplatz reicht nicht aus. Es wurde nichts gesendet.'),
+  disk_full: temporary(
+    503,
+    'Der Speicherplatz reicht nicht aus. Es wurde nichts gespeichert und nichts gesendet.',
+  ),
   uploads_full: temporary(
     503,
     'Für hochgeladene Dateien ist derzeit kein Platz. Sie werden nach einem Tag gelöscht.',
