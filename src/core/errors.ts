@@ -308,6 +308,9 @@ export const TYPE_TEXTS: Readonly<Record<string, string>> = {
   objects: 'eine Liste von Objekten',
 };
 
+/** Between the `{type}`s of a value that may have several. */
+export const TYPE_SEPARATOR = ' oder ';
+
 /** `message` of a send that was not recorded yet; not an error. */
 export const PARTIAL_TEXT =
   'Die E-Mail wurde gesendet, konnte aber nicht in der Datenbank gespeichert werden. Sie wird nachgetragen, sobald das möglich ist.';
