@@ -247,7 +247,10 @@ export const ERRORS = {
   database_unavailable: temporary(503, 'Die Datenbank ist derzeit nicht erreichbar.'),
   storage_unavailable: temporary(503, 'Der Dateispeicher ist derzeit nicht erreichbar.'),
   reading_unavailable: temporary(503, 'E-Mails können derzeit nicht gelesen werden.'),
-  disk_full: temporary(503, 'Der Speicherplatz reicht nicht aus. Es wurde nichts gesendet.'),
+  disk_full: temporary(
+    503,
+    'Der Speicherplatz reicht nicht aus. Es wurde nichts gespeichert und nichts gesendet.',
+  ),
   uploads_full: temporary(
     503,
     'Für hochgeladene Dateien ist derzeit kein Platz. Sie werden nach einem Tag gelöscht.',
@@ -304,6 +307,9 @@ export const TYPE_TEXTS: Readonly<Record<string, string>> = {
   texts: 'eine Liste von Zeichenketten',
   objects: 'eine Liste von Objekten',
 };
+
+/** Between the `{type}`s of a value that may have several. */
+export const TYPE_SEPARATOR = ' oder ';
 
 /** `message` of a send that was not recorded yet; not an error. */
 export const PARTIAL_TEXT =

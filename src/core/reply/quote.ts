@@ -3,6 +3,7 @@
  * core/mime/text/reply-text.ts, find its beginning again. Work and result are bounded whatever was received.
  */
 import { escapeText } from 'entities';
+import { QUOTE_TEXTS } from '../texts.ts';
 import { MAX_QUOTE_CHARS, MAX_QUOTE_DEPTH, MAX_QUOTE_HTML_CHARS, MAX_SHOWN_RECIPIENTS } from './limits.ts';
 import type { Mailbox } from './reply-recipients.ts';
 
@@ -86,13 +87,8 @@ function toBody(text: string, language: ReplyLanguage): Body {
     .split('\n');
   const lines = all.filter((line) => depthOf(line) < MAX_QUOTE_DEPTH).map((line) => line.trimEnd());
   const isCut = isLong || lines.length < all.length;
-  return { lines: isCut ? [...lines, CUT_NOTES[language]] : lines, isCut };
+  return { lines: isCut ? [...lines, QUOTE_TEXTS[language].cut] : lines, isCut };
 }
-
-const CUT_NOTES: Readonly<Record<ReplyLanguage, string>> = {
-  de: '[… gekürzt …]',
-  en: '[… shortened …]',
-};
 
 /** Marks of a quote at the beginning of a line; spaces may stand between them. Looks no further than the deepest that stays. */
 function depthOf(line: string): number {
@@ -110,34 +106,15 @@ function toHtml(lines: readonly string[]): string {
 }
 
 function attributionOf({ from, date }: QuotedEmail, options: QuoteOptions): string {
-  const { day, time } = momentOf(date, options);
-  const writer = shown(from);
-  return options.language === 'de'
-    ? `Am ${day} um ${time} schrieb ${writer}:`
-    : `On ${day} at ${time}, ${writer} wrote:`;
+  const values = { ...momentOf(date, options), writer: shown(from) };
+  return QUOTE_TEXTS[options.language].attribution.replace(
+    /\{(day|time|writer)\}/g,
+    (_, name: keyof typeof values) => values[name],
+  );
 }
 
-const LABELS = {
-  de: {
-    title: '---------- Weitergeleitete Nachricht ----------',
-    from: 'Von',
-    date: 'Datum',
-    subject: 'Betreff',
-    to: 'An',
-    cc: 'Cc',
-  },
-  en: {
-    title: '---------- Forwarded message ----------',
-    from: 'From',
-    date: 'Date',
-    subject: 'Subject',
-    to: 'To',
-    cc: 'Cc',
-  },
-} as const;
-
 function headerBlock(email: QuotedEmail, options: QuoteOptions): readonly string[] {
-  const labels = LABELS[options.language];
+  const labels = QUOTE_TEXTS[options.language];
   const { day, time } = momentOf(email.date, options);
   return [
     labels.title,

@@ -5362,8 +5362,8 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "id": "0199d3a4-5b1e-7c52-9f0e-2f6a1d3b8c47",
-                     *       "emails": 1,
+                     *       "id": "0199d3a4-5b1f-7a0c-b3d5-91c84e2f7a60",
+                     *       "emails": 2,
                      *       "deleted_at": "2026-01-31T12:00:00.000Z"
                      *     }
                      */
@@ -5450,14 +5450,14 @@ export interface operations {
                      *       "unread_count": 0,
                      *       "unanswered": false,
                      *       "has_attachments": true,
-                     *       "status": "open",
+                     *       "status": "done",
                      *       "assignee": "Ada",
                      *       "labels": [
                      *         "Angebot"
                      *       ],
                      *       "first_activity_at": "2026-01-30T09:15:00.000Z",
                      *       "last_activity_at": "2026-01-30T09:15:00.000Z",
-                     *       "version": 3
+                     *       "version": 4
                      *     }
                      */
                     "application/json": components["schemas"]["ThreadRecord"];
@@ -5882,7 +5882,7 @@ export interface operations {
                      *       "status": "partial",
                      *       "message": "Die E-Mail wurde gesendet, konnte aber nicht in der Datenbank gespeichert werden. Sie wird nachgetragen, sobald das möglich ist.",
                      *       "messageId": "<angebot-1@example.org>",
-                     *       "error": "the database is unavailable"
+                     *       "error": "Die Datenbank ist derzeit nicht erreichbar."
                      *     }
                      */
                     "application/json": components["schemas"]["Partial"];
@@ -5961,6 +5961,24 @@ export interface operations {
                  *               "content_type": "text/plain"
                  *             }
                  *           ]
+                 *         },
+                 *         {
+                 *           "to": "ann@",
+                 *           "subject": "Ihr Angebot",
+                 *           "text_body": "Guten Tag, anbei unser Angebot.",
+                 *           "tags": [
+                 *             "angebot"
+                 *           ],
+                 *           "metadata": {
+                 *             "order_id": 4711
+                 *           },
+                 *           "attachments": [
+                 *             {
+                 *               "filename": "angebot.txt",
+                 *               "content": "SGFsbG8=",
+                 *               "content_type": "text/plain"
+                 *             }
+                 *           ]
                  *         }
                  *       ]
                  *     }
@@ -5983,7 +6001,7 @@ export interface operations {
                      *         {
                      *           "status": "queued",
                      *           "id": "0199d3a4-5b1e-7c52-9f0e-2f6a1d3b8c47",
-                     *           "messageId": "<offer-1@example.org>",
+                     *           "messageId": "<angebot-1@example.org>",
                      *           "threadId": "0199d3a4-5b1f-7a0c-b3d5-91c84e2f7a60",
                      *           "http_status": 202
                      *         },
@@ -6063,7 +6081,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "email_id": "0199d3a4-5b1e-7c52-9f0e-2f6a1d3b8c47",
+                     *       "email_id": "0199d7c1-0a2b-7d44-8c11-7be05a9f6d20",
                      *       "kind": "reply",
                      *       "account_id": "vertrieb",
                      *       "thread_id": "0199d3a4-5b1f-7a0c-b3d5-91c84e2f7a60",
@@ -6141,20 +6159,9 @@ export interface operations {
                     /**
                      * @example {
                      *       "status": "sent",
-                     *       "id": "0199d3a4-5b1e-7c52-9f0e-2f6a1d3b8c47",
-                     *       "messageId": "<angebot-1@example.org>",
-                     *       "threadId": "0199d3a4-5b1f-7a0c-b3d5-91c84e2f7a60",
-                     *       "not_accepted": [
-                     *         {
-                     *           "address": "bob@example.com",
-                     *           "state": "rejected",
-                     *           "reply": {
-                     *             "code": 550,
-                     *             "enhanced_status": "5.1.1",
-                     *             "text": "no such user"
-                     *           }
-                     *         }
-                     *       ]
+                     *       "id": "0199db11-2f60-7a17-b5c3-4d8e90a6f172",
+                     *       "messageId": "<antwort-2@example.org>",
+                     *       "threadId": "0199d3a4-5b1f-7a0c-b3d5-91c84e2f7a60"
                      *     }
                      */
                     "application/json": components["schemas"]["Sent"];
@@ -6173,8 +6180,8 @@ export interface operations {
                     /**
                      * @example {
                      *       "status": "queued",
-                     *       "id": "0199d3a4-5b1e-7c52-9f0e-2f6a1d3b8c47",
-                     *       "messageId": "<angebot-1@example.org>",
+                     *       "id": "0199db11-2f60-7a17-b5c3-4d8e90a6f172",
+                     *       "messageId": "<antwort-2@example.org>",
                      *       "threadId": "0199d3a4-5b1f-7a0c-b3d5-91c84e2f7a60"
                      *     }
                      */
@@ -6193,8 +6200,8 @@ export interface operations {
                      * @example {
                      *       "status": "partial",
                      *       "message": "Die E-Mail wurde gesendet, konnte aber nicht in der Datenbank gespeichert werden. Sie wird nachgetragen, sobald das möglich ist.",
-                     *       "messageId": "<angebot-1@example.org>",
-                     *       "error": "the database is unavailable"
+                     *       "messageId": "<antwort-2@example.org>",
+                     *       "error": "Die Datenbank ist derzeit nicht erreichbar."
                      *     }
                      */
                     "application/json": components["schemas"]["Partial"];
@@ -6262,20 +6269,9 @@ export interface operations {
                     /**
                      * @example {
                      *       "status": "sent",
-                     *       "id": "0199d3a4-5b1e-7c52-9f0e-2f6a1d3b8c47",
-                     *       "messageId": "<angebot-1@example.org>",
-                     *       "threadId": "0199d3a4-5b1f-7a0c-b3d5-91c84e2f7a60",
-                     *       "not_accepted": [
-                     *         {
-                     *           "address": "bob@example.com",
-                     *           "state": "rejected",
-                     *           "reply": {
-                     *             "code": 550,
-                     *             "enhanced_status": "5.1.1",
-                     *             "text": "no such user"
-                     *           }
-                     *         }
-                     *       ]
+                     *       "id": "0199db11-2f60-7a17-b5c3-4d8e90a6f172",
+                     *       "messageId": "<antwort-2@example.org>",
+                     *       "threadId": "0199d3a4-5b1f-7a0c-b3d5-91c84e2f7a60"
                      *     }
                      */
                     "application/json": components["schemas"]["Sent"];
@@ -6294,8 +6290,8 @@ export interface operations {
                     /**
                      * @example {
                      *       "status": "queued",
-                     *       "id": "0199d3a4-5b1e-7c52-9f0e-2f6a1d3b8c47",
-                     *       "messageId": "<angebot-1@example.org>",
+                     *       "id": "0199db11-2f60-7a17-b5c3-4d8e90a6f172",
+                     *       "messageId": "<antwort-2@example.org>",
                      *       "threadId": "0199d3a4-5b1f-7a0c-b3d5-91c84e2f7a60"
                      *     }
                      */
@@ -6314,8 +6310,8 @@ export interface operations {
                      * @example {
                      *       "status": "partial",
                      *       "message": "Die E-Mail wurde gesendet, konnte aber nicht in der Datenbank gespeichert werden. Sie wird nachgetragen, sobald das möglich ist.",
-                     *       "messageId": "<angebot-1@example.org>",
-                     *       "error": "the database is unavailable"
+                     *       "messageId": "<antwort-2@example.org>",
+                     *       "error": "Die Datenbank ist derzeit nicht erreichbar."
                      *     }
                      */
                     "application/json": components["schemas"]["Partial"];
@@ -6364,7 +6360,7 @@ export interface operations {
             content: {
                 /**
                  * @example {
-                 *       "to": "einkauf@example.org",
+                 *       "to": "einkauf@example.org, lager@example.org",
                  *       "text_body": "Zur Kenntnis.",
                  *       "time_zone": "Europe/Berlin"
                  *     }
@@ -6384,12 +6380,12 @@ export interface operations {
                     /**
                      * @example {
                      *       "status": "sent",
-                     *       "id": "0199d3a4-5b1e-7c52-9f0e-2f6a1d3b8c47",
-                     *       "messageId": "<angebot-1@example.org>",
+                     *       "id": "0199db25-8e04-7cb9-93fa-1b67c2d05e48",
+                     *       "messageId": "<weiterleitung-3@example.org>",
                      *       "threadId": "0199d3a4-5b1f-7a0c-b3d5-91c84e2f7a60",
                      *       "not_accepted": [
                      *         {
-                     *           "address": "bob@example.com",
+                     *           "address": "lager@example.org",
                      *           "state": "rejected",
                      *           "reply": {
                      *             "code": 550,
@@ -6416,8 +6412,8 @@ export interface operations {
                     /**
                      * @example {
                      *       "status": "queued",
-                     *       "id": "0199d3a4-5b1e-7c52-9f0e-2f6a1d3b8c47",
-                     *       "messageId": "<angebot-1@example.org>",
+                     *       "id": "0199db25-8e04-7cb9-93fa-1b67c2d05e48",
+                     *       "messageId": "<weiterleitung-3@example.org>",
                      *       "threadId": "0199d3a4-5b1f-7a0c-b3d5-91c84e2f7a60"
                      *     }
                      */
@@ -6436,8 +6432,8 @@ export interface operations {
                      * @example {
                      *       "status": "partial",
                      *       "message": "Die E-Mail wurde gesendet, konnte aber nicht in der Datenbank gespeichert werden. Sie wird nachgetragen, sobald das möglich ist.",
-                     *       "messageId": "<angebot-1@example.org>",
-                     *       "error": "the database is unavailable"
+                     *       "messageId": "<weiterleitung-3@example.org>",
+                     *       "error": "Die Datenbank ist derzeit nicht erreichbar."
                      *     }
                      */
                     "application/json": components["schemas"]["Partial"];
@@ -6498,7 +6494,7 @@ export interface operations {
                      * @example {
                      *       "drafts": [
                      *         {
-                     *           "id": "0199d7c1-0a2b-7d44-8c11-7be05a9f6d20",
+                     *           "id": "0199dae7-64f3-7b28-a0d9-c27e15b8f306",
                      *           "version": 2,
                      *           "account_id": "vertrieb",
                      *           "thread_id": "0199d3a4-5b1f-7a0c-b3d5-91c84e2f7a60",
@@ -6549,7 +6545,7 @@ export interface operations {
                  * @example {
                  *       "author": "eva",
                  *       "answers": {
-                 *         "email_id": "0199d3a4-5b1e-7c52-9f0e-2f6a1d3b8c47",
+                 *         "email_id": "0199d7c1-0a2b-7d44-8c11-7be05a9f6d20",
                  *         "time_zone": "Europe/Berlin"
                  *       },
                  *       "message": {
@@ -6572,8 +6568,8 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "id": "0199d7c1-0a2b-7d44-8c11-7be05a9f6d20",
-                     *       "version": 2,
+                     *       "id": "0199dae7-64f3-7b28-a0d9-c27e15b8f306",
+                     *       "version": 1,
                      *       "account_id": "vertrieb",
                      *       "thread_id": "0199d3a4-5b1f-7a0c-b3d5-91c84e2f7a60",
                      *       "author": "eva",
@@ -6582,7 +6578,7 @@ export interface operations {
                      *         "name": "CRM"
                      *       },
                      *       "answers": {
-                     *         "email_id": "0199d3a4-5b1e-7c52-9f0e-2f6a1d3b8c47",
+                     *         "email_id": "0199d7c1-0a2b-7d44-8c11-7be05a9f6d20",
                      *         "kind": "reply",
                      *         "quote": true,
                      *         "with_files": true,
@@ -6591,17 +6587,17 @@ export interface operations {
                      *       },
                      *       "being_sent": false,
                      *       "created_at": "2026-01-30T09:15:00.000Z",
-                     *       "updated_at": "2026-01-31T12:00:00.000Z",
+                     *       "updated_at": "2026-01-30T09:15:00.000Z",
                      *       "message": {
                      *         "text_body": "Vielen Dank!"
                      *       },
                      *       "attachments": [
                      *         {
-                     *           "id": "0199d3a4-5b20-7f93-8a6e-c4d17b0e5f29",
+                     *           "id": "0199dae7-91c5-7f6a-8e43-06b9d72a5fc1",
                      *           "filename": "angebot.txt",
                      *           "content_type": "text/plain",
                      *           "size_bytes": 5,
-                     *           "storage_path": "vertrieb/0199d3a4-5b1e-7c52-9f0e-2f6a1d3b8c47/angebot.txt",
+                     *           "storage_path": "vertrieb/0199dae7-91c5-7f6a-8e43-06b9d72a5fc1/angebot.txt",
                      *           "content_id": null
                      *         }
                      *       ]
@@ -6666,7 +6662,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "id": "0199d7c1-0a2b-7d44-8c11-7be05a9f6d20",
+                     *       "id": "0199dae7-64f3-7b28-a0d9-c27e15b8f306",
                      *       "version": 2,
                      *       "account_id": "vertrieb",
                      *       "thread_id": "0199d3a4-5b1f-7a0c-b3d5-91c84e2f7a60",
@@ -6676,7 +6672,7 @@ export interface operations {
                      *         "name": "CRM"
                      *       },
                      *       "answers": {
-                     *         "email_id": "0199d3a4-5b1e-7c52-9f0e-2f6a1d3b8c47",
+                     *         "email_id": "0199d7c1-0a2b-7d44-8c11-7be05a9f6d20",
                      *         "kind": "reply",
                      *         "quote": true,
                      *         "with_files": true,
@@ -6691,11 +6687,11 @@ export interface operations {
                      *       },
                      *       "attachments": [
                      *         {
-                     *           "id": "0199d3a4-5b20-7f93-8a6e-c4d17b0e5f29",
+                     *           "id": "0199dae7-91c5-7f6a-8e43-06b9d72a5fc1",
                      *           "filename": "angebot.txt",
                      *           "content_type": "text/plain",
                      *           "size_bytes": 5,
-                     *           "storage_path": "vertrieb/0199d3a4-5b1e-7c52-9f0e-2f6a1d3b8c47/angebot.txt",
+                     *           "storage_path": "vertrieb/0199dae7-91c5-7f6a-8e43-06b9d72a5fc1/angebot.txt",
                      *           "content_id": null
                      *         }
                      *       ]
@@ -6746,7 +6742,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "draft_id": "0199d7c1-0a2b-7d44-8c11-7be05a9f6d20",
+                     *       "draft_id": "0199dae7-64f3-7b28-a0d9-c27e15b8f306",
                      *       "deleted_at": "2026-01-31T12:00:00.000Z"
                      *     }
                      */
@@ -6796,7 +6792,7 @@ export interface operations {
                  * @example {
                  *       "author": "eva",
                  *       "answers": {
-                 *         "email_id": "0199d3a4-5b1e-7c52-9f0e-2f6a1d3b8c47",
+                 *         "email_id": "0199d7c1-0a2b-7d44-8c11-7be05a9f6d20",
                  *         "time_zone": "Europe/Berlin"
                  *       },
                  *       "message": {
@@ -6819,7 +6815,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "id": "0199d7c1-0a2b-7d44-8c11-7be05a9f6d20",
+                     *       "id": "0199dae7-64f3-7b28-a0d9-c27e15b8f306",
                      *       "version": 2,
                      *       "account_id": "vertrieb",
                      *       "thread_id": "0199d3a4-5b1f-7a0c-b3d5-91c84e2f7a60",
@@ -6829,7 +6825,7 @@ export interface operations {
                      *         "name": "CRM"
                      *       },
                      *       "answers": {
-                     *         "email_id": "0199d3a4-5b1e-7c52-9f0e-2f6a1d3b8c47",
+                     *         "email_id": "0199d7c1-0a2b-7d44-8c11-7be05a9f6d20",
                      *         "kind": "reply",
                      *         "quote": true,
                      *         "with_files": true,
@@ -6844,11 +6840,11 @@ export interface operations {
                      *       },
                      *       "attachments": [
                      *         {
-                     *           "id": "0199d3a4-5b20-7f93-8a6e-c4d17b0e5f29",
+                     *           "id": "0199dae7-91c5-7f6a-8e43-06b9d72a5fc1",
                      *           "filename": "angebot.txt",
                      *           "content_type": "text/plain",
                      *           "size_bytes": 5,
-                     *           "storage_path": "vertrieb/0199d3a4-5b1e-7c52-9f0e-2f6a1d3b8c47/angebot.txt",
+                     *           "storage_path": "vertrieb/0199dae7-91c5-7f6a-8e43-06b9d72a5fc1/angebot.txt",
                      *           "content_id": null
                      *         }
                      *       ]
@@ -7025,20 +7021,9 @@ export interface operations {
                     /**
                      * @example {
                      *       "status": "sent",
-                     *       "id": "0199d3a4-5b1e-7c52-9f0e-2f6a1d3b8c47",
-                     *       "messageId": "<angebot-1@example.org>",
-                     *       "threadId": "0199d3a4-5b1f-7a0c-b3d5-91c84e2f7a60",
-                     *       "not_accepted": [
-                     *         {
-                     *           "address": "bob@example.com",
-                     *           "state": "rejected",
-                     *           "reply": {
-                     *             "code": 550,
-                     *             "enhanced_status": "5.1.1",
-                     *             "text": "no such user"
-                     *           }
-                     *         }
-                     *       ]
+                     *       "id": "0199db11-2f60-7a17-b5c3-4d8e90a6f172",
+                     *       "messageId": "<antwort-2@example.org>",
+                     *       "threadId": "0199d3a4-5b1f-7a0c-b3d5-91c84e2f7a60"
                      *     }
                      */
                     "application/json": components["schemas"]["Sent"];
@@ -7057,8 +7042,8 @@ export interface operations {
                     /**
                      * @example {
                      *       "status": "queued",
-                     *       "id": "0199d3a4-5b1e-7c52-9f0e-2f6a1d3b8c47",
-                     *       "messageId": "<angebot-1@example.org>",
+                     *       "id": "0199db11-2f60-7a17-b5c3-4d8e90a6f172",
+                     *       "messageId": "<antwort-2@example.org>",
                      *       "threadId": "0199d3a4-5b1f-7a0c-b3d5-91c84e2f7a60"
                      *     }
                      */
@@ -7077,8 +7062,8 @@ export interface operations {
                      * @example {
                      *       "status": "partial",
                      *       "message": "Die E-Mail wurde gesendet, konnte aber nicht in der Datenbank gespeichert werden. Sie wird nachgetragen, sobald das möglich ist.",
-                     *       "messageId": "<angebot-1@example.org>",
-                     *       "error": "the database is unavailable"
+                     *       "messageId": "<antwort-2@example.org>",
+                     *       "error": "Die Datenbank ist derzeit nicht erreichbar."
                      *     }
                      */
                     "application/json": components["schemas"]["Partial"];
@@ -7166,7 +7151,7 @@ export interface operations {
                      * @example {
                      *       "templates": [
                      *         {
-                     *           "id": "0199d7c1-0a2b-7d44-8c11-7be05a9f6d20",
+                     *           "id": "0199d1b6-3c58-7e04-9a72-58f0d3c6b91e",
                      *           "account_id": "vertrieb",
                      *           "latest_version": 2,
                      *           "name": "Angebot",
@@ -7229,14 +7214,14 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "id": "0199d7c1-0a2b-7d44-8c11-7be05a9f6d20",
+                     *       "id": "0199d1b6-3c58-7e04-9a72-58f0d3c6b91e",
                      *       "account_id": "vertrieb",
-                     *       "latest_version": 2,
+                     *       "latest_version": 1,
                      *       "name": "Angebot",
                      *       "subject": "Ihr Angebot {{ angebot.nummer }}",
                      *       "created_at": "2026-01-30T09:15:00.000Z",
-                     *       "updated_at": "2026-01-31T12:00:00.000Z",
-                     *       "version": 2,
+                     *       "updated_at": "2026-01-30T09:15:00.000Z",
+                     *       "version": 1,
                      *       "text_body": "Guten Tag {{ name }},\n\nanbei unser Angebot.",
                      *       "html_body": null,
                      *       "variables": [
@@ -7297,7 +7282,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "id": "0199d7c1-0a2b-7d44-8c11-7be05a9f6d20",
+                     *       "id": "0199d1b6-3c58-7e04-9a72-58f0d3c6b91e",
                      *       "account_id": "vertrieb",
                      *       "latest_version": 2,
                      *       "name": "Angebot",
@@ -7358,7 +7343,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "template_id": "0199d7c1-0a2b-7d44-8c11-7be05a9f6d20",
+                     *       "template_id": "0199d1b6-3c58-7e04-9a72-58f0d3c6b91e",
                      *       "deleted_at": "2026-01-31T12:00:00.000Z"
                      *     }
                      */
@@ -7423,14 +7408,14 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "id": "0199d7c1-0a2b-7d44-8c11-7be05a9f6d20",
+                     *       "id": "0199d1b6-3c58-7e04-9a72-58f0d3c6b91e",
                      *       "account_id": "vertrieb",
-                     *       "latest_version": 2,
+                     *       "latest_version": 3,
                      *       "name": "Angebot",
-                     *       "subject": "Ihr Angebot {{ angebot.nummer }}",
+                     *       "subject": "Unser Angebot {{ angebot.nummer }}",
                      *       "created_at": "2026-01-30T09:15:00.000Z",
                      *       "updated_at": "2026-01-31T12:00:00.000Z",
-                     *       "version": 2,
+                     *       "version": 3,
                      *       "text_body": "Guten Tag {{ name }},\n\nanbei unser Angebot.",
                      *       "html_body": null,
                      *       "variables": [
@@ -8130,8 +8115,8 @@ export interface operations {
                      *           "address": "ann@example.com"
                      *         }
                      *       ],
-                     *       "subject": "Ihr Angebot",
-                     *       "text_body": "Guten Tag, anbei unser Angebot.",
+                     *       "subject": "Ihr Angebot, berichtigt",
+                     *       "text_body": "Guten Tag, anbei das berichtigte Angebot.",
                      *       "date": "2026-01-30T09:15:00.000Z",
                      *       "has_attachments": true,
                      *       "email_attachments": [
@@ -8157,18 +8142,14 @@ export interface operations {
                      *       "in_reply_to": [],
                      *       "references": [],
                      *       "relay_message_id": null,
-                     *       "state": "sent",
+                     *       "state": "queued",
                      *       "state_detail": null,
-                     *       "next_attempt_at": null,
+                     *       "next_attempt_at": "2026-01-31T12:00:00.000Z",
                      *       "recipients": [
                      *         {
                      *           "address": "ann@example.com",
-                     *           "state": "accepted",
-                     *           "reply": {
-                     *             "code": 250,
-                     *             "enhanced_status": "2.0.0",
-                     *             "text": "OK"
-                     *           },
+                     *           "state": "pending",
+                     *           "reply": null,
                      *           "report": null
                      *         }
                      *       ],
@@ -8221,22 +8202,9 @@ export interface operations {
                      *       "refused_variants": 0,
                      *       "size_bytes": 1874,
                      *       "created_at": "2026-01-30T09:15:00.000Z",
-                     *       "attempts": [
-                     *         {
-                     *           "number": 1,
-                     *           "started_at": "2026-01-30T09:15:00.000Z",
-                     *           "ended_at": "2026-01-30T09:15:01.250Z",
-                     *           "outcome": "accepted",
-                     *           "reply": {
-                     *             "code": 250,
-                     *             "enhanced_status": "2.0.0",
-                     *             "text": "OK"
-                     *           },
-                     *           "detail": "accepted by the mail server"
-                     *         }
-                     *       ],
-                     *       "give_up_at": null,
-                     *       "send_version": null,
+                     *       "attempts": [],
+                     *       "give_up_at": "2026-02-05T12:00:00.000Z",
+                     *       "send_version": 2,
                      *       "sent_copy": null
                      *     }
                      */
@@ -8335,7 +8303,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "id": "0199d3a4-5b1e-7c52-9f0e-2f6a1d3b8c47",
+                     *       "id": "0199dc40-b1e8-7d52-8f07-3a96c5e4d01b",
                      *       "state": "running",
                      *       "requested_at": "2026-01-30T09:15:00.000Z",
                      *       "requested_by": "secret 1",
@@ -8416,7 +8384,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "id": "0199d3a4-5b1e-7c52-9f0e-2f6a1d3b8c47",
+                     *       "id": "0199dc40-b1e8-7d52-8f07-3a96c5e4d01b",
                      *       "state": "running",
                      *       "requested_at": "2026-01-30T09:15:00.000Z",
                      *       "requested_by": "secret 1",
@@ -8741,12 +8709,12 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "id": "0199d3a4-5b1e-7c52-9f0e-2f6a1d3b8c47",
+                     *       "id": "0199d3a1-7f02-7e8b-a6c5-d40b19f3e872",
                      *       "account_id": "vertrieb",
                      *       "filename": "angebot.txt",
                      *       "content_type": "text/plain",
-                     *       "size_bytes": 1874,
-                     *       "sha256": "5f70bf18a086007016e948b04aed3b82103a36bea41755b6cddfaf10ace3c6ef",
+                     *       "size_bytes": 5,
+                     *       "sha256": "753692ec36adb4c794c973945eb2a99c1649703ea6f76bf259abb4fb838e013e",
                      *       "expires_at": "2026-01-31T12:00:00.000Z"
                      *     }
                      */
@@ -8820,7 +8788,7 @@ export interface operations {
                      * @example {
                      *       "unsubscribes": [
                      *         {
-                     *           "id": "0199d3a4-5b1e-7c52-9f0e-2f6a1d3b8c47",
+                     *           "id": "0199d9f3-d6b7-70ca-9e18-62f4a3c8d05b",
                      *           "account_id": "vertrieb",
                      *           "list": "newsletter",
                      *           "address": "ann@example.com",
@@ -8875,7 +8843,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "id": "0199d3a4-5b1e-7c52-9f0e-2f6a1d3b8c47",
+                     *       "id": "0199d9f3-d6b7-70ca-9e18-62f4a3c8d05b",
                      *       "account_id": "vertrieb",
                      *       "list": "newsletter",
                      *       "address": "ann@example.com",
@@ -9028,10 +8996,10 @@ export interface operations {
                      *           "owned_here": true,
                      *           "warning": null,
                      *           "sent_copies": {
-                     *             "kept": false,
+                     *             "kept": true,
                      *             "note": null,
                      *             "pending": 0,
-                     *             "failed": 1,
+                     *             "failed": 0,
                      *             "last_error": null
                      *           },
                      *           "last_attempt_at": "2026-01-31T12:00:00.000Z",
@@ -9108,7 +9076,7 @@ export interface operations {
                      * @example {
                      *       "messages": [
                      *         {
-                     *           "id": "0199d7c1-0a2b-7d44-8c11-7be05a9f6d20",
+                     *           "id": "0199d7d8-05a3-7c1e-9b64-f72d8e0b3156",
                      *           "account_id": "vertrieb",
                      *           "mailbox": "INBOX",
                      *           "uid_validity": 1769763300,
@@ -9171,7 +9139,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "id": "0199d7c1-0a2b-7d44-8c11-7be05a9f6d20",
+                     *       "id": "0199d7d8-05a3-7c1e-9b64-f72d8e0b3156",
                      *       "account_id": "vertrieb",
                      *       "mailbox": "INBOX",
                      *       "uid_validity": 1769763300,
@@ -9247,11 +9215,11 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "state": "failed",
+                     *       "state": "pending",
                      *       "at": "2026-01-31T12:00:00.000Z",
                      *       "tries": 3,
                      *       "error": "imap.example.com:993: APPEND was refused: over quota",
-                     *       "mailbox": "INBOX"
+                     *       "mailbox": null
                      *     }
                      */
                     "application/json": components["schemas"]["SentCopy"];
@@ -9590,8 +9558,21 @@ export interface operations {
                      *       "customer_id": "6f1c2a9e-3b47-4d58-8e0a-5c7d9b1f2e34",
                      *       "name": "Example GmbH",
                      *       "company_id": null,
-                     *       "addresses": [],
-                     *       "domains": [],
+                     *       "addresses": [
+                     *         {
+                     *           "address": "ann@example.com",
+                     *           "origin": "registered",
+                     *           "status": "decides",
+                     *           "other_customer_ids": []
+                     *         }
+                     *       ],
+                     *       "domains": [
+                     *         {
+                     *           "domain": "*.example.com",
+                     *           "status": "decides",
+                     *           "other_customer_ids": []
+                     *         }
+                     *       ],
                      *       "complete": true,
                      *       "relinked": {
                      *         "linked": 3,
@@ -9906,7 +9887,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "id": "0199d7c1-0a2b-7d44-8c11-7be05a9f6d20",
+                     *       "id": "0199d7c1-4b7e-7a95-87d0-e3f5106c2a98",
                      *       "received_at": "2026-01-31T12:00:00.000Z",
                      *       "received_by": {
                      *         "way": "imap",
@@ -10112,7 +10093,7 @@ export interface operations {
                      *           "type": "email.received",
                      *           "occurred_at": "2026-01-31T12:00:00.000Z",
                      *           "account_id": "vertrieb",
-                     *           "email_id": "0199d3a4-5b1e-7c52-9f0e-2f6a1d3b8c47",
+                     *           "email_id": "0199d7c1-0a2b-7d44-8c11-7be05a9f6d20",
                      *           "thread_id": "0199d3a4-5b1f-7a0c-b3d5-91c84e2f7a60",
                      *           "customer_id": "6f1c2a9e-3b47-4d58-8e0a-5c7d9b1f2e34",
                      *           "company_id": null,
@@ -10120,7 +10101,7 @@ export interface operations {
                      *           "author": null,
                      *           "data": {
                      *             "email": {
-                     *               "id": "0199d3a4-5b1e-7c52-9f0e-2f6a1d3b8c47",
+                     *               "id": "0199d7c1-0a2b-7d44-8c11-7be05a9f6d20",
                      *               "message_id": "<reply-1@example.com>",
                      *               "direction": "inbound",
                      *               "from_address": {
@@ -10347,7 +10328,7 @@ export interface operations {
                      *         "failing_since": null,
                      *         "next_attempt_at": null,
                      *         "created_at": "2026-01-30T09:15:00.000Z",
-                     *         "updated_at": "2026-01-31T12:00:00.000Z"
+                     *         "updated_at": "2026-01-30T09:15:00.000Z"
                      *       },
                      *       "secret": "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"
                      *     }
@@ -10642,7 +10623,7 @@ export interface operations {
                      *             "id": null,
                      *             "name": "API_SECRET 1"
                      *           },
-                     *           "expires_at": "2026-01-31T12:00:00.000Z",
+                     *           "expires_at": "2027-01-31T12:00:00.000Z",
                      *           "last_used_at": null,
                      *           "revoked_at": null,
                      *           "old_secret_until": null
@@ -10690,7 +10671,7 @@ export interface operations {
                  *       "account_ids": [
                  *         "vertrieb"
                  *       ],
-                 *       "expires_at": "2026-01-31T12:00:00.000Z"
+                 *       "expires_at": "2027-01-31T12:00:00.000Z"
                  *     }
                  */
                 "application/json": components["schemas"]["KeyRequest"];
@@ -10722,7 +10703,7 @@ export interface operations {
                      *           "id": null,
                      *           "name": "API_SECRET 1"
                      *         },
-                     *         "expires_at": "2026-01-31T12:00:00.000Z",
+                     *         "expires_at": "2027-01-31T12:00:00.000Z",
                      *         "last_used_at": null,
                      *         "revoked_at": null,
                      *         "old_secret_until": null
@@ -10805,7 +10786,7 @@ export interface operations {
                      *         "id": null,
                      *         "name": "API_SECRET 1"
                      *       },
-                     *       "expires_at": "2026-01-31T12:00:00.000Z",
+                     *       "expires_at": "2027-01-31T12:00:00.000Z",
                      *       "last_used_at": null,
                      *       "revoked_at": null,
                      *       "old_secret_until": null
@@ -10868,9 +10849,9 @@ export interface operations {
                      *         "id": null,
                      *         "name": "API_SECRET 1"
                      *       },
-                     *       "expires_at": "2026-01-31T12:00:00.000Z",
+                     *       "expires_at": "2027-01-31T12:00:00.000Z",
                      *       "last_used_at": null,
-                     *       "revoked_at": null,
+                     *       "revoked_at": "2026-01-31T12:00:00.000Z",
                      *       "old_secret_until": null
                      *     }
                      */
@@ -10944,10 +10925,10 @@ export interface operations {
                      *           "id": null,
                      *           "name": "API_SECRET 1"
                      *         },
-                     *         "expires_at": "2026-01-31T12:00:00.000Z",
+                     *         "expires_at": "2027-01-31T12:00:00.000Z",
                      *         "last_used_at": null,
                      *         "revoked_at": null,
-                     *         "old_secret_until": null
+                     *         "old_secret_until": "2026-02-01T12:00:00.000Z"
                      *       },
                      *       "secret": "ewk_4r8gk2m0vqxz_sGZ0cmVhbGx5IG5vIHNlY3JldCwganVzdCBhIHNhbXBsZQ"
                      *     }
@@ -11156,7 +11137,7 @@ export interface operations {
                      * @example {
                      *       "imports": [
                      *         {
-                     *           "id": "0199d3a4-5b1e-7c52-9f0e-2f6a1d3b8c47",
+                     *           "id": "0199ce5f-20d4-7693-b1ea-85c7f06d3e9a",
                      *           "account_id": "vertrieb",
                      *           "state": "running",
                      *           "started_at": "2026-01-30T09:15:00.000Z",
@@ -11350,8 +11331,7 @@ export interface operations {
             content: {
                 /**
                  * @example {
-                 *       "after": "000512b000000004",
-                 *       "since": "2026-01-31T12:00:00.000Z"
+                 *       "after": "000512b000000004"
                  *     }
                  */
                 "application/json": components["schemas"]["ReplayRequest"];
@@ -11465,7 +11445,7 @@ export interface operations {
                      *         "header_names": [
                      *           "Authorization"
                      *         ],
-                     *         "old_secret_until": null,
+                     *         "old_secret_until": "2026-02-01T12:00:00.000Z",
                      *         "state": "active",
                      *         "paused_at": null,
                      *         "pause_reason": null,
@@ -11524,15 +11504,15 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "id": "0199d7c1-0a2b-7d44-8c11-7be05a9f6d20",
-                     *       "event_id": "test-0199d7c1-0a2b-7d44-8c11-7be05a9f6d20",
+                     *       "id": "0199d7c1-1e9d-7350-b8f6-9a04e7d1c253",
+                     *       "event_id": "test-0199d7c1-1e9d-7350-b8f6-9a04e7d1c253",
                      *       "event_type": "webhook.test",
                      *       "attempt": 1,
                      *       "started_at": "2026-01-30T09:15:00.000Z",
                      *       "duration_ms": 83,
                      *       "outcome": "delivered",
                      *       "status": 204,
-                     *       "error": "the database is unavailable",
+                     *       "error": null,
                      *       "answer": ""
                      *     }
                      */
@@ -11591,7 +11571,7 @@ export interface operations {
                      * @example {
                      *       "deliveries": [
                      *         {
-                     *           "id": "0199d7c1-0a2b-7d44-8c11-7be05a9f6d20",
+                     *           "id": "0199d7c1-1e9d-7350-b8f6-9a04e7d1c253",
                      *           "event_id": "000512b000000004",
                      *           "event_type": "email.received",
                      *           "attempt": 1,
@@ -11599,7 +11579,7 @@ export interface operations {
                      *           "duration_ms": 83,
                      *           "outcome": "delivered",
                      *           "status": 204,
-                     *           "error": "the database is unavailable",
+                     *           "error": null,
                      *           "answer": ""
                      *         }
                      *       ],
@@ -11730,7 +11710,7 @@ export interface operations {
                      *       "refused_merges": [
                      *         {
                      *           "account_id": "vertrieb",
-                     *           "email_id": "0199d3a4-5b1e-7c52-9f0e-2f6a1d3b8c47",
+                     *           "email_id": "0199d7c1-0a2b-7d44-8c11-7be05a9f6d20",
                      *           "thread_id": "0199d3a4-5b1f-7a0c-b3d5-91c84e2f7a60",
                      *           "customer_id": "6f1c2a9e-3b47-4d58-8e0a-5c7d9b1f2e34",
                      *           "other_thread_id": "0199d0f2-6c3d-7e21-a4b7-03d96a1c5e88",

@@ -2,7 +2,7 @@
  * Turns the first complaint about parameters or a body into our error with a German text.
  */
 import type { FastifySchemaValidationError } from 'fastify';
-import { invalidRequest, ServiceError, TYPE_TEXTS } from '../../../core/errors.ts';
+import { invalidRequest, ServiceError, TYPE_SEPARATOR, TYPE_TEXTS } from '../../../core/errors.ts';
 import { UUID_PATTERN } from '../schemas/schemas.ts';
 
 /** Fastify's `schemaErrorFormatter`; `part` is where the value stood. */
@@ -52,5 +52,5 @@ export function toValidationError(
 /** What a value must be; that it may be null goes without saying. */
 export function toTypeText(types: readonly string[]): string {
   const texts = types.filter((type) => type !== 'null').map((type) => TYPE_TEXTS[type] ?? type);
-  return texts.join(' oder ');
+  return texts.join(TYPE_SEPARATOR);
 }

@@ -13,7 +13,7 @@ export type Answer = Node & { readonly content?: Media; readonly headers?: Node 
 /** An operation as the generator makes it: everything is spelt out. */
 export interface Operation extends Node {
   readonly operationId: string;
-  readonly parameters?: { readonly name: string }[];
+  readonly parameters?: { readonly name: string; readonly schema: Node }[];
   readonly requestBody?: { readonly content: Media };
   readonly responses: Record<string, Answer>;
 }

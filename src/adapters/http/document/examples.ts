@@ -1,10 +1,20 @@
 /**
  * Examples for the OpenAPI document, put together from the values of fields (example-values.ts): an answer then shows every
- * field that its schema has.
+ * field that its schema has, but those that can't be beside the others.
  */
-import { invalidRequest, ServiceError, SUPPRESSION_TEXTS, type ErrorCode } from '../../../core/errors.ts';
+import { MAX_THREAD_LABELS } from '../../../app/threads/thread-record-ports.ts';
+import { MAX_CUSTOMER_ADDRESSES } from '../../../core/customer/limits.ts';
+import {
+  ERRORS,
+  invalidRequest,
+  ServiceError,
+  SUPPRESSION_TEXTS,
+  WEBHOOK_URL_TEXTS,
+  type ErrorCode,
+} from '../../../core/errors.ts';
+import { MAX_WEBHOOKS } from '../../../core/webhook/webhook.ts';
 import { codesOf } from '../schemas/error-schemas.ts';
-import { EMAIL, EVENT_ID, LATER } from './example-story.ts';
+import { ATTACHMENT, EMAIL, EVENT_ID, LATER } from './example-story.ts';
 import { EXAMPLE_VALUES } from './example-values.ts';
 import { operationsOf, type Media, type Operation, type Paths } from './components.ts';
 
@@ -17,15 +27,11 @@ interface ErrorValues {
 /** What the texts of errors name. */
 const ERROR_VALUES: Partial<Readonly<Record<ErrorCode, ErrorValues>>> = {
   unknown_field: { values: { field: 'betreff' } },
-  duplicate_field: {
-    fields: ['subject', 'reason', 'addresses', 'note', 'outcome'],
-    values: { field: 'note' },
-  },
   invalid_uuid: { fields: ['id', 'threadId', 'customerId', 'thread_id', 'customer_id'] },
   invalid_address: { fields: ['to', 'address', 'addresses'], values: { value: 'ann@' } },
   invalid_domain: { fields: ['domain', 'domains'], values: { value: 'example..com' } },
+  draft_file_not_found: { values: { value: ATTACHMENT } },
   public_domain: { values: { value: 'gmail.com' } },
-  too_many_entries: { fields: ['addresses', 'labels'], values: { limit: 1000 } },
   too_many_recipients: { values: { limit: 100 } },
   invalid_message_id: { fields: ['in_reply_to'] },
   header_injection: { fields: ['subject', 'address', 'addresses'] },
@@ -52,23 +58,27 @@ const ERROR_VALUES: Partial<Readonly<Record<ErrorCode, ErrorValues>>> = {
     values: { value: 'ann@example.com', since: LATER, detail: SUPPRESSION_TEXTS.hard_bounce },
   },
   events_expired: { values: { value: EVENT_ID } },
-  invalid_webhook_url: { values: { detail: 'Sie muss mit https:// beginnen.' } },
+  invalid_webhook_url: { values: { detail: WEBHOOK_URL_TEXTS.scheme } },
   webhook_address_refused: { values: { value: '192.168.1.10' } },
   invalid_webhook_header: { values: { field: 'Content-Length' } },
   forbidden_right: { values: { right: 'send' } },
   too_many_keys: { values: { limit: 1000 } },
-  too_many_webhooks: { values: { limit: 100 } },
+  too_many_webhooks: { values: { limit: MAX_WEBHOOKS } },
   loop_suspected: { values: { value: 'ann@example.com' } },
 };
 
-/** What an `invalid_request` may be: the first whose field the operation takes, else the last. */
-const INVALID_REQUESTS = [
-  { field: 'limit', error: invalidRequest('too_large', { field: 'limit', limit: 200 }) },
-  { field: 'message/rfc822', error: invalidRequest('missing_message') },
-  { field: 'application/json', error: invalidRequest('not_an_object') },
-  { field: 'address', error: invalidRequest('too_long', { field: 'address', limit: 400 }) },
-  { field: '', error: invalidRequest('missing_host') },
+/** What may have too many entries, and how many it may have. */
+const MOST_ENTRIES = [
+  { field: 'addresses', limit: MAX_CUSTOMER_ADDRESSES },
+  { field: 'labels', limit: MAX_THREAD_LABELS },
 ] as const;
+
+/** What the mail server, or the network, said. */
+const SEND_DETAILS: Partial<Readonly<Record<ErrorCode, string>>> = {
+  send_failed: '550 5.7.1 refused',
+  send_deferred: '451 4.3.0 try again later',
+  send_unknown: 'no valid reply to the end of the message: connection closed',
+};
 
 /** Adds an example to each body and each answer. Throws Error when a field has none. */
 export function addExamples(paths: Paths): void {
@@ -87,23 +97,58 @@ export function addExamples(paths: Paths): void {
 }
 
 function errorExample(code: ErrorCode, operation: Operation): object {
+  const error =
+    code === 'invalid_request'
+      ? requestFault(operation)
+      : new ServiceError(code, { values: valuesOf(code, operation) });
+  const details = SEND_DETAILS[code];
+  return {
+    error: error.text,
+    ...(details === undefined ? {} : { details, id: EMAIL }),
+    ...(code === 'events_expired' ? { details: EVENT_ID } : {}),
+    code,
+  };
+}
+
+/** Throws Error when a value of the text is missing. */
+function valuesOf(code: ErrorCode, operation: Operation): Readonly<Record<string, string | number>> {
   const takes = namesOf(operation);
   const { fields = [], values = {} } = ERROR_VALUES[code] ?? {};
   const name =
     fields.find((field) => takes.includes(field.replace(/\[.*/, ''))) ?? values['field'] ?? fields[0];
-  const field = name === undefined ? {} : { field: name };
-  const fault = INVALID_REQUESTS.find((one) => takes.includes(one.field)) ?? INVALID_REQUESTS[4];
-  const error =
-    code === 'invalid_request' ? fault.error : new ServiceError(code, { values: { ...values, ...field } });
-  return {
-    error: error.text,
-    ...(code.startsWith('send_')
-      ? { details: '550 5.7.1 refused', id: EMAIL }
-      : code === 'events_expired'
-        ? { details: EVENT_ID }
-        : {}),
-    code,
+  const all: Readonly<Record<string, string | number>> = {
+    ...values,
+    ...(name === undefined ? {} : { field: name }),
+    ...(code === 'duplicate_field' ? { field: repeatedField(operation) } : {}),
+    ...(code === 'too_many_entries' ? MOST_ENTRIES.find(({ field }) => takes.includes(field)) : {}),
   };
+  const missing = [...ERRORS[code].text.matchAll(/\{(\w+)\}/g)].find(([, value = '']) => !(value in all));
+  if (missing !== undefined) throw new Error(`no ${missing[0]} for ${code} of ${operation.operationId}`);
+  return all;
+}
+
+/**
+ * A field of its body. One that takes no body, or no fields in it, reads it as well: a name that it does not know is found to be
+ * there twice before it is found to be unknown.
+ */
+function repeatedField({ requestBody }: Operation): string {
+  const schema: Schema = requestBody?.content['application/json']?.schema ?? {};
+  const fields = Object.keys(schema.properties ?? {});
+  return ['subject', 'reason', 'addresses'].find((field) => fields.includes(field)) ?? fields[0] ?? 'betreff';
+}
+
+/** What an `invalid_request` may be: what the operation takes decides. */
+function requestFault(operation: Operation): ServiceError {
+  const takes = namesOf(operation);
+  const schemaOf = (name: string): Schema =>
+    operation.parameters?.find((one) => one.name === name)?.schema ?? {};
+  const { maximum } = schemaOf('limit');
+  if (maximum !== undefined) return invalidRequest('too_large', { field: 'limit', limit: maximum });
+  if (takes.includes('message/rfc822')) return invalidRequest('missing_message');
+  if (takes.includes('application/json')) return invalidRequest('not_an_object');
+  const { maxLength } = schemaOf('address');
+  if (maxLength !== undefined) return invalidRequest('too_long', { field: 'address', limit: maxLength });
+  return invalidRequest('missing_host');
 }
 
 /** Of its parameters, the fields of its body, and its type; where that may be any, the header that says it. */
@@ -129,11 +174,19 @@ interface Schema {
   readonly type?: string | readonly string[];
   readonly properties?: Readonly<Record<string, Schema>>;
   readonly anyOf?: readonly Schema[];
+  readonly maximum?: number;
+  readonly maxLength?: number;
 }
 
 /** `name` is that of the field, with its title before it, or the media type. */
 function exampleOf(schema: Schema, operationId: string, name: string, title = ''): unknown {
-  const keys = [`${operationId}.${name}`, `${title}.${name}`, name, schema.title ?? ''];
+  const keys = [
+    `${operationId}.${title}.${name}`,
+    `${operationId}.${name}`,
+    `${title}.${name}`,
+    name,
+    schema.title ?? '',
+  ];
   if (schema.enum?.length === 1) return schema.enum[0];
   const known = keys.find((key) => key in EXAMPLE_VALUES);
   if (known !== undefined) return EXAMPLE_VALUES[known];
@@ -143,6 +196,8 @@ function exampleOf(schema: Schema, operationId: string, name: string, title = ''
   if (schema.properties === undefined) throw new Error(`no example for ${operationId}: ${title}.${name}`);
   const fields = Object.entries(schema.properties);
   return Object.fromEntries(
-    fields.map(([field, inner]) => [field, exampleOf(inner, operationId, field, schema.title)]),
+    fields
+      .map(([field, inner]) => [field, exampleOf(inner, operationId, field, schema.title)] as const)
+      .filter(([, value]) => value !== undefined),
   );
 }

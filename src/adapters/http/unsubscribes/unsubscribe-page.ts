@@ -8,6 +8,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { escapeUTF8 } from 'entities';
 import type { TokenView } from '../../../app/unsubscribes/use-cases.ts';
 import { ServiceError } from '../../../core/errors.ts';
+import { UNSUBSCRIBE_BUTTON, UNSUBSCRIBE_TEXTS } from '../../../core/texts.ts';
 import { WindowCounts } from '../../../core/edge/window-counts.ts';
 import { RETRY_AFTER_SECONDS } from '../answers/error-handler.ts';
 import type { HttpContext, HttpServer } from '../answers/context.ts';
@@ -27,8 +28,8 @@ const MAX_COUNTED = 10_000;
 const PAGE_CSP =
   "default-src 'none'; style-src 'unsafe-inline'; form-action 'self'; frame-ancestors 'none'; base-uri 'none'";
 
-type Language = 'de' | 'en';
-type PageKind = 'ask' | 'done' | 'unknown' | 'bad_request' | 'busy' | 'unavailable';
+type Language = keyof typeof UNSUBSCRIBE_TEXTS;
+type PageKind = keyof (typeof UNSUBSCRIBE_TEXTS)[Language];
 
 const STATUS: Readonly<Record<PageKind, number>> = {
   ask: 200,
@@ -38,40 +39,6 @@ const STATUS: Readonly<Record<PageKind, number>> = {
   busy: 429,
   unavailable: 503,
 };
-
-/** Title, text and the button's words. `{list}` and `{address}` are filled in. */
-const TEXTS: Readonly<Record<Language, Readonly<Record<PageKind, readonly [title: string, text: string]>>>> =
-  {
-    de: {
-      ask: ['Abmelden', 'Soll {address} keine E-Mails der Liste „{list}“ mehr bekommen?'],
-      done: ['Abgemeldet', '{address} bekommt keine E-Mails der Liste „{list}“ mehr.'],
-      unknown: [
-        'Unbekannter Link',
-        'Dieser Link zum Abmelden ist unvollständig oder falsch. Bitte öffnen Sie ihn direkt aus der E-Mail.',
-      ],
-      bad_request: [
-        'Nicht abgemeldet',
-        'Die Anfrage war unvollständig. Bitte benutzen Sie den Knopf auf der Seite.',
-      ],
-      busy: ['Zu viele Anfragen', 'Bitte versuchen Sie es in einer Minute noch einmal.'],
-      unavailable: [
-        'Zurzeit nicht möglich',
-        'Bitte versuchen Sie es später noch einmal. Es wurde nichts geändert.',
-      ],
-    },
-    en: {
-      ask: ['Unsubscribe', 'Stop sending emails of the list “{list}” to {address}?'],
-      done: ['Unsubscribed', '{address} gets no more emails of the list “{list}”.'],
-      unknown: [
-        'Unknown link',
-        'This link to unsubscribe is incomplete or wrong. Please open it from the email itself.',
-      ],
-      bad_request: ['Not unsubscribed', 'The request was incomplete. Please use the button on the page.'],
-      busy: ['Too many requests', 'Please try again in a minute.'],
-      unavailable: ['Not possible right now', 'Please try again later. Nothing was changed.'],
-    },
-  };
-const BUTTON: Readonly<Record<Language, string>> = { de: 'Abmelden', en: 'Unsubscribe' };
 
 const TokenParams = {
   type: 'object',
@@ -140,14 +107,14 @@ function asksForIt(body: string): boolean {
 
 function show(request: FastifyRequest, reply: FastifyReply, kind: PageKind, view?: TokenView): FastifyReply {
   const language = languageOf(request.headers['accept-language']);
-  const [title, text] = TEXTS[language][kind];
+  const [title, text] = UNSUBSCRIBE_TEXTS[language][kind];
   const { list = '', address = '' } = view ?? {};
   const words = escapeUTF8(
     text.replace(/\{(list|address)\}/g, (_, name) => (name === 'list' ? list : address)),
   );
   const form =
     kind === 'ask'
-      ? `<form method="post"><input type="hidden" name="List-Unsubscribe" value="One-Click"><button>${BUTTON[language]}</button></form>`
+      ? `<form method="post"><input type="hidden" name="List-Unsubscribe" value="One-Click"><button>${UNSUBSCRIBE_BUTTON[language]}</button></form>`
       : '';
   if (kind === 'busy' || kind === 'unavailable') reply.header('retry-after', String(RETRY_AFTER_SECONDS));
   return reply

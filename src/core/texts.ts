@@ -1,0 +1,63 @@
+/**
+ * What people read who are no callers: the page of a recipient who leaves a list, and what quotes say, each in the language of
+ * its reader. What callers read is in errors.ts; no other file has German texts.
+ */
+
+/** Title and text of the page at the link to unsubscribe. `{list}` and `{address}` are filled in. */
+export const UNSUBSCRIBE_TEXTS = {
+  de: {
+    ask: ['Abmelden', 'Soll {address} keine E-Mails der Liste „{list}“ mehr bekommen?'],
+    done: ['Abgemeldet', '{address} bekommt keine E-Mails der Liste „{list}“ mehr.'],
+    unknown: [
+      'Unbekannter Link',
+      'Dieser Link zum Abmelden ist unvollständig oder falsch. Bitte öffnen Sie ihn direkt aus der E-Mail.',
+    ],
+    bad_request: [
+      'Nicht abgemeldet',
+      'Die Anfrage war unvollständig. Bitte benutzen Sie den Knopf auf der Seite.',
+    ],
+    busy: ['Zu viele Anfragen', 'Bitte versuchen Sie es in einer Minute noch einmal.'],
+    unavailable: [
+      'Zurzeit nicht möglich',
+      'Bitte versuchen Sie es später noch einmal. Es wurde nichts geändert.',
+    ],
+  },
+  en: {
+    ask: ['Unsubscribe', 'Stop sending emails of the list “{list}” to {address}?'],
+    done: ['Unsubscribed', '{address} gets no more emails of the list “{list}”.'],
+    unknown: [
+      'Unknown link',
+      'This link to unsubscribe is incomplete or wrong. Please open it from the email itself.',
+    ],
+    bad_request: ['Not unsubscribed', 'The request was incomplete. Please use the button on the page.'],
+    busy: ['Too many requests', 'Please try again in a minute.'],
+    unavailable: ['Not possible right now', 'Please try again later. Nothing was changed.'],
+  },
+} as const;
+
+/** The button of that page. */
+export const UNSUBSCRIBE_BUTTON = { de: 'Abmelden', en: 'Unsubscribe' } as const;
+
+/** What stands around a quote. `{day}`, `{time}` and `{writer}` of the attribution are filled in. */
+export const QUOTE_TEXTS = {
+  de: {
+    cut: '[… gekürzt …]',
+    attribution: 'Am {day} um {time} schrieb {writer}:',
+    title: '---------- Weitergeleitete Nachricht ----------',
+    from: 'Von',
+    date: 'Datum',
+    subject: 'Betreff',
+    to: 'An',
+    cc: 'Cc',
+  },
+  en: {
+    cut: '[… shortened …]',
+    attribution: 'On {day} at {time}, {writer} wrote:',
+    title: '---------- Forwarded message ----------',
+    from: 'From',
+    date: 'Date',
+    subject: 'Subject',
+    to: 'To',
+    cc: 'Cc',
+  },
+} as const;
