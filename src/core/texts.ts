@@ -1,6 +1,6 @@
 /**
- * What people read who are no callers: the page of a recipient who leaves a list, and what quotes say, each in the language of
- * its reader. What callers read is in errors.ts; no other file has German texts.
+ * Texts for people who do not call the API: the page for a recipient who leaves a list, and the lines around quotes, each in the
+ * language of its reader. Texts for callers are in errors.ts; no other file has German texts.
  */
 
 /** Title and text of the page at the link to unsubscribe. `{list}` and `{address}` are filled in. */
@@ -38,7 +38,7 @@ export const UNSUBSCRIBE_TEXTS = {
 /** The button of that page. */
 export const UNSUBSCRIBE_BUTTON = { de: 'Abmelden', en: 'Unsubscribe' } as const;
 
-/** What stands around a quote. `{day}`, `{time}` and `{writer}` of the attribution are filled in. */
+/** The lines around a quote. `{day}`, `{time}` and `{writer}` of the attribution are filled in. */
 export const QUOTE_TEXTS = {
   de: {
     cut: '[… gekürzt …]',
