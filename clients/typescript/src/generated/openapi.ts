@@ -3733,229 +3733,53 @@ export interface components {
             /** @enum {unknown} */
             code?: "invalid_request";
         };
-        InternalError: components["schemas"]["Error"] & {
-            /** @enum {unknown} */
-            code?: "internal_error";
-        };
-        ShuttingDownError: components["schemas"]["Error"] & {
-            /** @enum {unknown} */
-            code?: "shutting_down";
-        };
-        ContentMissingOrInternalError: components["schemas"]["Error"] & {
-            /** @enum {unknown} */
-            code?: "content_missing" | "internal_error";
-        };
-        DatabaseUnavailableOrShuttingDownOrStorageUnavailableError: components["schemas"]["Error"] & {
-            /** @enum {unknown} */
-            code?: "database_unavailable" | "shutting_down" | "storage_unavailable";
-        };
-        DuplicateFieldOrInvalidJsonOrInvalidRequestOrUnknownFieldError: components["schemas"]["Error"] & {
+        OpenSession400Error: components["schemas"]["Error"] & {
             /** @enum {unknown} */
             code?: "duplicate_field" | "invalid_json" | "invalid_request" | "unknown_field";
-        };
-        RequestTimeoutError: components["schemas"]["Error"] & {
-            /** @enum {unknown} */
-            code?: "request_timeout";
-        };
-        PayloadTooLargeError: components["schemas"]["Error"] & {
-            /** @enum {unknown} */
-            code?: "payload_too_large";
-        };
-        UnsupportedContentEncodingOrUnsupportedMediaTypeError: components["schemas"]["Error"] & {
-            /** @enum {unknown} */
-            code?: "unsupported_content_encoding" | "unsupported_media_type";
-        };
-        TooManyFailedLoginsError: components["schemas"]["Error"] & {
-            /** @enum {unknown} */
-            code?: "too_many_failed_logins";
-        };
-        BusyOrDatabaseUnavailableOrShuttingDownError: components["schemas"]["Error"] & {
-            /** @enum {unknown} */
-            code?: "busy" | "database_unavailable" | "shutting_down";
-        };
-        UnauthorizedError: components["schemas"]["Error"] & {
-            /** @enum {unknown} */
-            code?: "unauthorized";
-        };
-        CrossSiteRequestOrForbiddenRightError: components["schemas"]["Error"] & {
-            /** @enum {unknown} */
-            code?: "cross_site_request" | "forbidden_right";
-        };
-        DatabaseUnavailableOrShuttingDownError: components["schemas"]["Error"] & {
-            /** @enum {unknown} */
-            code?: "database_unavailable" | "shutting_down";
         };
         InvalidUuidError: components["schemas"]["Error"] & {
             /** @enum {unknown} */
             code?: "invalid_uuid";
         };
-        ThreadNotFoundError: components["schemas"]["Error"] & {
-            /** @enum {unknown} */
-            code?: "thread_not_found";
-        };
-        InvalidCursorOrInvalidRequestOrInvalidUuidOrUnknownAccountOrUnknownFieldError: components["schemas"]["Error"] & {
+        ListThreads400Error: components["schemas"]["Error"] & {
             /** @enum {unknown} */
             code?: "invalid_cursor" | "invalid_request" | "invalid_uuid" | "unknown_account" | "unknown_field";
         };
-        DuplicateFieldOrInvalidJsonOrInvalidRequestOrInvalidUuidOrUnknownFieldError: components["schemas"]["Error"] & {
+        MarkThreadRead400Error: components["schemas"]["Error"] & {
             /** @enum {unknown} */
             code?: "duplicate_field" | "invalid_json" | "invalid_request" | "invalid_uuid" | "unknown_field";
         };
-        InvalidCursorOrInvalidRequestOrInvalidUuidOrUnknownFieldError: components["schemas"]["Error"] & {
+        GetThreadPage400Error: components["schemas"]["Error"] & {
             /** @enum {unknown} */
             code?: "invalid_cursor" | "invalid_request" | "invalid_uuid" | "unknown_field";
-        };
-        NotDeletableError: components["schemas"]["Error"] & {
-            /** @enum {unknown} */
-            code?: "not_deletable";
         };
         InvalidRequestOrUnknownAccountOrUnknownFieldError: components["schemas"]["Error"] & {
             /** @enum {unknown} */
             code?: "invalid_request" | "unknown_account" | "unknown_field";
         };
-        EmailNotFoundOrThreadNotFoundError: components["schemas"]["Error"] & {
-            /** @enum {unknown} */
-            code?: "email_not_found" | "thread_not_found";
-        };
-        DifferentAccountsError: components["schemas"]["Error"] & {
-            /** @enum {unknown} */
-            code?: "different_accounts";
-        };
-        IdempotencyInProgressOrIdempotencyKeyReusedError: components["schemas"]["Error"] & {
-            /** @enum {unknown} */
-            code?: "idempotency_in_progress" | "idempotency_key_reused";
-        };
-        EmailDeletedError: components["schemas"]["Error"] & {
-            /** @enum {unknown} */
-            code?: "email_deleted";
-        };
-        AttachmentsTooLargeOrPayloadTooLargeError: components["schemas"]["Error"] & {
-            /** @enum {unknown} */
-            code?: "attachments_too_large" | "payload_too_large";
-        };
-        RecipientSuppressedOrRecipientUnsubscribedError: components["schemas"]["Error"] & {
-            /** @enum {unknown} */
-            code?: "recipient_suppressed" | "recipient_unsubscribed";
-        };
-        LoopSuspectedOrRateLimitedOrTooManyFailedLoginsError: components["schemas"]["Error"] & {
-            /** @enum {unknown} */
-            code?: "loop_suspected" | "rate_limited" | "too_many_failed_logins";
-        };
-        ContentMissingOrInternalErrorOrSendDeferredOrSendFailedOrSendUnknownError: components["schemas"]["Error"] & {
-            /** @enum {unknown} */
-            code?: "content_missing" | "internal_error" | "send_deferred" | "send_failed" | "send_unknown";
-        };
-        BusyOrDatabaseUnavailableOrDiskFullOrReadingUnavailableOrShuttingDownOrStorageUnavailableError: components["schemas"]["Error"] & {
-            /** @enum {unknown} */
-            code?: "busy" | "database_unavailable" | "disk_full" | "reading_unavailable" | "shutting_down" | "storage_unavailable";
-        };
-        DuplicateFieldOrHeaderInjectionOrHeaderNotAllowedOrInvalidAddressOrInvalidBase64OrInvalidContentIdOrInvalidContentTypeOrInvalidFilenameOrInvalidIdempotencyKeyOrInvalidJsonOrInvalidLaneOrInvalidListOrInvalidRequestOrInvalidSendAtOrInvalidTagOrInvalidTextOrInvalidUuidOrMetadataTooLargeOrMissingBodyOrMissingRecipientOrSubjectOrOneRecipientExpectedOrTemplateEmptyOrTemplateInvalidOrTemplateTooComplexOrTemplateVariableMissingOrTooManyRecipientsOrUnknownAccountOrUnknownFieldOrUnsubscribeUnavailableOrVariablesTooLargeError: components["schemas"]["Error"] & {
+        ReplyToEmail400Error: components["schemas"]["Error"] & {
             /** @enum {unknown} */
             code?: "duplicate_field" | "header_injection" | "header_not_allowed" | "invalid_address" | "invalid_base64" | "invalid_content_id" | "invalid_content_type" | "invalid_filename" | "invalid_idempotency_key" | "invalid_json" | "invalid_lane" | "invalid_list" | "invalid_request" | "invalid_send_at" | "invalid_tag" | "invalid_text" | "invalid_uuid" | "metadata_too_large" | "missing_body" | "missing_recipient_or_subject" | "one_recipient_expected" | "template_empty" | "template_invalid" | "template_too_complex" | "template_variable_missing" | "too_many_recipients" | "unknown_account" | "unknown_field" | "unsubscribe_unavailable" | "variables_too_large";
-        };
-        AttachmentNotFoundOrEmailNotFoundOrTemplateNotFoundOrThreadNotFoundOrUploadNotFoundError: components["schemas"]["Error"] & {
-            /** @enum {unknown} */
-            code?: "attachment_not_found" | "email_not_found" | "template_not_found" | "thread_not_found" | "upload_not_found";
         };
         InvalidRequestOrInvalidUuidOrUnknownFieldError: components["schemas"]["Error"] & {
             /** @enum {unknown} */
             code?: "invalid_request" | "invalid_uuid" | "unknown_field";
         };
-        EmailNotFoundError: components["schemas"]["Error"] & {
-            /** @enum {unknown} */
-            code?: "email_not_found";
-        };
-        DatabaseUnavailableOrReadingUnavailableOrShuttingDownError: components["schemas"]["Error"] & {
-            /** @enum {unknown} */
-            code?: "database_unavailable" | "reading_unavailable" | "shutting_down";
-        };
-        DuplicateFieldOrInvalidBase64OrInvalidFilenameOrInvalidJsonOrInvalidLaneOrInvalidListOrInvalidRequestOrInvalidSendAtOrInvalidTextOrInvalidUuidOrMetadataTooLargeOrUnknownAccountOrUnknownFieldOrVariablesTooLargeError: components["schemas"]["Error"] & {
+        CreateDraft400Error: components["schemas"]["Error"] & {
             /** @enum {unknown} */
             code?: "duplicate_field" | "invalid_base64" | "invalid_filename" | "invalid_json" | "invalid_lane" | "invalid_list" | "invalid_request" | "invalid_send_at" | "invalid_text" | "invalid_uuid" | "metadata_too_large" | "unknown_account" | "unknown_field" | "variables_too_large";
         };
-        BusyOrDatabaseUnavailableOrDiskFullOrShuttingDownOrStorageUnavailableError: components["schemas"]["Error"] & {
-            /** @enum {unknown} */
-            code?: "busy" | "database_unavailable" | "disk_full" | "shutting_down" | "storage_unavailable";
-        };
-        DraftNotFoundError: components["schemas"]["Error"] & {
-            /** @enum {unknown} */
-            code?: "draft_not_found";
-        };
-        DraftBeingSentError: components["schemas"]["Error"] & {
-            /** @enum {unknown} */
-            code?: "draft_being_sent";
-        };
-        DraftChangedError: components["schemas"]["Error"] & {
-            /** @enum {unknown} */
-            code?: "draft_changed";
-        };
-        VersionRequiredError: components["schemas"]["Error"] & {
-            /** @enum {unknown} */
-            code?: "version_required";
-        };
-        PreconditionFailedError: components["schemas"]["Error"] & {
-            /** @enum {unknown} */
-            code?: "precondition_failed";
-        };
-        RangeNotSatisfiableError: components["schemas"]["Error"] & {
-            /** @enum {unknown} */
-            code?: "range_not_satisfiable";
-        };
-        BusyOrDatabaseUnavailableOrReadingUnavailableOrShuttingDownError: components["schemas"]["Error"] & {
-            /** @enum {unknown} */
-            code?: "busy" | "database_unavailable" | "reading_unavailable" | "shutting_down";
-        };
-        InvalidCursorOrInvalidRequestOrUnknownAccountOrUnknownFieldError: components["schemas"]["Error"] & {
+        ListTemplates400Error: components["schemas"]["Error"] & {
             /** @enum {unknown} */
             code?: "invalid_cursor" | "invalid_request" | "unknown_account" | "unknown_field";
-        };
-        TemplateNotFoundError: components["schemas"]["Error"] & {
-            /** @enum {unknown} */
-            code?: "template_not_found";
-        };
-        TemplateChangedError: components["schemas"]["Error"] & {
-            /** @enum {unknown} */
-            code?: "template_changed";
-        };
-        CrossSiteRequestOrForbiddenAccountOrForbiddenRightError: components["schemas"]["Error"] & {
-            /** @enum {unknown} */
-            code?: "cross_site_request" | "forbidden_account" | "forbidden_right";
-        };
-        SuppressionNotFoundError: components["schemas"]["Error"] & {
-            /** @enum {unknown} */
-            code?: "suppression_not_found";
         };
         InvalidCursorOrInvalidRequestOrUnknownFieldError: components["schemas"]["Error"] & {
             /** @enum {unknown} */
             code?: "invalid_cursor" | "invalid_request" | "unknown_field";
         };
-        VariantNotFoundError: components["schemas"]["Error"] & {
-            /** @enum {unknown} */
-            code?: "variant_not_found";
-        };
-        EventsExpiredError: components["schemas"]["Error"] & {
-            /** @enum {unknown} */
-            code?: "events_expired";
-        };
-        DuplicateFieldOrInvalidJsonOrInvalidRequestOrInvalidUuidOrInvalidWebhookHeaderOrInvalidWebhookUrlOrUnknownAccountOrUnknownFieldOrWebhookAddressRefusedError: components["schemas"]["Error"] & {
+        CreateWebhook400Error: components["schemas"]["Error"] & {
             /** @enum {unknown} */
             code?: "duplicate_field" | "invalid_json" | "invalid_request" | "invalid_uuid" | "invalid_webhook_header" | "invalid_webhook_url" | "unknown_account" | "unknown_field" | "webhook_address_refused";
-        };
-        WebhookNotFoundError: components["schemas"]["Error"] & {
-            /** @enum {unknown} */
-            code?: "webhook_not_found";
-        };
-        WebhookSecretUnreadableError: components["schemas"]["Error"] & {
-            /** @enum {unknown} */
-            code?: "webhook_secret_unreadable";
-        };
-        CrossSiteRequestOrForbiddenRightOrKeyExceedsCallerError: components["schemas"]["Error"] & {
-            /** @enum {unknown} */
-            code?: "cross_site_request" | "forbidden_right" | "key_exceeds_caller";
-        };
-        KeyNotFoundError: components["schemas"]["Error"] & {
-            /** @enum {unknown} */
-            code?: "key_not_found";
         };
     };
     responses: {
@@ -3966,7 +3790,10 @@ export interface components {
                 [name: string]: unknown;
             };
             content: {
-                "application/json": components["schemas"]["InternalError"];
+                "application/json": components["schemas"]["Error"] & {
+                    /** @enum {unknown} */
+                    code?: "internal_error";
+                };
             };
         };
         /** @description Codes: `shutting_down`. */
@@ -3977,7 +3804,10 @@ export interface components {
                 [name: string]: unknown;
             };
             content: {
-                "application/json": components["schemas"]["ShuttingDownError"];
+                "application/json": components["schemas"]["Error"] & {
+                    /** @enum {unknown} */
+                    code?: "shutting_down";
+                };
             };
         };
         /** @description Codes: `content_missing`, `internal_error`. */
@@ -3987,7 +3817,10 @@ export interface components {
                 [name: string]: unknown;
             };
             content: {
-                "application/json": components["schemas"]["ContentMissingOrInternalError"];
+                "application/json": components["schemas"]["Error"] & {
+                    /** @enum {unknown} */
+                    code?: "content_missing" | "internal_error";
+                };
             };
         };
         /** @description Codes: `database_unavailable`, `shutting_down`, `storage_unavailable`. */
@@ -3998,7 +3831,10 @@ export interface components {
                 [name: string]: unknown;
             };
             content: {
-                "application/json": components["schemas"]["DatabaseUnavailableOrShuttingDownOrStorageUnavailableError"];
+                "application/json": components["schemas"]["Error"] & {
+                    /** @enum {unknown} */
+                    code?: "database_unavailable" | "shutting_down" | "storage_unavailable";
+                };
             };
         };
         /** @description Codes: `request_timeout`. */
@@ -4008,7 +3844,10 @@ export interface components {
                 [name: string]: unknown;
             };
             content: {
-                "application/json": components["schemas"]["RequestTimeoutError"];
+                "application/json": components["schemas"]["Error"] & {
+                    /** @enum {unknown} */
+                    code?: "request_timeout";
+                };
             };
         };
         /** @description Codes: `payload_too_large`. */
@@ -4018,7 +3857,10 @@ export interface components {
                 [name: string]: unknown;
             };
             content: {
-                "application/json": components["schemas"]["PayloadTooLargeError"];
+                "application/json": components["schemas"]["Error"] & {
+                    /** @enum {unknown} */
+                    code?: "payload_too_large";
+                };
             };
         };
         /** @description Codes: `unsupported_content_encoding`, `unsupported_media_type`. */
@@ -4028,7 +3870,10 @@ export interface components {
                 [name: string]: unknown;
             };
             content: {
-                "application/json": components["schemas"]["UnsupportedContentEncodingOrUnsupportedMediaTypeError"];
+                "application/json": components["schemas"]["Error"] & {
+                    /** @enum {unknown} */
+                    code?: "unsupported_content_encoding" | "unsupported_media_type";
+                };
             };
         };
         /** @description Codes: `too_many_failed_logins`. */
@@ -4039,7 +3884,10 @@ export interface components {
                 [name: string]: unknown;
             };
             content: {
-                "application/json": components["schemas"]["TooManyFailedLoginsError"];
+                "application/json": components["schemas"]["Error"] & {
+                    /** @enum {unknown} */
+                    code?: "too_many_failed_logins";
+                };
             };
         };
         /** @description Codes: `busy`, `database_unavailable`, `shutting_down`. */
@@ -4050,7 +3898,10 @@ export interface components {
                 [name: string]: unknown;
             };
             content: {
-                "application/json": components["schemas"]["BusyOrDatabaseUnavailableOrShuttingDownError"];
+                "application/json": components["schemas"]["Error"] & {
+                    /** @enum {unknown} */
+                    code?: "busy" | "database_unavailable" | "shutting_down";
+                };
             };
         };
         /** @description Codes: `unauthorized`. */
@@ -4061,7 +3912,10 @@ export interface components {
                 [name: string]: unknown;
             };
             content: {
-                "application/json": components["schemas"]["UnauthorizedError"];
+                "application/json": components["schemas"]["Error"] & {
+                    /** @enum {unknown} */
+                    code?: "unauthorized";
+                };
             };
         };
         /** @description Codes: `cross_site_request`, `forbidden_right`. */
@@ -4071,7 +3925,10 @@ export interface components {
                 [name: string]: unknown;
             };
             content: {
-                "application/json": components["schemas"]["CrossSiteRequestOrForbiddenRightError"];
+                "application/json": components["schemas"]["Error"] & {
+                    /** @enum {unknown} */
+                    code?: "cross_site_request" | "forbidden_right";
+                };
             };
         };
         /** @description Codes: `database_unavailable`, `shutting_down`. */
@@ -4082,7 +3939,10 @@ export interface components {
                 [name: string]: unknown;
             };
             content: {
-                "application/json": components["schemas"]["DatabaseUnavailableOrShuttingDownError"];
+                "application/json": components["schemas"]["Error"] & {
+                    /** @enum {unknown} */
+                    code?: "database_unavailable" | "shutting_down";
+                };
             };
         };
         /** @description Codes: `thread_not_found`. */
@@ -4092,7 +3952,10 @@ export interface components {
                 [name: string]: unknown;
             };
             content: {
-                "application/json": components["schemas"]["ThreadNotFoundError"];
+                "application/json": components["schemas"]["Error"] & {
+                    /** @enum {unknown} */
+                    code?: "thread_not_found";
+                };
             };
         };
         /** @description Codes: `not_deletable`. */
@@ -4102,7 +3965,10 @@ export interface components {
                 [name: string]: unknown;
             };
             content: {
-                "application/json": components["schemas"]["NotDeletableError"];
+                "application/json": components["schemas"]["Error"] & {
+                    /** @enum {unknown} */
+                    code?: "not_deletable";
+                };
             };
         };
         /** @description Codes: `email_not_found`, `thread_not_found`. */
@@ -4112,7 +3978,10 @@ export interface components {
                 [name: string]: unknown;
             };
             content: {
-                "application/json": components["schemas"]["EmailNotFoundOrThreadNotFoundError"];
+                "application/json": components["schemas"]["Error"] & {
+                    /** @enum {unknown} */
+                    code?: "email_not_found" | "thread_not_found";
+                };
             };
         };
         /** @description Codes: `different_accounts`. */
@@ -4122,7 +3991,10 @@ export interface components {
                 [name: string]: unknown;
             };
             content: {
-                "application/json": components["schemas"]["DifferentAccountsError"];
+                "application/json": components["schemas"]["Error"] & {
+                    /** @enum {unknown} */
+                    code?: "different_accounts";
+                };
             };
         };
         /** @description Codes: `idempotency_in_progress`, `idempotency_key_reused`. */
@@ -4134,7 +4006,10 @@ export interface components {
                 [name: string]: unknown;
             };
             content: {
-                "application/json": components["schemas"]["IdempotencyInProgressOrIdempotencyKeyReusedError"];
+                "application/json": components["schemas"]["Error"] & {
+                    /** @enum {unknown} */
+                    code?: "idempotency_in_progress" | "idempotency_key_reused";
+                };
             };
         };
         /** @description Codes: `email_deleted`. */
@@ -4144,7 +4019,10 @@ export interface components {
                 [name: string]: unknown;
             };
             content: {
-                "application/json": components["schemas"]["EmailDeletedError"];
+                "application/json": components["schemas"]["Error"] & {
+                    /** @enum {unknown} */
+                    code?: "email_deleted";
+                };
             };
         };
         /** @description Codes: `attachments_too_large`, `payload_too_large`. */
@@ -4154,7 +4032,10 @@ export interface components {
                 [name: string]: unknown;
             };
             content: {
-                "application/json": components["schemas"]["AttachmentsTooLargeOrPayloadTooLargeError"];
+                "application/json": components["schemas"]["Error"] & {
+                    /** @enum {unknown} */
+                    code?: "attachments_too_large" | "payload_too_large";
+                };
             };
         };
         /** @description Codes: `recipient_suppressed`, `recipient_unsubscribed`. */
@@ -4164,7 +4045,10 @@ export interface components {
                 [name: string]: unknown;
             };
             content: {
-                "application/json": components["schemas"]["RecipientSuppressedOrRecipientUnsubscribedError"];
+                "application/json": components["schemas"]["Error"] & {
+                    /** @enum {unknown} */
+                    code?: "recipient_suppressed" | "recipient_unsubscribed";
+                };
             };
         };
         /** @description Codes: `loop_suspected`, `rate_limited`, `too_many_failed_logins`. */
@@ -4175,38 +4059,50 @@ export interface components {
                 [name: string]: unknown;
             };
             content: {
-                "application/json": components["schemas"]["LoopSuspectedOrRateLimitedOrTooManyFailedLoginsError"];
+                "application/json": components["schemas"]["Error"] & {
+                    /** @enum {unknown} */
+                    code?: "loop_suspected" | "rate_limited" | "too_many_failed_logins";
+                };
             };
         };
         /** @description Codes: `content_missing`, `internal_error`, `send_deferred`, `send_failed`, `send_unknown`. */
-        ContentMissingOrInternalErrorOrSendDeferredOrSendFailedOrSendUnknownError: {
+        SendEmail500Error: {
             headers: {
                 "X-Request-Id": components["headers"]["XRequestId"];
                 [name: string]: unknown;
             };
             content: {
-                "application/json": components["schemas"]["ContentMissingOrInternalErrorOrSendDeferredOrSendFailedOrSendUnknownError"];
+                "application/json": components["schemas"]["Error"] & {
+                    /** @enum {unknown} */
+                    code?: "content_missing" | "internal_error" | "send_deferred" | "send_failed" | "send_unknown";
+                };
             };
         };
         /** @description Codes: `busy`, `database_unavailable`, `disk_full`, `reading_unavailable`, `shutting_down`, `storage_unavailable`. */
-        BusyOrDatabaseUnavailableOrDiskFullOrReadingUnavailableOrShuttingDownOrStorageUnavailableError: {
+        SendEmail503Error: {
             headers: {
                 "Retry-After": components["headers"]["RetryAfter"];
                 "X-Request-Id": components["headers"]["XRequestId"];
                 [name: string]: unknown;
             };
             content: {
-                "application/json": components["schemas"]["BusyOrDatabaseUnavailableOrDiskFullOrReadingUnavailableOrShuttingDownOrStorageUnavailableError"];
+                "application/json": components["schemas"]["Error"] & {
+                    /** @enum {unknown} */
+                    code?: "busy" | "database_unavailable" | "disk_full" | "reading_unavailable" | "shutting_down" | "storage_unavailable";
+                };
             };
         };
         /** @description Codes: `attachment_not_found`, `email_not_found`, `template_not_found`, `thread_not_found`, `upload_not_found`. */
-        AttachmentNotFoundOrEmailNotFoundOrTemplateNotFoundOrThreadNotFoundOrUploadNotFoundError: {
+        ReplyToEmail404Error: {
             headers: {
                 "X-Request-Id": components["headers"]["XRequestId"];
                 [name: string]: unknown;
             };
             content: {
-                "application/json": components["schemas"]["AttachmentNotFoundOrEmailNotFoundOrTemplateNotFoundOrThreadNotFoundOrUploadNotFoundError"];
+                "application/json": components["schemas"]["Error"] & {
+                    /** @enum {unknown} */
+                    code?: "attachment_not_found" | "email_not_found" | "template_not_found" | "thread_not_found" | "upload_not_found";
+                };
             };
         };
         /** @description Codes: `email_not_found`. */
@@ -4216,7 +4112,10 @@ export interface components {
                 [name: string]: unknown;
             };
             content: {
-                "application/json": components["schemas"]["EmailNotFoundError"];
+                "application/json": components["schemas"]["Error"] & {
+                    /** @enum {unknown} */
+                    code?: "email_not_found";
+                };
             };
         };
         /** @description Codes: `database_unavailable`, `reading_unavailable`, `shutting_down`. */
@@ -4227,18 +4126,24 @@ export interface components {
                 [name: string]: unknown;
             };
             content: {
-                "application/json": components["schemas"]["DatabaseUnavailableOrReadingUnavailableOrShuttingDownError"];
+                "application/json": components["schemas"]["Error"] & {
+                    /** @enum {unknown} */
+                    code?: "database_unavailable" | "reading_unavailable" | "shutting_down";
+                };
             };
         };
         /** @description Codes: `busy`, `database_unavailable`, `disk_full`, `shutting_down`, `storage_unavailable`. */
-        BusyOrDatabaseUnavailableOrDiskFullOrShuttingDownOrStorageUnavailableError: {
+        CreateDraft503Error: {
             headers: {
                 "Retry-After": components["headers"]["RetryAfter"];
                 "X-Request-Id": components["headers"]["XRequestId"];
                 [name: string]: unknown;
             };
             content: {
-                "application/json": components["schemas"]["BusyOrDatabaseUnavailableOrDiskFullOrShuttingDownOrStorageUnavailableError"];
+                "application/json": components["schemas"]["Error"] & {
+                    /** @enum {unknown} */
+                    code?: "busy" | "database_unavailable" | "disk_full" | "shutting_down" | "storage_unavailable";
+                };
             };
         };
         /** @description Codes: `draft_not_found`. */
@@ -4248,7 +4153,10 @@ export interface components {
                 [name: string]: unknown;
             };
             content: {
-                "application/json": components["schemas"]["DraftNotFoundError"];
+                "application/json": components["schemas"]["Error"] & {
+                    /** @enum {unknown} */
+                    code?: "draft_not_found";
+                };
             };
         };
         /** @description Codes: `draft_being_sent`. */
@@ -4260,7 +4168,10 @@ export interface components {
                 [name: string]: unknown;
             };
             content: {
-                "application/json": components["schemas"]["DraftBeingSentError"];
+                "application/json": components["schemas"]["Error"] & {
+                    /** @enum {unknown} */
+                    code?: "draft_being_sent";
+                };
             };
         };
         /** @description Codes: `draft_changed`. */
@@ -4270,7 +4181,10 @@ export interface components {
                 [name: string]: unknown;
             };
             content: {
-                "application/json": components["schemas"]["DraftChangedError"];
+                "application/json": components["schemas"]["Error"] & {
+                    /** @enum {unknown} */
+                    code?: "draft_changed";
+                };
             };
         };
         /** @description Codes: `version_required`. */
@@ -4280,7 +4194,10 @@ export interface components {
                 [name: string]: unknown;
             };
             content: {
-                "application/json": components["schemas"]["VersionRequiredError"];
+                "application/json": components["schemas"]["Error"] & {
+                    /** @enum {unknown} */
+                    code?: "version_required";
+                };
             };
         };
         /** @description Codes: `precondition_failed`. */
@@ -4290,7 +4207,10 @@ export interface components {
                 [name: string]: unknown;
             };
             content: {
-                "application/json": components["schemas"]["PreconditionFailedError"];
+                "application/json": components["schemas"]["Error"] & {
+                    /** @enum {unknown} */
+                    code?: "precondition_failed";
+                };
             };
         };
         /** @description Codes: `range_not_satisfiable`. */
@@ -4302,18 +4222,24 @@ export interface components {
                 [name: string]: unknown;
             };
             content: {
-                "application/json": components["schemas"]["RangeNotSatisfiableError"];
+                "application/json": components["schemas"]["Error"] & {
+                    /** @enum {unknown} */
+                    code?: "range_not_satisfiable";
+                };
             };
         };
         /** @description Codes: `busy`, `database_unavailable`, `reading_unavailable`, `shutting_down`. */
-        BusyOrDatabaseUnavailableOrReadingUnavailableOrShuttingDownError: {
+        CreateTemplate503Error: {
             headers: {
                 "Retry-After": components["headers"]["RetryAfter"];
                 "X-Request-Id": components["headers"]["XRequestId"];
                 [name: string]: unknown;
             };
             content: {
-                "application/json": components["schemas"]["BusyOrDatabaseUnavailableOrReadingUnavailableOrShuttingDownError"];
+                "application/json": components["schemas"]["Error"] & {
+                    /** @enum {unknown} */
+                    code?: "busy" | "database_unavailable" | "reading_unavailable" | "shutting_down";
+                };
             };
         };
         /** @description Codes: `template_not_found`. */
@@ -4323,7 +4249,10 @@ export interface components {
                 [name: string]: unknown;
             };
             content: {
-                "application/json": components["schemas"]["TemplateNotFoundError"];
+                "application/json": components["schemas"]["Error"] & {
+                    /** @enum {unknown} */
+                    code?: "template_not_found";
+                };
             };
         };
         /** @description Codes: `template_changed`. */
@@ -4333,7 +4262,10 @@ export interface components {
                 [name: string]: unknown;
             };
             content: {
-                "application/json": components["schemas"]["TemplateChangedError"];
+                "application/json": components["schemas"]["Error"] & {
+                    /** @enum {unknown} */
+                    code?: "template_changed";
+                };
             };
         };
         /** @description Codes: `cross_site_request`, `forbidden_account`, `forbidden_right`. */
@@ -4343,7 +4275,10 @@ export interface components {
                 [name: string]: unknown;
             };
             content: {
-                "application/json": components["schemas"]["CrossSiteRequestOrForbiddenAccountOrForbiddenRightError"];
+                "application/json": components["schemas"]["Error"] & {
+                    /** @enum {unknown} */
+                    code?: "cross_site_request" | "forbidden_account" | "forbidden_right";
+                };
             };
         };
         /** @description Codes: `suppression_not_found`. */
@@ -4353,7 +4288,10 @@ export interface components {
                 [name: string]: unknown;
             };
             content: {
-                "application/json": components["schemas"]["SuppressionNotFoundError"];
+                "application/json": components["schemas"]["Error"] & {
+                    /** @enum {unknown} */
+                    code?: "suppression_not_found";
+                };
             };
         };
         /** @description Codes: `variant_not_found`. */
@@ -4363,7 +4301,10 @@ export interface components {
                 [name: string]: unknown;
             };
             content: {
-                "application/json": components["schemas"]["VariantNotFoundError"];
+                "application/json": components["schemas"]["Error"] & {
+                    /** @enum {unknown} */
+                    code?: "variant_not_found";
+                };
             };
         };
         /** @description Codes: `events_expired`. */
@@ -4373,7 +4314,10 @@ export interface components {
                 [name: string]: unknown;
             };
             content: {
-                "application/json": components["schemas"]["EventsExpiredError"];
+                "application/json": components["schemas"]["Error"] & {
+                    /** @enum {unknown} */
+                    code?: "events_expired";
+                };
             };
         };
         /** @description Codes: `webhook_not_found`. */
@@ -4383,7 +4327,10 @@ export interface components {
                 [name: string]: unknown;
             };
             content: {
-                "application/json": components["schemas"]["WebhookNotFoundError"];
+                "application/json": components["schemas"]["Error"] & {
+                    /** @enum {unknown} */
+                    code?: "webhook_not_found";
+                };
             };
         };
         /** @description Codes: `webhook_secret_unreadable`. */
@@ -4393,7 +4340,10 @@ export interface components {
                 [name: string]: unknown;
             };
             content: {
-                "application/json": components["schemas"]["WebhookSecretUnreadableError"];
+                "application/json": components["schemas"]["Error"] & {
+                    /** @enum {unknown} */
+                    code?: "webhook_secret_unreadable";
+                };
             };
         };
         /** @description Codes: `cross_site_request`, `forbidden_right`, `key_exceeds_caller`. */
@@ -4403,7 +4353,10 @@ export interface components {
                 [name: string]: unknown;
             };
             content: {
-                "application/json": components["schemas"]["CrossSiteRequestOrForbiddenRightOrKeyExceedsCallerError"];
+                "application/json": components["schemas"]["Error"] & {
+                    /** @enum {unknown} */
+                    code?: "cross_site_request" | "forbidden_right" | "key_exceeds_caller";
+                };
             };
         };
         /** @description Codes: `key_not_found`. */
@@ -4413,7 +4366,10 @@ export interface components {
                 [name: string]: unknown;
             };
             content: {
-                "application/json": components["schemas"]["KeyNotFoundError"];
+                "application/json": components["schemas"]["Error"] & {
+                    /** @enum {unknown} */
+                    code?: "key_not_found";
+                };
             };
         };
     };
@@ -4798,7 +4754,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["DuplicateFieldOrInvalidJsonOrInvalidRequestOrUnknownFieldError"];
+                    "application/json": components["schemas"]["OpenSession400Error"];
                 };
             };
             /** @description Codes: `login_failed`. */
@@ -4867,7 +4823,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["DuplicateFieldOrInvalidJsonOrInvalidRequestOrUnknownFieldError"];
+                    "application/json": components["schemas"]["OpenSession400Error"];
                 };
             };
             401: components["responses"]["UnauthorizedError"];
@@ -5078,7 +5034,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["InvalidCursorOrInvalidRequestOrInvalidUuidOrUnknownAccountOrUnknownFieldError"];
+                    "application/json": components["schemas"]["ListThreads400Error"];
                 };
             };
             401: components["responses"]["UnauthorizedError"];
@@ -5123,7 +5079,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["DuplicateFieldOrInvalidJsonOrInvalidRequestOrInvalidUuidOrUnknownFieldError"];
+                    "application/json": components["schemas"]["MarkThreadRead400Error"];
                 };
             };
             401: components["responses"]["UnauthorizedError"];
@@ -5172,7 +5128,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["DuplicateFieldOrInvalidJsonOrInvalidRequestOrInvalidUuidOrUnknownFieldError"];
+                    "application/json": components["schemas"]["MarkThreadRead400Error"];
                 };
             };
             401: components["responses"]["UnauthorizedError"];
@@ -5330,7 +5286,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["InvalidCursorOrInvalidRequestOrInvalidUuidOrUnknownFieldError"];
+                    "application/json": components["schemas"]["GetThreadPage400Error"];
                 };
             };
             401: components["responses"]["UnauthorizedError"];
@@ -5377,7 +5333,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["DuplicateFieldOrInvalidJsonOrInvalidRequestOrInvalidUuidOrUnknownFieldError"];
+                    "application/json": components["schemas"]["MarkThreadRead400Error"];
                 };
             };
             401: components["responses"]["UnauthorizedError"];
@@ -5627,7 +5583,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["DuplicateFieldOrInvalidJsonOrInvalidRequestOrInvalidUuidOrUnknownFieldError"];
+                    "application/json": components["schemas"]["MarkThreadRead400Error"];
                 };
             };
             401: components["responses"]["UnauthorizedError"];
@@ -5701,7 +5657,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["DuplicateFieldOrInvalidJsonOrInvalidRequestOrInvalidUuidOrUnknownFieldError"];
+                    "application/json": components["schemas"]["MarkThreadRead400Error"];
                 };
             };
             401: components["responses"]["UnauthorizedError"];
@@ -5765,7 +5721,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["DuplicateFieldOrInvalidJsonOrInvalidRequestOrInvalidUuidOrUnknownFieldError"];
+                    "application/json": components["schemas"]["MarkThreadRead400Error"];
                 };
             };
             401: components["responses"]["UnauthorizedError"];
@@ -5923,8 +5879,8 @@ export interface operations {
             415: components["responses"]["UnsupportedContentEncodingOrUnsupportedMediaTypeError"];
             422: components["responses"]["RecipientSuppressedOrRecipientUnsubscribedError"];
             429: components["responses"]["LoopSuspectedOrRateLimitedOrTooManyFailedLoginsError"];
-            500: components["responses"]["ContentMissingOrInternalErrorOrSendDeferredOrSendFailedOrSendUnknownError"];
-            503: components["responses"]["BusyOrDatabaseUnavailableOrDiskFullOrReadingUnavailableOrShuttingDownOrStorageUnavailableError"];
+            500: components["responses"]["SendEmail500Error"];
+            503: components["responses"]["SendEmail503Error"];
         };
     };
     sendBatch: {
@@ -6214,12 +6170,12 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["DuplicateFieldOrHeaderInjectionOrHeaderNotAllowedOrInvalidAddressOrInvalidBase64OrInvalidContentIdOrInvalidContentTypeOrInvalidFilenameOrInvalidIdempotencyKeyOrInvalidJsonOrInvalidLaneOrInvalidListOrInvalidRequestOrInvalidSendAtOrInvalidTagOrInvalidTextOrInvalidUuidOrMetadataTooLargeOrMissingBodyOrMissingRecipientOrSubjectOrOneRecipientExpectedOrTemplateEmptyOrTemplateInvalidOrTemplateTooComplexOrTemplateVariableMissingOrTooManyRecipientsOrUnknownAccountOrUnknownFieldOrUnsubscribeUnavailableOrVariablesTooLargeError"];
+                    "application/json": components["schemas"]["ReplyToEmail400Error"];
                 };
             };
             401: components["responses"]["UnauthorizedError"];
             403: components["responses"]["CrossSiteRequestOrForbiddenRightError"];
-            404: components["responses"]["AttachmentNotFoundOrEmailNotFoundOrTemplateNotFoundOrThreadNotFoundOrUploadNotFoundError"];
+            404: components["responses"]["ReplyToEmail404Error"];
             408: components["responses"]["RequestTimeoutError"];
             409: components["responses"]["IdempotencyInProgressOrIdempotencyKeyReusedError"];
             410: components["responses"]["EmailDeletedError"];
@@ -6227,8 +6183,8 @@ export interface operations {
             415: components["responses"]["UnsupportedContentEncodingOrUnsupportedMediaTypeError"];
             422: components["responses"]["RecipientSuppressedOrRecipientUnsubscribedError"];
             429: components["responses"]["LoopSuspectedOrRateLimitedOrTooManyFailedLoginsError"];
-            500: components["responses"]["ContentMissingOrInternalErrorOrSendDeferredOrSendFailedOrSendUnknownError"];
-            503: components["responses"]["BusyOrDatabaseUnavailableOrDiskFullOrReadingUnavailableOrShuttingDownOrStorageUnavailableError"];
+            500: components["responses"]["SendEmail500Error"];
+            503: components["responses"]["SendEmail503Error"];
         };
     };
     replyToAll: {
@@ -6324,12 +6280,12 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["DuplicateFieldOrHeaderInjectionOrHeaderNotAllowedOrInvalidAddressOrInvalidBase64OrInvalidContentIdOrInvalidContentTypeOrInvalidFilenameOrInvalidIdempotencyKeyOrInvalidJsonOrInvalidLaneOrInvalidListOrInvalidRequestOrInvalidSendAtOrInvalidTagOrInvalidTextOrInvalidUuidOrMetadataTooLargeOrMissingBodyOrMissingRecipientOrSubjectOrOneRecipientExpectedOrTemplateEmptyOrTemplateInvalidOrTemplateTooComplexOrTemplateVariableMissingOrTooManyRecipientsOrUnknownAccountOrUnknownFieldOrUnsubscribeUnavailableOrVariablesTooLargeError"];
+                    "application/json": components["schemas"]["ReplyToEmail400Error"];
                 };
             };
             401: components["responses"]["UnauthorizedError"];
             403: components["responses"]["CrossSiteRequestOrForbiddenRightError"];
-            404: components["responses"]["AttachmentNotFoundOrEmailNotFoundOrTemplateNotFoundOrThreadNotFoundOrUploadNotFoundError"];
+            404: components["responses"]["ReplyToEmail404Error"];
             408: components["responses"]["RequestTimeoutError"];
             409: components["responses"]["IdempotencyInProgressOrIdempotencyKeyReusedError"];
             410: components["responses"]["EmailDeletedError"];
@@ -6337,8 +6293,8 @@ export interface operations {
             415: components["responses"]["UnsupportedContentEncodingOrUnsupportedMediaTypeError"];
             422: components["responses"]["RecipientSuppressedOrRecipientUnsubscribedError"];
             429: components["responses"]["LoopSuspectedOrRateLimitedOrTooManyFailedLoginsError"];
-            500: components["responses"]["ContentMissingOrInternalErrorOrSendDeferredOrSendFailedOrSendUnknownError"];
-            503: components["responses"]["BusyOrDatabaseUnavailableOrDiskFullOrReadingUnavailableOrShuttingDownOrStorageUnavailableError"];
+            500: components["responses"]["SendEmail500Error"];
+            503: components["responses"]["SendEmail503Error"];
         };
     };
     forwardEmail: {
@@ -6446,12 +6402,12 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["DuplicateFieldOrHeaderInjectionOrHeaderNotAllowedOrInvalidAddressOrInvalidBase64OrInvalidContentIdOrInvalidContentTypeOrInvalidFilenameOrInvalidIdempotencyKeyOrInvalidJsonOrInvalidLaneOrInvalidListOrInvalidRequestOrInvalidSendAtOrInvalidTagOrInvalidTextOrInvalidUuidOrMetadataTooLargeOrMissingBodyOrMissingRecipientOrSubjectOrOneRecipientExpectedOrTemplateEmptyOrTemplateInvalidOrTemplateTooComplexOrTemplateVariableMissingOrTooManyRecipientsOrUnknownAccountOrUnknownFieldOrUnsubscribeUnavailableOrVariablesTooLargeError"];
+                    "application/json": components["schemas"]["ReplyToEmail400Error"];
                 };
             };
             401: components["responses"]["UnauthorizedError"];
             403: components["responses"]["CrossSiteRequestOrForbiddenRightError"];
-            404: components["responses"]["AttachmentNotFoundOrEmailNotFoundOrTemplateNotFoundOrThreadNotFoundOrUploadNotFoundError"];
+            404: components["responses"]["ReplyToEmail404Error"];
             408: components["responses"]["RequestTimeoutError"];
             409: components["responses"]["IdempotencyInProgressOrIdempotencyKeyReusedError"];
             410: components["responses"]["EmailDeletedError"];
@@ -6459,8 +6415,8 @@ export interface operations {
             415: components["responses"]["UnsupportedContentEncodingOrUnsupportedMediaTypeError"];
             422: components["responses"]["RecipientSuppressedOrRecipientUnsubscribedError"];
             429: components["responses"]["LoopSuspectedOrRateLimitedOrTooManyFailedLoginsError"];
-            500: components["responses"]["ContentMissingOrInternalErrorOrSendDeferredOrSendFailedOrSendUnknownError"];
-            503: components["responses"]["BusyOrDatabaseUnavailableOrDiskFullOrReadingUnavailableOrShuttingDownOrStorageUnavailableError"];
+            500: components["responses"]["SendEmail500Error"];
+            503: components["responses"]["SendEmail503Error"];
         };
     };
     listDrafts: {
@@ -6522,7 +6478,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["InvalidCursorOrInvalidRequestOrInvalidUuidOrUnknownAccountOrUnknownFieldError"];
+                    "application/json": components["schemas"]["ListThreads400Error"];
                 };
             };
             401: components["responses"]["UnauthorizedError"];
@@ -6613,7 +6569,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["DuplicateFieldOrInvalidBase64OrInvalidFilenameOrInvalidJsonOrInvalidLaneOrInvalidListOrInvalidRequestOrInvalidSendAtOrInvalidTextOrInvalidUuidOrMetadataTooLargeOrUnknownAccountOrUnknownFieldOrVariablesTooLargeError"];
+                    "application/json": components["schemas"]["CreateDraft400Error"];
                 };
             };
             401: components["responses"]["UnauthorizedError"];
@@ -6636,7 +6592,7 @@ export interface operations {
             415: components["responses"]["UnsupportedContentEncodingOrUnsupportedMediaTypeError"];
             429: components["responses"]["TooManyFailedLoginsError"];
             500: components["responses"]["ContentMissingOrInternalError"];
-            503: components["responses"]["BusyOrDatabaseUnavailableOrDiskFullOrShuttingDownOrStorageUnavailableError"];
+            503: components["responses"]["CreateDraft503Error"];
         };
     };
     getDraft: {
@@ -6756,7 +6712,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["DuplicateFieldOrInvalidJsonOrInvalidRequestOrInvalidUuidOrUnknownFieldError"];
+                    "application/json": components["schemas"]["MarkThreadRead400Error"];
                 };
             };
             401: components["responses"]["UnauthorizedError"];
@@ -6860,7 +6816,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["DuplicateFieldOrInvalidBase64OrInvalidFilenameOrInvalidJsonOrInvalidLaneOrInvalidListOrInvalidRequestOrInvalidSendAtOrInvalidTextOrInvalidUuidOrMetadataTooLargeOrUnknownAccountOrUnknownFieldOrVariablesTooLargeError"];
+                    "application/json": components["schemas"]["CreateDraft400Error"];
                 };
             };
             401: components["responses"]["UnauthorizedError"];
@@ -6886,7 +6842,7 @@ export interface operations {
             428: components["responses"]["VersionRequiredError"];
             429: components["responses"]["TooManyFailedLoginsError"];
             500: components["responses"]["ContentMissingOrInternalError"];
-            503: components["responses"]["BusyOrDatabaseUnavailableOrDiskFullOrShuttingDownOrStorageUnavailableError"];
+            503: components["responses"]["CreateDraft503Error"];
         };
     };
     getDraftAttachment: {
@@ -7120,8 +7076,8 @@ export interface operations {
             422: components["responses"]["RecipientSuppressedOrRecipientUnsubscribedError"];
             428: components["responses"]["VersionRequiredError"];
             429: components["responses"]["LoopSuspectedOrRateLimitedOrTooManyFailedLoginsError"];
-            500: components["responses"]["ContentMissingOrInternalErrorOrSendDeferredOrSendFailedOrSendUnknownError"];
-            503: components["responses"]["BusyOrDatabaseUnavailableOrDiskFullOrReadingUnavailableOrShuttingDownOrStorageUnavailableError"];
+            500: components["responses"]["SendEmail500Error"];
+            503: components["responses"]["SendEmail503Error"];
         };
     };
     listTemplates: {
@@ -7173,7 +7129,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["InvalidCursorOrInvalidRequestOrUnknownAccountOrUnknownFieldError"];
+                    "application/json": components["schemas"]["ListTemplates400Error"];
                 };
             };
             401: components["responses"]["UnauthorizedError"];
@@ -7253,7 +7209,7 @@ export interface operations {
             415: components["responses"]["UnsupportedContentEncodingOrUnsupportedMediaTypeError"];
             429: components["responses"]["TooManyFailedLoginsError"];
             500: components["responses"]["InternalError"];
-            503: components["responses"]["BusyOrDatabaseUnavailableOrReadingUnavailableOrShuttingDownError"];
+            503: components["responses"]["CreateTemplate503Error"];
         };
     };
     getTemplate: {
@@ -7357,7 +7313,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["DuplicateFieldOrInvalidJsonOrInvalidRequestOrInvalidUuidOrUnknownFieldError"];
+                    "application/json": components["schemas"]["MarkThreadRead400Error"];
                 };
             };
             401: components["responses"]["UnauthorizedError"];
@@ -7450,7 +7406,7 @@ export interface operations {
             428: components["responses"]["VersionRequiredError"];
             429: components["responses"]["TooManyFailedLoginsError"];
             500: components["responses"]["InternalError"];
-            503: components["responses"]["BusyOrDatabaseUnavailableOrReadingUnavailableOrShuttingDownError"];
+            503: components["responses"]["CreateTemplate503Error"];
         };
     };
     previewTemplate: {
@@ -7518,7 +7474,7 @@ export interface operations {
             415: components["responses"]["UnsupportedContentEncodingOrUnsupportedMediaTypeError"];
             429: components["responses"]["TooManyFailedLoginsError"];
             500: components["responses"]["InternalError"];
-            503: components["responses"]["BusyOrDatabaseUnavailableOrReadingUnavailableOrShuttingDownError"];
+            503: components["responses"]["CreateTemplate503Error"];
         };
     };
     listEmails: {
@@ -7689,7 +7645,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["DuplicateFieldOrInvalidJsonOrInvalidRequestOrInvalidUuidOrUnknownFieldError"];
+                    "application/json": components["schemas"]["MarkThreadRead400Error"];
                 };
             };
             401: components["responses"]["UnauthorizedError"];
@@ -7751,7 +7707,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["DuplicateFieldOrInvalidJsonOrInvalidRequestOrInvalidUuidOrUnknownFieldError"];
+                    "application/json": components["schemas"]["MarkThreadRead400Error"];
                 };
             };
             401: components["responses"]["UnauthorizedError"];
@@ -7822,7 +7778,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["DuplicateFieldOrInvalidJsonOrInvalidRequestOrInvalidUuidOrUnknownFieldError"];
+                    "application/json": components["schemas"]["MarkThreadRead400Error"];
                 };
             };
             401: components["responses"]["UnauthorizedError"];
@@ -8050,7 +8006,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["DuplicateFieldOrInvalidJsonOrInvalidRequestOrInvalidUuidOrUnknownFieldError"];
+                    "application/json": components["schemas"]["MarkThreadRead400Error"];
                 };
             };
             401: components["responses"]["UnauthorizedError"];
@@ -8272,7 +8228,7 @@ export interface operations {
             428: components["responses"]["VersionRequiredError"];
             429: components["responses"]["LoopSuspectedOrRateLimitedOrTooManyFailedLoginsError"];
             500: components["responses"]["ContentMissingOrInternalError"];
-            503: components["responses"]["BusyOrDatabaseUnavailableOrDiskFullOrReadingUnavailableOrShuttingDownOrStorageUnavailableError"];
+            503: components["responses"]["SendEmail503Error"];
         };
     };
     erasePerson: {
@@ -8861,7 +8817,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["DuplicateFieldOrInvalidJsonOrInvalidRequestOrInvalidUuidOrUnknownFieldError"];
+                    "application/json": components["schemas"]["MarkThreadRead400Error"];
                 };
             };
             401: components["responses"]["UnauthorizedError"];
@@ -8963,7 +8919,7 @@ export interface operations {
             };
             429: components["responses"]["TooManyFailedLoginsError"];
             500: components["responses"]["InternalError"];
-            503: components["responses"]["BusyOrDatabaseUnavailableOrDiskFullOrReadingUnavailableOrShuttingDownOrStorageUnavailableError"];
+            503: components["responses"]["SendEmail503Error"];
         };
     };
     listAccounts: {
@@ -9108,7 +9064,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["InvalidCursorOrInvalidRequestOrUnknownAccountOrUnknownFieldError"];
+                    "application/json": components["schemas"]["ListTemplates400Error"];
                 };
             };
             401: components["responses"]["UnauthorizedError"];
@@ -9168,7 +9124,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["DuplicateFieldOrInvalidJsonOrInvalidRequestOrInvalidUuidOrUnknownFieldError"];
+                    "application/json": components["schemas"]["MarkThreadRead400Error"];
                 };
             };
             401: components["responses"]["UnauthorizedError"];
@@ -9232,7 +9188,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["DuplicateFieldOrInvalidJsonOrInvalidRequestOrInvalidUuidOrUnknownFieldError"];
+                    "application/json": components["schemas"]["MarkThreadRead400Error"];
                 };
             };
             401: components["responses"]["UnauthorizedError"];
@@ -9452,7 +9408,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["InvalidCursorOrInvalidRequestOrInvalidUuidOrUnknownFieldError"];
+                    "application/json": components["schemas"]["GetThreadPage400Error"];
                 };
             };
             401: components["responses"]["UnauthorizedError"];
@@ -10343,7 +10299,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["DuplicateFieldOrInvalidJsonOrInvalidRequestOrInvalidUuidOrInvalidWebhookHeaderOrInvalidWebhookUrlOrUnknownAccountOrUnknownFieldOrWebhookAddressRefusedError"];
+                    "application/json": components["schemas"]["CreateWebhook400Error"];
                 };
             };
             401: components["responses"]["UnauthorizedError"];
@@ -10474,7 +10430,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["DuplicateFieldOrInvalidJsonOrInvalidRequestOrInvalidUuidOrUnknownFieldError"];
+                    "application/json": components["schemas"]["MarkThreadRead400Error"];
                 };
             };
             401: components["responses"]["UnauthorizedError"];
@@ -10568,7 +10524,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["DuplicateFieldOrInvalidJsonOrInvalidRequestOrInvalidUuidOrInvalidWebhookHeaderOrInvalidWebhookUrlOrUnknownAccountOrUnknownFieldOrWebhookAddressRefusedError"];
+                    "application/json": components["schemas"]["CreateWebhook400Error"];
                 };
             };
             401: components["responses"]["UnauthorizedError"];
@@ -10865,7 +10821,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["DuplicateFieldOrInvalidJsonOrInvalidRequestOrUnknownFieldError"];
+                    "application/json": components["schemas"]["OpenSession400Error"];
                 };
             };
             401: components["responses"]["UnauthorizedError"];
@@ -10943,7 +10899,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["DuplicateFieldOrInvalidJsonOrInvalidRequestOrUnknownFieldError"];
+                    "application/json": components["schemas"]["OpenSession400Error"];
                 };
             };
             401: components["responses"]["UnauthorizedError"];
@@ -11230,7 +11186,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["DuplicateFieldOrInvalidJsonOrInvalidRequestOrInvalidUuidOrUnknownFieldError"];
+                    "application/json": components["schemas"]["MarkThreadRead400Error"];
                 };
             };
             401: components["responses"]["UnauthorizedError"];
@@ -11302,7 +11258,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["DuplicateFieldOrInvalidJsonOrInvalidRequestOrInvalidUuidOrUnknownFieldError"];
+                    "application/json": components["schemas"]["MarkThreadRead400Error"];
                 };
             };
             401: components["responses"]["UnauthorizedError"];
@@ -11384,7 +11340,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["DuplicateFieldOrInvalidJsonOrInvalidRequestOrInvalidUuidOrUnknownFieldError"];
+                    "application/json": components["schemas"]["MarkThreadRead400Error"];
                 };
             };
             401: components["responses"]["UnauthorizedError"];
@@ -11469,7 +11425,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["DuplicateFieldOrInvalidJsonOrInvalidRequestOrInvalidUuidOrUnknownFieldError"];
+                    "application/json": components["schemas"]["MarkThreadRead400Error"];
                 };
             };
             401: components["responses"]["UnauthorizedError"];
@@ -11526,7 +11482,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["DuplicateFieldOrInvalidJsonOrInvalidRequestOrInvalidUuidOrUnknownFieldError"];
+                    "application/json": components["schemas"]["MarkThreadRead400Error"];
                 };
             };
             401: components["responses"]["UnauthorizedError"];
@@ -11596,7 +11552,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["InvalidCursorOrInvalidRequestOrInvalidUuidOrUnknownFieldError"];
+                    "application/json": components["schemas"]["GetThreadPage400Error"];
                 };
             };
             401: components["responses"]["UnauthorizedError"];
@@ -11733,7 +11689,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["InvalidCursorOrInvalidRequestOrUnknownAccountOrUnknownFieldError"];
+                    "application/json": components["schemas"]["ListTemplates400Error"];
                 };
             };
             401: components["responses"]["UnauthorizedError"];
@@ -11876,7 +11832,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["DuplicateFieldOrInvalidJsonOrInvalidRequestOrUnknownFieldError"];
+                    "application/json": components["schemas"]["OpenSession400Error"];
                 };
             };
             401: components["responses"]["UnauthorizedError"];

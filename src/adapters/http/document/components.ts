@@ -45,17 +45,26 @@ export function shareComponents(spelt: Paths) {
     // What is wrong with a request differs by operation, and so do its examples.
     operations.flatMap((operation) =>
       spotsIn(operation.responses, (status, answer) =>
-        status === '400' ? null : errorName((answer as Answer).content?.['application/json']?.schema),
+        status === '400'
+          ? null
+          : errorName((answer as Answer).content?.['application/json']?.schema, operation, status),
       ),
     ),
   );
-  const media = [...answers, ...(Object.values(responses) as Answer[])].flatMap(({ content = {} }) =>
-    Object.values(content),
-  );
-  const errors = shareRepeated(
-    'schemas',
-    media.flatMap((one) => spotsIn(one, (key, schema) => (key === 'schema' ? errorName(schema) : null))),
-  );
+  const errorsIn = (answer: Answer, nameOf: (schema: unknown) => Name) =>
+    Object.values(answer.content ?? {}).flatMap((one) =>
+      spotsIn(one, (key, schema) => (key === 'schema' ? nameOf(schema) : null)),
+    );
+  const errors = shareRepeated('schemas', [
+    ...operations.flatMap((operation) =>
+      Object.entries(operation.responses).flatMap(([status, answer]) =>
+        errorsIn(answer, (schema) => errorName(schema, operation, status)),
+      ),
+    ),
+    ...Object.entries(responses).flatMap(([name, answer]) =>
+      errorsIn(answer as Answer, (schema) => (codesOf(schema) === null ? null : { equal: name, name })),
+    ),
+  ]);
   return { paths, components: { schemas: { ...schemas, ...errors }, parameters, headers, responses } };
 }
 
@@ -79,17 +88,22 @@ function nameSchemas(value: unknown, schemas: Node): unknown {
   return description === undefined ? reference : { ...reference, description };
 }
 
+/** `equal`: things are shared among those of one such name. `name` is that of the component, by the first of them. */
+type Name = { readonly equal: string; readonly name: string } | null;
+
 interface Spot {
   readonly owner: Node;
   readonly key: string;
+  readonly equal: string;
   readonly name: string;
 }
 
 /** Where in `owner` something may be shared; a `nameOf` of null: not this. */
-function spotsIn(owner: Node, nameOf: (key: string, value: unknown) => string | null): readonly Spot[] {
+function spotsIn(owner: Node, nameOf: (key: string, value: unknown) => Name | string): readonly Spot[] {
   return Object.keys(owner).flatMap((key) => {
     const name = nameOf(key, owner[key]);
-    return name === null ? [] : { owner, key, name };
+    if (name === null) return [];
+    return { owner, key, ...(typeof name === 'string' ? { equal: name, name } : name) };
   });
 }
 
@@ -98,7 +112,7 @@ function shareRepeated(kind: string, spots: readonly Spot[]): Node {
   const shared: Node = {};
   const groups = new Map<string, Spot[]>();
   for (const spot of spots) {
-    const says = spot.name + JSON.stringify(spot.owner[spot.key]);
+    const says = spot.equal + JSON.stringify(spot.owner[spot.key]);
     groups.set(says, [...(groups.get(says) ?? []), spot]);
   }
   for (const group of groups.values()) {
@@ -106,15 +120,25 @@ function shareRepeated(kind: string, spots: readonly Spot[]): Node {
     // Another one may have the name, such as a cursor of another length: this one stays spelt out.
     if (first === undefined || group.length === 1 || first.name in shared) continue;
     shared[first.name] = first.owner[first.key];
-    for (const { owner, key, name } of group) owner[key] = { $ref: `#/components/${kind}/${name}` };
+    for (const { owner, key } of group) owner[key] = { $ref: `#/components/${kind}/${first.name}` };
   }
   return shared;
 }
 
-/** null for the schema of anything but an error answer. */
-function errorName(schema: unknown): string | null {
-  const codes = codesOf(schema)?.map((code) =>
-    code.replace(/(?:^|_)(\w)/g, (_, letter: string) => letter.toUpperCase()),
-  );
-  return codes === undefined ? null : `${codes.join('Or').replace(/Error$/, '')}Error`;
+/** Codes that a name of an error lists at most. */
+const MAX_NAMED_CODES = 3;
+
+/** By its codes, or by its first operation when they are many; null for the schema of anything but an error answer. */
+function errorName(schema: unknown, { operationId }: Operation, status: string): Name {
+  const codes = codesOf(schema);
+  if (codes === null) return null;
+  const equal = `${codes
+    .map(inCamelCase)
+    .join('Or')
+    .replace(/Error$/, '')}Error`;
+  const name = codes.length > MAX_NAMED_CODES ? `${inCamelCase(operationId)}${status}Error` : equal;
+  return { equal, name };
 }
+
+const inCamelCase = (text: string): string =>
+  text.replace(/(?:^|_)(\w)/g, (_, letter: string) => letter.toUpperCase());
