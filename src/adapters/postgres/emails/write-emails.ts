@@ -13,6 +13,7 @@ import {
   DIGEST_COLUMNS,
   emailRecords,
   COMPOSED_COLUMNS,
+  GIVEN_ATTACHMENTS,
   NEW_COLUMNS,
   partsOfRecords,
   RawMessages,
@@ -66,7 +67,7 @@ export const insertEmailRows = (
   )${
     files
       ? `, new_attachments as (
-    ${insertAttachments(addedOf(parameter, 'attachments jsonb'))}
+    ${insertAttachments(addedOf(parameter, GIVEN_ATTACHMENTS))}
   )`
       : ''
   }`;
@@ -185,7 +186,7 @@ const DELETE_ATTACHMENTS = statement(
 
 const ADD_ATTACHMENTS = statement(
   'add-attachments',
-  insertAttachments(partsOfRecords('$row', 'id uuid, attachments jsonb')),
+  insertAttachments(partsOfRecords('$row', `id uuid, ${GIVEN_ATTACHMENTS}`)),
 );
 
 const WRITE_READING = statement(
