@@ -1,4 +1,5 @@
 /** Which processes read mailboxes, and which of them an account: the leases of `mailbox_accounts`. All times are the database's. */
+import { MAX_KEPT_REASON_CHARS } from '../../../app/base/limits.ts';
 import { LeaseLost, type MailboxRecords } from '../../../app/mailboxes/mailbox-record-ports.ts';
 import { fromNow } from '../db/from-now.ts';
 import { run, statement, type Executor, type Statement } from '../db/statement.ts';
@@ -44,10 +45,8 @@ export function createMailboxLeases(
 
 /** What a server says may be long, and hold characters that a text of PostgreSQL can't. */
 export function storable(reason: string): string {
-  return markUnstorable(reason).slice(0, MAX_REASON_CHARS);
+  return markUnstorable(reason).slice(0, MAX_KEPT_REASON_CHARS);
 }
-
-const MAX_REASON_CHARS = 1000;
 
 /** Runs a statement that begins with HELD and returns `held`. Throws LeaseLost. */
 export async function fenced<Values extends object>(

@@ -1,5 +1,6 @@
 /** Copies in Sent mailboxes, on PostgreSQL: their queue, and what is seen of them. A trigger makes their rows. */
 import type { Pool } from 'pg';
+import { MAX_KEPT_REASON_CHARS } from '../../../app/base/limits.ts';
 import type { SentCopyCounts } from '../../../app/mailboxes/mailbox-status-ports.ts';
 import type { ClaimedCopy, SentCopyQueue, SentCopyStore } from '../../../app/sent-copies/sent-copy-ports.ts';
 import type { MessageId } from '../../../core/message/message-id.ts';
@@ -7,10 +8,7 @@ import type { SentCopyView } from '../../../core/sent-copies/sent-copy.ts';
 import { fromNow } from '../db/from-now.ts';
 import { run, statement, type RowOf } from '../db/statement.ts';
 
-/** Characters of a reason that are kept. */
-const MAX_REASON_CHARS = 1000;
-
-const toReason = (reason: string): string => reason.replaceAll('\0', '').slice(0, MAX_REASON_CHARS);
+const toReason = (reason: string): string => reason.replaceAll('\0', '').slice(0, MAX_KEPT_REASON_CHARS);
 
 export function createSentCopyQueue(pool: Pool): SentCopyQueue {
   return {
