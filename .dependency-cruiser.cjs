@@ -48,7 +48,7 @@ module.exports = {
       from: { path: '^src/adapters/([^/]+)/', pathNot: '\\.test\\.ts$' },
       to: { path: '^src/', pathNot: ['^src/adapters/$1/', '^src/app/', '^src/core/'] },
     },
-    only('config-imports-only-core', '^src/config/', ['^src/core/', '^src/app/']),
+    only('config-imports-only-app-and-core', '^src/config/', ['^src/core/', '^src/app/']),
     {
       name: 'only-main-and-commands-import-the-service',
       severity: 'error',
@@ -125,10 +125,10 @@ module.exports = {
       to: { path: '^(node:)?(net|tls|fs|fs/promises|http|https|dns|child_process|cluster|worker_threads)$' },
     },
     {
-      name: 'http-never-imports-the-database-driver',
+      name: 'only-postgres-imports-the-database-driver',
       severity: 'error',
-      from: { path: '^src/', pathNot: '^src/adapters/(postgres|queue)/' },
-      to: { path: 'node_modules/pg/' },
+      from: { path: '^src/', pathNot: '^src/adapters/postgres/' },
+      to: { path: 'node_modules/(pg|pg-[a-z-]+)/' },
     },
   ],
   options: {

@@ -5,13 +5,12 @@ import { createFileReferences } from '../adapters/postgres/emails/file-reference
 import { checkFiles } from '../app/backup/check-files.ts';
 import { verifyBackup } from '../app/backup/verify-backup.ts';
 import { cleanFiles } from '../app/files/clean-files.ts';
+import { DAY_MS } from '../core/durations.ts';
 import { openVault } from '../service/open-vault.ts';
 import { AT_OPTION, chooseBackup, PLACE } from './choose-backup.ts';
 import { defineCommand, UsageError, type CommandContext, type CommandResult } from './command.ts';
 import { formatBytes, formatCount } from './api/format.ts';
 import { printable } from './output.ts';
-
-const DAY_MS = 86_400_000;
 
 export const verifyCommand = defineCommand({
   name: 'verify',

@@ -3,6 +3,7 @@
  * made from the same declaration.
  */
 import path from 'node:path';
+import { DAY_MS } from '../core/durations.ts';
 import { ConfigError } from './config-error.ts';
 
 /** What the variables are read from. */
@@ -76,8 +77,6 @@ export function integer(
   };
   return variable(name, { parse, defaultText, meaning });
 }
-
-const DAY_MS = 86_400_000;
 
 /** A duration of a millisecond to a day. */
 export const milliseconds = (name: string, fallback: number, meaning: string): Variable<number> =>

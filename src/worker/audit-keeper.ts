@@ -2,13 +2,13 @@
 import type { AuditLog } from '../app/audit/audit-ports.ts';
 import type { AccessLogWriter } from '../app/audit/access-log.ts';
 import type { Clock, Logger } from '../app/base/basics.ts';
+import { DAY_MS } from '../core/durations.ts';
 import { startLoop, type Loop } from './loop.ts';
 
 const WRITE_INTERVAL_MS = 60_000;
 const FORGET_INTERVAL_MS = 3_600_000;
 /** Entries deleted by one transaction: some milliseconds. */
 const BATCH = 1000;
-const DAY_MS = 86_400_000;
 
 export function startRefusalWriter(refusals: Pick<AccessLogWriter, 'write'>, logger: Logger): Loop {
   return startLoop({

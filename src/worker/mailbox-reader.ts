@@ -9,6 +9,7 @@
 import { MailboxError, type MailboxSource } from '../app/mailboxes/mailbox-ports.ts';
 import { type Leases, LeaseLost } from '../app/mailboxes/mailbox-record-ports.ts';
 import { Limit } from '../app/base/limit.ts';
+import { RENEWALS_PER_LEASE } from '../app/base/leases.ts';
 import { systemTimers, type Timers } from '../app/base/timers.ts';
 import { readAccount, type ReadAccountPorts } from '../app/mailboxes/read-account.ts';
 import { reasonOf } from '../app/mailboxes/take-messages.ts';
@@ -50,8 +51,6 @@ export interface MailboxAccount {
   readonly since: Date | null;
 }
 
-/** Renewals in one lease: two may be lost before it runs out. */
-const RENEWALS_PER_LEASE = 3;
 /** How often to look whether a lease ran out. */
 const CHECKS_PER_LEASE = 10;
 /** Accounts that end together are given back together, in ms. */

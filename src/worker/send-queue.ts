@@ -12,6 +12,7 @@ import type { RateLimit } from '../core/delivery/rate-window.ts';
 import { startJournalSettler } from './journal-settler.ts';
 import { createFailureLog } from '../app/base/failure-log.ts';
 import { startLoop, type Loop } from './loop.ts';
+import { RENEWALS_PER_LEASE } from '../app/base/leases.ts';
 import { systemTimers, type Timers } from '../app/base/timers.ts';
 
 export interface SendQueuePorts extends HandOverClaimPorts {
@@ -40,8 +41,6 @@ export interface SendQueueLoop extends Loop {
   wake(): void;
 }
 
-/** Renewals in one lease: two may be lost before it runs out. */
-const RENEWALS_PER_LEASE = 3;
 /** A hand-over begins only while this share of its lease is left: some time passes until the first byte. */
 const LEASE_RESERVE = 0.1;
 /** A hand-over that has taken this long is shown as such; most are over long before, and need not be written down twice. */

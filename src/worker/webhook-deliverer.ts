@@ -3,6 +3,7 @@
  * watch saw the feed grow; while it has webhooks, also to renew its claims. What this process numbers wakes its webhooks at once.
  */
 import type { Clock, IdSource, Logger } from '../app/base/basics.ts';
+import { RENEWALS_PER_LEASE } from '../app/base/leases.ts';
 import { systemTimers, type Timers } from '../app/base/timers.ts';
 import type { EventFeed } from '../app/events/event-ports.ts';
 import { FeedTail } from '../app/webhooks/feed-tail.ts';
@@ -13,8 +14,6 @@ import { startLoop, type WokenLoop } from './loop.ts';
 
 /** Between two rounds at least, in ms. */
 const INTERVAL_MS = 100;
-/** Renewals in one lease: two may be lost before it runs out. */
-const RENEWALS_PER_LEASE = 3;
 
 export interface WebhookDeliverer extends WokenLoop {
   /** The feed has grown. */

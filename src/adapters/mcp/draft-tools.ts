@@ -6,9 +6,9 @@ import { z } from 'zod';
 import { path } from './api-call.ts';
 import { bodyOf, defineTool, type Tool } from './define-tool.ts';
 import {
-  MAX_BODY_CHARS,
-  MAX_RECIPIENTS_CHARS,
-  MAX_SUBJECT_CHARS,
+  MAX_WRITTEN_BODY_CHARS,
+  MAX_WRITTEN_RECIPIENTS_CHARS,
+  MAX_WRITTEN_SUBJECT_CHARS,
   toOutcome,
   type SendAnswer,
 } from './sending.ts';
@@ -24,17 +24,17 @@ const version = z
   .int()
   .min(1)
   .describe('That you have read. If the draft has changed since, nothing is done: read it again.');
-const addresses = z.string().max(MAX_RECIPIENTS_CHARS);
+const addresses = z.string().max(MAX_WRITTEN_RECIPIENTS_CHARS);
 const fields = {
   to: addresses
     .optional()
     .describe('Addresses, separated by commas. Of an answer, those in place of its own.'),
   cc: addresses.optional(),
   bcc: addresses.optional(),
-  subject: z.string().max(MAX_SUBJECT_CHARS).optional(),
+  subject: z.string().max(MAX_WRITTEN_SUBJECT_CHARS).optional(),
   text_body: z
     .string()
-    .max(MAX_BODY_CHARS)
+    .max(MAX_WRITTEN_BODY_CHARS)
     .optional()
     .describe('Plain text. An answer quotes the email below it.'),
 };

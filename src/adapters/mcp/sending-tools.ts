@@ -3,9 +3,9 @@ import { z } from 'zod';
 import { path } from './api-call.ts';
 import { bodyOf, defineTool, type Tool } from './define-tool.ts';
 import {
-  MAX_BODY_CHARS,
-  MAX_RECIPIENTS_CHARS,
-  MAX_SUBJECT_CHARS,
+  MAX_WRITTEN_BODY_CHARS,
+  MAX_WRITTEN_RECIPIENTS_CHARS,
+  MAX_WRITTEN_SUBJECT_CHARS,
   toOutcome,
   type SendAnswer,
 } from './sending.ts';
@@ -13,9 +13,9 @@ import {
 const id = z.uuid();
 const addresses = z
   .string()
-  .max(MAX_RECIPIENTS_CHARS)
+  .max(MAX_WRITTEN_RECIPIENTS_CHARS)
   .describe('Addresses, separated by commas, such as: Ann <ann@example.com>, bob@example.com');
-const text = z.string().min(1).max(MAX_BODY_CHARS).describe('Plain text.');
+const text = z.string().min(1).max(MAX_WRITTEN_BODY_CHARS).describe('Plain text.');
 const idempotencyKey = z
   .string()
   .regex(/^[!-~]{1,256}$/)
@@ -32,7 +32,7 @@ const sendEmail = defineTool({
   input: {
     to: addresses,
     cc: addresses.optional(),
-    subject: z.string().min(1).max(MAX_SUBJECT_CHARS),
+    subject: z.string().min(1).max(MAX_WRITTEN_SUBJECT_CHARS),
     text_body: text,
     customer_id: id.optional(),
     account_id: z.string().min(1).max(63).optional().describe('The account that sends.'),

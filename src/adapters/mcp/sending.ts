@@ -1,9 +1,9 @@
 /** What tools that write and send mail have in common. */
 
-/** Of one email that a model writes. */
-export const MAX_BODY_CHARS = 100_000;
-export const MAX_RECIPIENTS_CHARS = 2000;
-export const MAX_SUBJECT_CHARS = 500;
+/** Of one email that a model writes: less than the API takes of other callers. */
+export const MAX_WRITTEN_BODY_CHARS = 100_000;
+export const MAX_WRITTEN_RECIPIENTS_CHARS = 2000;
+export const MAX_WRITTEN_SUBJECT_CHARS = 500;
 
 export interface SendAnswer {
   readonly status: string;

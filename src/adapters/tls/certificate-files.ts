@@ -6,11 +6,11 @@
 import { readFile } from 'node:fs/promises';
 import type { Clock, Logger } from '../../app/base/basics.ts';
 import type { CertificateSource, Pem } from '../../app/base/tls.ts';
+import { DAY_MS } from '../../core/durations.ts';
 import { CertificateFault, checkCertificate, type Certificate } from './certificate.ts';
 
 /** How often they are read, in ms. Both are a few kilobytes. */
 const LOOK_MS = 5000;
-const DAY_MS = 86_400_000;
 /** Renewal is due, and still to be had, in ms before the end. */
 const WARN_MS = 14 * DAY_MS;
 /** Of a short-lived certificate, the last part of its life. */

@@ -6,6 +6,7 @@ import type { FileReferences } from '../files/clean-files.ts';
 import type { BlobStore } from '../files/file-ports.ts';
 import type { BackupSource } from './backup-ports.ts';
 import { readRecords, spoolRecords, type SpoolRecordsPorts } from './spool-records.ts';
+import { FILES_AT_ONCE } from './vault.ts';
 
 export interface CheckFilesPorts extends SpoolRecordsPorts {
   readonly source: Pick<BackupSource, 'withSnapshot'>;
@@ -17,8 +18,6 @@ export interface CheckFilesOptions {
   readonly signal: AbortSignal;
   readonly onFault: (path: string, fault: string) => void;
 }
-
-const FILES_AT_ONCE = 4;
 
 /** Returns how many files there are, and how many of them are at fault. */
 export async function checkFiles(

@@ -10,7 +10,7 @@ import {
 } from '../../core/backup/file-entry.ts';
 import type { BlobStore } from '../files/file-ports.ts';
 import type { FileReferences } from '../files/clean-files.ts';
-import { cutPieces, PIECE_BYTES, type Vault } from './vault.ts';
+import { cutPieces, FILES_AT_ONCE, PIECE_BYTES, type Vault } from './vault.ts';
 
 export interface CopyFilesPorts {
   readonly blobs: Pick<BlobStore, 'get'>;
@@ -28,9 +28,6 @@ export interface CopyCounts {
   deleted: number;
   missing: number;
 }
-
-/** Files under way at the same moment: latency is what takes the time. */
-const FILES_AT_ONCE = 4;
 
 /**
  * Gives the lines of the list of files, in its order.

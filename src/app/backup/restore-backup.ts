@@ -9,7 +9,7 @@ import { eachAtOnce } from '../base/each-at-once.ts';
 import type { BlobStore, Content, Spool } from '../files/file-ports.ts';
 import type { LoadResult, RestoreTarget, WaitingSendsPolicy } from './backup-ports.ts';
 import { readFileLines } from './file-list.ts';
-import { PIECE_BYTES, type Vault } from './vault.ts';
+import { FILES_AT_ONCE, PIECE_BYTES, type Vault } from './vault.ts';
 
 export interface RestorePorts {
   readonly vault: Vault;
@@ -34,8 +34,6 @@ export interface RestoreResult extends LoadResult {
   /** Files that were there already are not among them. */
   readonly storedFiles: number;
 }
-
-const FILES_AT_ONCE = 4;
 
 /** Throws BackupError, before anything was changed when the backup or the database are not such that it can be done. */
 export async function restoreBackup(ports: RestorePorts, options: RestoreOptions): Promise<RestoreResult> {

@@ -38,6 +38,8 @@ export interface VaultStores {
 
 /** Bytes that are in memory at once, and so what bounds an object; a few times as much is needed while it is made. */
 export const PIECE_BYTES = 8 * 1024 * 1024;
+/** Files under way at the same moment: latency is what takes the time. */
+export const FILES_AT_ONCE = 4;
 /** What compressing and encrypting may add to it; a manifest with a part for each day of years is below it as well. */
 const MAX_OBJECT_BYTES = PIECE_BYTES + 1024 * 1024;
 const ID = /^\d{4}-\d\d-\d\dT\d\d-\d\d-\d\d-\d{3}Z$/;

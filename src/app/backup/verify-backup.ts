@@ -3,7 +3,7 @@ import { isAbsent, type FileEntry } from '../../core/backup/file-entry.ts';
 import { BackupError, type Manifest } from '../../core/backup/manifest.ts';
 import { eachAtOnce } from '../base/each-at-once.ts';
 import { readFileLines } from './file-list.ts';
-import type { Vault } from './vault.ts';
+import { FILES_AT_ONCE, type Vault } from './vault.ts';
 
 export interface VerifyOptions {
   readonly signal: AbortSignal;
@@ -18,7 +18,6 @@ export interface VerifyResult {
   readonly faults: number;
 }
 
-const FILES_AT_ONCE = 4;
 const LINE_FEED = 0x0a;
 
 /** Throws BackupError when the manifest can't be read. */

@@ -9,6 +9,9 @@ export const RAW_INLINE_MAX_BYTES = 64 * 1024;
 /** Characters of a subject: far beyond any real one, and far below the header sizes that mail servers cut (Postfix: 100 kB). */
 export const MAX_SENT_SUBJECT_CHARS = 2000;
 
+/** Characters that are kept of why a mail server did not do something, mostly in its words: one line as a rule. */
+export const MAX_KEPT_REASON_CHARS = 1000;
+
 /** Characters of the display name in From: what mail programs show of it is far shorter. */
 export const MAX_FROM_NAME_CHARS = 200;
 

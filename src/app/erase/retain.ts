@@ -3,6 +3,7 @@
  * it goes on, and never by half.
  */
 import { setTimeout as wait } from 'node:timers/promises';
+import { DAY_MS } from '../../core/durations.ts';
 import type { Clock, Logger } from '../base/basics.ts';
 import { AT_ONCE, type DeleteEmailsPorts } from './delete-emails.ts';
 import type { DeletionStore } from './delete-ports.ts';
@@ -23,7 +24,6 @@ export interface RetentionPorts extends DeleteEmailsPorts {
 const FOUND_AT_ONCE = 500;
 /** After each thread the database is left to others, in ms: so a backlog of years takes days, without a load that is felt. */
 const PAUSE_MS = 50;
-const DAY_MS = 86_400_000;
 
 /** Before this moment the last email of a thread is old. */
 export const quietSince = ({ days }: RetentionRule, clock: Clock): Date =>

@@ -3,6 +3,7 @@
  * messages for a short while, the newest first. It is called until nothing is left and checks the mailbox each time, so
  * that mail that arrives during a long first reading comes before the rest of it.
  */
+import { DAY_MS } from '../../core/durations.ts';
 import { compareUids, planSync, sinceOf, type MailboxProgress } from '../../core/mailbox/sync-plan.ts';
 import { NO_UIDS, piecesOf, toUidSet } from '../../core/mailbox/uid-set.ts';
 import { FIRST_SYNC_DAYS, MailboxError, type MailboxSession, type OpenedMailbox } from './mailbox-ports.ts';
@@ -46,7 +47,6 @@ const TAKE_MS = 2000;
 const MIN_RETRY_MS = 250;
 /** UIDs recorded in one statement: some tenths of a second. */
 const PIECE_UIDS = 20_000;
-const DAY_MS = 86_400_000;
 
 /** Returns whether there is more to take now. Throws what the session and the database throw, and a signal's reason. */
 export function syncMailbox(

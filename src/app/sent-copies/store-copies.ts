@@ -7,6 +7,7 @@
  * comes only after a delay, or when the lease has run out: by then the server has carried it out or dropped it.
  */
 import type { IdSource, Logger } from '../base/basics.ts';
+import { RENEWALS_PER_LEASE } from '../base/leases.ts';
 import type { Limit } from '../base/limit.ts';
 import type { BlobStore } from '../files/file-ports.ts';
 import { MailboxError } from '../mailboxes/mailbox-ports.ts';
@@ -37,8 +38,6 @@ export interface StoreCopiesOptions {
 
 /** Claimed together: what a process that dies leaves behind. */
 const BATCH = 16;
-/** The lease is renewed so often while one copy is stored, which may be large. */
-const RENEWALS_PER_LEASE = 3;
 
 /** The account can't be worked on now, such as when its server is away; its copies wait. */
 export class AccountFailed extends Error {
@@ -178,6 +177,7 @@ async function whileLeased<T>(
     // The append under way tells that the line is cut.
     mailbox.close().catch(() => undefined);
   };
+  // One copy may be large and take longer than the lease.
   const timer = setInterval(() => {
     if (now() >= leasedUntil) cut();
     if (!isDue) return;

@@ -1,10 +1,10 @@
 /** How long a certificate is still good for. */
+import { DAY_MS } from '../../core/durations.ts';
 import { formatSeconds } from '../api/format.ts';
 import { ok, problem, warning, type Finding } from './finding.ts';
 
 /** Renewal is due, in days before the end. */
 const WARNING_DAYS = 14;
-const DAY_MS = 86_400_000;
 
 /** @param whose such as `the certificate of mail.example.com` @param advice what to do when it ends */
 export function judgeEnd(whose: string, end: Date, advice: string, now = new Date()): Finding {

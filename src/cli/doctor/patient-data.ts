@@ -5,12 +5,14 @@
 import { readFile, stat } from 'node:fs/promises';
 import path from 'node:path';
 import { DataDirError, waitForDataDir, type DataDirLock } from '../../adapters/data-dir/data-dir-lock.ts';
+import { reachDatabase } from '../../adapters/postgres/db/check-database.ts';
 import { createPool, type PoolOptions } from '../../adapters/postgres/db/pool.ts';
 import { findEmbeddedPostgres } from '../../adapters/postgres/embedded/find-server.ts';
 import { findLocation } from '../../adapters/postgres/embedded/location.ts';
 import { startEmbeddedPostgres } from '../../adapters/postgres/embedded/server.ts';
 import type { Logger } from '../../app/base/basics.ts';
 import type { Config } from '../../config/config.ts';
+import { ServiceError } from '../../core/errors.ts';
 import { formatError } from '../command-logger.ts';
 
 /** How long a connection and a statement may take, in ms. */
@@ -114,10 +116,11 @@ async function openDatabase(
   });
   teardown.push(() => pool.end());
   try {
-    await pool.query('select 1');
+    await reachDatabase(pool);
     return { kind: 'open', pool };
   } catch (error) {
-    return { kind: 'away', reason: formatError(error) };
+    // What the server or the system said, without our code for it.
+    return { kind: 'away', reason: formatError(error instanceof ServiceError ? error.cause : error) };
   }
 }
 

@@ -5,6 +5,9 @@ import { severityOf, type BounceSeverity } from './failure-severity.ts';
 export const BOUNCE_ACTIONS = ['failed', 'delayed', 'delivered', 'relayed', 'expanded'] as const;
 export type BounceAction = (typeof BOUNCE_ACTIONS)[number];
 
+/** Recipients of one report; what is beyond is left out. */
+export const MAX_BOUNCE_RECIPIENTS = 1000;
+
 export interface BounceRecipient {
   /** `local@domain`, as we wrote it if the report says so (Original-Recipient), else as the last server saw it. */
   readonly address: string;

@@ -15,7 +15,7 @@ import { answerKindOf } from './answer-subject.ts';
 import { classifyAutomatic } from './automatic.ts';
 import type { AutomaticContext } from './automatic.ts';
 import { isFreeFormNotice } from './bounce-notice.ts';
-import type { BounceRecipient } from './bounce-recipient.ts';
+import { MAX_BOUNCE_RECIPIENTS, type BounceRecipient } from './bounce-recipient.ts';
 import { isBounceSubject } from './bounce-subject.ts';
 import { readDeliveryStatus, readReportFields, reportedAddress } from './delivery-status.ts';
 import { readFreeFormBounce, reasonsByRecipient, withReasons } from './free-form-bounce.ts';
@@ -48,9 +48,6 @@ const MAX_MESSAGE_IDS = 50;
 /** Returned messages of which the Message-ID is read. */
 const MAX_RETURNED = 10;
 
-/** Recipients of one report; what is beyond is left out. */
-const MAX_RECIPIENTS = 1000;
-
 /** null for any other message, also for a receipt (RFC 8098) of a message that was read. */
 export function readBounce(message: ParsedMessage, context: AutomaticContext = {}): Bounce | null {
   const amazon = readAmazonNotice(message);
@@ -61,7 +58,9 @@ export function readBounce(message: ParsedMessage, context: AutomaticContext = {
   const feedback = message.reports.find(({ contentType }) => contentType === FEEDBACK_TYPE);
   if (feedback !== undefined) return readComplaint(message, readReportFields(feedback.bytes));
   const statuses = message.reports.filter(({ contentType }) => STATUS_TYPES.has(contentType));
-  const recipients = statuses.flatMap(({ bytes }) => readDeliveryStatus(bytes)).slice(0, MAX_RECIPIENTS);
+  const recipients = statuses
+    .flatMap(({ bytes }) => readDeliveryStatus(bytes))
+    .slice(0, MAX_BOUNCE_RECIPIENTS);
   if (recipients.length > 0) {
     return {
       kind: 'report',
@@ -86,7 +85,7 @@ export function readBounce(message: ParsedMessage, context: AutomaticContext = {
   return {
     kind: 'report',
     format: 'free_form',
-    recipients: free.recipients.slice(0, MAX_RECIPIENTS),
+    recipients: free.recipients.slice(0, MAX_BOUNCE_RECIPIENTS),
     originalMessageIds: [...new Set(ids)],
   };
 }
@@ -107,7 +106,7 @@ function readAmazon(
   return {
     kind,
     format: 'amazon_ses',
-    recipients: recipients.slice(0, MAX_RECIPIENTS),
+    recipients: recipients.slice(0, MAX_BOUNCE_RECIPIENTS),
     originalMessageIds: [...new Set([...messageIds, ...originalIds(message)])],
   };
 }
@@ -136,21 +135,23 @@ function readComplaint(message: ParsedMessage, fields: readonly HeaderField[]): 
   const addresses = named.flatMap((value) => reportedAddress(value) ?? []);
   // RFC 5965 §3.2 lets the recipient be left out; then the returned message may still name it.
   const fallback = returned.flatMap((header) => {
-    const { addresses: to } = parseLenientAddressList(fieldValue(header, 'to') ?? '', MAX_RECIPIENTS);
+    const { addresses: to } = parseLenientAddressList(fieldValue(header, 'to') ?? '', MAX_BOUNCE_RECIPIENTS);
     return to.filter(({ domain }) => domain !== '').map(addrSpec);
   });
   const found = addresses.length > 0 ? addresses : fallback;
   return {
     kind: 'complaint',
     format: 'rfc5965',
-    recipients: (found.length > 0 ? [...new Set(found)] : ['']).slice(0, MAX_RECIPIENTS).map((address) => ({
-      address,
-      finalAddress: null,
-      action: 'delivered',
-      severity: null,
-      status: null,
-      diagnostic: cleanReplyText(type),
-    })),
+    recipients: (found.length > 0 ? [...new Set(found)] : [''])
+      .slice(0, MAX_BOUNCE_RECIPIENTS)
+      .map((address) => ({
+        address,
+        finalAddress: null,
+        action: 'delivered',
+        severity: null,
+        status: null,
+        diagnostic: cleanReplyText(type),
+      })),
     originalMessageIds: originalIds(message),
   };
 }

@@ -11,7 +11,7 @@ import { parseMessageIdList } from '../message/references.ts';
 import { fieldValue } from '../mime/parse/header-fields.ts';
 import { trimEnd } from '../trim-ends.ts';
 import type { ParsedMessage } from '../mime/parse/parsed-message.ts';
-import { classifyFailure, findStatus } from './bounce-recipient.ts';
+import { classifyFailure, findStatus, MAX_BOUNCE_RECIPIENTS } from './bounce-recipient.ts';
 import type { BounceRecipient } from './bounce-recipient.ts';
 import { readDeliveryStatus, tellingStatus } from './delivery-status.ts';
 import { cleanReplyText } from './reply.ts';
@@ -63,8 +63,6 @@ const NAMED_IN_LINE = new RegExp(
   'i',
 );
 
-/** What is beyond is left out. */
-const MAX_RECIPIENTS = 1000;
 /** Lines are read this far. */
 const MAX_LINE_CHARS = 1000;
 /** How far below the address its reason is looked for. */
@@ -117,7 +115,7 @@ function reportedInText(
   // Other fields may stand before it.
   while (start > 0 && /^[a-z-]{1,60}[ \t]*:/i.test(lines[start - 1] ?? '')) start -= 1;
   const recipients = readDeliveryStatus(Buffer.from(lines.slice(start).join('\n')));
-  return withReasons(recipients.slice(0, MAX_RECIPIENTS), reasonsIn(lines.slice(0, start), message));
+  return withReasons(recipients.slice(0, MAX_BOUNCE_RECIPIENTS), reasonsIn(lines.slice(0, start), message));
 }
 
 /**
@@ -160,7 +158,7 @@ function reasonsIn(
   };
   const reasons = new Map<string, string>();
   for (const [at, line] of lines.entries()) {
-    if (reasons.size >= MAX_RECIPIENTS) break;
+    if (reasons.size >= MAX_BOUNCE_RECIPIENTS) break;
     const address = find(line);
     if (address !== null && !reasons.has(address))
       reasons.set(address, reasonBelow(lines, at, address, find));

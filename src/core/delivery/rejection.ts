@@ -29,7 +29,7 @@ export function readRejection(message: ParsedMessage): BounceRecipient | null {
     return null;
   const final = reportedAddress(fieldValue(fields, 'final-recipient'));
   const address = reportedAddress(fieldValue(fields, 'original-recipient')) ?? final;
-  const diagnostic = cleanReplyText(message.text.slice(0, MAX_REASON_CHARS).replace(/\s+/g, ' '));
+  const diagnostic = cleanReplyText(message.text.slice(0, REASON_WITHIN_CHARS).replace(/\s+/g, ' '));
   const status = findStatus(diagnostic, 'failed');
   return {
     // Seen in practice: Dovecot writes a user without a domain there.
@@ -46,10 +46,10 @@ const REJECTED_SUBJECT = /^(?:automatically rejected mail|rejected:)/i;
 const REJECTED = /\b(?:was|has been) (?:automatically )?(?:rejected|refused)\b/i;
 
 /** The reason stands in the first lines; what follows may be the returned message. */
-const MAX_REASON_CHARS = 1000;
+const REASON_WITHIN_CHARS = 1000;
 
 function rejectedAddress(text: string): string | null {
-  const found = /\bmessage to <([^<>\s]{1,320})>/i.exec(text.slice(0, MAX_REASON_CHARS))?.[1];
+  const found = /\bmessage to <([^<>\s]{1,320})>/i.exec(text.slice(0, REASON_WITHIN_CHARS))?.[1];
   return reportedAddress(found ?? null);
 }
 

@@ -2,9 +2,9 @@
  * The id of an event: its position in the feed as 16 hexadecimal digits, so that ids sort as text in the order of the feed. Opaque to
  * callers. A position is the day's number since 1970 times 2^36, plus a number within the day; it is exact as a number until 2328.
  */
+import { DAY_MS } from '../durations.ts';
 import { invalidRequest, ServiceError } from '../errors.ts';
 
-const DAY_MS = 86_400_000;
 const DIGITS = 16;
 
 /** Before the first event. */

@@ -1,9 +1,9 @@
 /** When reading a mailbox is tried again: the account after a failure, and a message that could not be taken. */
+import { DAY_MS } from '../durations.ts';
 
 const SECOND_MS = 1000;
 const MINUTE_MS = 60 * SECOND_MS;
 const HOUR_MS = 60 * MINUTE_MS;
-const DAY_MS = 24 * HOUR_MS;
 
 /**
  * What stands in the way of an account. `credentials`: the server refused them; `connection`: it can't be reached;

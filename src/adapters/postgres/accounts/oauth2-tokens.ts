@@ -1,6 +1,7 @@
 /** `TokenStore` on PostgreSQL; each call is one statement. Only sealed bytes come here. */
 import type { Pool } from 'pg';
 import type { KeptTokens, TokenStore } from '../../../app/accounts/token-ports.ts';
+import { fromNow } from '../db/from-now.ts';
 import { run, statement, type RowOf } from '../db/statement.ts';
 
 export function createTokenStore(pool: Pool): TokenStore {
@@ -31,7 +32,7 @@ const LOAD = statement(
 const LEASE = statement(
   'oauth2-lease',
   `insert into oauth2_tokens as t (account_id, key_id, sealed, owner, lease_until)
-  values ($accountId, $keyId, ''::bytea, $owner, now() + $leaseMs::int * interval '1 ms')
+  values ($accountId, $keyId, ''::bytea, $owner, ${fromNow('$leaseMs')})
   on conflict (account_id, key_id) do update set owner = $owner, lease_until = excluded.lease_until
   where t.lease_until is null or t.lease_until < now() or t.owner = $owner
   returning sealed, revision`,

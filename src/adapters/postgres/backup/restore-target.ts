@@ -5,6 +5,7 @@ import type { RestoreTarget, TargetState } from '../../../app/backup/backup-port
 import { sharedSettings } from '../db/connection.ts';
 import { readMark, requireServer } from '../db/migrate.ts';
 import { run, statement } from '../db/statement.ts';
+import { inOwnTransaction } from '../db/transaction.ts';
 import { readDatabaseId } from './catalog.ts';
 import { onOwnConnection, type OpenPatientPool } from './exclusive-connection.ts';
 import { loadDatabase } from './load.ts';
@@ -33,13 +34,12 @@ export function createRestoreTarget(openPool: OpenPatientPool): RestoreTarget {
     markUnfinished: () => setMark(openPool, 'unfinished_restore'),
 
     load: (database, policy) =>
-      onOwnConnection(openPool, async (client) => {
-        await client.query('begin');
-        await client.query(NOTICE_THE_END);
-        const result = await loadDatabase(client, database, policy);
-        await client.query('commit');
-        return result;
-      }),
+      onOwnConnection(openPool, (client) =>
+        inOwnTransaction(client, async () => {
+          await client.query(NOTICE_THE_END);
+          return loadDatabase(client, database, policy);
+        }),
+      ),
   };
 }
 

@@ -12,6 +12,7 @@ import { BackupError } from '../../../core/backup/manifest.ts';
 import { isMark, readMark } from '../db/migrate.ts';
 import { sqlState } from '../db/pool.ts';
 import { run, statement } from '../db/statement.ts';
+import { BeginAgain, inOwnTransaction } from '../db/transaction.ts';
 import type { MovedDatabase } from '../../../app/backup/move-database.ts';
 import {
   PLAIN_VALUES,
@@ -34,30 +35,30 @@ const MAX_TRIES = 5;
 export function createBackupSource(openPool: OpenPatientPool): BackupSource {
   return {
     exclusively: (work) =>
-      onOwnConnection(openPool, async (client) => {
+      onOwnConnection(openPool, (client) =>
         // Without a statement under way it holds a lock and no snapshot: nothing is kept from being vacuumed.
-        await client.query('begin');
-        const [row] = await run(client, TRY_LOCK);
-        if (row?.is_locked !== true) throw new BackupError('another backup of the database is under way');
-        const result = await work({
-          isHeld: () =>
-            client.query('select').then(
-              () => true,
-              () => false,
-            ),
-        });
-        // The lock is gone when the connection is; the backup is whole all the same.
-        await client.query('commit').catch(() => undefined);
-        return result;
-      }),
+        inOwnTransaction(
+          client,
+          async () => {
+            const [row] = await run(client, TRY_LOCK);
+            if (row?.is_locked !== true) throw new BackupError('another backup of the database is under way');
+            return work({
+              isHeld: () =>
+                client.query('select').then(
+                  () => true,
+                  () => false,
+                ),
+            });
+          },
+          // The lock is gone when the connection is; the backup is whole all the same.
+          { mayLoseEnd: true },
+        ),
+      ),
 
     withSnapshot: (work) =>
-      onOwnConnection(openPool, async (client) => {
-        const tables = await beginSnapshot(client);
-        const result = await work(await toSnapshot(client, tables));
-        await client.query('commit');
-        return result;
-      }),
+      onOwnConnection(openPool, (client) =>
+        inSnapshot(client, async (tables) => work(await toSnapshot(client, tables))),
+      ),
   };
 }
 
@@ -75,24 +76,42 @@ const TRY_LOCK = statement(
 );
 
 /** Locks all tables against being changed or dropped, before the snapshot is taken, so that both are of one moment. */
-async function beginSnapshot(client: PoolClient): Promise<readonly SnapshotTable[]> {
+async function inSnapshot<T>(
+  client: PoolClient,
+  work: (tables: readonly SnapshotTable[]) => Promise<T>,
+): Promise<T> {
   for (let attempt = 1; ; attempt += 1) {
     const before = await readTables(client);
-    await client.query('begin isolation level repeatable read read only');
     try {
-      // The first statement that needs a snapshot is the one after it.
-      await client.query(
-        `lock table ${before.map(({ name }) => quoted(name)).join(', ')} in access share mode`,
-      );
-      await client.query(PLAIN_VALUES);
-      const tables = await readTables(client);
-      if (JSON.stringify(tables) === JSON.stringify(before)) return tables;
+      return await inOwnTransaction(client, async () => work(await lockTables(client, before)), {
+        kind: 'snapshot',
+      });
     } catch (error) {
-      if (attempt >= MAX_TRIES || sqlState(error) !== UNDEFINED_TABLE) throw error;
+      if (!(error instanceof BeginAgain)) throw error;
+      if (attempt >= MAX_TRIES)
+        throw error.cause ?? new BackupError('the tables of the database change all the time');
     }
-    await client.query('rollback');
-    if (attempt >= MAX_TRIES) throw new BackupError('the tables of the database change all the time');
   }
+}
+
+/** Throws BeginAgain when these are not the tables any more; its cause is what the server says of one that is gone. */
+async function lockTables(
+  client: PoolClient,
+  before: readonly SnapshotTable[],
+): Promise<readonly SnapshotTable[]> {
+  try {
+    // The first statement that needs a snapshot is the one after it.
+    await client.query(
+      `lock table ${before.map(({ name }) => quoted(name)).join(', ')} in access share mode`,
+    );
+    await client.query(PLAIN_VALUES);
+    const tables = await readTables(client);
+    if (JSON.stringify(tables) === JSON.stringify(before)) return tables;
+  } catch (cause) {
+    if (sqlState(cause) !== UNDEFINED_TABLE) throw cause;
+    throw new BeginAgain('a table is gone', { cause });
+  }
+  throw new BeginAgain('the tables are others');
 }
 
 async function toSnapshot(client: PoolClient, tables: readonly SnapshotTable[]): Promise<DatabaseSnapshot> {

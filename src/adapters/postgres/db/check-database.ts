@@ -15,6 +15,15 @@ export class LostSessionError extends Error {
   }
 }
 
+/** Throws `database_unavailable` when the database can't be reached; what is in it does not matter. */
+export async function reachDatabase(pool: Pool): Promise<void> {
+  await run(pool, REACH);
+}
+
+const REACH = statement('reach-database', 'select', {
+  plannedEachTime: 'it is to be carried out in a session that does not know it',
+});
+
 /** The returned function throws when the database can't be reached, or would not work. */
 export function createDatabaseCheck(pool: Pool): () => Promise<void> {
   return async () => {

@@ -52,6 +52,10 @@ declare module './statement.ts' {
       };
       row: object;
     };
+    'reach-database': {
+      values: object;
+      row: object;
+    };
     'read-migrations': {
       values: object;
       row: {

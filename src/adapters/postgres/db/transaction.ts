@@ -1,4 +1,4 @@
-/** Transactions on one connection of the pool, begun again while others get in their way. */
+/** Transactions on one connection of the pool, begun again while others get in their way; and on a connection of the caller's own. */
 import type { Pool, PoolClient, QueryResult, Submittable } from 'pg';
 import { addNotice, cutAfterTimeout, EVENTS_NOTICE, sharedSettings } from './connection.ts';
 import { guard, isRetryable } from './pool.ts';
@@ -53,6 +53,36 @@ export function inPlannedTransaction<T>(
       return result;
     }),
   );
+}
+
+export interface OwnTransactionOptions {
+  /** Default: `read committed`. */
+  readonly kind?: keyof typeof BEGIN;
+  /** It has nothing to commit: when the connection is gone at the end of it, that is no failure. Default: false. */
+  readonly mayLoseEnd?: boolean;
+}
+
+/**
+ * Runs `work` as one transaction on a connection that is the caller's own, for as long as it takes, and once. What `work` throws is thrown
+ * as it is, and the transaction left open, as it may be in the middle of a stream: the caller cuts the connection. Only for
+ * BeginAgain it is rolled back first, and another one may follow.
+ */
+export async function inOwnTransaction<T>(
+  client: PoolClient,
+  work: () => Promise<T>,
+  { kind = 'read committed', mayLoseEnd = false }: OwnTransactionOptions = {},
+): Promise<T> {
+  await client.query(BEGIN[kind]);
+  let result: T;
+  try {
+    result = await work();
+  } catch (error) {
+    if (error instanceof BeginAgain) await client.query('rollback');
+    throw error;
+  }
+  const end = client.query('commit');
+  await (mayLoseEnd ? end.catch(() => undefined) : end);
+  return result;
 }
 
 async function untilDone<T>(runOnce: () => Promise<T>): Promise<T> {

@@ -83,7 +83,17 @@ export interface NewEmail extends EmailContent, RecordedRaw {
   };
 }
 
-type Row = Readonly<Record<string, unknown>>;
+/** What the columns are read from: a key that is missing, or that no column has, does not compile. */
+type Row = Readonly<
+  Record<KeysOf<EmailColumn['given'] | typeof GIVEN_ATTACHMENTS | typeof LONG_TEXTS>, unknown>
+>;
+
+/** Of columns as SQL, their names. */
+type KeysOf<Given extends string> = Given extends `${infer First}, ${infer Rest}`
+  ? KeysOf<First> | KeysOf<Rest>
+  : Given extends `${infer Key} ${string}`
+    ? Key
+    : never;
 
 /**
  * The messages of the emails of a statement, one behind the other, for its parameter `$raws`. As Base64 in the JSON a message of 6 kB
@@ -127,7 +137,7 @@ function toRow(
 ): Row {
   const { read } = content;
   const { arrival, choice, placement, raw = null } = email;
-  const short = (column: string, text: string | null | undefined) =>
+  const short = (column: EmailColumn['name'], text: string | null | undefined) =>
     column in long || typeof text !== 'string' ? null : toStorable(text);
   return {
     message_id: content.messageId,
@@ -210,26 +220,30 @@ export const textsOf = ({ textBody, htmlBody, read }: EmailContent) => ({
   reply_text: read?.replyText ?? null,
 });
 
-export interface Column {
-  readonly name: string;
+export interface Column<Name extends string = string, Given extends string = string> {
+  readonly name: Name;
   /** Its columns in the JSON, as SQL. */
-  readonly given: string;
+  readonly given: Given;
   /** Its value of a row `r` of the JSON. */
   readonly value: string;
   /** The same where no text of the row was sent ahead. Default: `value`. */
   readonly shortValue?: string;
 }
 
-const column = (name: string, type: string, value = `r.${name}`): Column => ({
+const column = <Name extends string, Type extends string>(
+  name: Name,
+  type: Type,
+  value = `r.${name}`,
+): Column<Name, `${Name} ${Type}`> => ({
   name,
   given: `${name} ${type}`,
   value,
 });
-const filled = (name: string, type: string, empty: string) =>
+const filled = <Name extends string, Type extends string>(name: Name, type: Type, empty: string) =>
   column(name, type, `coalesce(r.${name}, '${empty}')`);
-const bytes = (name: string, format: 'hex' | 'base64') =>
+const bytes = <Name extends string>(name: Name, format: 'hex' | 'base64') =>
   column(name, 'text', `decode(r.${name}, '${format}')`);
-const text = (name: string): Column => ({
+const text = <Name extends string>(name: Name): Column<Name, `${Name} text`> => ({
   ...column(
     name,
     'text',
@@ -239,7 +253,7 @@ const text = (name: string): Column => ({
 });
 
 /** What reading a message again may change. */
-export const READ_COLUMNS: readonly Column[] = [
+export const READ_COLUMNS = [
   column('message_id', 'text'),
   bytes('thread_index', 'base64'),
   column('written_message_id', 'text'),
@@ -271,7 +285,7 @@ export const RAW_COLUMNS = [
     name: 'raw',
     given: 'raw_at int, raw_length int',
     value: 'substring($raws::bytea from r.raw_at for r.raw_length)',
-  },
+  } as const,
   column('raw_path', 'text'),
   column('received_by', 'jsonb'),
 ];
@@ -292,7 +306,7 @@ const CHOICE_COLUMNS = [
 ];
 
 /** All but the customer's link, which a statement may find itself. */
-const EMAIL_COLUMNS: readonly Column[] = [
+const EMAIL_COLUMNS = [
   ...READ_COLUMNS,
   ...DIGEST_COLUMNS,
   ...RAW_COLUMNS,
@@ -313,8 +327,10 @@ const EMAIL_COLUMNS: readonly Column[] = [
   ...CHOICE_COLUMNS,
 ];
 
+type EmailColumn = (typeof EMAIL_COLUMNS)[number];
+
 /** What only reading a message tells, and how it came. */
-const ARRIVAL: ReadonlySet<string> = new Set([
+const ARRIVAL: ReadonlySet<EmailColumn['name']> = new Set([
   'written_message_id',
   'list_id',
   'bounced_message_id',
@@ -329,17 +345,19 @@ const ARRIVAL: ReadonlySet<string> = new Set([
   'authentication',
 ]);
 
+const CHOICE: ReadonlySet<EmailColumn['name']> = new Set(CHOICE_COLUMNS.map(({ name }) => name));
+
 /**
  * The columns that a new email of a kind may have; the others keep their defaults. Each column costs a statement some microseconds, for
  * one email as for many.
  */
-export const NEW_COLUMNS = {
+export const NEW_COLUMNS: Readonly<Record<EmailKind, readonly Column[]>> = {
   send: EMAIL_COLUMNS.filter(({ name }) => !ARRIVAL.has(name)),
-  reading: EMAIL_COLUMNS.filter((column) => !CHOICE_COLUMNS.includes(column)),
-} as const;
-export type EmailKind = keyof typeof NEW_COLUMNS;
+  reading: EMAIL_COLUMNS.filter(({ name }) => !CHOICE.has(name)),
+};
+export type EmailKind = 'send' | 'reading';
 
-const COMPOSED: ReadonlySet<string> = new Set([
+const COMPOSED: ReadonlySet<EmailColumn['name']> = new Set([
   'to_addresses',
   'cc_addresses',
   'bcc_addresses',
@@ -356,6 +374,9 @@ const COMPOSED: ReadonlySet<string> = new Set([
 
 /** What a change of a send that waits may change. */
 export const COMPOSED_COLUMNS = EMAIL_COLUMNS.filter(({ name }) => COMPOSED.has(name));
+
+/** The attachments, which have a table of their own. */
+export const GIVEN_ATTACHMENTS = 'attachments jsonb';
 
 /** Which texts were sent ahead. */
 export const LONG_TEXTS = ', long_texts jsonb';

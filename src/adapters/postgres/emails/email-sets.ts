@@ -4,6 +4,7 @@
  * together, by their indexes alone.
  */
 import { BOUNCE_OUTCOMES } from '../../../core/delivery/delivery-report.ts';
+import { threadIdOf } from './thread-rows.ts';
 
 /** In the order of the list: by pieces of an index that are in this order each. */
 export const ORDERED = [
@@ -24,7 +25,7 @@ export type Ordered = (typeof ORDERED)[number];
 export const UNORDERED = ['queue', 'reports', 'since'] as const;
 export type Unordered = (typeof UNORDERED)[number];
 
-const THREAD = 'coalesce((select thread_id from thread_aliases where id = $threadId::uuid), $threadId::uuid)';
+const THREAD = threadIdOf('$threadId::uuid');
 const BOUNCE = `r.outcome in (${BOUNCE_OUTCOMES.map((outcome) => `'${outcome}'`).join(', ')})`;
 const SCHEDULED = `($scheduledSince::timestamptz is null or q.due_at >= $scheduledSince)
     and ($scheduledUntil::timestamptz is null or q.due_at < $scheduledUntil)`;

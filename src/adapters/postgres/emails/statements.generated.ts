@@ -100,6 +100,7 @@ declare module '../db/statement.ts' {
       };
       row: {
         id: string;
+        storage_path: string;
       };
     };
     'delete-emails': {
@@ -706,14 +707,6 @@ declare module '../db/statement.ts' {
         ids: readonly (string | null)[] | null;
       };
       row: object;
-    };
-    'remove-files-of-email': {
-      values: {
-        id: string | null;
-      };
-      row: {
-        storage_path: string;
-      };
     };
     'replace-composed': {
       values: {

@@ -26,6 +26,10 @@ export const makeThreads = (source: string): string => `
 export const threadById = (id: string): string => `
   (select t.id, t.customer_id, t.customer_source, t.company_id, t.company_source from email_threads t where t.id = ${id} offset 0)`;
 
+/** As a part of a statement: the thread that an identifier leads to, if it is one that ended; else the identifier. @param id a uuid, as SQL */
+export const threadIdOf = (id: string): string =>
+  `coalesce((select thread_id from thread_aliases where id = ${id}), ${id})`;
+
 /** The columns that follow id and account_id in the source of makeThreads, for threads without a customer. */
 export const NO_CUSTOMER = 'null::uuid, null::text, null::uuid, null::text';
 

@@ -7,6 +7,7 @@ import {
   type VariantRecord,
   type VariantStore,
 } from '../../../app/receive/variant-ports.ts';
+import { EMAIL_ID } from './email-aliases.ts';
 import { dropLongTexts, isLong, longText, sendLongTexts } from './long-texts.ts';
 import { toStorable } from '../../../core/storable-text.ts';
 import { inTransaction } from '../db/transaction.ts';
@@ -49,9 +50,6 @@ export function createVariantStore(pool: Pool): VariantStore {
     },
   };
 }
-
-/** The record of a copy may have been merged into that of the sent email. */
-const EMAIL = `coalesce((select email_id from email_aliases where id = $id::uuid), $id::uuid)`;
 
 const toBytes = (digest: string) => Buffer.from(digest, 'hex');
 
@@ -126,7 +124,7 @@ export async function mergeVariants(
 
 const READ_RAW_LOCATION = statement(
   'read-raw-location',
-  `select raw, raw_path from emails where id = ${EMAIL}`,
+  `select raw, raw_path from emails where id = ${EMAIL_ID}`,
 );
 
 const DUE_COMPARISONS = statement(
@@ -149,9 +147,10 @@ const CONCLUDE = statement(
         select raw_path from same`,
 );
 
+/** The record of a copy may have been merged into that of the sent email. */
 const LOCK_EMAIL = statement(
   'lock-email-of-variant',
-  `select id, content_digest from emails where id = ${EMAIL} for no key update`,
+  `select id, content_digest from emails where id = ${EMAIL_ID} for no key update`,
 );
 
 const FIND_ROOM = statement(

@@ -13,6 +13,7 @@ import {
   DIGEST_COLUMNS,
   emailRecords,
   COMPOSED_COLUMNS,
+  GIVEN_ATTACHMENTS,
   NEW_COLUMNS,
   partsOfRecords,
   RawMessages,
@@ -66,7 +67,7 @@ export const insertEmailRows = (
   )${
     files
       ? `, new_attachments as (
-    ${insertAttachments(addedOf(parameter, 'attachments jsonb'))}
+    ${insertAttachments(addedOf(parameter, GIVEN_ATTACHMENTS))}
   )`
       : ''
   }`;
@@ -158,7 +159,7 @@ export async function writeReading(
   hasOtherAttachments: boolean,
 ): Promise<void> {
   await lockSummariesOf(executor, [id]);
-  await run(executor, LOCK_EMAIL, { id });
+  await lockEmailRow(executor, id);
   if (hasOtherAttachments) {
     const removed = await run(executor, DELETE_ATTACHMENTS, { id });
     const there = new Set(removed.map((attachment) => attachment.id));
@@ -171,16 +172,21 @@ export async function writeReading(
   await dropLongTexts(executor, id, long);
 }
 
+/** Until the transaction ends, no other one changes the row. */
+export async function lockEmailRow(executor: Executor, id: string): Promise<void> {
+  await run(executor, LOCK_EMAIL, { id });
+}
+
 const LOCK_EMAIL = statement('lock-email', 'select from emails where id = $id for update');
 
 const DELETE_ATTACHMENTS = statement(
   'delete-attachments',
-  'delete from email_attachments where email_id = $id returning id',
+  'delete from email_attachments where email_id = $id returning id, storage_path',
 );
 
 const ADD_ATTACHMENTS = statement(
   'add-attachments',
-  insertAttachments(partsOfRecords('$row', 'id uuid, attachments jsonb')),
+  insertAttachments(partsOfRecords('$row', `id uuid, ${GIVEN_ATTACHMENTS}`)),
 );
 
 const WRITE_READING = statement(
@@ -208,7 +214,7 @@ export async function replaceComposed(
   const before = await run(executor, RAW_PATH_OF, { id: email.id });
   const paths = before.flatMap(({ raw_path }) => raw_path ?? []);
   if (hasOtherFiles) {
-    const removed = await run(executor, REMOVE_FILES, { id: email.id });
+    const removed = await run(executor, DELETE_ATTACHMENTS, { id: email.id });
     paths.push(...removed.map(({ storage_path }) => storage_path));
     await run(executor, ADD_ATTACHMENTS, { row });
   }
@@ -218,11 +224,6 @@ export async function replaceComposed(
 }
 
 const RAW_PATH_OF = statement('raw-path-of-email', 'select raw_path from emails where id = $id');
-
-const REMOVE_FILES = statement(
-  'remove-files-of-email',
-  'delete from email_attachments where email_id = $id returning storage_path',
-);
 
 const REPLACE_COMPOSED = statement(
   'replace-composed',

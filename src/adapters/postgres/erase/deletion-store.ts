@@ -7,6 +7,7 @@ import { inLinkingTransaction } from '../db/linking-transaction.ts';
 import { run, statement } from '../db/statement.ts';
 import { filesToDelete, forgetFiles } from '../emails/deleted-emails.ts';
 import { EMAIL_ID } from '../emails/email-aliases.ts';
+import { threadIdOf } from '../emails/thread-rows.ts';
 import { deleteEmails, NotDeletable } from './delete-emails.ts';
 
 /** These are, or may be, sent yet: an operator cancels or resolves them first. */
@@ -73,7 +74,7 @@ const READ_THREAD = statement(
     array(select e.id from emails e where e.thread_id = t.id order by e.date desc, e.id desc limit $limit::int) as ids,
     exists (select from emails e where e.thread_id = t.id and e.state = any ($unfinished::text[])) as is_unfinished
   from email_threads t
-  where t.id = coalesce((select thread_id from thread_aliases where id = $id::uuid), $id::uuid)`,
+  where t.id = ${threadIdOf('$id::uuid')}`,
 ).narrow<{ ids: string[]; is_unfinished: boolean }>();
 
 /** As thread_summaries has it. */

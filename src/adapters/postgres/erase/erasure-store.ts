@@ -11,6 +11,7 @@ import {
 import { addressPattern } from '../../../core/erase/address-pattern.ts';
 import { eraseRules } from '../customers/customer-rules.ts';
 import { inLinkingTransaction } from '../db/linking-transaction.ts';
+import { fromNow } from '../db/from-now.ts';
 import { run, statement, type Executor, type RowOf } from '../db/statement.ts';
 import { inTransaction } from '../db/transaction.ts';
 import { rememberErased } from '../emails/deleted-emails.ts';
@@ -197,7 +198,7 @@ const READ = statement('read-erasure', `select ${COLUMNS} from erasures where id
 
 const CLAIM = statement(
   'claim-erasure',
-  `update erasures set owner = $owner::uuid, lease_until = now() + $leaseMs * interval '1 millisecond'
+  `update erasures set owner = $owner::uuid, lease_until = ${fromNow('$leaseMs')}
   where id = (
     select id from erasures where finished_at is null and (lease_until is null or lease_until < now())
     order by requested_at, id limit 1 for update skip locked
@@ -207,7 +208,7 @@ const CLAIM = statement(
 
 const RENEW = statement(
   'renew-erasure',
-  `update erasures set lease_until = now() + $leaseMs * interval '1 millisecond'
+  `update erasures set lease_until = ${fromNow('$leaseMs')}
   where id = $id and owner = $owner::uuid and finished_at is null
   returning scanned_to, has_found, has_waiting, events_to`,
 );

@@ -2,6 +2,7 @@
 import type { Pool } from 'pg';
 import type { AccountOf } from '../../../app/keys/account-of.ts';
 import { EMAIL_ID } from '../emails/email-aliases.ts';
+import { threadIdOf } from '../emails/thread-rows.ts';
 import { run, statement } from '../db/statement.ts';
 
 export function createAccountOf(pool: Pool): AccountOf {
@@ -22,7 +23,7 @@ export function createAccountOf(pool: Pool): AccountOf {
 const OF_THREAD = statement(
   'account-of-thread',
   `select account_id from email_threads
-  where id = coalesce((select thread_id from thread_aliases where id = $id::uuid), $id::uuid)`,
+  where id = ${threadIdOf('$id::uuid')}`,
 );
 
 const OF_EMAIL = statement('account-of-email', `select account_id from emails where id = ${EMAIL_ID}`);

@@ -1,5 +1,7 @@
 /** Which processes read mailboxes, and which of them an account: the leases of `mailbox_accounts`. All times are the database's. */
+import { MAX_KEPT_REASON_CHARS } from '../../../app/base/limits.ts';
 import { LeaseLost, type MailboxRecords } from '../../../app/mailboxes/mailbox-record-ports.ts';
+import { fromNow } from '../db/from-now.ts';
 import { run, statement, type Executor, type Statement } from '../db/statement.ts';
 import { markUnstorable } from '../../../core/storable-text.ts';
 
@@ -43,10 +45,8 @@ export function createMailboxLeases(
 
 /** What a server says may be long, and hold characters that a text of PostgreSQL can't. */
 export function storable(reason: string): string {
-  return markUnstorable(reason).slice(0, MAX_REASON_CHARS);
+  return markUnstorable(reason).slice(0, MAX_KEPT_REASON_CHARS);
 }
-
-const MAX_REASON_CHARS = 1000;
 
 /** Runs a statement that begins with HELD and returns `held`. Throws LeaseLost. */
 export async function fenced<Values extends object>(
@@ -84,7 +84,7 @@ const CLAIM = statement(
   'claim-mailboxes',
   `with reader as (
     insert into mailbox_readers as r (owner, account_ids, alive_until)
-    values ($owner, $accountIds, now() + $leaseMs * interval '1 millisecond')
+    values ($owner, $accountIds, ${fromNow('$leaseMs')})
     on conflict (owner) do update set alive_until = excluded.alive_until,
       -- A long list that stays the same is not stored anew
       account_ids = case when r.account_ids = excluded.account_ids then r.account_ids else excluded.account_ids end
@@ -95,7 +95,7 @@ const CLAIM = statement(
     order by account_id
   ), claimed as (
     insert into mailbox_accounts as m (account_id, owner, lease_until)
-    select account_id, $owner, now() + $leaseMs * interval '1 millisecond' from known
+    select account_id, $owner, ${fromNow('$leaseMs')} from known
     where is_own and (holder = $owner or (holder is null and account_id in (select unnest($take::text[]))))
     on conflict (account_id) do update set owner = excluded.owner, lease_until = excluded.lease_until
     where m.owner is null or m.owner = $owner or m.lease_until < now()
@@ -154,7 +154,7 @@ const NOTE_FAILURE = statement(
   'mailbox-account-failure',
   `${HELD}, noted as (
     update mailbox_accounts set last_error_kind = $kind, last_error = $reason, last_error_at = now(),
-      next_attempt_at = now() + $retryMs * interval '1 millisecond'
+      next_attempt_at = ${fromNow('$retryMs')}
     where account_id = $accountId and exists (select from held)
   )
   select exists (select from held) as held`,

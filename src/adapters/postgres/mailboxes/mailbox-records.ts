@@ -16,6 +16,7 @@ import { MAILBOX_COLUMNS, toProgress } from './mailbox-progress.ts';
 import type { HeaderSummaryJson } from '../db/column-types.ts';
 import { toStorable } from '../../../core/storable-text.ts';
 import { toView } from '../emails/received-values.ts';
+import { fromNow } from '../db/from-now.ts';
 import { run, statement, type RowOf } from '../db/statement.ts';
 
 export function createMailboxRecords(pool: Pool): MailboxRecords {
@@ -195,7 +196,7 @@ const CONCLUDE = statement(
   'conclude-mailbox-messages',
   `${HELD}, concluded as (
     update mailbox_messages m set email_id = r.email_id, arrival_digest = r.arrival, tries = coalesce(r.tries, m.tries), last_error = r.reason,
-      next_try_at = case when r.email_id is null then now() + r.delay_ms * interval '1 millisecond' else m.next_try_at end,
+      next_try_at = case when r.email_id is null then ${fromNow('r.delay_ms')} else m.next_try_at end,
       quarantined_at = case when r.delays is not null then coalesce(m.quarantined_at, date_trunc('milliseconds', now())) end,
       quarantine_id = case when r.delays is not null then coalesce(m.quarantine_id, gen_random_uuid()) end,
       quarantine_delays = coalesce(r.delays, 0),

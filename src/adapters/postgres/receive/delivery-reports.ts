@@ -15,6 +15,7 @@ import {
 import { conclude, isOpen } from '../../../core/delivery/conclude.ts';
 import { MAX_SUPPRESSED_CHARS, SOFT_BOUNCES, suppressionBy } from '../../../core/delivery/suppression.ts';
 import { run, statement, type RowOf } from '../db/statement.ts';
+import { lockEmailRow } from '../emails/write-emails.ts';
 import { applyConclusion, lockQueueRow } from '../send/queue-rows.ts';
 import { rejectRecipients } from '../send/send-states.ts';
 import { concludeReport, postponeReport } from '../send/report-rows.ts';
@@ -49,7 +50,8 @@ async function apply(client: PoolClient, reportId: string, emailId: string): Pro
   // Another process did it.
   if (report === undefined) return 0;
   const queueRow = await lockQueueRow(client, emailId);
-  const email = await lockEmail(client, emailId);
+  await lockEmailRow(client, emailId);
+  const email = await readTimes(client, emailId);
   const deliveries = await run(client, READ_DELIVERIES, { emailId });
   const matched = matchReport(report, deliveries);
   // No report is older than what it is about.
@@ -85,14 +87,12 @@ const SENT_AT = `greatest(
   ${RECORDED_AT}, (select max(a.started_at) from delivery_attempts a where a.email_id = e.id)
 )`;
 
-async function lockEmail(client: PoolClient, emailId: string): Promise<RowOf<typeof READ_TIMES>> {
-  await run(client, LOCK_EMAIL, { emailId });
+async function readTimes(client: PoolClient, emailId: string): Promise<RowOf<typeof READ_TIMES>> {
   const [row] = await run(client, READ_TIMES, { emailId });
   if (row === undefined) throw new Error('a reported email is gone');
   return row;
 }
 
-const LOCK_EMAIL = statement('lock-reported-email', 'select from emails where id = $emailId for update');
 const READ_TIMES = statement(
   'read-times-of-reported-email',
   `select ${RECORDED_AT} as recorded_at, ${SENT_AT} as sent_at from emails e where e.id = $emailId`,

@@ -102,12 +102,6 @@ declare module '../db/statement.ts' {
         sentBy: string[] | null;
       };
     };
-    'lock-reported-email': {
-      values: {
-        emailId: string | null;
-      };
-      row: object;
-    };
     'lock-subject': {
       values: {
         lockName: string | null;

@@ -7,6 +7,7 @@
  * rows: see docs/decisions/0001-send-queue.md.
  */
 import type { Claim, ClaimedSends, ClaimRequest } from '../../../app/send/queue-ports.ts';
+import { fromNow } from '../db/from-now.ts';
 import { run, statement, type Executor } from '../db/statement.ts';
 import { hasLeftList } from '../unsubscribes/unsubscribes.ts';
 
@@ -85,7 +86,7 @@ const CLAIM = statement(
   ), taken as (
     update send_queue q
     set owner = $owner, claim_id = gen_random_uuid(), attempts = q.attempts + 1, claimed_at = now(),
-      lease_until = now() + $leaseMs::float8 * interval '1 millisecond'
+      lease_until = ${fromNow('$leaseMs')}
     from chosen c
     -- The array is for the planner, which may read a long queue for each claim else.
     where q.email_id = any (array(select email_id from chosen)) and q.email_id = c.email_id

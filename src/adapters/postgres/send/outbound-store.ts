@@ -6,6 +6,7 @@ import type { PlacementFacts } from '../../../core/thread/place-outbound.ts';
 import { run, statement } from '../db/statement.ts';
 import { LISTED } from '../emails/listed.ts';
 import { toParent, type ParentRow } from '../emails/rows.ts';
+import { threadIdOf } from '../emails/thread-rows.ts';
 import { isKnownAs } from '../threads/message-ids.ts';
 import { createOutboundRecorder } from './record-outbound.ts';
 
@@ -39,8 +40,6 @@ export function createOutboundStore(pool: Pool): OutboundStore {
   };
 }
 
-const THREAD = `coalesce((select thread_id from thread_aliases where id = $threadId::uuid), $threadId::uuid)`;
-
 /** People write to mailing lists, too. */
 const PARENT = (alias: string) =>
   `case when ${alias}.id is null then null else json_build_object('message_id', coalesce(${alias}.written_message_id, ${alias}.message_id),
@@ -57,7 +56,7 @@ const PLACEMENT_FACTS = statement(
   `select t.id as thread_id, t.account_id as thread_account_id, ${PARENT('n')} as newest,
     m.thread_id as in_reply_to_thread_id, ${PARENT('p')} as parent
   from (select $inReplyTo::text as message_id) named
-  left join email_threads t on t.id = ${THREAD}
+  left join email_threads t on t.id = ${threadIdOf('$threadId::uuid')}
   left join lateral (
     select * from emails e where e.thread_id = t.id and ${LISTED} order by e.date desc, e.id desc limit 1
   ) n on true

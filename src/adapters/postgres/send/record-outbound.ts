@@ -14,6 +14,7 @@ import type { MessageId } from '../../../core/message/message-id.ts';
 import { linksOf } from '../../../core/thread/place-inbound.ts';
 import { absorbCopies } from './absorb-copies.ts';
 import { createBatches } from '../db/batches.ts';
+import { threadIdOf } from '../emails/thread-rows.ts';
 import { run, statement, type Executor } from '../db/statement.ts';
 import { insertLinkedSend, insertNewSends, SENDS_LOCK, SENT_ELSEWHERE } from './insert-emails.ts';
 import { linkThread, type NamedCustomer } from '../threads/link-thread.ts';
@@ -115,7 +116,7 @@ async function findAnchor(
 const FIND_ANCHOR = statement(
   'find-anchor',
   `select e.id from emails e
-  where e.thread_id = coalesce((select thread_id from thread_aliases where id = $threadId), $threadId)
+  where e.thread_id = ${threadIdOf('$threadId::uuid')}
     and ($answered::text is null
       or e.account_id = $accountId and (e.message_id = $answered or e.relay_message_id = $answered))
   order by e.id limit 1`,

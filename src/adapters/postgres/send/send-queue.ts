@@ -4,6 +4,7 @@ import type { ClaimRef } from '../../../app/send/claim.ts';
 import type { ClaimedSends, SendQueue } from '../../../app/send/queue-ports.ts';
 import { createBatches } from '../db/batches.ts';
 import { claimSends, firstDue } from './claim-sends.ts';
+import { fromNow } from '../db/from-now.ts';
 import { run, statement } from '../db/statement.ts';
 import { isLimited, lockRoom, useRoom } from './rate-windows.ts';
 import { FREE, lockQueueRow } from './queue-rows.ts';
@@ -126,13 +127,14 @@ const STANDING = `
   where q.email_id = c.email_id and q.claim_id = c.claim_id and q.owner = $owner and q.lease_until is not null
   returning q.claim_id`;
 
-const LEASE = `now() + $leaseMs::float8 * interval '1 millisecond'`;
-
-const RENEW = statement('renew-leases', `update send_queue q set lease_until = ${LEASE} ${STANDING}`);
+const RENEW = statement(
+  'renew-leases',
+  `update send_queue q set lease_until = ${fromNow('$leaseMs')} ${STANDING}`,
+);
 
 const BEGIN = statement(
   'begin-claims',
-  `update send_queue q set begun_at = coalesce(q.begun_at, now()), lease_until = ${LEASE} ${STANDING}`,
+  `update send_queue q set begun_at = coalesce(q.begun_at, now()), lease_until = ${fromNow('$leaseMs')} ${STANDING}`,
 );
 
 /** The rows are locked first: a send that has an outcome meanwhile, or was taken for lost, is left as it is. */

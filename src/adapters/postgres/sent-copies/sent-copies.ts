@@ -1,15 +1,14 @@
 /** Copies in Sent mailboxes, on PostgreSQL: their queue, and what is seen of them. A trigger makes their rows. */
 import type { Pool } from 'pg';
+import { MAX_KEPT_REASON_CHARS } from '../../../app/base/limits.ts';
 import type { SentCopyCounts } from '../../../app/mailboxes/mailbox-status-ports.ts';
 import type { ClaimedCopy, SentCopyQueue, SentCopyStore } from '../../../app/sent-copies/sent-copy-ports.ts';
 import type { MessageId } from '../../../core/message/message-id.ts';
 import type { SentCopyView } from '../../../core/sent-copies/sent-copy.ts';
+import { fromNow } from '../db/from-now.ts';
 import { run, statement, type RowOf } from '../db/statement.ts';
 
-/** Characters of a reason that are kept. */
-const MAX_REASON_CHARS = 1000;
-
-const toReason = (reason: string): string => reason.replaceAll('\0', '').slice(0, MAX_REASON_CHARS);
+const toReason = (reason: string): string => reason.replaceAll('\0', '').slice(0, MAX_KEPT_REASON_CHARS);
 
 export function createSentCopyQueue(pool: Pool): SentCopyQueue {
   return {
@@ -95,7 +94,7 @@ const CLAIM = statement(
     order by due_at limit $limit::int
     for update skip locked
   ), claimed as (
-    update sent_copies c set claim_id = $claimId, due_at = now() + $leaseMs::float8 * interval '1 ms'
+    update sent_copies c set claim_id = $claimId, due_at = ${fromNow('$leaseMs')}
     from due where c.email_id = due.email_id
     returning c.email_id, c.tries
   )
@@ -109,7 +108,7 @@ const CLAIM = statement(
 
 const RENEW = statement(
   'renew-sent-copies',
-  `update sent_copies set due_at = now() + $leaseMs::float8 * interval '1 ms'
+  `update sent_copies set due_at = ${fromNow('$leaseMs')}
   where claim_id = $claimId and state = 'pending' returning email_id`,
 );
 
@@ -130,7 +129,7 @@ const FAILED = statement(
   'sent-copy-failed',
   `update sent_copies
   set ${NEXT_STATE('$retryMs::float8 is null or give_up_at <= now()')}, tries = tries + 1,
-    due_at = now() + coalesce($retryMs::float8, 0) * interval '1 ms'
+    due_at = ${fromNow('coalesce($retryMs::float8, 0)')}
   where email_id = $emailId and claim_id = $claimId`,
 );
 
@@ -142,7 +141,7 @@ const RELEASE = statement(
 
 const PUT_OFF = statement(
   'put-off-sent-copies',
-  `update sent_copies set ${NEXT_STATE('give_up_at <= now()')}, due_at = now() + $delayMs::float8 * interval '1 ms'
+  `update sent_copies set ${NEXT_STATE('give_up_at <= now()')}, due_at = ${fromNow('$delayMs')}
   where account_id = $accountId and state = 'pending' and due_at <= now()`,
 );
 

@@ -9,6 +9,7 @@ import { createBatches } from '../db/batches.ts';
 import { EMAIL, emailJson, measureEmails, STEP_BYTES } from '../emails/email-json.ts';
 import { joinEmails, type EmailRow } from '../emails/join-emails.ts';
 import { LISTED } from '../emails/listed.ts';
+import { threadIdOf } from '../emails/thread-rows.ts';
 import { run, statement, type Executor, type RowOf } from '../db/statement.ts';
 import { ThreadCache } from './thread-cache.ts';
 
@@ -155,8 +156,6 @@ const READ_THREADS = statement(
   cross join lateral (${smallThread('n.known')}) x`,
 ).narrow<{ place: string; version: string; found: boolean }>();
 
-const THREAD = (id: string) => `coalesce((select thread_id from thread_aliases where id = ${id}), ${id})`;
-
 /** The thread may have become an alias since then. */
 const READ_PIECE = statement(
   'read-thread-piece',
@@ -165,7 +164,7 @@ const READ_PIECE = statement(
     EMAIL,
     'emails e',
     `
-    where e.thread_id = ${THREAD('$threadId::uuid')} and ${LISTED} and (e.date, e.id) > ($afterDate::timestamptz, $afterId::uuid)
+    where e.thread_id = ${threadIdOf('$threadId::uuid')} and ${LISTED} and (e.date, e.id) > ($afterDate::timestamptz, $afterId::uuid)
     order by e.date, e.id limit $candidates`,
   )}
   ) d

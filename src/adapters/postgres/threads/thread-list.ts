@@ -5,6 +5,7 @@ import type { ThreadList, ThreadListing, ThreadsQuery } from '../../../app/threa
 import { toSnippet } from '../../../core/message/snippet.ts';
 import { formatTsquery } from '../../../core/search/query.ts';
 import { LISTED } from '../emails/listed.ts';
+import { threadIdOf } from '../emails/thread-rows.ts';
 import { participantsOf } from './participants.ts';
 import { facetsOf, type ListedThreadRow } from './thread-list-rows.ts';
 import { COUNT, LIST, LOOK_UP, WALK } from './thread-list-statements.ts';
@@ -155,7 +156,7 @@ async function lockThread(client: PoolClient, id: string): Promise<string | null
 const HOLD_THREAD = statement(
   'hold-thread',
   `select id from email_threads
-  where id = coalesce((select thread_id from thread_aliases where id = $id), $id::uuid)
+  where id = ${threadIdOf('$id::uuid')}
   for key share`,
 );
 

@@ -15,6 +15,7 @@ import { ATTACHMENTS, AUTHOR, DELIVERIES, toDelivery, type DeliveryRow } from '.
 import { STEP_BYTES } from '../emails/email-json.ts';
 import { LISTED } from '../emails/listed.ts';
 import { toAttachmentView, toMessageId, type AttachmentRow } from '../emails/rows.ts';
+import { threadIdOf } from '../emails/thread-rows.ts';
 import { participantsOf, peopleOf } from './participants.ts';
 
 /** Characters of one text that a page shows: a hundred printed pages. */
@@ -107,7 +108,7 @@ const READ_PAGE = statements(
         as emails, coalesce(not bool_and(n.is_shown), false) as has_more
     from (${page(withHtml, isNext)}) n left join emails e on n.is_shown and e.id = n.id
   ) m
-  where t.id = coalesce((select thread_id from thread_aliases where id = $threadId), $threadId::uuid)`,
+  where t.id = ${threadIdOf('$threadId::uuid')}`,
 ).narrow<PageColumns>();
 
 interface PageColumns {

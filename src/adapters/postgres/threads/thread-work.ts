@@ -13,7 +13,7 @@ import {
 import { inLinkingTransaction } from '../db/linking-transaction.ts';
 import { nameAuthor } from '../db/name-author.ts';
 import { run, statement, type Executor } from '../db/statement.ts';
-import { LOCK_THREADS } from '../emails/thread-rows.ts';
+import { LOCK_THREADS, threadIdOf } from '../emails/thread-rows.ts';
 import { relinkCustomers } from '../customers/relink-customers.ts';
 
 /** Merges unite labels, and refuse nothing: beyond these the last in the alphabet are left out. */
@@ -72,7 +72,7 @@ const COLUMNS = 't.id, t.version, t.status, t.assignee, t.labels, t.chosen_custo
 const LOCK = statement(
   'lock-thread-work',
   `select ${COLUMNS} from email_threads t
-  where t.id = coalesce((select thread_id from thread_aliases where id = $id), $id::uuid)
+  where t.id = ${threadIdOf('$id::uuid')}
   ${LOCK_THREADS}`,
 );
 

@@ -5,6 +5,7 @@
 import type { Pool } from 'pg';
 import type { Progress, WebhookQueue } from '../../../app/webhooks/delivery-ports.ts';
 import { createBatches } from '../db/batches.ts';
+import { fromNow } from '../db/from-now.ts';
 import { run, statement } from '../db/statement.ts';
 import { inTransaction } from '../db/transaction.ts';
 import { INSERT_DELIVERIES, toDeliveryValues, type WebhookDeliveries } from './webhook-deliveries.ts';
@@ -81,7 +82,7 @@ const CLAIM = statement(
     order by q.webhook_id
     for update of q skip locked
   )
-  update webhook_positions p set owner = $owner, lease_until = now() + $leaseMs::int * interval '1 ms'
+  update webhook_positions p set owner = $owner, lease_until = ${fromNow('$leaseMs')}
   from webhooks w
   where w.id = p.webhook_id and w.paused_at is null
     and p.webhook_id in (select webhook_id from mine union all select webhook_id from free)

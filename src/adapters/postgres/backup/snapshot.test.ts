@@ -1,0 +1,51 @@
+/** What happens to tables while a snapshot begins. */
+import { afterEach, beforeEach, expect, it } from 'vitest';
+import type pg from 'pg';
+import { createTestDatabase, type TestDatabase } from '../../../../test/helpers/postgres.ts';
+import { createTestPool } from '../../../../test/helpers/test-pool.ts';
+import { waitUntil } from '../../../../test/helpers/wait-until.ts';
+import { createBackupSource } from './snapshot.ts';
+
+let database: TestDatabase;
+let pool: pg.Pool;
+let other: pg.PoolClient;
+
+beforeEach(async () => {
+  database = await createTestDatabase();
+  pool = createTestPool(database);
+  await pool.query('create table passing (id int)');
+  other = await pool.connect();
+  await other.query('begin');
+});
+afterEach(async () => {
+  other.release();
+  await pool.end();
+  await database.drop();
+});
+
+/** The names of its tables, once `other` has committed while it waits for a lock. */
+async function snapshotMeanwhile(): Promise<readonly string[]> {
+  const source = createBackupSource(() => createTestPool(database, 1));
+  const names = source.withSnapshot(({ tables }) => Promise.resolve(tables.map(({ name }) => name)));
+  await waitUntil('it waits', async () => {
+    const { rows } = await pool.query(
+      `select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`,
+    );
+    return rows.length > 0;
+  });
+  await other.query('commit');
+  return names;
+}
+
+it('begins again without a table that is dropped meanwhile', async () => {
+  await other.query('drop table passing');
+  const names = await snapshotMeanwhile();
+  expect(names).not.toContain('passing');
+  expect(names).toContain('emails');
+});
+
+it('begins again with a table that is made meanwhile', async () => {
+  await other.query('lock table passing in access exclusive mode');
+  await other.query('create table come (id int)');
+  expect(await snapshotMeanwhile()).toEqual(expect.arrayContaining(['come', 'emails', 'passing']));
+});
