@@ -8,12 +8,22 @@ import type { Address } from '../../../core/address/address.ts';
 import { readBaseSubject } from '../../../core/message/base-subject.ts';
 import type { MessageId } from '../../../core/message/message-id.ts';
 import { run, statement, type Executor } from '../db/statement.ts';
+import { BeginAgain } from '../db/transaction.ts';
 import { toView } from '../emails/received-values.ts';
 import { toMessageId } from '../emails/rows.ts';
-import type { SubjectLinks } from '../threads/thread-graph.ts';
 import { setReasons } from '../threads/place-emails.ts';
 
-type WaitingReply = SubjectLinks['waiting'][number];
+export interface SubjectLinks {
+  /** The email that this one answers by its subject; null for none. */
+  readonly answered: MessageId | null;
+  /** Replies to this one that were waiting for it. */
+  readonly waiting: readonly WaitingReply[];
+}
+
+interface WaitingReply {
+  readonly id: string;
+  readonly messageId: MessageId;
+}
 
 type Subject = NonNullable<InboundRecord['bySubject']>;
 
@@ -29,8 +39,30 @@ const LOCK_SUBJECT = statement(
   `select pg_advisory_xact_lock(${SUBJECT_LOCK}, hashtext($lockName))`,
 );
 
-/** Stores in the waiting replies that they answer this email. */
-export async function linkBySubject(executor: Executor, record: InboundRecord): Promise<SubjectLinks> {
+/**
+ * A tie by subject would join what is kept apart, by decisions or because customers differ. It does not count, nor may it have counted
+ * for anything: begin again without it.
+ */
+export class SubjectKeptApart extends BeginAgain {
+  /** The emails that would have answered another one: replies that were waiting, or the one that came. */
+  readonly replies: readonly string[];
+
+  constructor(replies: readonly string[]) {
+    super('emails of one subject are kept apart');
+    this.replies = replies;
+  }
+}
+
+/**
+ * Stores in the waiting replies that they answer this email.
+ *
+ * @param apart replies that are not tied: see SubjectKeptApart
+ */
+export async function linkBySubject(
+  executor: Executor,
+  record: InboundRecord,
+  apart: ReadonlySet<string>,
+): Promise<SubjectLinks> {
   const { bySubject, accountId, isSentCopy, from, to, cc, bcc } = record;
   if (bySubject === null) return NONE;
   const sender = from === null ? [] : lowerCase([from]);
@@ -39,10 +71,10 @@ export async function linkBySubject(executor: Executor, record: InboundRecord): 
   await run(executor, LOCK_SUBJECT, { lockName });
   return {
     answered:
-      bySubject.isReply && isWithoutReferences(record)
+      bySubject.isReply && isWithoutReferences(record) && !apart.has(record.id)
         ? await findAnswered(executor, record, bySubject, isSentCopy ? recipients : sender)
         : null,
-    waiting: await takeWaiting(executor, record, bySubject, [...sender, ...recipients]),
+    waiting: await takeWaiting(executor, record, bySubject, [...sender, ...recipients], apart),
   };
 }
 
@@ -86,6 +118,7 @@ async function takeWaiting(
   { accountId, date, identity }: InboundRecord,
   { key, windowDays }: Subject,
   people: readonly string[],
+  apart: ReadonlySet<string>,
 ): Promise<readonly WaitingReply[]> {
   const found = await run(executor, FIND_WAITING, {
     accountId,
@@ -96,7 +129,7 @@ async function takeWaiting(
     people,
     limit: MAX_WAITING,
   });
-  const replies = found.filter(({ subject }) => readBaseSubject(subject).isReply);
+  const replies = found.filter(({ id, subject }) => readBaseSubject(subject).isReply && !apart.has(id));
   await setReasons(
     executor,
     replies.map(({ id }) => ({ id, rule: 'subject', messageId: identity.messageId })),
@@ -104,17 +137,20 @@ async function takeWaiting(
   return replies.map((row) => ({ id: row.id, messageId: toMessageId(row.message_id) }));
 }
 
-/** Those that are kept in other threads, by decisions or because their customers differ, still wait. */
-export async function leaveApart(
-  executor: Executor,
-  waiting: readonly WaitingReply[],
+/**
+ * Throws SubjectKeptApart unless every tie leads to the thread of the email.
+ *
+ * @param isAgain true when some were kept apart before: then none is tried once more
+ */
+export function requireTogether(
+  email: { readonly id: string },
+  { answered, waiting }: SubjectLinks,
   { threadId, owners }: { readonly threadId: string; readonly owners: ReadonlyMap<string, string> },
-): Promise<void> {
-  const apart = waiting.filter(({ messageId }) => owners.get(messageId) !== threadId);
-  await setReasons(
-    executor,
-    apart.map(({ id }) => ({ id, rule: 'new', messageId: null })),
-  );
+  isAgain: boolean,
+): void {
+  const ties = [...waiting, ...(answered === null ? [] : [{ id: email.id, messageId: answered }])];
+  const apart = ties.filter(({ messageId }) => owners.get(messageId) !== threadId);
+  if (apart.length > 0) throw new SubjectKeptApart((isAgain ? ties : apart).map(({ id }) => id));
 }
 
 const FIND_WAITING = statement(

@@ -5,7 +5,7 @@ import { placeInbound, type InboundLink } from '../../../core/thread/place-inbou
 import type { Executor } from '../db/statement.ts';
 import { findRecorded, type Sought } from '../emails/find-recorded.ts';
 import { directionOf, insertReceived, stateOf, toContent } from './insert-received.ts';
-import { leaveApart, linkBySubject } from './join-by-subject.ts';
+import { linkBySubject, requireTogether } from './join-by-subject.ts';
 import { readLink } from './link-received.ts';
 import { linkThread } from '../threads/link-thread.ts';
 import { ownersOf } from '../threads/message-ids.ts';
@@ -22,16 +22,21 @@ export class AlreadyRecorded extends Error {
   }
 }
 
-/** Throws AlreadyRecorded, and what linkThread throws. */
+/**
+ * Throws AlreadyRecorded, SubjectKeptApart, and what linkThread throws.
+ *
+ * @param apart see linkBySubject
+ */
 export async function insertAlone(
   executor: Executor,
   record: InboundRecord,
   exclusive: boolean,
+  apart: ReadonlySet<string>,
 ): Promise<KnownEmail> {
   const { accountId } = record;
   // Before anything is locked: they may take a while.
   const long = await sendLongTexts(executor, record.id, textsOf(toContent(record)));
-  const bySubject = await linkBySubject(executor, record);
+  const bySubject = await linkBySubject(executor, record, apart);
   const { answered, waiting } = bySubject;
   const links: readonly InboundLink[] =
     answered === null ? record.links : [{ rule: 'subject', messageId: answered }, ...record.links];
@@ -48,15 +53,15 @@ export async function insertAlone(
       anchorId: null,
     },
     customer: null,
-    bySubject,
+    answeredBy: waiting.map(({ messageId }) => messageId),
     mayMerge: true,
     exclusive,
   });
   // After linking, as for many.
   const [known = null] = await findRecorded(executor, [toSought(record)]);
   if (known !== null) throw new AlreadyRecorded(known);
+  requireTogether(record, bySubject, linked, apart.size > 0);
   const { threadId, owners } = linked;
-  await leaveApart(executor, waiting, linked);
   // Where decisions keep threads apart, not every link leads to the email's thread.
   const placement = placeInbound(
     links,

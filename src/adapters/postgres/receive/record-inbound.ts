@@ -23,6 +23,7 @@ import { findRecorded, type Sought } from '../emails/find-recorded.ts';
 import { TEXT_PIECE_CHARS } from '../emails/long-texts.ts';
 import { createKeyedTurns } from '../db/keyed-turns.ts';
 import { inLinkingTransaction } from '../db/linking-transaction.ts';
+import { SubjectKeptApart } from './join-by-subject.ts';
 import { AlreadyRecorded, insertAlone } from './record-alone.ts';
 import { recordTogether } from './record-together.ts';
 import { createReplacements } from './replace-content.ts';
@@ -50,7 +51,7 @@ export function createInboundStore(pool: Pool): InboundStore & ContentReplacemen
   const recordAlone = async (record: InboundRecord): Promise<InboundResult> => {
     try {
       const recorded = await turns.run(linkedKeysOf(record), () =>
-        limit.run(() => inLinkingTransaction(pool, (trx, exclusive) => insertAlone(trx, record, exclusive))),
+        limit.run(() => insertInTransaction(pool, record)),
       );
       return { kind: 'recorded', ...recorded };
     } catch (error) {
@@ -87,6 +88,19 @@ export function createInboundStore(pool: Pool): InboundStore & ContentReplacemen
     ...createReplacements(pool),
     ...createCopyMatching(pool),
   };
+}
+
+/** Throws AlreadyRecorded. */
+function insertInTransaction(pool: Pool, record: InboundRecord): Promise<KnownEmail> {
+  const apart = new Set<string>();
+  return inLinkingTransaction(pool, async (trx, exclusive) => {
+    try {
+      return await insertAlone(trx, record, exclusive, apart);
+    } catch (error) {
+      if (error instanceof SubjectKeptApart) for (const id of error.replies) apart.add(id);
+      throw error;
+    }
+  });
 }
 
 /** What it takes in a statement, roughly. */

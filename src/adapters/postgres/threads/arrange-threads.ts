@@ -18,7 +18,6 @@ import {
   readThreadGraph,
   type Newcomer,
   type StoredEmail,
-  type SubjectLinks,
   type ThreadGraph,
 } from './thread-graph.ts';
 import { run, statement, type Executor } from '../db/statement.ts';
@@ -27,8 +26,6 @@ import { run, statement, type Executor } from '../db/statement.ts';
 export interface Arrival {
   readonly email: Newcomer;
   readonly newThreadId: string;
-  /** See LinkRequest. */
-  readonly bySubject: SubjectLinks | null;
 }
 
 export interface ArrangedArrival {
@@ -148,7 +145,7 @@ export async function carryOut(
   const emails = [...graph.emails.map(({ id }) => id), ...(arrival === null ? [] : [arrival.email.id])];
   const { written } = namesOf(graph);
   const refused = groups.refused.map((link) => ({ ...link, messageId: written(link.messageId) }));
-  await storeRefused(trx, emails, arrival === null ? refused : withoutSubjects(refused, arrival));
+  await storeRefused(trx, emails, refused);
   if (graph.separations.length + groups.refused.length > 0) {
     await formCluster(trx, [...plan.threadOf.values()], threads);
   }
@@ -186,17 +183,6 @@ function labelsOfLeft({ graph, groups, plan }: Arrangement): ReadonlyMap<string,
     given.set(id, label);
   }
   return given;
-}
-
-/** A subject alone is too little to tell an operator of. */
-function withoutSubjects(refused: Groups['refused'], { email, bySubject }: Arrival): Groups['refused'] {
-  if (bySubject === null) return refused;
-  const replies = new Set(bySubject.waiting.map(({ id }) => id));
-  return refused.filter(
-    ({ emailId, messageId }) =>
-      !(emailId === email.id && messageId === bySubject.answered) &&
-      !(replies.has(emailId) && messageId === email.messageIds[0]),
-  );
 }
 
 /** Of these emails; those that were refused before keep their time. */

@@ -15,7 +15,7 @@ import { makeAlias, openThread, readClusters, resolveThread } from '../emails/th
 import { ownersOf, tieToThreads } from './message-ids.ts';
 import { absorbThreads } from './move-threads.ts';
 import { arrangeThreads } from './arrange-threads.ts';
-import type { Newcomer, SubjectLinks } from './thread-graph.ts';
+import type { Newcomer } from './thread-graph.ts';
 import { relinkCustomers } from '../customers/relink-customers.ts';
 import { run, statement, type Executor } from '../db/statement.ts';
 
@@ -27,7 +27,8 @@ export interface LinkRequest {
   readonly email: Omit<Newcomer, 'partyId'>;
   /** The customer that its send named; null for none. */
   readonly customer: NamedCustomer | null;
-  readonly bySubject?: SubjectLinks;
+  /** Message-IDs of recorded emails that are tied to this one, other than those it names. */
+  readonly answeredBy?: readonly string[];
   /** False when the thread was chosen by hand: then Message-IDs of other threads stay where they are. */
   readonly mayMerge: boolean;
   /** True on the tries after a `LinkConflict`. */
@@ -57,10 +58,7 @@ export interface Linked {
 /** Throws LinkConflict. */
 export async function linkThread(trx: Executor, request: LinkRequest): Promise<Linked> {
   const { accountId, email, exclusive } = request;
-  const waiting = request.bySubject?.waiting ?? [];
-  const messageIds = [
-    ...new Set([...email.messageIds, ...email.links, ...waiting.map(({ messageId }) => messageId)]),
-  ];
+  const messageIds = [...new Set([...email.messageIds, ...email.links, ...(request.answeredBy ?? [])])];
   if (exclusive) await lockLinks(trx, accountId);
   const requested = exclusive ? await resolveThread(trx, request.threadId) : request.threadId;
   const arrangement =
@@ -82,7 +80,7 @@ export async function linkThread(trx: Executor, request: LinkRequest): Promise<L
       if (owner !== (arrangement.ownerOf?.(messageId) ?? threadId)) throw new LinkConflict();
     }
     // Links to an email that is there count for more than those to one that was only named, and replies that waited have a new link.
-    const changesLinks = isNamed || waiting.length > 0;
+    const changesLinks = isNamed || (request.answeredBy ?? []).length > 0;
     if (changesLinks && !exclusive && (await isKeptApart(trx, threadId))) throw new LinkConflict();
   }
   return { threadId, owners, partyId: await readParty(trx, request.customer, threadId), isNamed };
@@ -142,7 +140,7 @@ interface Arrangement {
  */
 async function placeExclusively(
   trx: Executor,
-  { accountId, threadId: requested, email, customer, bySubject }: LinkRequest,
+  { accountId, threadId: requested, email, customer }: LinkRequest,
   messageIds: readonly string[],
 ): Promise<Arrangement> {
   const owners = await ownersOf(trx, accountId, messageIds);
@@ -154,7 +152,7 @@ async function placeExclusively(
   const parties = await readParties(trx, ids);
   if (partyId !== null) parties.add(partyId);
   if (parties.size > 1 || threads.some((thread) => thread.cluster_id !== null)) {
-    const arrival = { email: { ...email, partyId }, newThreadId: requested, bySubject: bySubject ?? null };
+    const arrival = { email: { ...email, partyId }, newThreadId: requested };
     arrangement = await arrangeThreads(trx, accountId, ids, arrival);
   } else {
     const [survivor, ...merged] = threads.toSorted(

@@ -2,21 +2,12 @@
 import { linksOf, type InboundLink, type NamedIds } from '../../../core/thread/place-inbound.ts';
 import type { LinkedEmail, LinkGraph } from '../../../core/thread/linked-email.ts';
 import type { Placement } from '../../../app/emails/email-ports.ts';
-import type { MessageId } from '../../../core/message/message-id.ts';
 import { toMessageId } from '../emails/rows.ts';
 import { isKnownAs } from './message-ids.ts';
 import { run, statement, type Executor, type RowOf } from '../db/statement.ts';
 
 /** An email that is about to be recorded. */
 export type Newcomer = Pick<LinkedEmail, 'id' | 'messageIds' | 'links' | 'date' | 'anchorId' | 'partyId'>;
-
-/** Ties that a subject suggests; where one would bring together what is kept apart, nothing is kept of it. */
-export interface SubjectLinks {
-  /** The email that this one answers by its subject, one of its links; null for none. */
-  readonly answered: MessageId | null;
-  /** Recorded replies that answer this one from now on. */
-  readonly waiting: readonly { readonly id: string; readonly messageId: MessageId }[];
-}
 
 export interface StoredEmail extends LinkedEmail {
   readonly threadId: string;
