@@ -25,6 +25,7 @@ import {
 import { dirname, join } from 'node:path';
 import type { Readable } from 'node:stream';
 import type { BlobStore, ByteRange, Content, StoredFile } from '../../app/files/file-ports.ts';
+import { DAY_MS } from '../../core/durations.ts';
 import { codeOf, requireSource, storageFailure } from './failure.ts';
 import { parseStoragePath } from './storage-path.ts';
 
@@ -34,7 +35,7 @@ const TEMP_NAME_BYTES = 12;
 const MAX_KNOWN_FOLDERS = 1000;
 const READ_CHUNK_BYTES = 256 * 1024;
 /** No file takes so long to write, in ms. */
-const ABANDONED_MS = 86_400_000;
+const ABANDONED_MS = DAY_MS;
 /** A hard link can't be made: another file system, one without links, too many of them, or not allowed. */
 const NO_LINK: ReadonlySet<unknown> = new Set(['EXDEV', 'EPERM', 'EACCES', 'EMLINK', 'ENOTSUP', 'ENOSYS']);
 /** There is no such file; ELOOP is not among them: a symbolic link is a fault. */

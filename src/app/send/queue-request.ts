@@ -1,11 +1,12 @@
 /** What a caller may ask of the queue. */
 import { defaultLane, MAX_LANE_LENGTH, type QueuePlace } from '../../core/delivery/priority.ts';
+import { DAY_MS } from '../../core/durations.ts';
 import { ServiceError } from '../../core/errors.ts';
 import type { OutboundPlacement } from '../../core/thread/place-outbound.ts';
 import type { SendRequest } from './use-cases.ts';
 
 /** How far ahead a send may be scheduled. */
-const MAX_AHEAD_MS = 366 * 24 * 60 * 60 * 1000;
+const MAX_AHEAD_MS = 366 * DAY_MS;
 
 /** Whether the caller wants the answer when the email is queued, and not when the mail server has answered. */
 export function asksForQueue({

@@ -1,4 +1,5 @@
 /** What the edges ask of statistics. */
+import { DAY_MS } from '../../core/durations.ts';
 import { invalidRequest } from '../../core/errors.ts';
 import { toLatency, type Latency } from '../../core/statistics/latency.ts';
 import { isTimeZone } from '../../core/reply/quote.ts';
@@ -35,7 +36,7 @@ export interface StatisticsUseCases {
   readStatistics(request: StatisticsRequest): Promise<Statistics>;
 }
 
-const STEP_MS = { hour: 3_600_000, day: 86_400_000 } as const;
+const STEP_MS = { hour: 3_600_000, day: DAY_MS } as const;
 
 /** Two days of hours, a month of days. */
 const DEFAULT_POINTS = { hour: 48, day: 30 } as const;

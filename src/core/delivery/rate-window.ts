@@ -4,10 +4,12 @@
  * sent counts by the share of it that the rolling window still covers.
  */
 
+import { DAY_MS } from '../durations.ts';
+
 export const RATE_PERIODS = ['minute', 'day'] as const;
 export type RatePeriod = (typeof RATE_PERIODS)[number];
 
-export const PERIOD_MS: Readonly<Record<RatePeriod, number>> = { minute: 60_000, day: 86_400_000 };
+export const PERIOD_MS: Readonly<Record<RatePeriod, number>> = { minute: 60_000, day: DAY_MS };
 
 /** Messages at most; null: no limit. */
 export interface RateLimit {

@@ -3,17 +3,19 @@
  * restart of the endpoint; the longest one lets an endpoint that was repaired overnight catch up in the morning.
  */
 
+import { DAY_MS } from '../durations.ts';
+
 /** Before the second attempt, in ms; each further delay is `FACTOR` times longer. */
 const FIRST_DELAY_MS = 5000;
 const FACTOR = 4;
 const MAX_DELAY_MS = 8 * 3_600_000;
 /** From the first failure to the last attempt, in ms. */
-export const GIVE_UP_AFTER_MS = 3 * 86_400_000;
+export const GIVE_UP_AFTER_MS = 3 * DAY_MS;
 /** Each delay is changed by up to this share in either direction, so that events that failed together are not tried again together. */
 const JITTER = 0.2;
 /** What an endpoint asks for by Retry-After (RFC 9110 §10.2.3), at least and at most, in ms. */
 const MIN_RETRY_AFTER_MS = 1000;
-const MAX_RETRY_AFTER_MS = 86_400_000;
+const MAX_RETRY_AFTER_MS = DAY_MS;
 
 export interface FailedDelivery {
   /** So far, this one included; at least 1. */
