@@ -18,7 +18,7 @@ export async function loadStatements(dist, places) {
 }
 
 /**
- * Returns statements as `{ name, place, parameters: [{ name, typeId, isAlways }], columns: [{ name, typeId, tableId,
+ * Returns statements as `{ name, place, isJson, parameters: [{ name, typeId, isAlways }], columns: [{ name, typeId, tableId,
  * columnId, isNullable }] }`, of a family what all of it have together, and faults with their places.
  */
 export async function describeAll(client, loaded, places) {
@@ -70,6 +70,7 @@ async function describeFamily(client, family) {
   if (new Set(names).size < names.length)
     throw new Error(`it gives two columns of one name: ${names.join(', ')}`);
   return {
+    isJson: family[0].isJson,
     parameters: [...parameters.values()].map(({ count, ...parameter }) => ({
       ...parameter,
       isAlways: count === family.length,

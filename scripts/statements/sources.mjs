@@ -10,7 +10,7 @@ const UNCHECKED = /\.query\s*[(<]/g;
 const MAY_SEND =
   /^(db\/(statement|transaction|migrate|connection|replica-reads)\.ts|embedded\/|backup\/(snapshot|load|restore-target)\.ts)/;
 
-const DEFINITION = /\bstatements?\(\s*'([^']*)'/g;
+const DEFINITION = /\b(?:statements?|jsonObjects?|jsonRows)\(\s*'([^']*)'/g;
 
 /**
  * Returns the file of each statement by its name, and faults: every name is a literal, so that it is found by a search, and

@@ -4,29 +4,30 @@ import path from 'node:path';
 
 const COLUMN_TYPES = 'src/adapters/postgres/db/column-types.ts';
 
-/** Name of a type of PostgreSQL → what `pg` reads it as, and what it may be given. */
+/** Name of a type of PostgreSQL → what `pg` reads it as, what it may be given, and what it is in JSON that PostgreSQL makes. */
 const TYPES = {
-  bool: ['boolean', 'boolean'],
-  int2: ['number', 'number'],
-  int4: ['number', 'number'],
+  bool: ['boolean', 'boolean', 'boolean'],
+  int2: ['number', 'number', 'number'],
+  int4: ['number', 'number', 'number'],
   // Beyond the range of a number, so `pg` reads it as text
-  int8: ['string', 'number | string'],
-  float4: ['number', 'number'],
-  float8: ['number', 'number'],
-  numeric: ['string', 'number | string'],
-  text: ['string', 'string'],
-  varchar: ['string', 'string'],
-  name: ['string', 'string'],
-  uuid: ['string', 'string'],
-  timestamptz: ['Date', 'Date | string'],
-  bytea: ['Buffer', 'Buffer'],
+  int8: ['string', 'number | string', 'number'],
+  float4: ['number', 'number', 'number'],
+  float8: ['number', 'number', 'number'],
+  numeric: ['string', 'number | string', 'number'],
+  text: ['string', 'string', 'string'],
+  varchar: ['string', 'string', 'string'],
+  name: ['string', 'string', 'string'],
+  uuid: ['string', 'string', 'string'],
+  timestamptz: ['Date', 'Date | string', 'string'],
+  bytea: ['Buffer', 'Buffer', 'string'],
   // Read as a value, written as text
-  json: ['unknown', 'string'],
-  jsonb: ['unknown', 'string'],
-  tsquery: ['string', 'string'],
-  tsvector: ['string', 'string'],
-  void: ['string', 'never'],
+  json: ['unknown', 'string', 'unknown'],
+  jsonb: ['unknown', 'string', 'unknown'],
+  tsquery: ['string', 'string', 'string'],
+  tsvector: ['string', 'string', 'string'],
+  void: ['string', 'never', 'never'],
 };
+const [READ, GIVEN, IN_JSON] = [0, 1, 2];
 
 /** The texts of the generated files by their paths. */
 export async function renderTypes(client, statements, root) {
@@ -64,15 +65,15 @@ ${rendered.join('')}  }
 `;
 }
 
-function renderStatement({ name, place, parameters, columns }, catalog, declared, faults) {
+function renderStatement({ name, place, isJson, parameters, columns }, catalog, declared, faults) {
   const fail = (what) => faults.push(`${place.file}:${place.line}: ${name}: ${what}`);
   const values = parameters.map(({ name: parameter, typeId, isAlways }) => {
-    const type = toType(catalog, typeId, 1, fail);
+    const type = toType(catalog, typeId, GIVEN, fail);
     return `${parameter}${isAlways ? '' : '?'}: ${type} | null;`;
   });
   const row = columns.map((column) => {
     const key = /^[a-z_]\w*$/i.test(column.name) ? column.name : `'${column.name}'`;
-    return `${key}: ${columnType(column, catalog, declared, fail)};`;
+    return `${key}: ${columnType(column, catalog, declared, isJson ? IN_JSON : READ, fail)};`;
   });
   const block = (lines) =>
     lines.length === 0 ? 'object' : `{\n${lines.map((line) => `        ${line}\n`).join('')}      }`;
@@ -83,23 +84,23 @@ function renderStatement({ name, place, parameters, columns }, catalog, declared
 `;
 }
 
-function columnType({ tableId, columnId, typeId, isNullable }, catalog, declared, fail) {
+function columnType({ tableId, columnId, typeId, isNullable }, catalog, declared, direction, fail) {
   const column = catalog.columns.get(`${tableId}.${columnId}`);
   const orNull = column !== undefined && column.is_not_null && !isNullable ? '' : ' | null';
   if (column !== undefined && declared.has(column.name)) return `ColumnTypes['${column.name}']${orNull}`;
   const values = column === undefined ? undefined : catalog.values.get(column.name);
   if (values !== undefined) return `${values.map((value) => `'${value}'`).join(' | ')}${orNull}`;
-  const type = toType(catalog, typeId, 0, fail);
+  const type = toType(catalog, typeId, direction, fail);
   return type === 'unknown' ? type : `${type}${orNull}`;
 }
 
-/** @param direction 0 as `pg` reads it, 1 as it may be given */
+/** @param direction READ, GIVEN or IN_JSON */
 function toType(catalog, typeId, direction, fail) {
   const type = catalog.types.get(typeId);
   if (type.base_id !== 0) return toType(catalog, type.base_id, direction, fail);
   if (type.element_id !== 0) {
     const element = toType(catalog, type.element_id, direction, fail);
-    if (direction === 1) return `readonly (${element} | null)[]`;
+    if (direction === GIVEN) return `readonly (${element} | null)[]`;
     return element.includes(' ') ? `(${element})[]` : `${element}[]`;
   }
   const known = TYPES[type.name];

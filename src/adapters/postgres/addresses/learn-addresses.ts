@@ -9,7 +9,7 @@
 import type { AddressView } from '../../../app/emails/email-ports.ts';
 import { addressWords, MAX_MENTIONS, mentionsOf } from '../../../core/address/mentions.ts';
 import type { AuthVerdict } from '../../../core/message/authentication.ts';
-import { run, statement, type Executor } from '../db/statement.ts';
+import { run, statement, type Executor, type RowOf } from '../db/statement.ts';
 
 /** Mentions of a kind that say how an address is used; older ones count for nothing beside them. */
 const NEWEST = 64;
@@ -17,10 +17,7 @@ const NEWEST = 64;
 /** In days: after it, a mention counts for a third (e^-1) of a new one. */
 const FADES_AFTER = 30;
 
-interface AddressKey {
-  readonly account_id: string;
-  readonly address: string;
-}
+type AddressKey = RowOf<typeof FORGET>;
 
 /** @param own lower-case; never learned */
 export async function learnMentions(

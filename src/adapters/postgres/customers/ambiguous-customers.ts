@@ -6,7 +6,7 @@ import type {
   CustomerStore,
 } from '../../../app/customers/customer-ports.ts';
 import { LISTING } from '../emails/email-json.ts';
-import { selectPage, toPage, type PageRow } from '../emails/email-pages.ts';
+import { selectPage, toPage, type PageColumns } from '../emails/email-pages.ts';
 import { addressWords, COUNTERPARTY_WORDS, domainWords } from './find-by-rule.ts';
 import { run, statement, statements, type Executor } from '../db/statement.ts';
 
@@ -110,4 +110,4 @@ const AMBIGUOUS_EMAILS = statements(
       ) e`,
       '$limit',
     ),
-).narrow<PageRow>();
+).narrow<PageColumns>();

@@ -5,7 +5,7 @@ import { listAmbiguous, listAmbiguousEmails } from './ambiguous-customers.ts';
 import { eraseAddresses, replaceAddresses } from './customer-addresses.ts';
 import { eraseCustomer, writeCustomer } from './known-customers.ts';
 import { listCustomers, readCustomer } from './read-customers.ts';
-import { registrationColumns, toRegistration, type RegistrationRow } from './registration.ts';
+import { REGISTRATION, toRegistration } from './registration.ts';
 import { threadsOfCustomer, threadsUnder } from './find-by-rule.ts';
 import { nameAuthor } from '../db/name-author.ts';
 import { inLinkingTransaction } from '../db/linking-transaction.ts';
@@ -115,11 +115,6 @@ const LEFT_EMPTY = statement(
     and not exists (select from emails e where e.customer_id = c.id)
   order by c.id`,
 ).narrow<{ id: string }>();
-
-const REGISTRATION = statement(
-  'customer-registration',
-  `select ${registrationColumns()}`,
-).narrow<RegistrationRow>();
 
 const REPLACE_DOMAINS = statement(
   'replace-domains',

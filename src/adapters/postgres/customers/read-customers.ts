@@ -8,7 +8,7 @@ import {
 } from '../../../app/customers/customer-ports.ts';
 import { run, statements, type Executor } from '../db/statement.ts';
 import { LISTED } from '../emails/listed.ts';
-import { registrationColumns, toRegistration, type RegistrationRow } from './registration.ts';
+import { registrationColumns, toRegistration, type RegistrationColumns } from './registration.ts';
 
 /** Addresses that a record shows; GET /api/customer/{customerId}/addresses has all. */
 const MAX_SHOWN_ADDRESSES = 200;
@@ -103,7 +103,7 @@ const RECORD = statements('read-customer', { ofAccounts: [false, true] }, ({ ofA
     ${activity('$customerId', 'first', ofAccounts)} as first_activity_at,
     ${activity('$customerId', 'last', ofAccounts)} as last_activity_at`;
 }).narrow<
-  RegistrationRow & {
+  RegistrationColumns & {
     emails_inbound: number;
     emails_outbound: number;
     threads_open: number;

@@ -4,26 +4,8 @@ import type {
   CustomerRegistration,
   DomainClaim,
 } from '../../../app/customers/customer-ports.ts';
-
-export interface RegistrationRow {
-  readonly name: string | null;
-  readonly company_id: string | null;
-  readonly addresses: AddressRow[] | null;
-  readonly domains: DomainRow[] | null;
-}
-
-interface AddressRow {
-  address: string;
-  origin: 'registered' | 'learned';
-  /** Customers that claim it by hand, and by sends. */
-  registered: string[] | null;
-  learned: string[] | null;
-}
-
-interface DomainRow {
-  domain: string;
-  others: string[] | null;
-}
+import { columnsOf, jsonObject, type JsonOf } from '../db/json.ts';
+import { statement, type RowOf } from '../db/statement.ts';
 
 /** @param limit of the addresses; the row has one more where there are more */
 export function toRegistration(row: RegistrationRow | undefined, limit: number): CustomerRegistration {
@@ -37,7 +19,7 @@ export function toRegistration(row: RegistrationRow | undefined, limit: number):
   };
 }
 
-function toAddressClaim({ address, origin, registered, learned }: AddressRow): AddressClaim {
+function toAddressClaim({ address, origin, registered, learned }: JsonOf<typeof ADDRESS>): AddressClaim {
   const byHand = registered ?? [];
   const others = origin === 'registered' || byHand.length > 0 ? byHand : (learned ?? []);
   return {
@@ -49,7 +31,7 @@ function toAddressClaim({ address, origin, registered, learned }: AddressRow): A
   };
 }
 
-function toDomainClaim({ domain, others }: DomainRow): DomainClaim {
+function toDomainClaim({ domain, others }: JsonOf<typeof DOMAIN>): DomainClaim {
   return {
     domain,
     status: others === null ? 'decides' : 'ambiguous',
@@ -57,12 +39,31 @@ function toDomainClaim({ domain, others }: DomainRow): DomainClaim {
   };
 }
 
-const OTHERS = (origin: string) => `(
-  select json_agg(customer_id) from (
-    select o.customer_id from customer_addresses o
-    where o.address = c.address and o.origin = '${origin}' and o.customer_id <> $customerId order by o.customer_id limit 20
+/** Customers that claim an address or a domain as well; null for none. */
+const othersOf = (claims: string) => `(
+  select array_agg(customer_id) from (
+    select o.customer_id from ${claims} and o.customer_id <> $customerId order by o.customer_id limit 20
   ) o
 )`;
+const othersOfAddress = (origin: string) =>
+  othersOf(`customer_addresses o where o.address = c.address and o.origin = '${origin}'`);
+
+const ADDRESS = jsonObject('claimed-address-json', {
+  from: `(
+      select address, origin from customer_addresses where customer_id = $customerId and origin <> 'removed'
+      order by origin desc, address limit $limit
+    ) c`,
+  columns: {
+    ...columnsOf('c', 'address', 'origin'),
+    registered: othersOfAddress('registered'),
+    learned: othersOfAddress('learned'),
+  },
+}).narrow<{ origin: AddressClaim['origin'] }>();
+
+const DOMAIN = jsonObject('claimed-domain-json', {
+  from: 'customer_domains d',
+  columns: { domain: 'd.domain', others: othersOf('customer_domains o where o.domain = d.domain') },
+});
 
 /**
  * The columns of a row, of the customer $customerId, with at most $limit addresses.
@@ -73,7 +74,13 @@ const OTHERS = (origin: string) => `(
 export const registrationColumns = (ofAccounts = false): string => `
   (select name from customers where customer_id = $customerId${HAS_MAIL(ofAccounts)}) as name,
   (select company_id from customer_companies where customer_id = $customerId${HAS_MAIL(ofAccounts)}) as company_id,
-  ${ofAccounts ? 'null::json' : ADDRESSES} as addresses, ${ofAccounts ? 'null::json' : DOMAINS} as domains`;
+  ${ofAccounts ? 'null::json' : ADDRESS.array('', 'c.origin desc, c.address')} as addresses,
+  ${ofAccounts ? 'null::json' : DOMAIN.array('where d.customer_id = $customerId', 'd.domain')} as domains`;
+
+export interface RegistrationColumns {
+  addresses: JsonOf<typeof ADDRESS>[] | null;
+  domains: JsonOf<typeof DOMAIN>[] | null;
+}
 
 const HAS_MAIL = (ofAccounts: boolean) =>
   ofAccounts
@@ -82,22 +89,8 @@ const HAS_MAIL = (ofAccounts: boolean) =>
     )`
     : '';
 
-const ADDRESSES = `(
-    select json_agg(json_build_object('address', c.address, 'origin', c.origin,
-      'registered', ${OTHERS('registered')}, 'learned', ${OTHERS('learned')})
-      order by c.origin desc, c.address)
-    from (
-      select address, origin from customer_addresses where customer_id = $customerId and origin <> 'removed'
-      order by origin desc, address limit $limit
-    ) c
-  )`;
-
-const DOMAINS = `(
-    select json_agg(json_build_object('domain', d.domain, 'others', (
-      select json_agg(customer_id) from (
-        select o.customer_id from customer_domains o
-        where o.domain = d.domain and o.customer_id <> $customerId order by o.customer_id limit 20
-      ) o
-    )) order by d.domain)
-    from customer_domains d where d.customer_id = $customerId
-  )`;
+export const REGISTRATION = statement(
+  'customer-registration',
+  `select ${registrationColumns()}`,
+).narrow<RegistrationColumns>();
+type RegistrationRow = RowOf<typeof REGISTRATION>;

@@ -38,6 +38,27 @@ declare module '../db/statement.ts' {
         json: string | null;
       };
     };
+    'claimed-address-json': {
+      values: {
+        customerId: string | null;
+        limit: number | string | null;
+      };
+      row: {
+        address: string;
+        origin: 'learned' | 'registered' | 'removed';
+        registered: string[] | null;
+        learned: string[] | null;
+      };
+    };
+    'claimed-domain-json': {
+      values: {
+        customerId: string | null;
+      };
+      row: {
+        domain: string;
+        others: string[] | null;
+      };
+    };
     'claims-of-addresses': {
       values: {
         addresses: readonly (string | null)[] | null;

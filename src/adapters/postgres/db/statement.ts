@@ -22,7 +22,7 @@ interface Types {
   row: object;
 }
 
-type TypesOf<Name extends keyof StatementTypes> = StatementTypes[Name] extends Types
+export type TypesOf<Name extends keyof StatementTypes> = StatementTypes[Name] extends Types
   ? StatementTypes[Name]
   : never;
 
@@ -34,7 +34,7 @@ export interface Executor {
   query(config: { name?: string; text: string; values: unknown[] }): Promise<QueryResult>;
 }
 
-interface StatementText {
+export interface StatementText {
   readonly name: string;
   /** With `$1`, `$2` …, as the server gets it. */
   readonly text: string;
@@ -42,6 +42,8 @@ interface StatementText {
   readonly parameters: readonly string[];
   /** Sent without its name: planned for its values. */
   readonly isPlannedEachTime: boolean;
+  /** A part of statements that gives its rows as JSON; never sent by itself. */
+  readonly isJson?: boolean;
 }
 
 export interface Statement<Values extends object, Row extends object> extends StatementText {
@@ -54,8 +56,8 @@ export interface Statement<Values extends object, Row extends object> extends St
   readonly types?: { readonly values: Values; readonly row: Row };
 }
 
-type Narrower<Row, Known> = { [Key in keyof Known]: Key extends keyof Row ? Row[Key] : never };
-type Narrowed<Row, Known> = { [Key in keyof Row]: Key extends keyof Known ? Known[Key] : Row[Key] };
+export type Narrower<Row, Known> = { [Key in keyof Known]: Key extends keyof Row ? Row[Key] : never };
+export type Narrowed<Row, Known> = { [Key in keyof Row]: Key extends keyof Known ? Known[Key] : Row[Key] };
 
 /** What a run of the statement gives. */
 export type RowOf<S> = S extends Statement<infer _Values, infer Row> ? Row : never;
@@ -91,10 +93,7 @@ export function statement<Name extends keyof StatementTypes>(
  *
  * @param choices all values of each part of a choice
  */
-export function statements<
-  Name extends keyof StatementTypes,
-  const Choices extends Readonly<Record<string, readonly (string | number | boolean | null)[]>>,
->(
+export function statements<Name extends keyof StatementTypes, const Choices extends AnyChoices>(
   name: Name,
   choices: Choices,
   toText: (choice: ChoiceOf<Choices>) => string,
@@ -118,7 +117,10 @@ export function statements<
   return family as unknown as Family<ChoiceOf<Choices>, TypesOf<Name>['values'], TypesOf<Name>['row']>;
 }
 
-type ChoiceOf<Choices> = {
+/** Parts of a choice → all values of each. */
+export type AnyChoices = Readonly<Record<string, readonly (string | number | boolean | null)[]>>;
+
+export type ChoiceOf<Choices> = {
   readonly [Part in keyof Choices]: Choices[Part] extends readonly (infer Value)[] ? Value : never;
 };
 
@@ -152,6 +154,20 @@ function make<Values extends object, Row extends object>(
     narrow: <Known>() => made as unknown as Statement<Values, Narrowed<Row, Known>>,
   };
   return made;
+}
+
+/** For json.ts: queries that are checked, and are sent as parts of statements. */
+export function registerJson<Choices extends AnyChoices>(
+  name: string,
+  choices: Choices,
+  toText: (choice: ChoiceOf<Choices>) => string,
+): void {
+  register(name, () =>
+    allChoices(choices).map((choice) => ({
+      ...make(name, toText(choice as ChoiceOf<Choices>), false),
+      isJson: true,
+    })),
+  );
 }
 
 const registered = new Map<string, () => readonly StatementText[]>();

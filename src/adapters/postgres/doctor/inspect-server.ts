@@ -1,5 +1,6 @@
 /** What the database server says of itself, for the doctor. It changes nothing. */
 import type { Pool } from 'pg';
+import { jsonRows, type JsonOf } from '../db/json.ts';
 import { run, statement } from '../db/statement.ts';
 
 export interface ServerFacts {
@@ -45,7 +46,7 @@ export async function inspectDatabaseServer(pool: Pool): Promise<ServerFacts> {
     maxConnections: row.max_connections,
     databaseBytes: Number(row.database_bytes),
     oldestTransaction: row.oldest_transaction,
-    closedTables: tables.closed,
+    closedTables: tables.closed.map(({ relname }) => relname),
     bloatedTables: tables.bloated,
   };
 }
@@ -77,22 +78,26 @@ const SERVER = statement(
   oldest_transaction: number;
 }>();
 
+const CLOSED = jsonRows(
+  'doctor-closed-tables-json',
+  `select c.relname from pg_class c
+  where c.relnamespace = to_regnamespace(current_schema()::text) and c.relkind in ('r', 'p')
+    and not (has_table_privilege(c.oid, 'select') and has_table_privilege(c.oid, 'insert')
+      and has_table_privilege(c.oid, 'update') and has_table_privilege(c.oid, 'delete'))
+  order by c.relname`,
+).narrow<{ relname: string }>();
+
+const BLOATED = jsonRows(
+  'doctor-bloated-tables-json',
+  `select t.relname as name, t.n_dead_tup as dead, t.n_live_tup as live from pg_stat_user_tables t
+  where t.schemaname = current_schema() and t.n_dead_tup > $atLeast::int and t.n_dead_tup > t.n_live_tup
+  order by t.n_dead_tup desc`,
+).narrow<{ name: string; dead: number; live: number }>();
+
 const TABLES = statement(
   'doctor-tables',
-  `select
-    coalesce((
-      select json_agg(c.relname order by c.relname) from pg_class c
-      where c.relnamespace = to_regnamespace(current_schema()::text) and c.relkind in ('r', 'p')
-        and not (has_table_privilege(c.oid, 'select') and has_table_privilege(c.oid, 'insert')
-          and has_table_privilege(c.oid, 'update') and has_table_privilege(c.oid, 'delete'))
-    ), '[]') as closed,
-    coalesce((
-      select json_agg(json_build_object('name', t.relname, 'dead', t.n_dead_tup, 'live', t.n_live_tup)
-        order by t.n_dead_tup desc)
-      from pg_stat_user_tables t
-      where t.schemaname = current_schema() and t.n_dead_tup > $atLeast::int and t.n_dead_tup > t.n_live_tup
-    ), '[]') as bloated`,
+  `select ${CLOSED.array} as closed, ${BLOATED.array} as bloated`,
 ).narrow<{
-  closed: readonly string[];
-  bloated: readonly { readonly name: string; readonly dead: number; readonly live: number }[];
+  closed: readonly JsonOf<typeof CLOSED>[];
+  bloated: readonly JsonOf<typeof BLOATED>[];
 }>();

@@ -3,6 +3,22 @@ export {};
 
 declare module '../db/statement.ts' {
   interface StatementTypes {
+    'doctor-bloated-tables-json': {
+      values: {
+        atLeast: number | null;
+      };
+      row: {
+        name: string | null;
+        dead: number | null;
+        live: number | null;
+      };
+    };
+    'doctor-closed-tables-json': {
+      values: object;
+      row: {
+        relname: string;
+      };
+    };
     'doctor-server': {
       values: object;
       row: {

@@ -10,13 +10,13 @@ import type {
   DraftSummary,
 } from '../../../app/drafts/draft-ports.ts';
 import { accountIdsOf } from '../../../app/base/account-filter.ts';
-import type { StoredAttachment } from '../../../app/emails/email-ports.ts';
 import type { KeyAuthor } from '../../../core/keys/author.ts';
 import { nameAuthor } from '../db/name-author.ts';
+import { columnsOf, jsonObject, type JsonOf } from '../db/json.ts';
 import { run, statement, type Executor, type RowOf } from '../db/statement.ts';
 import { inTransaction } from '../db/transaction.ts';
 import { keyAuthor } from '../emails/email-detail.ts';
-import { storedFiles, toAttachmentView } from '../emails/rows.ts';
+import { toStoredAttachment } from '../emails/attachment-rows.ts';
 
 export function createDraftStore(pool: Pool): DraftStore {
   async function read(id: string): Promise<Draft | null> {
@@ -55,8 +55,7 @@ export function createDraftStore(pool: Pool): DraftStore {
     async readFile(id, fileId) {
       const [row] = await run(pool, READ_FILE, { id, fileId });
       if (row === undefined) return null;
-      const { account_id: accountId, sha256, ...file } = row;
-      return { accountId, file: { ...toAttachmentView(file), sha256 } };
+      return { accountId: row.account_id, file: toStoredAttachment(row) };
     },
 
     async accountOf({ answers, ...draft }) {
@@ -99,13 +98,29 @@ export function createDraftStore(pool: Pool): DraftStore {
 }
 
 const SUMMARY = `d.id, d.version, d.account_id, d.thread_id, d.author, d.answers, d.sending_id, d.created_at, d.updated_at,
-  ${keyAuthor('d.author_key')} as created_by`;
+  ${keyAuthor('d')} as created_by`;
+
+const FILE_COLUMNS = [
+  'id',
+  'filename',
+  'content_type',
+  'size_bytes',
+  'storage_path',
+  'sha256',
+  'content_id',
+  'inline',
+];
+
+const FILE = jsonObject('draft-file-json', {
+  from: 'draft_files f',
+  columns: columnsOf('f', ...FILE_COLUMNS),
+});
 
 const READ = statement(
   'read-draft',
-  `select ${SUMMARY}, d.message, ${storedFiles('from draft_files f where f.draft_id = d.id', 'f.sha256')} as files
+  `select ${SUMMARY}, d.message, ${FILE.array('where f.draft_id = d.id', 'f.ordinal')} as files
   from drafts d where d.id = $id`,
-).narrow<{ files: StoredAttachment[]; created_by: KeyAuthor | null }>();
+).narrow<{ files: JsonOf<typeof FILE>[]; created_by: KeyAuthor | null }>();
 
 const READ_FILE = statement(
   'read-draft-file',
@@ -230,5 +245,9 @@ function toSummary(row: RowOf<typeof LIST>): DraftSummary {
 }
 
 function toDraft(row: RowOf<typeof READ>): Draft {
-  return { ...toCommon(row), message: JSON.parse(row.message) as DraftMessage, files: row.files };
+  return {
+    ...toCommon(row),
+    message: JSON.parse(row.message) as DraftMessage,
+    files: row.files.map(toStoredAttachment),
+  };
 }

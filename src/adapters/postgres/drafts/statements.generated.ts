@@ -73,6 +73,19 @@ declare module '../db/statement.ts' {
       };
       row: object;
     };
+    'draft-file-json': {
+      values: object;
+      row: {
+        id: string;
+        filename: string;
+        content_type: string;
+        size_bytes: number;
+        storage_path: string;
+        sha256: string;
+        content_id: string | null;
+        inline: boolean;
+      };
+    };
     'find-drafts-naming': {
       values: {
         pattern: string | null;

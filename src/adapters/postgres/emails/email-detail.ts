@@ -1,55 +1,78 @@
 /** One email with everything known about it: the statement that reads it, and its mapping to the type of the use cases. */
 import type { BounceView, DeliveryView, EmailDetail, EmailSummary } from '../../../app/emails/email-ports.ts';
 import { CONTENT_DIFFERS } from '../../../app/emails/variant-view.ts';
-import {
-  REPORT_OUTCOMES,
-  type DeliveryReport,
-  type ReportOutcome,
-} from '../../../core/delivery/delivery-report.ts';
+import { REPORT_OUTCOMES, type DeliveryReport } from '../../../core/delivery/delivery-report.ts';
 import type { KeyAuthor } from '../../../core/keys/author.ts';
-import type { AttemptOutcome, DeliveryState, RecordedAttempt, Reply } from '../../../core/delivery/states.ts';
+import type { RecordedAttempt, Reply } from '../../../core/delivery/states.ts';
+import { columnsOf, jsonObject, jsonObjects, type JsonOf } from '../db/json.ts';
 import { statement, type RowOf } from '../db/statement.ts';
-import { SENT_COPY, toSentCopyView, type SentCopyRow } from '../sent-copies/sent-copies.ts';
+import { SENT_COPY, toSentCopyView, type SentCopyJson } from '../sent-copies/sent-copies.ts';
+import { ATTACHMENTS, toAttachmentView, type AttachmentJson } from './attachment-rows.ts';
 import { EMAIL_ID } from './email-aliases.ts';
-import { toAttachmentView, toMessageId, toVariant, type AttachmentRow, type VariantRow } from './rows.ts';
-
-/** Of an email `e`. */
-export const ATTACHMENTS = `coalesce((
-  select json_agg(json_build_object('id', a.id, 'filename', a.filename, 'content_type', a.content_type,
-    'size_bytes', a.size_bytes, 'storage_path', a.storage_path, 'content_id', a.content_id, 'inline', a.inline)
-    order by a.ordinal)
-  from email_attachments a where a.email_id = e.id
-), '[]')`;
+import { toMessageId } from './message-id-column.ts';
+import { toVariant, VARIANTS, type VariantJson } from './variant-rows.ts';
 
 const SUMMARY = `e.id, coalesce(e.written_message_id, e.message_id) as message_id, e.direction, e.from_address, e.to_addresses, e.subject, e.text_body, e.date,
   ${ATTACHMENTS} as attachments`;
 
-/** The most telling one about a delivery `d`, whatever the order in which they came. */
-const DELIVERY_REPORT = `(
-    select json_build_object('outcome', r.outcome, 'status', r.status, 'diagnostic', r.diagnostic,
-      'reported_at', r.reported_at, 'report_id', r.report_id)
-    from delivery_reports r where r.email_id = d.email_id and r.ordinal = d.ordinal
-    order by array_position('{${REPORT_OUTCOMES.join(',')}}', r.outcome) desc, r.reported_at desc, r.report_id
-    limit 1
-  )`;
+const REPORT = jsonObject('delivery-report-json', {
+  from: 'delivery_reports r',
+  columns: columnsOf('r', 'outcome', 'status', 'diagnostic', 'reported_at', 'report_id'),
+});
 
-/** Of an email `e`, with DELIVERY_REPORT. */
-export const DELIVERIES = `coalesce((
-      select json_agg(json_build_object('address', d.address, 'state', d.state, 'code', d.reply_code,
-        'status', d.reply_status, 'text', d.reply_text, 'report', ${DELIVERY_REPORT}) order by d.ordinal)
-      from email_deliveries d where d.email_id = e.id
-    ), '[]')`;
+/** The most telling one about a delivery `d`, whatever the order in which they came. */
+const REPORT_OF_DELIVERY = REPORT.first(`where r.email_id = d.email_id and r.ordinal = d.ordinal
+    order by array_position('{${REPORT_OUTCOMES.join(',')}}', r.outcome) desc, r.reported_at desc, r.report_id limit 1`);
+
+const DELIVERY = jsonObject('delivery-json', {
+  from: 'email_deliveries d',
+  columns: {
+    ...columnsOf('d', 'address', 'state', 'reply_code', 'reply_status', 'reply_text'),
+    report: REPORT_OF_DELIVERY,
+  },
+}).narrow<{ report: JsonOf<typeof REPORT> | null }>();
+
+/** Of an email `e`, for toDelivery. */
+export const DELIVERIES = DELIVERY.array('where d.email_id = e.id', 'd.ordinal');
+export type DeliveryJson = JsonOf<typeof DELIVERY>;
+
+const ATTEMPT = jsonObject('attempt-json', {
+  from: 'delivery_attempts a',
+  columns: columnsOf(
+    'a',
+    'attempt',
+    'started_at',
+    'ended_at',
+    'outcome',
+    'reply_code',
+    'reply_status',
+    'reply_text',
+    'detail',
+  ),
+});
+
+const BOUNCE = jsonObject('bounce-json', {
+  from: 'bounce_reports b',
+  columns: columnsOf('b', 'kind', 'format', 'recipients', 'email_id'),
+}).narrow<Pick<BounceView, 'format' | 'recipients'>>();
 
 /** Of an email `e` and its row `q` of the queue: the version of a send that no process has claimed, and none tried before; else null. */
 export const SEND_VERSION = `case when e.state = 'queued' and q.owner is null and q.attempts = 0 then q.version end`;
 
-/** The key of a column, as `KeyAuthor`; null for none. */
-export const keyAuthor = (column: string): string =>
-  `case when ${column} is not null then json_build_object('id', ${column},
-    'name', coalesce((select k.name from api_keys k where k.id = ${column}), ${column})) end`;
+/** The key that sent the email `e` or wrote the draft `d`. A key that is gone is told by its id. */
+const KEY_AUTHOR = jsonObjects('key-author-json', { alias: ['e', 'd'] }, ({ alias }) => ({
+  from: { e: 'emails e', d: 'drafts d' }[alias],
+  columns: {
+    id: `${alias}.author_key`,
+    name: `coalesce((select k.name from api_keys k where k.id = ${alias}.author_key), ${alias}.author_key)`,
+  },
+})).narrow<KeyAuthor>();
 
-/** The key that sent the email `e`. */
-export const AUTHOR = keyAuthor('e.author_key');
+/** A KeyAuthor; null for none. */
+export const keyAuthor = (alias: 'e' | 'd'): string =>
+  `case when ${alias}.author_key is not null then ${KEY_AUTHOR.of({ alias }).object} end`;
+
+export const AUTHOR = keyAuthor('e');
 
 export const READ_EMAIL = statement(
   'read-email',
@@ -59,25 +82,12 @@ export const READ_EMAIL = statement(
     e.placement_message_id, e.raw_size_bytes, e.reply_text, e.sender_address, e.reply_to_addresses, e.defects,
     e.automatic, e.authentication, e.new_participant, e.created_at, e.headers, e.tags, e.metadata, e.unsubscribe_list, e.list_id, ${AUTHOR} as author,
     exists (select from unread_emails u where u.email_id = e.id) as unread, e.received_by,
-    coalesce((
-      select json_agg(json_build_object('id', v.id, 'received_at', v.received_at, 'received_by', v.received_by,
-        'is_sent_copy', v.is_sent_copy, 'raw_size_bytes', v.raw_size_bytes,
-        'content_digest', encode(v.content_digest, 'hex')) order by v.received_at, v.id)
-      from email_variants v where v.email_id = e.id
-    ), '[]') as variants,
+    ${VARIANTS} as variants,
     coalesce((select r.messages from email_variants_refused r where r.email_id = e.id), 0) as refused_variants,
     ${DELIVERIES} as deliveries,
-    coalesce((
-      select json_agg(json_build_object('attempt', a.attempt, 'started_at', a.started_at, 'ended_at', a.ended_at,
-        'outcome', a.outcome, 'code', a.reply_code, 'status', a.reply_status, 'text', a.reply_text,
-        'detail', a.detail) order by a.attempt)
-      from delivery_attempts a where a.email_id = e.id
-    ), '[]') as attempts,
-    (
-      select json_build_object('kind', b.kind, 'format', b.format, 'recipients', b.recipients, 'emailId', b.email_id)
-      from bounce_reports b where b.report_id = e.id
-    ) as bounce,
-    (select ${SENT_COPY} from sent_copies c where c.email_id = e.id) as sent_copy,
+    ${ATTEMPT.array('where a.email_id = e.id', 'a.attempt')} as attempts,
+    ${BOUNCE.first('where b.report_id = e.id')} as bounce,
+    ${SENT_COPY.first('where c.email_id = e.id')} as sent_copy,
     case when q.owner is null then q.due_at end as next_attempt_at,
     case when q.owner is null or q.lease_until is not null then q.give_up_at end as give_up_at,
     ${SEND_VERSION} as send_version,
@@ -88,45 +98,19 @@ export const READ_EMAIL = statement(
 /** The computed columns of the statement that reads one email. */
 interface DetailColumns {
   message_id: string;
-  attachments: AttachmentRow[];
+  attachments: AttachmentJson[];
   unread: boolean;
-  variants: VariantRow[];
+  variants: VariantJson[];
   refused_variants: string;
-  deliveries: DeliveryRow[];
-  attempts: AttemptRow[];
-  bounce: BounceView | null;
+  deliveries: DeliveryJson[];
+  attempts: JsonOf<typeof ATTEMPT>[];
+  bounce: JsonOf<typeof BOUNCE> | null;
   author: KeyAuthor | null;
   claim_lost: boolean;
-  sent_copy: SentCopyRow | null;
+  sent_copy: SentCopyJson | null;
 }
-
-export type DeliveryRow = { address: string; state: DeliveryState; report: ReportJson | null } & ReplyColumns;
 
 type DetailRow = RowOf<typeof READ_EMAIL>;
-
-interface ReplyColumns {
-  code: number | null;
-  status: string | null;
-  text: string | null;
-}
-
-/** From JSON, hence times as text. */
-interface ReportJson {
-  outcome: ReportOutcome;
-  status: string | null;
-  diagnostic: string;
-  reported_at: string;
-  report_id: string;
-}
-
-/** From JSON, hence times as text. */
-interface AttemptRow extends ReplyColumns {
-  attempt: number;
-  started_at: string;
-  ended_at: string | null;
-  outcome: AttemptOutcome;
-  detail: string;
-}
 
 function toSummary(row: DetailRow): EmailSummary {
   return {
@@ -160,7 +144,7 @@ export function toDetail(row: DetailRow): EmailDetail {
     state: row.state,
     stateDetail: row.state_detail,
     deliveries: row.deliveries.map(toDelivery),
-    bounce: row.bounce,
+    bounce: row.bounce === null ? null : toBounce(row.bounce),
     placement: {
       rule: row.placement_rule,
       matchedMessageId: row.placement_message_id === null ? null : toMessageId(row.placement_message_id),
@@ -193,7 +177,7 @@ export function toDetail(row: DetailRow): EmailDetail {
   };
 }
 
-export function toDelivery(row: DeliveryRow): DeliveryView {
+export function toDelivery(row: DeliveryJson): DeliveryView {
   return {
     address: row.address,
     state: row.state,
@@ -202,7 +186,7 @@ export function toDelivery(row: DeliveryRow): DeliveryView {
   };
 }
 
-function toAttempt(row: AttemptRow): RecordedAttempt {
+function toAttempt(row: JsonOf<typeof ATTEMPT>): RecordedAttempt {
   return {
     number: row.attempt,
     startedAt: new Date(row.started_at),
@@ -213,7 +197,7 @@ function toAttempt(row: AttemptRow): RecordedAttempt {
   };
 }
 
-function toDeliveryReport(row: ReportJson): DeliveryReport {
+function toDeliveryReport(row: JsonOf<typeof REPORT>): DeliveryReport {
   const { outcome, status, diagnostic } = row;
   return {
     outcome,
@@ -224,6 +208,15 @@ function toDeliveryReport(row: ReportJson): DeliveryReport {
   };
 }
 
-function toReply({ code, status, text }: ReplyColumns): Reply | null {
-  return code === null ? null : { code, enhancedStatus: status, text: text ?? '' };
+function toReply({
+  reply_code: code,
+  reply_status: enhancedStatus,
+  reply_text: text,
+}: Pick<DeliveryJson, 'reply_code' | 'reply_status' | 'reply_text'>): Reply | null {
+  return code === null ? null : { code, enhancedStatus, text: text ?? '' };
 }
+
+const toBounce = ({ email_id: emailId, ...bounce }: JsonOf<typeof BOUNCE>): BounceView => ({
+  ...bounce,
+  emailId,
+});

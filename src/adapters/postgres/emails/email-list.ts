@@ -16,7 +16,7 @@ import { formatTsquery } from '../../../core/search/query.ts';
 import { COMMON_STATES, filteredPages, type FilteredPages } from './filtered-emails.ts';
 import { matches } from '../search/matches.ts';
 import { LISTING } from './email-json.ts';
-import { mergePieces, selectPage, toPage, type PageRow, type RowBound } from './email-pages.ts';
+import { mergePieces, selectPage, toPage, type PageColumns, type RowBound } from './email-pages.ts';
 import { run, statements, type Executor } from '../db/statement.ts';
 import { WALK_COST, type planSearch } from '../search/search-plan.ts';
 import { searchPage } from '../search/search-pages.ts';
@@ -115,7 +115,7 @@ const selectEmails = (found: string) =>
 
 const LIST = statements('list-emails', CHOICES, (choice) =>
   selectEmails(list(choice, 'page')),
-).narrow<PageRow>();
+).narrow<PageColumns>();
 
 const WORDS_DECIDE = { plannedEachTime: 'the best plan depends on how common the words are' };
 
@@ -128,7 +128,7 @@ const WALK = statements(
       select from email_search x where x.email_id = e.id and ${matches('$words')} limit 1
     ) m ${ORDER} limit $limit`),
   WORDS_DECIDE,
-).narrow<PageRow>();
+).narrow<PageColumns>();
 
 const COUNT = statements(
   'count-emails',
@@ -157,4 +157,4 @@ const LOOK_UP = statements(
     ${conditions.length === 0 ? '' : `where ${conditions.join(' and ')}`} ${ORDER} limit $limit`);
   },
   WORDS_DECIDE,
-).narrow<PageRow>();
+).narrow<PageColumns>();

@@ -2,10 +2,10 @@
 import type { EmailPage } from '../../../app/emails/email-ports.ts';
 import { splitPage } from '../../../app/base/paging.ts';
 import { emailJson, measureEmails, STEP_BYTES, VIEWS, type EmailView } from './email-json.ts';
-import { joinEmails, type EmailRow } from './join-emails.ts';
+import { joinEmails, type EmailPiece } from './join-emails.ts';
 import { run, statements, type Executor } from '../db/statement.ts';
 
-export interface PageRow extends EmailRow {
+export interface PageColumns extends EmailPiece {
   readonly date: Date;
 }
 
@@ -41,7 +41,7 @@ export function mergePieces(
 const CANDIDATES = 32;
 
 /**
- * A statement that gives PageRows, newest first. `from` gives emails as `e`: what `view.more` shows, and at least their
+ * A statement that gives PageColumns, newest first. `from` gives emails as `e`: what `view.more` shows, and at least their
  * `id` and `date`. An email whose JSON is not stored is of the rest, and so are those behind it.
  *
  * @param flag a column of `p` in `from` that the rows have as well
@@ -59,7 +59,12 @@ export const selectPage = (view: EmailView, from: string, limit: string, flag?: 
   order by d.date desc, d.id desc`;
 
 /** @param rows one more than `limit` tells that there is another page */
-export function toPage(pool: Executor, view: EmailView, rows: readonly PageRow[], limit: number): EmailPage {
+export function toPage(
+  pool: Executor,
+  view: EmailView,
+  rows: readonly PageColumns[],
+  limit: number,
+): EmailPage {
   const { page, last } = splitPage(rows, limit);
   const next = last === null ? null : { date: last.date, id: last.id };
   const fitting = page.findIndex(({ json }) => json === null);
@@ -71,9 +76,9 @@ export function toPage(pool: Executor, view: EmailView, rows: readonly PageRow[]
 async function* readRest(
   pool: Executor,
   view: EmailView,
-  first: readonly EmailRow[],
-  rest: readonly EmailRow[],
-): AsyncGenerator<readonly EmailRow[], void, void> {
+  first: readonly EmailPiece[],
+  rest: readonly EmailPiece[],
+): AsyncGenerator<readonly EmailPiece[], void, void> {
   yield first;
   let ids = rest.map(({ id }) => id);
   while (ids.length > 0) {

@@ -6,13 +6,14 @@ import type {
   StoredAttachment,
 } from '../../../app/emails/email-ports.ts';
 import type { RawLocation } from '../../../app/files/file-ports.ts';
+import { READ_ATTACHMENT, toStoredAttachment } from './attachment-rows.ts';
 import { EMAIL_ID } from './email-aliases.ts';
 import { READ_EMAIL, toDetail } from './email-detail.ts';
 import { EMAIL } from './email-json.ts';
 import { createEmailList } from './email-list.ts';
-import { mergePieces, selectPage, toPage, type PageRow } from './email-pages.ts';
+import { mergePieces, selectPage, toPage, type PageColumns } from './email-pages.ts';
 import { LISTED } from './listed.ts';
-import { toStoredAttachment, toVariant } from './rows.ts';
+import { READ_VARIANT, toVariant } from './variant-rows.ts';
 import { run, statement, statements, type Executor, type RowOf } from '../db/statement.ts';
 
 export function createEmailStore(pool: Executor): EmailStore {
@@ -94,27 +95,14 @@ const CUSTOMER_EMAILS = statements(
     const found = mergePieces(pieces, 's.id, s.date', 'order by s.date desc, s.id desc', 'page');
     return selectPage(EMAIL, `(${found}) e`, '$limit');
   },
-).narrow<PageRow>();
+).narrow<PageColumns>();
 
 const READ_RAW = statement(
   'read-raw',
   `select raw, raw_path, raw_size_bytes from emails where id = ${EMAIL_ID}`,
 );
 
-const READ_VARIANT = statement(
-  'read-variant',
-  `select id, received_at, received_by, is_sent_copy, raw_size_bytes, text_body,
-          encode(content_digest, 'hex') as content_digest
-        from email_variants where id = $variantId and email_id = ${EMAIL_ID}`,
-).narrow<{ content_digest: string }>();
-
 const READ_VARIANT_RAW = statement(
   'read-variant-raw',
   `select raw, raw_path, raw_size_bytes from email_variants where id = $variantId and email_id = ${EMAIL_ID}`,
-);
-
-const READ_ATTACHMENT = statement(
-  'read-attachment',
-  `select id, filename, content_type, size_bytes, storage_path, sha256, content_id, inline
-  from email_attachments where id = $id`,
 );

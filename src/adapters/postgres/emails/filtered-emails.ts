@@ -14,7 +14,7 @@ import { EMAIL_STATES, type EmailState } from '../../../core/delivery/states.ts'
 import { run, statements, type Executor } from '../db/statement.ts';
 import { matches } from '../search/matches.ts';
 import { LISTING } from './email-json.ts';
-import { selectPage, type PageRow } from './email-pages.ts';
+import { selectPage, type PageColumns } from './email-pages.ts';
 import {
   CONDITIONS,
   firstOf,
@@ -30,12 +30,12 @@ import {
 
 /** A list, and what searching in it needs; see search-pages.ts. */
 export interface FilteredPages {
-  list(): Promise<readonly PageRow[]>;
+  list(): Promise<readonly PageColumns[]>;
   /** The page of the emails that match, where one of the sets is so small that it is read whole; else null. */
-  few(words: string): Promise<readonly PageRow[] | null>;
-  walk(words: string, steps: number): Promise<readonly PageRow[]>;
+  few(words: string): Promise<readonly PageColumns[] | null>;
+  walk(words: string, steps: number): Promise<readonly PageColumns[]>;
   count(atMost: number): Promise<readonly { readonly count: number }[]>;
-  lookUp(words: string, rarest: string): Promise<readonly PageRow[]>;
+  lookUp(words: string, rarest: string): Promise<readonly PageColumns[]>;
   /** Usually few. */
   readonly isNarrow: boolean;
 }
@@ -90,7 +90,7 @@ export function filteredPages(pool: Executor, asked: EmailsQuery, limit: number)
   };
   const unordered = UNORDERED.filter((one) => IS_ASKED[one](filter));
   /** The page, from a set in another order; null when none is asked for, or each has more than `steps`. */
-  async function few(words: string | null): Promise<readonly PageRow[] | null> {
+  async function few(words: string | null): Promise<readonly PageColumns[] | null> {
     const steps = STEPS_FOR_ROW * limit;
     for (const one of unordered) {
       const rows = await run(pool, FEW.of({ from: one, isNext, ofWords: words !== null }), {
@@ -144,12 +144,12 @@ const IS_ASKED: Readonly<Record<Unordered, (filter: EmailFilter) => boolean>> = 
 /** Few emails have any other state. */
 export const COMMON_STATES: ReadonlySet<EmailState> = new Set<EmailState>(['sent', 'received']);
 
-interface CutRow extends PageRow {
+interface CutColumns extends PageColumns {
   /** Not of the page: it stands where the emails end that were looked at. */
   readonly is_cut: boolean;
 }
 
-const isCut = (rows: readonly CutRow[]): boolean => rows.at(-1)?.is_cut === true;
+const isCut = (rows: readonly CutColumns[]): boolean => rows.at(-1)?.is_cut === true;
 
 const ORDER = 'order by e.date desc, e.id desc';
 const VALUES_DECIDE = { plannedEachTime: 'a condition without a value is left out of the plan' };
@@ -177,7 +177,7 @@ const LIST = statements(
       'is_cut',
     ),
   VALUES_DECIDE,
-).narrow<CutRow>();
+).narrow<CutColumns>();
 
 const WALK = statements(
   'walk-filtered-emails',
@@ -187,7 +187,7 @@ const WALK = statements(
       `select e.id, e.date from (${walked(from, isNext, 'false')}) e ${HAS_WORDS} ${ORDER} limit $limit`,
     ),
   VALUES_DECIDE,
-).narrow<PageRow>();
+).narrow<PageColumns>();
 
 const COUNT = statements(
   'count-filtered-emails',
@@ -216,7 +216,7 @@ const FEW = statements(
     );
   },
   VALUES_DECIDE,
-).narrow<CutRow>();
+).narrow<CutColumns>();
 
 /** Materialized: with a view to the first page alone PostgreSQL would walk one set and hope for the others. */
 const allOf = (found: string) =>
@@ -227,7 +227,7 @@ const LIST_TOGETHER = statements(
   TOGETHER,
   (choice) => selectEmails(allOf(inAll(choice, () => ['', 'true']))),
   VALUES_DECIDE,
-).narrow<PageRow>();
+).narrow<PageColumns>();
 
 const LOOK_UP = statements(
   'look-up-filtered-emails',
@@ -242,4 +242,4 @@ const LOOK_UP = statements(
       ),
     ),
   VALUES_DECIDE,
-).narrow<PageRow>();
+).narrow<PageColumns>();

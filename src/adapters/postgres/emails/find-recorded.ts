@@ -3,7 +3,8 @@ import type { KnownEmail } from '../../../app/receive/inbound-ports.ts';
 import type { AddressView } from '../../../app/emails/email-ports.ts';
 import { isCopyOfSent, type MessageIdentity } from '../../../core/message/identity.ts';
 import { SOMETHING_WAS_DELETED } from './deleted-emails.ts';
-import { toMessageId } from './rows.ts';
+import { toMessageId } from './message-id-column.ts';
+import { jsonRows, type JsonOf } from '../db/json.ts';
 import { run, statement, type Executor, type RowOf } from '../db/statement.ts';
 
 export interface Sought {
@@ -13,11 +14,7 @@ export interface Sought {
   readonly key: string;
 }
 
-/** `pg` gives bigint as text and a Date, JSON a number and text. */
-export type RecordedRow = Omit<RowOf<typeof FIND_RECORDED>, 'ordinal' | 'date'> & {
-  readonly ordinal: number | string;
-  readonly date: Date | string;
-};
+type RecordedRow = RowOf<typeof FIND_RECORDED> | RecordedJson;
 
 /** The record of each, in their order; null for one that is not recorded. As a part of a transaction, or without one. */
 export async function findRecorded(
@@ -27,7 +24,7 @@ export async function findRecorded(
   return toKnownEmails(sought, await run(executor, FIND_RECORDED, recordedValues(sought)));
 }
 
-/** @param rows what recordedQuery gave */
+/** @param rows what FIND_RECORDED or RECORDED gave */
 export function toKnownEmails(
   sought: readonly Sought[],
   rows: readonly RecordedRow[],
@@ -63,7 +60,7 @@ const COLUMNS = `id, thread_id, direction, state, identity_key is null as is_sen
 const SENDS = `direction = 'outbound' and identity_key is null`;
 
 /** Each branch is one lookup in one index, whatever the statistics say. Its parameters are recordedValues. */
-export const RECORDED = `
+const QUERY = `
   select n.ordinal, e.*
   from unnest($accountIds::text[], $keys::bytea[], $messageIds::text[])
     with ordinality n (account_id, key, message_id, ordinal)
@@ -90,16 +87,24 @@ export const recordedValues = (sought: readonly Sought[]) => ({
   messageIds: sought.map(({ identity }) => identity.messageId),
 });
 
-const FIND_RECORDED = statement('find-recorded', RECORDED).narrow<{
-  ordinal: string;
+interface RecordedColumns {
   id: string;
   thread_id: string;
   direction: KnownEmail['direction'];
   state: KnownEmail['state'];
   is_send: boolean;
   message_id: string;
-  date: Date;
   from_address: AddressView;
   subject: string;
   is_deleted: boolean;
-}>();
+}
+
+const FIND_RECORDED = statement('find-recorded', QUERY).narrow<
+  RecordedColumns & { ordinal: string; date: Date }
+>();
+
+/** What FIND_RECORDED gives, for a statement that asks for more at once. */
+export const RECORDED = jsonRows('recorded-json', QUERY).narrow<
+  RecordedColumns & { ordinal: number; date: string }
+>();
+export type RecordedJson = JsonOf<typeof RECORDED>;

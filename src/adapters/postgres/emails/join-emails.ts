@@ -3,7 +3,7 @@ import { ServiceError } from '../../../core/errors.ts';
 import { HEAD, VIEWS, type EmailView } from './email-json.ts';
 import { run, statement, statements, type Executor } from '../db/statement.ts';
 
-export interface EmailRow {
+export interface EmailPiece {
   readonly id: string;
   /** null for a text that is read in slices. */
   readonly json: string | null;
@@ -16,7 +16,7 @@ const SLICE_CHARS = 1_000_000;
 export async function* joinEmails(
   pool: Executor,
   view: EmailView,
-  pages: AsyncIterable<readonly EmailRow[]>,
+  pages: AsyncIterable<readonly EmailPiece[]>,
 ): AsyncGenerator<string, void, void> {
   let separator = '';
   for await (const rows of pages) {

@@ -23,6 +23,40 @@ declare module '../db/statement.ts' {
       };
       row: object;
     };
+    'attachment-json': {
+      values: object;
+      row: {
+        id: string;
+        filename: string;
+        content_type: string;
+        size_bytes: number;
+        storage_path: string;
+        content_id: string | null;
+        inline: boolean;
+      };
+    };
+    'attempt-json': {
+      values: object;
+      row: {
+        attempt: number;
+        started_at: string;
+        ended_at: string | null;
+        outcome: 'accepted' | 'refused' | 'unknown';
+        reply_code: number | null;
+        reply_status: string | null;
+        reply_text: string | null;
+        detail: string;
+      };
+    };
+    'bounce-json': {
+      values: object;
+      row: {
+        kind: 'report' | 'complaint';
+        format: string;
+        recipients: unknown;
+        email_id: string | null;
+      };
+    };
     'compare-reading': {
       values: {
         row: string | null;
@@ -122,6 +156,27 @@ declare module '../db/statement.ts' {
         id: string | null;
       };
       row: object;
+    };
+    'delivery-json': {
+      values: object;
+      row: {
+        address: string;
+        state: 'pending' | 'accepted' | 'deferred' | 'rejected' | 'unknown';
+        reply_code: number | null;
+        reply_status: string | null;
+        reply_text: string | null;
+        report: unknown;
+      };
+    };
+    'delivery-report-json': {
+      values: object;
+      row: {
+        outcome: 'bounced_hard' | 'bounced_soft' | 'blocked' | 'delayed' | 'delivered' | 'relayed' | 'expanded' | 'complained';
+        status: string | null;
+        diagnostic: string;
+        reported_at: string;
+        report_id: string;
+      };
     };
     'drop-variant': {
       values: {
@@ -261,6 +316,13 @@ declare module '../db/statement.ts' {
         emailId: string | null;
       };
       row: object;
+    };
+    'key-author-json': {
+      values: object;
+      row: {
+        id: string | null;
+        name: string | null;
+      };
     };
     'list-emails': {
       values: {
@@ -678,6 +740,27 @@ declare module '../db/statement.ts' {
         raw_size_bytes: string;
       };
     };
+    'recorded-json': {
+      values: {
+        accountIds: readonly (string | null)[] | null;
+        keys: readonly (Buffer | null)[] | null;
+        messageIds: readonly (string | null)[] | null;
+      };
+      row: {
+        ordinal: number | null;
+        id: string | null;
+        thread_id: string | null;
+        direction: string | null;
+        state: string | null;
+        is_send: boolean | null;
+        message_id: string | null;
+        date: string | null;
+        from_address: unknown;
+        subject: string | null;
+        content_digest: string | null;
+        is_deleted: boolean | null;
+      };
+    };
     'refuse-variant': {
       values: {
         emailId: string | null;
@@ -731,6 +814,19 @@ declare module '../db/statement.ts' {
         thread_id: string;
       };
     };
+    'stored-attachment-json': {
+      values: object;
+      row: {
+        id: string;
+        filename: string;
+        content_type: string;
+        size_bytes: number;
+        storage_path: string;
+        content_id: string | null;
+        inline: boolean;
+        sha256: string | null;
+      };
+    };
     'turn-into-sent': {
       values: {
         detail: string | null;
@@ -748,6 +844,17 @@ declare module '../db/statement.ts' {
       };
       row: {
         raw_path: string | null;
+      };
+    };
+    'variant-json': {
+      values: object;
+      row: {
+        id: string;
+        received_at: string;
+        received_by: ColumnTypes['email_variants.received_by'] | null;
+        is_sent_copy: boolean;
+        raw_size_bytes: number;
+        content_digest: string | null;
       };
     };
     'walk-emails': {

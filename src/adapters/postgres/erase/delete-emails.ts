@@ -13,7 +13,7 @@ import { LinkConflict } from '../db/linking-transaction.ts';
 import { run, statement, type Executor, type RowOf } from '../db/statement.ts';
 import { queueFiles, rememberDeleted, type DeletedEmail } from '../emails/deleted-emails.ts';
 import { lockSummariesOf } from '../emails/lock-summaries.ts';
-import { toMessageId } from '../emails/rows.ts';
+import { toMessageId } from '../emails/message-id-column.ts';
 import { deleteThread, readClusters, type ThreadRow } from '../emails/thread-rows.ts';
 import { deleteEmailRows } from '../emails/write-emails.ts';
 import { forgetOutcomes } from '../send/idempotency-keys.ts';

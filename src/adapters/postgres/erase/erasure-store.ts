@@ -12,6 +12,7 @@ import { addressPattern } from '../../../core/erase/address-pattern.ts';
 import { eraseRules } from '../customers/customer-rules.ts';
 import { inLinkingTransaction } from '../db/linking-transaction.ts';
 import { fromNow } from '../db/from-now.ts';
+import { jsonObject, type JsonOf } from '../db/json.ts';
 import { run, statement, type Executor, type RowOf } from '../db/statement.ts';
 import { inTransaction } from '../db/transaction.ts';
 import { rememberErased } from '../emails/deleted-emails.ts';
@@ -129,7 +130,7 @@ async function eraseEmails(trx: Executor, erasure: ClaimedErasure): Promise<'mor
     await run(trx, BEGIN_SCAN, { id });
     return scan.has_found ? 'more' : scan.has_waiting ? 'waits' : 'done';
   }
-  const matching = found.matching ?? [];
+  const { matching } = found;
   const some = matching.slice(0, DELETED);
   const ids = some.filter(isNotBeingSent).map((email) => email.id);
   const deleted = await deleteEmails(trx, ids, isNotBeingSent);
@@ -220,30 +221,37 @@ const NOTE = statement(
   where id = $id`,
 );
 
+const SCANNED_PART = `with scanned as materialized (
+    select id from emails where $after::uuid is null or id > $after order by id limit $limit::int
+  )`;
+
+const MATCHING = jsonObject('email-to-erase-json', {
+  with: SCANNED_PART,
+  from: 'scanned s join emails e on e.id = s.id',
+  columns: { id: 'e.id', is_claimed: isClaimed('e') },
+}).narrow<{ is_claimed: boolean }>();
+
 /**
  * Everything that names the person in its header fields, was handed over to them, or reports about a hand-over to them. Emails
  * are read in the order of their identifiers, so that a scan can go on where it ended.
  */
 const FIND_EMAILS = statement(
   'find-emails-to-erase',
-  `with scanned as materialized (
-    select id from emails where $after::uuid is null or id > $after order by id limit $limit::int
-  )
+  `${SCANNED_PART}
   select
     (select id from scanned order by id desc limit 1) as last,
-    (
-      select json_agg(json_build_object('id', e.id, 'is_claimed', ${isClaimed('e')}) order by e.id)
-      from scanned s join emails e on e.id = s.id
-      where e.customer_id = $customerId::uuid
+    ${MATCHING.array(
+      `where e.customer_id = $customerId::uuid
         or lower(concat(e.from_address, e.sender_address, e.reply_to_addresses, e.to_addresses, e.cc_addresses,
           e.bcc_addresses)) ~ $pattern
         or address_fields(e.raw) ~ $pattern
         or exists (select from email_variants v where v.email_id = e.id and address_fields(v.raw) ~ $pattern)
         or exists (select from email_deliveries d where d.email_id = e.id and lower(d.address) ~ $pattern)
         or exists (select from bounce_reports b where b.report_id = e.id and lower(b.recipients::text) ~ $pattern)
-        or exists (select from delivery_reports r where r.report_id = e.id and lower(r.address) ~ $pattern)
-    ) as matching`,
-).narrow<{ matching: { id: string; is_claimed: boolean }[] | null }>();
+        or exists (select from delivery_reports r where r.report_id = e.id and lower(r.address) ~ $pattern)`,
+      'e.id',
+    )} as matching`,
+).narrow<{ matching: JsonOf<typeof MATCHING>[] }>();
 
 const SET_SCANNED = statement(
   'set-erasure-scanned',

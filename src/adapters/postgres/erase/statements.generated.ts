@@ -32,6 +32,16 @@ declare module '../db/statement.ts' {
         emails: string | null;
       };
     };
+    'email-to-erase-json': {
+      values: {
+        after: string | null;
+        limit: number | null;
+      };
+      row: {
+        id: string;
+        is_claimed: boolean | null;
+      };
+    };
     'find-emails-to-delete': {
       values: {
         ids: readonly (string | null)[] | null;

@@ -4,7 +4,7 @@ import type { MailboxAuditStore } from '../../../app/mailboxes/mailbox-audit-por
 import type { AuditedMessage } from '../../../core/mailbox/audit.ts';
 import type { UidSet } from '../../../core/mailbox/uid-set.ts';
 import { MAILBOX_COLUMNS, toProgress } from './mailbox-progress.ts';
-import { toMessageId } from '../emails/rows.ts';
+import { toMessageId } from '../emails/message-id-column.ts';
 import { run, statement, type RowOf } from '../db/statement.ts';
 
 export function createMailboxAuditStore(pool: Pool): MailboxAuditStore {

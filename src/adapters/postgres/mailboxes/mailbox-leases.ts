@@ -2,6 +2,7 @@
 import { MAX_KEPT_REASON_CHARS } from '../../../app/base/limits.ts';
 import { LeaseLost, type MailboxRecords } from '../../../app/mailboxes/mailbox-record-ports.ts';
 import { fromNow } from '../db/from-now.ts';
+import { jsonObject, type JsonOf } from '../db/json.ts';
 import { run, statement, type Executor, type Statement } from '../db/statement.ts';
 import { markUnstorable } from '../../../core/storable-text.ts';
 
@@ -64,25 +65,8 @@ export const HELD = `with held as materialized (
     select from mailbox_accounts where account_id = $accountId and owner = $owner and lease_until > now() for share
   )`;
 
-interface AccountJson {
-  account_id: string;
-  holder: string | null;
-  due: boolean;
-}
-
-interface ReaderJson {
-  owner: string;
-  /** null: the same as of the process that asks. */
-  account_ids: readonly string[] | null;
-}
-
-/**
- * One statement for all that an idle process has to say and to ask. Others' rows are not even locked. In the order of their
- * keys, so that two processes never wait in a circle.
- */
-const CLAIM = statement(
-  'claim-mailboxes',
-  `with reader as (
+/** Others' rows are not even locked. In the order of their keys, so that two processes never wait in a circle. */
+const READ_AND_CLAIM = `with reader as (
     insert into mailbox_readers as r (owner, account_ids, alive_until)
     values ($owner, $accountIds, ${fromNow('$leaseMs')})
     on conflict (owner) do update set alive_until = excluded.alive_until,
@@ -100,31 +84,43 @@ const CLAIM = statement(
     on conflict (account_id) do update set owner = excluded.owner, lease_until = excluded.lease_until
     where m.owner is null or m.owner = $owner or m.lease_until < now()
     returning m.account_id
-  )
-  select
-    (
-      select coalesce(json_agg(json_build_object(
-        'account_id', k.account_id,
-        'holder', case when c.account_id is not null then $owner
-          when not k.is_own or k.holder <> $owner then k.holder end,
-        'due', c.account_id is not null and exists (
+  )`;
+
+const ACCOUNT = jsonObject('claimed-account-json', {
+  with: READ_AND_CLAIM,
+  from: 'known k left join claimed c on c.account_id = k.account_id',
+  columns: {
+    account_id: 'k.account_id',
+    holder: `case when c.account_id is not null then $owner
+          when not k.is_own or k.holder <> $owner then k.holder end`,
+    due: `c.account_id is not null and exists (
           select from mailboxes b join mailbox_messages m on m.mailbox_id = b.id and m.uid_validity = b.uid_validity
           where b.account_id = k.account_id and b.left_at is null
             -- One that can't be read is not tried more often because of what waits in it
             and (b.last_error_at is null or b.last_error_at < b.last_success_at
               or b.last_error_at < now() - interval '1 minute')
             and m.email_id is null and m.expunged_at is null and m.next_try_at <= now()
-        )
-      )), '[]')
-      from known k left join claimed c on c.account_id = k.account_id
-    ) as accounts,
-    (
-      select coalesce(json_agg(json_build_object(
-        'owner', r.owner, 'account_ids', case when r.account_ids <> $accountIds then r.account_ids end
-      )), '[]')
-      from mailbox_readers r where r.owner <> $owner and r.alive_until >= now()
-    ) as others`,
-).narrow<{ accounts: readonly AccountJson[]; others: readonly ReaderJson[] }>();
+        )`,
+  },
+}).narrow<{ account_id: string; due: boolean }>();
+
+/** Accounts: null for the same as of the process that asks. */
+const READER = jsonObject('mailbox-reader-json', {
+  from: 'mailbox_readers r',
+  columns: {
+    owner: 'r.owner',
+    account_ids: 'case when r.account_ids <> $accountIds::text[] then r.account_ids end',
+  },
+});
+
+/** One statement for all that an idle process has to say and to ask. */
+const CLAIM = statement(
+  'claim-mailboxes',
+  `${READ_AND_CLAIM}
+  select
+    ${ACCOUNT.array('', 'k.account_id')} as accounts,
+    ${READER.array('where r.owner <> $owner and r.alive_until >= now()', 'r.owner')} as others`,
+).narrow<{ accounts: readonly JsonOf<typeof ACCOUNT>[]; others: readonly JsonOf<typeof READER>[] }>();
 
 const RELEASE = statement(
   'release-mailboxes',

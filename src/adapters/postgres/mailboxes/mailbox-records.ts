@@ -12,7 +12,7 @@ import type { HeaderSummary } from '../../../core/mailbox/header-summary.ts';
 import { joinRanges, type UidSet } from '../../../core/mailbox/uid-set.ts';
 import { findRecorded } from '../emails/find-recorded.ts';
 import { createMailboxLeases, fenced, HELD, storable } from './mailbox-leases.ts';
-import { MAILBOX_COLUMNS, toProgress } from './mailbox-progress.ts';
+import { READ_MAILBOXES, toProgress } from './mailbox-progress.ts';
 import type { HeaderSummaryJson } from '../db/column-types.ts';
 import { toStorable } from '../../../core/storable-text.ts';
 import { toView } from '../emails/received-values.ts';
@@ -136,14 +136,6 @@ const OPEN = statement(
     where b.account_id = $accountId and b.path <> all ($paths::text[]) and b.left_at is null
   )
   select exists (select from held) as held`,
-);
-
-const READ_MAILBOXES = statement(
-  'read-mailboxes',
-  `select b.id, b.path, b.special_use, ${MAILBOX_COLUMNS}
-  from unnest($paths::text[]) with ordinality p (path, ordinal)
-  join mailboxes b on b.account_id = $accountId and b.path = p.path
-  order by p.ordinal`,
 );
 
 /** Runs of UIDs without a hole as one row each. */

@@ -7,6 +7,7 @@ import type {
   ReadingStatus,
 } from '../../../app/mailboxes/mailbox-status-ports.ts';
 import { countSentCopies } from '../sent-copies/sent-copies.ts';
+import { columnsOf, jsonObject, type JsonOf } from '../db/json.ts';
 import { run, statement, statements, type RowOf } from '../db/statement.ts';
 
 export function createMailboxStatusStore(pool: Pool): MailboxStatusStore {
@@ -30,22 +31,6 @@ export function createMailboxStatusStore(pool: Pool): MailboxStatusStore {
       return row === undefined ? null : toQuarantined(row);
     },
   };
-}
-
-/** Dates as text, as in JSON. */
-interface MailboxJson {
-  path: string;
-  special_use: string | null;
-  last_success_at: string | null;
-  lag_ms: number | null;
-  last_error: string | null;
-  last_error_at: string | null;
-  left_at: string | null;
-  messages: number;
-  recorded: number;
-  waiting: number;
-  quarantined: number;
-  expunged: number;
 }
 
 function toStatus(row: RowOf<typeof READ_STATUS>): ReadingStatus {
@@ -99,22 +84,23 @@ function toQuarantined(row: RowOf<typeof RETRY>): QuarantinedMessage {
   };
 }
 
+const MAILBOX = jsonObject('mailbox-json', {
+  from: 'mailboxes b',
+  columns: {
+    ...columnsOf('b', 'path', 'special_use', 'last_success_at', 'last_error', 'last_error_at', 'left_at'),
+    ...columnsOf('b', 'messages', 'recorded', 'waiting', 'quarantined', 'expunged'),
+    lag_ms: '(extract(epoch from now() - b.last_success_at) * 1000)::bigint',
+  },
+});
+
 /** An expired lease has no owner, whichever process had it. */
 const READ_STATUS = statement(
   'mailbox-status',
   `select a.account_id, case when a.lease_until > now() then a.owner end as owner, a.last_attempt_at,
     a.next_attempt_at, a.last_error, a.last_error_kind, a.last_error_at,
-    coalesce((
-      select json_agg(json_build_object('path', b.path, 'special_use', b.special_use,
-        'last_success_at', b.last_success_at,
-        'lag_ms', (extract(epoch from now() - b.last_success_at) * 1000)::bigint,
-        'last_error', b.last_error, 'last_error_at', b.last_error_at, 'left_at', b.left_at,
-        'messages', b.messages, 'recorded', b.recorded, 'waiting', b.waiting, 'quarantined', b.quarantined,
-        'expunged', b.expunged) order by b.left_at is not null, b.special_use, b.path)
-      from mailboxes b where b.account_id = a.account_id
-    ), '[]') as mailboxes
+    ${MAILBOX.array('where b.account_id = a.account_id', 'b.left_at is not null, b.special_use, b.path')} as mailboxes
   from mailbox_accounts a order by a.account_id`,
-).narrow<{ mailboxes: readonly MailboxJson[] }>();
+).narrow<{ mailboxes: readonly JsonOf<typeof MAILBOX>[] }>();
 
 const QUARANTINED = `m.quarantine_id, b.account_id, b.path, m.uid_validity, m.uid, m.header_summary, m.last_error,
   m.tries, m.seen_at, m.quarantined_at, m.next_try_at`;

@@ -57,6 +57,19 @@ declare module '../db/statement.ts' {
         others: unknown;
       };
     };
+    'claimed-account-json': {
+      values: {
+        owner: string | null;
+        accountIds: readonly (string | null)[] | null;
+        leaseMs: number | null;
+        take: readonly (string | null)[] | null;
+      };
+      row: {
+        account_id: string | null;
+        holder: string | null;
+        due: boolean | null;
+      };
+    };
     'conclude-mailbox-messages': {
       values: {
         accountId: string | null;
@@ -171,6 +184,23 @@ declare module '../db/statement.ts' {
         held: boolean | null;
       };
     };
+    'mailbox-json': {
+      values: object;
+      row: {
+        path: string;
+        special_use: string | null;
+        last_success_at: string | null;
+        last_error: string | null;
+        last_error_at: string | null;
+        left_at: string | null;
+        messages: number;
+        recorded: number;
+        waiting: number;
+        quarantined: number;
+        expunged: number;
+        lag_ms: number | null;
+      };
+    };
     'mailbox-progress': {
       values: {
         accountId: string | null;
@@ -184,6 +214,15 @@ declare module '../db/statement.ts' {
       };
       row: {
         held: boolean | null;
+      };
+    };
+    'mailbox-reader-json': {
+      values: {
+        accountIds: readonly (string | null)[] | null;
+      };
+      row: {
+        owner: string;
+        account_ids: string[] | null;
       };
     };
     'mailbox-status': {

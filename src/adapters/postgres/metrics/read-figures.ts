@@ -1,6 +1,7 @@
 /** `ReadFigures` on PostgreSQL: one statement, which reads the indexes of waiting work and counts to a bound. */
 import type { Pool } from 'pg';
 import { MAX_COUNTED, type AccountFigures, type ReadFigures } from '../../../app/metrics/figures.ts';
+import { jsonObject, type JsonOf } from '../db/json.ts';
 import { run, statement } from '../db/statement.ts';
 
 /** @param accountIds the configured ones: no metric tells of others */
@@ -20,17 +21,7 @@ export function createReadFigures(pool: Pool, accountIds: readonly string[]): Re
   };
 }
 
-interface AccountJson {
-  account_id: string;
-  queued: number;
-  oldest_due: number;
-  unknown: number;
-  mailbox_lag: number | null;
-  mailbox_waiting: number;
-  quarantined: number;
-}
-
-const toAccount = (json: AccountJson): AccountFigures => ({
+const toAccount = (json: JsonOf<typeof ACCOUNT>): AccountFigures => ({
   accountId: json.account_id,
   queued: json.queued,
   oldestDueSeconds: json.oldest_due,
@@ -40,36 +31,48 @@ const toAccount = (json: AccountJson): AccountFigures => ({
   quarantined: json.quarantined,
 });
 
-const FIGURES = statement(
-  'metrics-figures',
-  `select
-    (
-      select coalesce(json_agg(json_build_object(
-        'account_id', a.id,
-        'queued', (
+/** Of the accounts `a`. */
+const ACCOUNT = jsonObject('account-figures-json', {
+  from: `unnest($accounts::text[]) with ordinality a (id, place) cross join lateral (
+        select extract(epoch from clock_timestamp() - min(m.last_success_at))::float8 as lag,
+          coalesce(sum(m.waiting), 0) as waiting, coalesce(sum(m.quarantined), 0) as quarantined
+        from mailboxes m where m.account_id = a.id and m.left_at is null
+      ) b`,
+  columns: {
+    account_id: 'a.id',
+    queued: `(
           select count(*) from (
             select from send_queue q where q.account_id = a.id and q.owner is null limit $atMost::int
           ) counted
-        ),
-        'oldest_due', coalesce(greatest(0, extract(epoch from clock_timestamp() - (
+        )`,
+    oldest_due: `coalesce(greatest(0, extract(epoch from clock_timestamp() - (
           select min(first.due_at) from generate_series(0, 2) p cross join lateral (
             select q.due_at from send_queue q
             where q.account_id = a.id and q.priority = p and q.owner is null order by q.due_at limit 1
           ) first
-        ))), 0)::float8,
-        'unknown', (
+        ))), 0)::float8`,
+    unknown: `(
           select count(*) from (
             select from emails e where e.account_id = a.id and e.state = 'unknown' limit $atMost::int
           ) counted
-        ),
-        'mailbox_lag', b.lag, 'mailbox_waiting', b.waiting, 'quarantined', b.quarantined
-      )), '[]')
-      from unnest($accounts::text[]) a (id) cross join lateral (
-        select extract(epoch from clock_timestamp() - min(m.last_success_at))::float8 as lag,
-          coalesce(sum(m.waiting), 0) as waiting, coalesce(sum(m.quarantined), 0) as quarantined
-        from mailboxes m where m.account_id = a.id and m.left_at is null
-      ) b
-    ) as accounts,
+        )`,
+    mailbox_lag: 'b.lag',
+    mailbox_waiting: 'b.waiting',
+    quarantined: 'b.quarantined',
+  },
+}).narrow<{
+  account_id: string;
+  queued: number;
+  oldest_due: number;
+  unknown: number;
+  mailbox_waiting: number;
+  quarantined: number;
+}>();
+
+const FIGURES = statement(
+  'metrics-figures',
+  `select
+    ${ACCOUNT.array('', 'a.place')} as accounts,
     (select count(*) from (select from event_inbox limit $atMost::int) counted)::int as events_waiting,
     w.active as webhooks_active,
     w.failed as webhooks_failed,
@@ -81,7 +84,7 @@ const FIGURES = statement(
     from webhooks w left join webhook_positions p on p.webhook_id = w.id
   ) w`,
 ).narrow<{
-  accounts: readonly AccountJson[];
+  accounts: readonly JsonOf<typeof ACCOUNT>[];
   events_waiting: number;
   webhooks_active: number;
   webhooks_failed: number;

@@ -3,6 +3,21 @@ export {};
 
 declare module '../db/statement.ts' {
   interface StatementTypes {
+    'account-figures-json': {
+      values: {
+        atMost: number | null;
+        accounts: readonly (string | null)[] | null;
+      };
+      row: {
+        account_id: string | null;
+        queued: number | null;
+        oldest_due: number | null;
+        unknown: number | null;
+        mailbox_lag: number | null;
+        mailbox_waiting: number | null;
+        quarantined: number | null;
+      };
+    };
     'metrics-figures': {
       values: {
         atMost: number | null;

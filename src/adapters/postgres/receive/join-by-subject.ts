@@ -10,7 +10,7 @@ import type { MessageId } from '../../../core/message/message-id.ts';
 import { run, statement, type Executor } from '../db/statement.ts';
 import { BeginAgain } from '../db/transaction.ts';
 import { toView } from '../emails/received-values.ts';
-import { toMessageId } from '../emails/rows.ts';
+import { toMessageId } from '../emails/message-id-column.ts';
 import { setReasons } from '../threads/place-emails.ts';
 
 export interface SubjectLinks {

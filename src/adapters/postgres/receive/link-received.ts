@@ -5,6 +5,7 @@ import { hasFailed } from '../../../core/message/authentication.ts';
 import { normaliseAddress } from '../../../core/customer/rules.ts';
 import type { InboundPlacement } from '../../../core/thread/place-inbound.ts';
 import { ownerKey } from '../../../core/thread/place-together.ts';
+import { jsonRows, type JsonOf } from '../db/json.ts';
 import { run, statement, type Executor, type RowOf } from '../db/statement.ts';
 import { linkColumns, linkJoins } from '../customers/match-customer.ts';
 import { toView } from '../emails/received-values.ts';
@@ -40,7 +41,7 @@ export async function readLink(executor: Executor, email: PlacedRecord): Promise
   return link as ReceivedLink;
 }
 
-/** The parameters of LINKS. */
+/** The parameters of READ_LINKS and LINKS. */
 export function linksValues(placed: readonly PlacedRecord[]) {
   const emails = placed.map(({ record, threadId, placement }, ordinal) => ({
     ordinal,
@@ -57,7 +58,7 @@ export function linksValues(placed: readonly PlacedRecord[]) {
   };
 }
 
-export const LINKS = `
+const LINKS_QUERY = `
   with input as materialized (
     select * from jsonb_to_recordset($placed::jsonb)
       as r (ordinal int, thread_id uuid, account_id text, named text, sender text, counterparties text[])
@@ -95,7 +96,7 @@ export const LINKS = `
     ) l
   order by r.ordinal`;
 
-const READ_LINKS = statement('read-links', LINKS).narrow<{
+interface LinkColumns {
   customer_source: CustomerSource | null;
   company_source: CompanySource | null;
   match_source: CustomerSource | null;
@@ -104,14 +105,20 @@ const READ_LINKS = statement('read-links', LINKS).narrow<{
   is_fresh: boolean;
   has_emails: boolean;
   is_participant: boolean;
-}>();
+}
 
-export type LinkRow = RowOf<typeof READ_LINKS>;
+const READ_LINKS = statement('read-links', LINKS_QUERY).narrow<LinkColumns>();
+
+/** What READ_LINKS gives, for a statement that asks for more at once. */
+export const LINKS = jsonRows('links-json', LINKS_QUERY).narrow<LinkColumns>();
+export type LinkJson = JsonOf<typeof LINKS>;
+
+type LinkRow = RowOf<typeof READ_LINKS> | LinkJson;
 
 /**
  * In the order of the emails, which is that of their recording: a sender is not new to a thread that one before is in.
  *
- * @param rows what LINKS gave
+ * @param rows what READ_LINKS or LINKS gave
  */
 export function toReceivedLinks(
   placed: readonly PlacedRecord[],

@@ -5,6 +5,7 @@
  */
 import type { InboundRecord } from '../../../app/receive/inbound-ports.ts';
 import { ownerKey, placeTogether, type TogetherPlacement } from '../../../core/thread/place-together.ts';
+import { jsonRows, type JsonOf } from '../db/json.ts';
 import { statement, type RowOf } from '../db/statement.ts';
 import { LOCK_THREADS, makeThreads, NO_CUSTOMER } from '../emails/thread-rows.ts';
 import { isKnownAs, tieMessageIds } from '../threads/message-ids.ts';
@@ -38,7 +39,7 @@ export interface Placed {
 export function placeReceived(
   records: readonly InboundRecord[],
   all: readonly NamedId[],
-  rows: readonly OwnerRow[],
+  rows: readonly OwnerJson[],
 ): Placed {
   const named = namedIdsOf(records);
   const owners = toOwners(all, rows);
@@ -80,7 +81,7 @@ export function requireEntered(
 export function requirePlaced(
   records: readonly InboundRecord[],
   { places, named, keptApart }: Placed,
-  rows: readonly OwnerRow[],
+  rows: readonly OwnerJson[],
 ): void {
   const owners = toOwners(named, rows);
   const parted = new Set(rows.flatMap((row) => (row.is_kept_apart ? row.thread_id : [])));
@@ -120,20 +121,15 @@ export function namedIdsOf(records: readonly InboundRecord[]): readonly NamedId[
   return [...named.values()];
 }
 
-/** As JSON. */
-export interface OwnerRow {
-  /** Which of the Message-IDs, from 1. */
-  readonly ordinal: number;
-  readonly thread_id: string;
-  readonly is_kept_apart: boolean;
-}
-
-/** A query of the threads of those that are known. Its parameters are ownersValues. */
-export const OWNERS = `
-  select n.ordinal, m.thread_id, t.cluster_id is not null as is_kept_apart
+/** The threads of those that are known; `ordinal` tells which, from 1. The parameters are ownersValues. */
+export const OWNERS = jsonRows(
+  'owners-json',
+  `select n.ordinal, m.thread_id, t.cluster_id is not null as is_kept_apart
   from unnest($namedAccounts::text[], $namedIds::text[]) with ordinality n (account_id, message_id, ordinal)
   join thread_message_ids m on m.account_id = n.account_id and ${isKnownAs('m', 'n')}
-  join email_threads t on t.id = m.thread_id`;
+  join email_threads t on t.id = m.thread_id`,
+).narrow<{ ordinal: number; is_kept_apart: boolean }>();
+export type OwnerJson = JsonOf<typeof OWNERS>;
 
 export const ownersValues = (named: readonly NamedId[]) => ({
   namedAccounts: named.map(({ accountId }) => accountId),
@@ -141,7 +137,7 @@ export const ownersValues = (named: readonly NamedId[]) => ({
 });
 
 /** By ownerKey. @param rows what OWNERS gave */
-function toOwners(named: readonly NamedId[], rows: readonly OwnerRow[]): ReadonlyMap<string, string> {
+function toOwners(named: readonly NamedId[], rows: readonly OwnerJson[]): ReadonlyMap<string, string> {
   return new Map(
     rows.flatMap(({ ordinal, thread_id }): [string, string][] => {
       const id = named[ordinal - 1];

@@ -4,10 +4,10 @@ import { ServiceError } from '../../../core/errors.ts';
 import type { InboundRecord, InboundResult } from '../../../app/receive/inbound-ports.ts';
 import { linkedKeysOf } from '../../../core/thread/place-together.ts';
 import { call, statement } from '../db/statement.ts';
-import { RECORDED, recordedValues, toKnownEmails, type RecordedRow } from '../emails/find-recorded.ts';
+import { RECORDED, recordedValues, toKnownEmails, type RecordedJson } from '../emails/find-recorded.ts';
 import type { KeyedTurns } from '../db/keyed-turns.ts';
 import { insertLast } from './insert-received.ts';
-import { LINKS, linksValues, toReceivedLinks, type LinkRow } from './link-received.ts';
+import { LINKS, linksValues, toReceivedLinks, type LinkJson } from './link-received.ts';
 import { inPlannedTransaction, type PlannedTransaction } from '../db/transaction.ts';
 import {
   ENTER,
@@ -20,10 +20,9 @@ import {
   requireFit,
   requirePlaced,
   Unfit,
-  type OwnerRow,
+  type OwnerJson,
 } from './place-received.ts';
 import { isStatementTimeout } from '../db/pool.ts';
-import { readTogether } from '../db/read-together.ts';
 import { toKnown, toSought } from './record-alone.ts';
 
 /**
@@ -114,13 +113,10 @@ async function insertTogether(
 
 const READ_BEFORE = statement(
   'read-before-placing',
-  readTogether({ owners: OWNERS, known: RECORDED }),
-).narrow<{
-  owners: OwnerRow[];
-  known: RecordedRow[];
-}>();
+  `select ${OWNERS.array} as owners, ${RECORDED.array} as known`,
+).narrow<{ owners: OwnerJson[]; known: RecordedJson[] }>();
 
 const READ_AFTER = statement(
   'read-after-placing',
-  readTogether({ owners: OWNERS, known: RECORDED, links: LINKS }),
-).narrow<{ owners: OwnerRow[]; known: RecordedRow[]; links: LinkRow[] }>();
+  `select ${OWNERS.array} as owners, ${RECORDED.array} as known, ${LINKS.array} as links`,
+).narrow<{ owners: OwnerJson[]; known: RecordedJson[]; links: LinkJson[] }>();

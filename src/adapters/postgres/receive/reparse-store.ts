@@ -8,7 +8,7 @@ import { relinkCustomers } from '../customers/relink-customers.ts';
 import { inLinkingTransaction } from '../db/linking-transaction.ts';
 import { run, statement, statements, type Executor } from '../db/statement.ts';
 import { findRecorded } from '../emails/find-recorded.ts';
-import { toStoredAttachment } from '../emails/rows.ts';
+import { toStoredAttachment } from '../emails/attachment-rows.ts';
 import { lockThreadOf } from '../emails/thread-rows.ts';
 import { compareReading, forgetReading, writeReading, type Rereading } from '../emails/write-emails.ts';
 import { linkThread } from '../threads/link-thread.ts';

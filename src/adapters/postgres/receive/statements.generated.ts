@@ -89,6 +89,26 @@ declare module '../db/statement.ts' {
         is_last_straw: boolean | null;
       };
     };
+    'links-json': {
+      values: {
+        placed: string | null;
+        senders: readonly (string | null)[] | null;
+      };
+      row: {
+        customer_id: string | null;
+        customer_source: string | null;
+        company_id: string | null;
+        company_source: string | null;
+        match_customer: string | null;
+        match_source: string | null;
+        match_company: string | null;
+        is_unlinked: boolean | null;
+        is_borne: boolean | null;
+        is_fresh: boolean | null;
+        has_emails: boolean | null;
+        is_participant: boolean | null;
+      };
+    };
     'lock-report': {
       values: {
         reportId: string | null;
@@ -108,6 +128,17 @@ declare module '../db/statement.ts' {
       };
       row: {
         pg_advisory_xact_lock: string | null;
+      };
+    };
+    'owners-json': {
+      values: {
+        namedAccounts: readonly (string | null)[] | null;
+        namedIds: readonly (string | null)[] | null;
+      };
+      row: {
+        ordinal: number | null;
+        thread_id: string;
+        is_kept_apart: boolean | null;
       };
     };
     'read-after-placing': {

@@ -2,10 +2,11 @@
 import type { Pool } from 'pg';
 import type { OutboundStore } from '../../../app/send/outbound-ports.ts';
 import { normaliseMessageId } from '../../../core/message/message-id.ts';
-import type { PlacementFacts } from '../../../core/thread/place-outbound.ts';
+import type { Parent, PlacementFacts } from '../../../core/thread/place-outbound.ts';
+import { columnsOf, jsonObjects, type JsonOf } from '../db/json.ts';
 import { run, statement } from '../db/statement.ts';
 import { LISTED } from '../emails/listed.ts';
-import { toParent, type ParentRow } from '../emails/rows.ts';
+import { toMessageId } from '../emails/message-id-column.ts';
 import { threadIdOf } from '../emails/thread-rows.ts';
 import { isKnownAs } from '../threads/message-ids.ts';
 import { createOutboundRecorder } from './record-outbound.ts';
@@ -40,21 +41,43 @@ export function createOutboundStore(pool: Pool): OutboundStore {
   };
 }
 
-/** People write to mailing lists, too. */
-const PARENT = (alias: string) =>
-  `case when ${alias}.id is null then null else json_build_object('message_id', coalesce(${alias}.written_message_id, ${alias}.message_id),
-    'in_reply_to', ${alias}.in_reply_to, 'reference_ids', ${alias}.reference_ids,
-    'thread_index', translate(encode(${alias}.thread_index, 'base64'), E'\\n', ''),
-    'automatic_from', case when ${alias}.direction = 'inbound' and ${alias}.automatic ->> 'kind' <> 'list' then (
-      select json_agg(a ->> 'address')
+/** The email `n` or `p` that a send answers or follows. */
+const PARENT = jsonObjects('parent-json', { alias: ['n', 'p'] }, ({ alias }) => ({
+  from: `emails ${alias}`,
+  columns: {
+    ...columnsOf(alias, 'in_reply_to', 'reference_ids'),
+    message_id: `coalesce(${alias}.written_message_id, ${alias}.message_id)`,
+    thread_index: `translate(encode(${alias}.thread_index, 'base64'), E'\\n', '')`,
+    // People write to mailing lists, too.
+    automatic_from: `case when ${alias}.direction = 'inbound' and ${alias}.automatic ->> 'kind' <> 'list' then (
+      select array_agg(a ->> 'address')
       from jsonb_array_elements(jsonb_build_array(${alias}.from_address) || ${alias}.reply_to_addresses) a
-    ) end) end`;
+    ) end`,
+  },
+})).narrow<{ message_id: string }>();
+type ParentJson = JsonOf<typeof PARENT>;
+
+const parentOf = (alias: 'n' | 'p') =>
+  `case when ${alias}.id is not null then ${PARENT.of({ alias }).object} end`;
+
+function toParent(row: ParentJson | null): Parent | null {
+  if (row === null) return null;
+  // RFC 5322 §3.6.4: a parent without References lends its In-Reply-To, if that is a single one.
+  const references =
+    row.reference_ids.length > 0 ? row.reference_ids : row.in_reply_to.length === 1 ? row.in_reply_to : [];
+  return {
+    messageId: toMessageId(row.message_id),
+    references: references.map(toMessageId),
+    threadIndex: row.thread_index,
+    automaticFrom: row.automatic_from ?? [],
+  };
+}
 
 /** `$accountId`: named by the caller. */
 const PLACEMENT_FACTS = statement(
   'placement-facts',
-  `select t.id as thread_id, t.account_id as thread_account_id, ${PARENT('n')} as newest,
-    m.thread_id as in_reply_to_thread_id, ${PARENT('p')} as parent
+  `select t.id as thread_id, t.account_id as thread_account_id, ${parentOf('n')} as newest,
+    m.thread_id as in_reply_to_thread_id, ${parentOf('p')} as parent
   from (select $inReplyTo::text as message_id) named
   left join email_threads t on t.id = ${threadIdOf('$threadId::uuid')}
   left join lateral (
@@ -67,4 +90,4 @@ const PLACEMENT_FACTS = statement(
     where e.account_id = coalesce($accountId, t.account_id, $defaultAccountId) and (e.message_id = $inReplyTo or e.relay_message_id = $inReplyTo)
     order by e.id = $answeredEmailId::uuid desc nulls last, e.date, e.id limit 1
   ) p on true`,
-).narrow<{ newest: ParentRow | null; parent: ParentRow | null }>();
+).narrow<{ newest: ParentJson | null; parent: ParentJson | null }>();

@@ -14,7 +14,7 @@ import { LOCK_THREADS } from '../emails/thread-rows.ts';
 import { inLinkingTransaction } from '../db/linking-transaction.ts';
 import { isRetryable } from '../db/pool.ts';
 import { run, statement, type Executor } from '../db/statement.ts';
-import { toMessageId } from '../emails/rows.ts';
+import { toMessageId } from '../emails/message-id-column.ts';
 
 export interface RelayMessageId {
   readonly emailId: string;

@@ -11,7 +11,7 @@ import { inLinkingTransaction } from '../db/linking-transaction.ts';
 import { run, statement, type Executor, type RowOf } from '../db/statement.ts';
 import { toStorable } from '../../../core/storable-text.ts';
 import { tieRelayMessageId } from './relay-message-ids.ts';
-import { toMessageId } from '../emails/rows.ts';
+import { toMessageId } from '../emails/message-id-column.ts';
 
 /** The email has got another Message-ID meanwhile. */
 class TakenMeanwhile extends Error {}

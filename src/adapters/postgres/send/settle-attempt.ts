@@ -11,7 +11,7 @@ import { isOpen, type Conclusion } from '../../../core/delivery/conclude.ts';
 import { tookMs } from '../../../core/statistics/latency.ts';
 import { createBatches } from '../db/batches.ts';
 import { isRetryable } from '../db/pool.ts';
-import { run, statement, type Executor } from '../db/statement.ts';
+import { run, statement, type Executor, type RowOf } from '../db/statement.ts';
 import { inTransaction } from '../db/transaction.ts';
 import { applyConclusion, dequeue, lockQueueRow, type QueueRow } from './queue-rows.ts';
 import { saveRelayMessageId } from './relay-message-ids.ts';
@@ -108,10 +108,7 @@ const ACCEPT_ALL = statement(
   select id, message_id, relay_message_id from ended_emails`,
 );
 
-interface KnownIds {
-  readonly message_id: string;
-  readonly relay_message_id: string | null;
-}
+type KnownIds = Omit<RowOf<typeof ACCEPT_ALL>, 'id'>;
 
 async function settleAlone(pool: Pool, { owner, ended, decide }: Settlement): Promise<RecordedSend> {
   const { emailId } = ended;

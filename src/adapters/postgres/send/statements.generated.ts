@@ -471,6 +471,16 @@ declare module '../db/statement.ts' {
         queued: boolean;
       };
     };
+    'parent-json': {
+      values: object;
+      row: {
+        in_reply_to: string[];
+        reference_ids: string[];
+        message_id: string | null;
+        thread_index: string | null;
+        automatic_from: string[] | null;
+      };
+    };
     'placement-facts': {
       values: {
         inReplyTo: string | null;

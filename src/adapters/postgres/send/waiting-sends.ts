@@ -4,13 +4,17 @@
  */
 import type { Pool } from 'pg';
 import type { ChangeRefusal, WaitingSend, WaitingSends } from '../../../app/send/change-send-ports.ts';
-import type { StoredAttachment } from '../../../app/emails/email-ports.ts';
 import { markToRelink } from '../customers/customer-links.ts';
 import { nameAuthor } from '../db/name-author.ts';
 import { run, statement, type RowOf } from '../db/statement.ts';
 import { inTransaction } from '../db/transaction.ts';
 import { SEND_VERSION } from '../emails/email-detail.ts';
-import { storedFiles, toMessageId } from '../emails/rows.ts';
+import {
+  STORED_ATTACHMENTS,
+  toStoredAttachment,
+  type StoredAttachmentJson,
+} from '../emails/attachment-rows.ts';
+import { toMessageId } from '../emails/message-id-column.ts';
 import { replaceComposed } from '../emails/write-emails.ts';
 import { lockQueueRow, replaceQueueRow, type QueueRow } from './queue-rows.ts';
 import { replaceRecipients } from './send-states.ts';
@@ -81,9 +85,9 @@ const READ = statement(
     e.placement_message_id, e.message_id, e.in_reply_to, e.reference_ids, encode(e.thread_index, 'base64') as thread_index,
     e.from_address, e.to_addresses, e.cc_addresses, e.bcc_addresses, e.reply_to_addresses, e.subject, e.text_body,
     e.html_body, e.headers, e.automatic, e.exchange_with, e.unsubscribe_list,
-    ${storedFiles('from email_attachments f where f.email_id = e.id', "encode(f.sha256, 'hex')")} as attachments
+    ${STORED_ATTACHMENTS} as attachments
   from emails e left join send_queue q on q.email_id = e.id where e.id = $emailId`,
-).narrow<{ attachments: StoredAttachment[] }>();
+).narrow<{ attachments: StoredAttachmentJson[] }>();
 
 function toSend(row: RowOf<typeof READ>, version: number, dueAt: Date): WaitingSend {
   return {
@@ -112,6 +116,6 @@ function toSend(row: RowOf<typeof READ>, version: number, dueAt: Date): WaitingS
     automatic: row.automatic,
     exchangeWith: row.exchange_with,
     unsubscribeList: row.unsubscribe_list,
-    attachments: row.attachments,
+    attachments: row.attachments.map(toStoredAttachment),
   };
 }

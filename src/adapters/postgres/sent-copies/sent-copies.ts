@@ -6,6 +6,7 @@ import type { ClaimedCopy, SentCopyQueue, SentCopyStore } from '../../../app/sen
 import type { MessageId } from '../../../core/message/message-id.ts';
 import type { SentCopyView } from '../../../core/sent-copies/sent-copy.ts';
 import { fromNow } from '../db/from-now.ts';
+import { columnsOf, jsonObject, type JsonOf } from '../db/json.ts';
 import { run, statement, type RowOf } from '../db/statement.ts';
 
 const toReason = (reason: string): string => reason.replaceAll('\0', '').slice(0, MAX_KEPT_REASON_CHARS);
@@ -162,20 +163,29 @@ const COUNT_OPEN = statement(
   from sent_copies where state <> 'stored' group by account_id order by account_id`,
 ).narrow<{ pending: string; failed: string }>();
 
-/** JSON of the copy `c`, for toSentCopyView. */
-export const SENT_COPY = `json_build_object('state', c.state, 'at', coalesce(c.ended_at, c.due_at), 'tries', c.tries,
-    'error', c.last_error, 'mailbox', c.path)`;
+/** Of a copy `c`, for toSentCopyView. */
+export const SENT_COPY = jsonObject('sent-copy-json', {
+  from: 'sent_copies c',
+  columns: {
+    ...columnsOf('c', 'state', 'tries', 'last_error', 'path'),
+    at: 'coalesce(c.ended_at, c.due_at)',
+  },
+}).narrow<{ at: string }>();
+export type SentCopyJson = JsonOf<typeof SENT_COPY>;
 
-/** From JSON, hence times as text. */
-export interface SentCopyRow {
-  state: SentCopyView['state'];
-  at: string;
-  tries: number;
-  error: string | null;
-  mailbox: string | null;
-}
-
-export const toSentCopyView = ({ at, ...copy }: SentCopyRow): SentCopyView => ({ ...copy, at: new Date(at) });
+export const toSentCopyView = ({
+  state,
+  at,
+  tries,
+  last_error: error,
+  path: mailbox,
+}: SentCopyJson): SentCopyView => ({
+  state,
+  at: new Date(at),
+  tries,
+  error,
+  mailbox,
+});
 
 /** One that is claimed is being tried now: it keeps its claim. */
 const RETRY = statement(
@@ -185,10 +195,10 @@ const RETRY = statement(
     set state = 'pending', ended_at = null, give_up_at = default,
       due_at = case when c.claim_id is null then now() else c.due_at end
     where c.email_id = $emailId and c.state <> 'stored'
-    returning ${SENT_COPY} as copy
+    returning ${SENT_COPY.object} as copy
   )
   select (select copy from retried) as copy from emails e where e.id = $emailId`,
-).narrow<{ copy: SentCopyRow | null }>();
+).narrow<{ copy: SentCopyJson | null }>();
 
 function toClaimed(row: RowOf<typeof CLAIM>): ClaimedCopy {
   return {

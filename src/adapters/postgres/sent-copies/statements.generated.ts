@@ -88,6 +88,16 @@ declare module '../db/statement.ts' {
       };
       row: object;
     };
+    'sent-copy-json': {
+      values: object;
+      row: {
+        state: 'pending' | 'stored' | 'failed';
+        tries: number;
+        last_error: string | null;
+        path: string | null;
+        at: string | null;
+      };
+    };
     'sent-copy-stored': {
       values: {
         path: string | null;

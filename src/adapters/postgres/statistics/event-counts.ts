@@ -4,6 +4,7 @@ import type { StatisticsReader } from '../../../app/statistics/statistics-ports.
 import type { LatencyBucket } from '../../../core/statistics/latency.ts';
 import { invalidRequest } from '../../../core/errors.ts';
 import { isUnknownTimeZone } from '../db/pool.ts';
+import { columnsOf, jsonObject, type JsonOf } from '../db/json.ts';
 import { run, statement, type Executor } from '../db/statement.ts';
 
 export function createStatisticsReader(pool: Executor): StatisticsReader {
@@ -40,17 +41,13 @@ const isStep = (
   rows: readonly { readonly at: Date }[],
 ): boolean => at.getTime() !== rows[index + 1]?.at.getTime();
 
-type Times = readonly { kind: string; below_ms: number; emails: number; total_ms: number }[];
-
-const bucketsOf = (times: Times | null, kind: string): readonly LatencyBucket[] =>
+const bucketsOf = (times: readonly JsonOf<typeof TIME>[] | null, kind: string): readonly LatencyBucket[] =>
   (times ?? [])
     .filter((bucket) => bucket.kind === kind)
     .map((bucket) => ({ belowMs: bucket.below_ms, emails: bucket.emails, totalMs: bucket.total_ms }));
 
 /** Steps are made of local time, in which each day is one, however long it lasts. */
-const READ = statement(
-  'read-statistics',
-  `with span as (
+const COUNTED = `with span as (
     select date_trunc($step::text, $since::timestamptz at time zone $timeZone::text) as first,
       date_trunc($step, ($until::timestamptz - interval '1 microsecond') at time zone $timeZone) as last,
       ('1 ' || $step)::interval as step
@@ -68,9 +65,18 @@ const READ = statement(
     where c.hour >= s.first at time zone $timeZone and c.hour < (s.last + s.step) at time zone $timeZone
       and ($accountIds::text[] is null or c.account_id = any ($accountIds))
     group by 1, 2, 3
-  ), told as (
-    select t.at, json_agg(json_build_object('kind', t.kind, 'below_ms', t.below_ms, 'emails', t.emails, 'total_ms', t.total_ms)) as times
-    from timed t group by t.at
+  )`;
+
+const TIME = jsonObject('latency-json', {
+  with: COUNTED,
+  from: 'timed t',
+  columns: columnsOf('t', 'kind', 'below_ms', 'emails', 'total_ms'),
+}).narrow<{ emails: number; total_ms: number }>();
+
+const READ = statement(
+  'read-statistics',
+  `${COUNTED}, told as (
+    select t.at, json_agg(${TIME.object}) as times from timed t group by t.at
   )
   select p.at at time zone $timeZone as at, coalesce(c.received, 0)::float8 as received, coalesce(c.sent, 0)::float8 as sent,
     coalesce(c.failed, 0)::float8 as failed, coalesce(c.unknown, 0)::float8 as unknown,
@@ -85,5 +91,5 @@ const READ = statement(
   unknown: number;
   bounced: number;
   complained: number;
-  times: Times | null;
+  times: JsonOf<typeof TIME>[] | null;
 }>();

@@ -3,6 +3,21 @@ export {};
 
 declare module '../db/statement.ts' {
   interface StatementTypes {
+    'latency-json': {
+      values: {
+        step: string | null;
+        since: Date | string | null;
+        timeZone: string | null;
+        until: Date | string | null;
+        accountIds: readonly (string | null)[] | null;
+      };
+      row: {
+        kind: string;
+        below_ms: number;
+        emails: number | null;
+        total_ms: number | null;
+      };
+    };
     'read-statistics': {
       values: {
         step: string | null;

@@ -10,6 +10,8 @@ import {
   type FolderCounts,
 } from '../../../app/threads/folder-counts-ports.ts';
 import { accountIdsOf } from '../../../app/base/account-filter.ts';
+import type { EmailState } from '../../../core/delivery/states.ts';
+import { jsonObjects, type JsonOf } from '../db/json.ts';
 import { run, statements, type Executor } from '../db/statement.ts';
 import { facetsOf } from './thread-list-rows.ts';
 
@@ -18,12 +20,11 @@ export function createFolderCounter(pool: Executor): FolderCounter {
     async countFolders(query) {
       const { assignee } = query;
       const accountIds = accountIdsOf(query);
-      const choice = {
-        ofAccounts: accountIds !== null,
-        ofOne: query.accountId !== null,
-        hasAssignee: assignee !== null,
-      };
-      const [row] = await run(pool, COUNT.of(choice), { accountIds, assignee });
+      const own = accountIds === null ? 'all' : query.accountId === null ? 'some' : 'one';
+      const [row] = await run(pool, COUNT.of({ own, hasAssignee: assignee !== null }), {
+        accountIds,
+        assignee,
+      });
       if (row === undefined) throw new Error('counts are one row');
       return row;
     },
@@ -56,53 +57,80 @@ const distinct = (column: string, table: string, condition: string, most: number
     )
     select value from found where value is not null`;
 
-const openThreads = (
-  condition: string,
-) => `'open', ${count(`thread_summaries where ${condition} and ${OPEN}`)},
-    'unread', ${count(`thread_summaries where ${condition} and ${UNREAD}`)},
-    'unanswered', ${count(`thread_summaries where ${condition} and ${UNANSWERED}`)}`;
+const openThreads = (condition: string) => ({
+  open: count(`thread_summaries where ${condition} and ${OPEN}`),
+  unread: count(`thread_summaries where ${condition} and ${UNREAD}`),
+  unanswered: count(`thread_summaries where ${condition} and ${UNANSWERED}`),
+});
+
+const OF = { own: ['all', 'some', 'one'] } as const;
+type Own = (typeof OF.own)[number];
+
+/** Whose are counted: those of all accounts, of some, or of one. */
+const IS_OWN: Readonly<Record<Own, string>> = {
+  all: 'true',
+  some: 'account_id = any ($accountIds::text[])',
+  one: 'account_id = ($accountIds::text[])[1]',
+};
+
+const THREADS = jsonObjects(
+  'folder-threads-json',
+  { ...OF, hasAssignee: [false, true] },
+  ({ own, hasAssignee }) => ({
+    columns: {
+      ...openThreads(IS_OWN[own]),
+      done: count(`thread_summaries where ${IS_OWN[own]} and ${DONE}`),
+      mine: hasAssignee
+        ? count(`thread_summaries where ${IS_OWN[own]} and assignee = $assignee and ${OPEN}`)
+        : '0',
+      unassigned: count(`thread_summaries where ${IS_OWN[own]} and assignee is null and ${OPEN}`),
+    },
+  }),
+).narrow<FolderCounts['threads']>();
+
+const EMAILS = jsonObjects('folder-emails-json', OF, ({ own }) => {
+  const emails = (state: EmailState) => count(`emails where ${IS_OWN[own]} and state = '${state}'`);
+  return {
+    columns: {
+      received: emails('received'),
+      sent: emails('sent'),
+      scheduled: count(
+        `send_queue where ${IS_OWN[own]} and owner is null and attempts = 0 and due_at > now()`,
+      ),
+      queued: count(`emails where ${IS_OWN[own]} and state in ('queued', 'sending')`),
+      deferred: emails('deferred'),
+      failed: emails('failed'),
+      unknown: emails('unknown'),
+    },
+  };
+}).narrow<FolderCounts['emails']>();
+
+const LABEL = jsonObjects('folder-label-json', OF, ({ own }) => ({
+  from: `(${distinct('label', 'thread_labels', IS_OWN[own], MAX_COUNTED_LABELS)}) l`,
+  columns: {
+    label: 'l.value',
+    open: count(`thread_labels t where ${IS_OWN[own]} and t.label = l.value and ${OPEN}`),
+  },
+})).narrow<FolderCounts['labels'][number]>();
+
+const ACCOUNT = jsonObjects('folder-account-json', OF, ({ own }) => ({
+  from: `(${distinct('account_id', 'thread_summaries', IS_OWN[own], MAX_COUNTED_ACCOUNTS)}) a`,
+  columns: { accountId: 'a.value', ...openThreads('account_id = a.value') },
+})).narrow<FolderCounts['accounts'][number]>();
 
 const COUNT = statements(
   'count-folders',
-  { ofAccounts: [false, true], ofOne: [false, true], hasAssignee: [false, true] },
-  ({ ofAccounts, ofOne, hasAssignee }) => {
-    const ofSome = ofOne ? 'account_id = ($accountIds::text[])[1]' : 'account_id = any ($accountIds::text[])';
-    const own = ofAccounts ? ofSome : 'true';
-    const emails = (state: string) => count(`emails where ${own} and state = '${state}'`);
-    return `
-  select json_build_object(
-    ${openThreads(own)},
-    'done', ${count(`thread_summaries where ${own} and ${DONE}`)},
-    'mine', ${hasAssignee ? count(`thread_summaries where ${own} and assignee = $assignee and ${OPEN}`) : '0'},
-    'unassigned', ${count(`thread_summaries where ${own} and assignee is null and ${OPEN}`)}
-  ) as threads, json_build_object(
-    'received', ${emails('received')}, 'sent', ${emails('sent')},
-    'scheduled', ${count(`send_queue where ${own} and owner is null and attempts = 0 and due_at > now()`)},
-    'queued', ${count(`emails where ${own} and state in ('queued', 'sending')`)},
-    'deferred', ${emails('deferred')}, 'failed', ${emails('failed')}, 'unknown', ${emails('unknown')}
-  ) as emails, ${count(`drafts where ${own}`)} as drafts, (
-    select coalesce(json_agg(json_build_object(
-      'label', l.value, 'open', ${count(`thread_labels t where ${own} and t.label = l.value and ${OPEN}`)}
-    ) order by l.value), '[]')
-    from (${distinct('label', 'thread_labels', own, MAX_COUNTED_LABELS)}) l
-  ) as labels, ${
-    ofOne
-      ? `'[]'::json`
-      : `(
-    select coalesce(json_agg(json_build_object(
-      'accountId', a.value, ${openThreads('account_id = a.value')}
-    ) order by a.value), '[]')
-    from (${distinct('account_id', 'thread_summaries', own, MAX_COUNTED_ACCOUNTS)}) a
-  )`
-  } as accounts`;
-  },
+  { ...OF, hasAssignee: [false, true] },
+  ({ own, hasAssignee }) => `
+  select ${THREADS.of({ own, hasAssignee }).object} as threads, ${EMAILS.of({ own }).object} as emails,
+    ${count(`drafts where ${IS_OWN[own]}`)} as drafts,
+    ${LABEL.of({ own }).array('', 'l.value')} as labels,
+    ${own === 'one' ? `'[]'::json` : ACCOUNT.of({ own }).array('', 'a.value')} as accounts`,
   { plannedEachTime: 'a bounded count of a rare value has another plan' },
-).narrow<FolderCountsRow>();
-
-interface FolderCountsRow {
-  threads: FolderCounts['threads'];
-  emails: FolderCounts['emails'];
+).narrow<{
+  threads: JsonOf<typeof THREADS>;
+  emails: JsonOf<typeof EMAILS>;
   drafts: number;
-  labels: FolderCounts['labels'];
-  accounts: FolderCounts['accounts'];
-}
+  labels: JsonOf<typeof LABEL>[];
+  accounts: JsonOf<typeof ACCOUNT>[];
+}>();

@@ -9,7 +9,7 @@ import type {
 import { chainBetween, type Tie } from '../../../core/thread/link-chain.ts';
 import { resolveEmails } from '../emails/email-aliases.ts';
 import { inTransaction } from '../db/transaction.ts';
-import { toMessageId } from '../emails/rows.ts';
+import { toMessageId } from '../emails/message-id-column.ts';
 import { isKnownAs } from './message-ids.ts';
 import { refusedOf } from './refused-merges.ts';
 import { namesOf, readThreadGraph, type ThreadGraph } from './thread-graph.ts';

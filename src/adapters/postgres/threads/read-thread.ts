@@ -7,7 +7,7 @@
 import type { ThreadReader } from '../../../app/threads/thread-list-ports.ts';
 import { createBatches } from '../db/batches.ts';
 import { EMAIL, emailJson, measureEmails, STEP_BYTES } from '../emails/email-json.ts';
-import { joinEmails, type EmailRow } from '../emails/join-emails.ts';
+import { joinEmails, type EmailPiece } from '../emails/join-emails.ts';
 import { LISTED } from '../emails/listed.ts';
 import { threadIdOf } from '../emails/thread-rows.ts';
 import { run, statement, type Executor, type RowOf } from '../db/statement.ts';
@@ -105,7 +105,7 @@ async function readTogether(pool: Executor, asked: readonly Asked[]): Promise<re
 async function* readPieces(
   pool: Executor,
   threadId: string,
-): AsyncGenerator<readonly EmailRow[], void, void> {
+): AsyncGenerator<readonly EmailPiece[], void, void> {
   let after: { readonly date: string; readonly id: string } = BEGINNING;
   let candidates = FIRST_CANDIDATES;
   for (;;) {

@@ -205,6 +205,54 @@ declare module '../db/statement.ts' {
         party_id: string | null;
       };
     };
+    'folder-account-json': {
+      values: {
+        accountIds?: readonly (string | null)[] | null;
+      };
+      row: {
+        accountId: string | null;
+        open: number | null;
+        unread: number | null;
+        unanswered: number | null;
+      };
+    };
+    'folder-emails-json': {
+      values: {
+        accountIds?: readonly (string | null)[] | null;
+      };
+      row: {
+        received: number | null;
+        sent: number | null;
+        scheduled: number | null;
+        queued: number | null;
+        deferred: number | null;
+        failed: number | null;
+        unknown: number | null;
+      };
+    };
+    'folder-label-json': {
+      values: {
+        accountIds?: readonly (string | null)[] | null;
+      };
+      row: {
+        label: string | null;
+        open: number | null;
+      };
+    };
+    'folder-threads-json': {
+      values: {
+        assignee?: string | null;
+        accountIds?: readonly (string | null)[] | null;
+      };
+      row: {
+        open: number | null;
+        unread: number | null;
+        unanswered: number | null;
+        done: number | null;
+        mine: number | null;
+        unassigned: number | null;
+      };
+    };
     'forget-decision-reasons-naming': {
       values: {
         pattern: string | null;
@@ -831,6 +879,41 @@ declare module '../db/statement.ts' {
       row: {
         label: string;
         other_label: string;
+      };
+    };
+    'thread-email-json': {
+      values: object;
+      row: {
+        id: string;
+        direction: 'inbound' | 'outbound';
+        from_address: ColumnTypes['emails.from_address'];
+        to_addresses: ColumnTypes['emails.to_addresses'];
+        cc_addresses: ColumnTypes['emails.cc_addresses'];
+        bcc_addresses: ColumnTypes['emails.bcc_addresses'];
+        reply_to_addresses: ColumnTypes['emails.reply_to_addresses'];
+        subject: string;
+        date: string;
+        created_at: string;
+        customer_id: string | null;
+        state: ColumnTypes['emails.state'];
+        state_detail: string | null;
+        placement_rule: 'thread_id' | 'in_reply_to' | 'references' | 'message_id' | 'bounce' | 'subject' | 'decision' | 'new';
+        new_participant: boolean;
+        tags: string[];
+        metadata: ColumnTypes['emails.metadata'] | null;
+        message_id: string | null;
+        next_attempt_at: string | null;
+        deliveries: unknown;
+        text_body: string | null;
+        reply_text: string | null;
+        has_html: boolean | null;
+        html_body: string | null;
+        is_truncated: boolean | null;
+        attachments: unknown;
+        automatic: string | null;
+        author: unknown;
+        verdict: string | null;
+        unread: boolean | null;
       };
     };
     'tie-message-ids': {

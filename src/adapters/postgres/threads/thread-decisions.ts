@@ -27,7 +27,7 @@ import { relinkCustomers } from '../customers/relink-customers.ts';
 import { carryOut, weighThreads } from './arrange-threads.ts';
 import { readThreadGraph } from './thread-graph.ts';
 import { inheritWork } from './thread-work.ts';
-import { run, runCounting, statement, type Executor } from '../db/statement.ts';
+import { run, runCounting, statement, type Executor, type RowOf } from '../db/statement.ts';
 
 export function createThreadDecisions(pool: Pool): ThreadDecisions {
   const decide =
@@ -179,10 +179,7 @@ interface ThreadRef {
   readonly accountId: string;
 }
 
-interface EmailRef {
-  readonly id: string;
-  readonly thread_id: string;
-}
+type EmailRef = Pick<RowOf<typeof READ_EMAILS>, 'id' | 'thread_id'>;
 
 /** Throws `thread_not_found`. */
 async function findThread(trx: Executor, id: string): Promise<ThreadRef> {

@@ -2,7 +2,7 @@
 import { linksOf, type InboundLink, type NamedIds } from '../../../core/thread/place-inbound.ts';
 import type { LinkedEmail, LinkGraph } from '../../../core/thread/linked-email.ts';
 import type { Placement } from '../../../app/emails/email-ports.ts';
-import { toMessageId } from '../emails/rows.ts';
+import { toMessageId } from '../emails/message-id-column.ts';
 import { isKnownAs } from './message-ids.ts';
 import { run, statement, type Executor, type RowOf } from '../db/statement.ts';
 

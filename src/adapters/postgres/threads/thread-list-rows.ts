@@ -107,7 +107,7 @@ export const lookUpThreads = (conditions: readonly string[]): string =>
     ${ORDER} limit $limit`);
 
 /** The summaries come from pieces, so the schema does not tell what they hold. */
-export interface ListedThreadRow {
+export interface ListedThreadColumns {
   thread_id: string;
   account_id: string;
   email_count: number;

@@ -17,7 +17,7 @@ import {
   walkThreads,
   WORDS_DECIDE,
   type Conditions,
-  type ListedThreadRow,
+  type ListedThreadColumns,
 } from './thread-list-rows.ts';
 
 /** What is asked for; each combination is a statement of its own, so that each finds its index. */
@@ -48,14 +48,14 @@ const isInbox = ({ direction, unread, unanswered, ofCustomer, ofCompany, ofAccou
 export const LIST = statements('list-threads', CHOICES, (choice) => selectThreads(list(choice, 'page')), {
   plannedEachTime: 'kept plans take some 400 kB each, and with filters there would be hundreds',
   when: (choice) => facets(choice).length < ALL_FACETS.length && !isInbox(choice),
-}).narrow<ListedThreadRow>();
+}).narrow<ListedThreadColumns>();
 
 export const WALK = statements(
   'walk-threads',
   CHOICES,
   (choice) => walkThreads(list(choice, '$steps')),
   WORDS_DECIDE,
-).narrow<ListedThreadRow>();
+).narrow<ListedThreadColumns>();
 
 export const COUNT = statements(
   'count-threads',
@@ -69,4 +69,4 @@ export const LOOK_UP = statements(
   CHOICES,
   (choice) => lookUpThreads([`s.facets in (${facets(choice).join(', ')})`, ...conditionsOf(choice)]),
   WORDS_DECIDE,
-).narrow<ListedThreadRow>();
+).narrow<ListedThreadColumns>();

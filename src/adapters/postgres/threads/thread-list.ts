@@ -7,7 +7,7 @@ import { formatTsquery } from '../../../core/search/query.ts';
 import { LISTED } from '../emails/listed.ts';
 import { threadIdOf } from '../emails/thread-rows.ts';
 import { participantsOf } from './participants.ts';
-import { facetsOf, type ListedThreadRow } from './thread-list-rows.ts';
+import { facetsOf, type ListedThreadColumns } from './thread-list-rows.ts';
 import { COUNT, LIST, LOOK_UP, WALK } from './thread-list-statements.ts';
 import { WORK_COUNT, WORK_LIST, WORK_LOOK_UP, WORK_WALK } from './thread-work-list.ts';
 import { run, statement, type Executor, type RowOf } from '../db/statement.ts';
@@ -65,7 +65,7 @@ interface Pages {
   lookUp(words: string, rarest: string): Promise<readonly Row[]>;
 }
 
-type Row = RowOf<ReturnType<typeof LIST.of>> & ListedThreadRow;
+type Row = RowOf<ReturnType<typeof LIST.of>> & ListedThreadColumns;
 
 const hasWorkFilter = (query: ThreadsQuery): boolean =>
   [query.status, query.assignee, query.isAssigned, query.label].some((value) => value !== null) ||

@@ -6,15 +6,15 @@
 import type { AddressView } from '../../../app/emails/email-ports.ts';
 import type { ThreadEmail, ThreadPages, ThreadRecord } from '../../../app/threads/thread-record-ports.ts';
 import type { KeyAuthor } from '../../../core/keys/author.ts';
-import type { EmailState } from '../../../core/delivery/states.ts';
 import type { AuthVerdict } from '../../../core/message/authentication.ts';
 import { toSnippet } from '../../../core/message/snippet.ts';
-import type { Metadata } from '../../../core/message/tags.ts';
+import { columnsOf, jsonObjects, type JsonOf } from '../db/json.ts';
 import { run, statements, type Executor, type RowOf } from '../db/statement.ts';
-import { ATTACHMENTS, AUTHOR, DELIVERIES, toDelivery, type DeliveryRow } from '../emails/email-detail.ts';
+import { ATTACHMENTS, toAttachmentView, type AttachmentJson } from '../emails/attachment-rows.ts';
+import { AUTHOR, DELIVERIES, toDelivery, type DeliveryJson } from '../emails/email-detail.ts';
 import { STEP_BYTES } from '../emails/email-json.ts';
 import { LISTED } from '../emails/listed.ts';
-import { toAttachmentView, toMessageId, type AttachmentRow } from '../emails/rows.ts';
+import { toMessageId } from '../emails/message-id-column.ts';
 import { threadIdOf } from '../emails/thread-rows.ts';
 import { participantsOf, peopleOf } from './participants.ts';
 
@@ -68,21 +68,52 @@ const isLong = (text: string) =>
 const cut = (text: string) =>
   `case when ${isLong(text)} then left(${text}, ${MAX_TEXT_CHARS}) else ${text} end`;
 
-const emailJson = (withHtml: boolean) => `json_build_object(
-    'id', e.id, 'message_id', coalesce(e.written_message_id, e.message_id), 'direction', e.direction,
-    'from', e.from_address, 'to', e.to_addresses, 'cc', e.cc_addresses, 'bcc', e.bcc_addresses,
-    'reply_to', e.reply_to_addresses, 'subject', e.subject, 'date', e.date, 'created_at', e.created_at,
-    'customer_id', e.customer_id, 'state', e.state, 'state_detail', e.state_detail,
-    'next_attempt_at', (select q.due_at from send_queue q where q.email_id = e.id and q.owner is null),
-    'deliveries', ${DELIVERIES}, 'text_body', ${cut('e.text_body')}, 'reply_text', ${cut('e.reply_text')},
-    'has_html', e.html_body is not null,
-    'html_body', ${withHtml ? `case when octet_length(e.html_body) <= ${MAX_HTML_BYTES} then e.html_body end` : 'null'},
-    'is_truncated', coalesce(${isLong('e.text_body')}, false) or coalesce(${isLong('e.reply_text')}, false)
-      ${withHtml ? `or coalesce(octet_length(e.html_body) > ${MAX_HTML_BYTES}, false)` : ''},
-    'attachments', (${ATTACHMENTS}), 'placement', e.placement_rule, 'automatic', e.automatic ->> 'kind',
-    'new_participant', e.new_participant, 'tags', e.tags, 'metadata', e.metadata, 'author', ${AUTHOR}, 'verdict', e.authentication ->> 'verdict',
-    'unread', exists (select from unread_emails u where u.email_id = e.id)
-  )`;
+const EMAIL = jsonObjects('thread-email-json', { withHtml: [false, true] }, ({ withHtml }) => ({
+  from: 'emails e',
+  columns: {
+    ...columnsOf('e', 'id', 'direction', 'from_address', 'to_addresses', 'cc_addresses', 'bcc_addresses'),
+    ...columnsOf(
+      'e',
+      'reply_to_addresses',
+      'subject',
+      'date',
+      'created_at',
+      'customer_id',
+      'state',
+      'state_detail',
+    ),
+    ...columnsOf('e', 'placement_rule', 'new_participant', 'tags', 'metadata'),
+    message_id: 'coalesce(e.written_message_id, e.message_id)',
+    next_attempt_at: '(select q.due_at from send_queue q where q.email_id = e.id and q.owner is null)',
+    deliveries: DELIVERIES,
+    text_body: cut('e.text_body'),
+    reply_text: cut('e.reply_text'),
+    has_html: 'e.html_body is not null',
+    html_body: withHtml
+      ? `case when octet_length(e.html_body) <= ${MAX_HTML_BYTES} then e.html_body end`
+      : 'null::text',
+    is_truncated: `coalesce(${isLong('e.text_body')}, false) or coalesce(${isLong('e.reply_text')}, false)
+      ${withHtml ? `or coalesce(octet_length(e.html_body) > ${MAX_HTML_BYTES}, false)` : ''}`,
+    attachments: ATTACHMENTS,
+    automatic: "e.automatic ->> 'kind'",
+    author: AUTHOR,
+    verdict: "e.authentication ->> 'verdict'",
+    unread: 'exists (select from unread_emails u where u.email_id = e.id)',
+  },
+})).narrow<EmailColumns>();
+
+interface EmailColumns {
+  message_id: string;
+  deliveries: DeliveryJson[];
+  text_body: string;
+  has_html: boolean;
+  is_truncated: boolean;
+  attachments: AttachmentJson[];
+  automatic: ThreadEmail['automatic'];
+  author: KeyAuthor | null;
+  verdict: AuthVerdict | null;
+  unread: boolean;
+}
 
 /** Of the thread `t` with the summary `s`, which one without listed emails has not. */
 const READ_PAGE = statements(
@@ -104,7 +135,7 @@ const READ_PAGE = statements(
   ) f on true
   cross join lateral (${peopleOf('t.id', `(${LISTED} or s.thread_id is null)`)}) p
   cross join lateral (
-    select coalesce(json_agg(${emailJson(withHtml)} order by n.date desc, n.id desc) filter (where n.is_shown), '[]')
+    select coalesce(json_agg(${EMAIL.of({ withHtml }).object} order by n.date desc, n.id desc) filter (where n.is_shown), '[]')
         as emails, coalesce(not bool_and(n.is_shown), false) as has_more
     from (${page(withHtml, isNext)}) n left join emails e on n.is_shown and e.id = n.id
   ) m
@@ -122,42 +153,8 @@ interface PageColumns {
   first_activity_at: Date;
   last_activity_at: Date;
   people: AddressView[][];
-  emails: EmailRow[];
+  emails: JsonOf<typeof EMAIL>[];
   has_more: boolean;
-}
-
-/** From JSON, hence times as text. */
-interface EmailRow {
-  id: string;
-  message_id: string;
-  direction: 'inbound' | 'outbound';
-  from: AddressView;
-  to: AddressView[];
-  cc: AddressView[];
-  bcc: AddressView[];
-  reply_to: AddressView[];
-  subject: string;
-  date: string;
-  created_at: string;
-  customer_id: string | null;
-  state: EmailState;
-  state_detail: string | null;
-  next_attempt_at: string | null;
-  deliveries: DeliveryRow[];
-  text_body: string;
-  reply_text: string | null;
-  has_html: boolean;
-  html_body: string | null;
-  is_truncated: boolean;
-  attachments: AttachmentRow[];
-  placement: ThreadEmail['placement'];
-  automatic: ThreadEmail['automatic'];
-  new_participant: boolean;
-  tags: string[];
-  metadata: Metadata | null;
-  author: KeyAuthor | null;
-  verdict: AuthVerdict | null;
-  unread: boolean;
 }
 
 function toRecord(row: RowOf<ReturnType<typeof READ_PAGE.of>>): ThreadRecord {
@@ -183,16 +180,16 @@ function toRecord(row: RowOf<ReturnType<typeof READ_PAGE.of>>): ThreadRecord {
   };
 }
 
-function toEmail(row: EmailRow): ThreadEmail {
+function toEmail(row: JsonOf<typeof EMAIL>): ThreadEmail {
   return {
     id: row.id,
     messageId: toMessageId(row.message_id),
     direction: row.direction,
-    from: row.from,
-    to: row.to,
-    cc: row.cc,
-    bcc: row.bcc,
-    replyTo: row.reply_to,
+    from: row.from_address,
+    to: row.to_addresses,
+    cc: row.cc_addresses,
+    bcc: row.bcc_addresses,
+    replyTo: row.reply_to_addresses,
     subject: row.subject,
     date: new Date(row.date),
     createdAt: new Date(row.created_at),
@@ -208,7 +205,7 @@ function toEmail(row: EmailRow): ThreadEmail {
     htmlBody: row.html_body,
     isTruncated: row.is_truncated,
     attachments: row.attachments.map(toAttachmentView),
-    placement: row.placement,
+    placement: row.placement_rule,
     automatic: row.automatic,
     newParticipant: row.new_participant,
     tags: row.tags,

@@ -14,7 +14,7 @@ import {
   walkThreads,
   WORDS_DECIDE,
   type Conditions,
-  type ListedThreadRow,
+  type ListedThreadColumns,
 } from './thread-list-rows.ts';
 
 const CHOICES = { assignee: [null, 'one', 'any', 'none'], byLabel: [false, true], ...CONDITIONS } as const;
@@ -79,14 +79,14 @@ export const WORK_LIST = statements(
   CHOICES,
   (choice) => selectThreads(list(choice, '$limit')),
   VALUES_DECIDE,
-).narrow<ListedThreadRow>();
+).narrow<ListedThreadColumns>();
 
 export const WORK_WALK = statements(
   'walk-work-threads',
   CHOICES,
   (choice) => walkThreads(`${list(choice, '$steps')} ${ORDER}`),
   WORDS_DECIDE,
-).narrow<ListedThreadRow>();
+).narrow<ListedThreadColumns>();
 
 export const WORK_COUNT = statements(
   'count-work-threads',
@@ -105,4 +105,4 @@ export const WORK_LOOK_UP = statements(
       ...conditionsOfWork(choice),
     ]),
   WORDS_DECIDE,
-).narrow<ListedThreadRow>();
+).narrow<ListedThreadColumns>();

@@ -1,39 +1,17 @@
 /** How a webhook stands in its two rows: `w` of `webhooks`, `p` of `webhook_positions`. */
 import type { BeyondJson, ClaimedWebhook } from '../../../app/webhooks/delivery-ports.ts';
 import type { Beyond } from '../../../app/webhooks/webhook-ports.ts';
-import type { EventType } from '../../../core/event/event-types.ts';
-import type { PauseReason, WebhookPayload } from '../../../core/webhook/webhook.ts';
-import { run, statement, type Executor } from '../db/statement.ts';
+import { run, statement, type Executor, type RowOf } from '../db/statement.ts';
 
 export const WEBHOOK_COLUMNS = `w.id, w.created_at, w.updated_at, w.revision, w.url, w.description, w.types, w.account_id,
   w.customer_id, w.is_historical, w.payload, w.max_in_flight, w.header_names, w.sealed, w.key_id, w.old_secret_until, w.paused_at,
   w.pause_reason, w.pause_detail, w.resumed_at, p.position, p.beyond, p.epoch`;
 
-export interface WebhookRow {
-  readonly id: string;
-  readonly created_at: Date;
-  readonly updated_at: Date;
-  readonly revision: string;
-  readonly url: string;
-  readonly description: string;
-  readonly types: EventType[] | null;
-  readonly account_id: string | null;
-  readonly customer_id: string | null;
-  readonly is_historical: boolean | null;
-  readonly payload: WebhookPayload;
-  readonly max_in_flight: number;
-  readonly header_names: string[];
-  readonly sealed: Buffer;
-  readonly key_id: Buffer;
-  readonly old_secret_until: Date | null;
-  readonly paused_at: Date | null;
-  readonly pause_reason: PauseReason | null;
-  readonly pause_detail: string | null;
-  readonly resumed_at: Date | null;
-  readonly position: string;
-  readonly beyond: BeyondJson;
-  readonly epoch: string;
-}
+export const READ_WEBHOOK = statement(
+  'read-webhook',
+  `select ${WEBHOOK_COLUMNS} from webhooks w join webhook_positions p on p.webhook_id = w.id where w.id = $id`,
+);
+export type WebhookRow = RowOf<typeof READ_WEBHOOK>;
 
 export function toWebhook(row: WebhookRow): ClaimedWebhook {
   const { paused_at: since, pause_reason: reason, pause_detail: detail } = row;

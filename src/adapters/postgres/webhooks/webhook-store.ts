@@ -11,13 +11,13 @@ import { invalidRequest, ServiceError } from '../../../core/errors.ts';
 import { MAX_WEBHOOKS } from '../../../core/webhook/webhook.ts';
 import { run, statement, statements, type Executor } from '../db/statement.ts';
 import { inTransaction } from '../db/transaction.ts';
-import { nextRevision, toWebhook, WEBHOOK_COLUMNS, type WebhookRow } from './webhook-rows.ts';
+import { nextRevision, READ_WEBHOOK, toWebhook, WEBHOOK_COLUMNS, type WebhookRow } from './webhook-rows.ts';
 
 /** A position of its own, so that one that was never moved is told from one whose events are forgotten. */
 const FIRST_POSITION = 1;
 
 export function createWebhookStore(pool: Pool): WebhookStore {
-  const read = async (executor: Executor, id: string) => toOne(await run(executor, READ, { id }));
+  const read = async (executor: Executor, id: string) => toOne(await run(executor, READ_WEBHOOK, { id }));
 
   /** Changes a webhook by `work`, after which it is read. */
   const changing = (
@@ -146,11 +146,6 @@ const CREATE = statement(
 const CREATE_POSITION = statement(
   'create-webhook-position',
   'insert into webhook_positions (webhook_id, position) values ($id, $position)',
-);
-
-const READ = statement(
-  'read-webhook',
-  `select ${WEBHOOK_COLUMNS} from webhooks w join webhook_positions p on p.webhook_id = w.id where w.id = $id`,
 );
 
 const LIST = statements(

@@ -1,0 +1,68 @@
+/** Types of rows follow from the schema: `RowOf` a statement, `JsonOf` a part of one. */
+import { readFileSync, readdirSync } from 'node:fs';
+import path from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { parseSync, Visitor } from 'oxc-parser';
+import { expect, it } from 'vitest';
+
+const FOLDER = fileURLToPath(new URL('..', import.meta.url));
+
+interface Declared {
+  readonly file: string;
+  readonly name: string;
+  /** Of the declaration itself, not of what it refers to. */
+  readonly properties: readonly string[];
+}
+
+const sources = readdirSync(FOLDER, { recursive: true, encoding: 'utf8' })
+  .filter(
+    (file) =>
+      file.endsWith('.ts') && !/\.(test|generated)\.ts$/.test(file) && !file.startsWith('db/migrations/'),
+  )
+  .map((file) => ({ file, text: readFileSync(path.join(FOLDER, file), 'utf8') }));
+
+function declaredTypes(file: string, text: string): readonly Declared[] {
+  const found: Declared[] = [];
+  const propertiesOf = (members: readonly { type: string; key?: { type: string } }[]) =>
+    members.flatMap(({ type, key }) =>
+      type === 'TSPropertySignature' && key?.type === 'Identifier'
+        ? [(key as unknown as { name: string }).name]
+        : [],
+    );
+  new Visitor({
+    TSInterfaceDeclaration({ id, body }) {
+      found.push({ file, name: id.name, properties: propertiesOf(body.body) });
+    },
+    TSTypeAliasDeclaration({ id, typeAnnotation }) {
+      const literals = 'types' in typeAnnotation ? typeAnnotation.types : [typeAnnotation];
+      const properties = literals.flatMap((literal) =>
+        literal.type === 'TSTypeLiteral' ? propertiesOf(literal.members) : [],
+      );
+      found.push({ file, name: id.name, properties });
+    },
+  }).visit(parseSync(file, text).program);
+  return found;
+}
+
+/** Named as PostgreSQL names columns. */
+const namesColumns = ({ properties }: Declared) => properties.some((name) => name.includes('_'));
+
+it('no type of a row is written by hand, but for what a statement is narrowed to', () => {
+  const types = sources
+    // What columns of JSON hold: the application wrote it.
+    .filter(({ file }) => file !== 'db/column-types.ts')
+    .flatMap(({ file, text }) => declaredTypes(file, text));
+  expect(types.length).toBeGreaterThan(100);
+  const all = sources.map(({ text }) => text).join('\n');
+  const isNarrowing = (name: string) => new RegExp(`\\b(narrow<|extends)[^;{]*\\b${name}\\b`).test(all);
+  const byHand = types
+    .filter(namesColumns)
+    .filter(({ name }) => !(name.endsWith('Columns') && isNarrowing(name)))
+    .map(({ file, name }) => `${file}: ${name}`);
+  expect(byHand).toEqual([]);
+});
+
+it('objects of JSON are made of columns that are checked', () => {
+  const files = sources.filter(({ text }) => text.includes('json_build_object(')).map(({ file }) => file);
+  expect(files).toEqual(['db/json.ts']);
+});
