@@ -67,7 +67,7 @@ ${rendered.join('')}  }
 
 function renderStatement({ name, place, isJson, parameters, columns }, catalog, declared, faults) {
   const fail = (what) => faults.push(`${place.file}:${place.line}: ${name}: ${what}`);
-  const values = parameters.map(({ name: parameter, typeId, isAlways }) => {
+  const values = (isJson ? [] : parameters).map(({ name: parameter, typeId, isAlways }) => {
     const type = toType(catalog, typeId, GIVEN, fail);
     return `${parameter}${isAlways ? '' : '?'}: ${type} | null;`;
   });

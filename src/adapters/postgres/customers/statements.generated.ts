@@ -39,10 +39,7 @@ declare module '../db/statement.ts' {
       };
     };
     'claimed-address-json': {
-      values: {
-        customerId: string | null;
-        limit: number | string | null;
-      };
+      values: object;
       row: {
         address: string;
         origin: 'learned' | 'registered' | 'removed';
@@ -51,9 +48,7 @@ declare module '../db/statement.ts' {
       };
     };
     'claimed-domain-json': {
-      values: {
-        customerId: string | null;
-      };
+      values: object;
       row: {
         domain: string;
         others: string[] | null;

@@ -4,9 +4,7 @@ export {};
 declare module '../db/statement.ts' {
   interface StatementTypes {
     'doctor-bloated-tables-json': {
-      values: {
-        atLeast: number | null;
-      };
+      values: object;
       row: {
         name: string | null;
         dead: number | null;

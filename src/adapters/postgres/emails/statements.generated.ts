@@ -741,11 +741,7 @@ declare module '../db/statement.ts' {
       };
     };
     'recorded-json': {
-      values: {
-        accountIds: readonly (string | null)[] | null;
-        keys: readonly (Buffer | null)[] | null;
-        messageIds: readonly (string | null)[] | null;
-      };
+      values: object;
       row: {
         ordinal: number | null;
         id: string | null;

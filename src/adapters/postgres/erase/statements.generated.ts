@@ -33,10 +33,7 @@ declare module '../db/statement.ts' {
       };
     };
     'email-to-erase-json': {
-      values: {
-        after: string | null;
-        limit: number | null;
-      };
+      values: object;
       row: {
         id: string;
         is_claimed: boolean | null;

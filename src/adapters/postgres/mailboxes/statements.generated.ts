@@ -58,12 +58,7 @@ declare module '../db/statement.ts' {
       };
     };
     'claimed-account-json': {
-      values: {
-        owner: string | null;
-        accountIds: readonly (string | null)[] | null;
-        leaseMs: number | null;
-        take: readonly (string | null)[] | null;
-      };
+      values: object;
       row: {
         account_id: string | null;
         holder: string | null;
@@ -217,9 +212,7 @@ declare module '../db/statement.ts' {
       };
     };
     'mailbox-reader-json': {
-      values: {
-        accountIds: readonly (string | null)[] | null;
-      };
+      values: object;
       row: {
         owner: string;
         account_ids: string[] | null;

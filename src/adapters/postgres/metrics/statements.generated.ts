@@ -4,10 +4,7 @@ export {};
 declare module '../db/statement.ts' {
   interface StatementTypes {
     'account-figures-json': {
-      values: {
-        atMost: number | null;
-        accounts: readonly (string | null)[] | null;
-      };
+      values: object;
       row: {
         account_id: string | null;
         queued: number | null;

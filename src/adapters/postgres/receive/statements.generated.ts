@@ -90,10 +90,7 @@ declare module '../db/statement.ts' {
       };
     };
     'links-json': {
-      values: {
-        placed: string | null;
-        senders: readonly (string | null)[] | null;
-      };
+      values: object;
       row: {
         customer_id: string | null;
         customer_source: string | null;
@@ -131,10 +128,7 @@ declare module '../db/statement.ts' {
       };
     };
     'owners-json': {
-      values: {
-        namedAccounts: readonly (string | null)[] | null;
-        namedIds: readonly (string | null)[] | null;
-      };
+      values: object;
       row: {
         ordinal: number | null;
         thread_id: string;

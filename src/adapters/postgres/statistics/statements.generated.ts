@@ -4,13 +4,7 @@ export {};
 declare module '../db/statement.ts' {
   interface StatementTypes {
     'latency-json': {
-      values: {
-        step: string | null;
-        since: Date | string | null;
-        timeZone: string | null;
-        until: Date | string | null;
-        accountIds: readonly (string | null)[] | null;
-      };
+      values: object;
       row: {
         kind: string;
         below_ms: number;

@@ -206,9 +206,7 @@ declare module '../db/statement.ts' {
       };
     };
     'folder-account-json': {
-      values: {
-        accountIds?: readonly (string | null)[] | null;
-      };
+      values: object;
       row: {
         accountId: string | null;
         open: number | null;
@@ -217,9 +215,7 @@ declare module '../db/statement.ts' {
       };
     };
     'folder-emails-json': {
-      values: {
-        accountIds?: readonly (string | null)[] | null;
-      };
+      values: object;
       row: {
         received: number | null;
         sent: number | null;
@@ -231,19 +227,14 @@ declare module '../db/statement.ts' {
       };
     };
     'folder-label-json': {
-      values: {
-        accountIds?: readonly (string | null)[] | null;
-      };
+      values: object;
       row: {
         label: string | null;
         open: number | null;
       };
     };
     'folder-threads-json': {
-      values: {
-        assignee?: string | null;
-        accountIds?: readonly (string | null)[] | null;
-      };
+      values: object;
       row: {
         open: number | null;
         unread: number | null;
