@@ -3773,6 +3773,10 @@ export interface components {
             /** @enum {unknown} */
             code?: "invalid_cursor" | "invalid_request" | "unknown_account" | "unknown_field";
         };
+        CrossSiteRequestOrForbiddenRightError: components["schemas"]["Error"] & {
+            /** @enum {unknown} */
+            code?: "cross_site_request" | "forbidden_right";
+        };
         InvalidCursorOrInvalidRequestOrUnknownFieldError: components["schemas"]["Error"] & {
             /** @enum {unknown} */
             code?: "invalid_cursor" | "invalid_request" | "unknown_field";
@@ -3780,6 +3784,10 @@ export interface components {
         CreateWebhook400Error: components["schemas"]["Error"] & {
             /** @enum {unknown} */
             code?: "duplicate_field" | "invalid_json" | "invalid_request" | "invalid_uuid" | "invalid_webhook_header" | "invalid_webhook_url" | "unknown_account" | "unknown_field" | "webhook_address_refused";
+        };
+        CrossSiteRequestOrForbiddenAccountOrForbiddenRightError: components["schemas"]["Error"] & {
+            /** @enum {unknown} */
+            code?: "cross_site_request" | "forbidden_account" | "forbidden_right";
         };
     };
     responses: {
@@ -3834,6 +3842,19 @@ export interface components {
                 "application/json": components["schemas"]["Error"] & {
                     /** @enum {unknown} */
                     code?: "database_unavailable" | "shutting_down" | "storage_unavailable";
+                };
+            };
+        };
+        /** @description Codes: `cross_site_request`. */
+        CrossSiteRequestError: {
+            headers: {
+                "X-Request-Id": components["headers"]["XRequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Error"] & {
+                    /** @enum {unknown} */
+                    code?: "cross_site_request";
                 };
             };
         };
@@ -3918,19 +3939,6 @@ export interface components {
                 };
             };
         };
-        /** @description Codes: `cross_site_request`, `forbidden_right`. */
-        CrossSiteRequestOrForbiddenRightError: {
-            headers: {
-                "X-Request-Id": components["headers"]["XRequestId"];
-                [name: string]: unknown;
-            };
-            content: {
-                "application/json": components["schemas"]["Error"] & {
-                    /** @enum {unknown} */
-                    code?: "cross_site_request" | "forbidden_right";
-                };
-            };
-        };
         /** @description Codes: `database_unavailable`, `shutting_down`. */
         DatabaseUnavailableOrShuttingDownError: {
             headers: {
@@ -3945,6 +3953,16 @@ export interface components {
                 };
             };
         };
+        /** @description Codes: `cross_site_request`, `forbidden_right`. */
+        CrossSiteRequestOrForbiddenRightToReadError: {
+            headers: {
+                "X-Request-Id": components["headers"]["XRequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["CrossSiteRequestOrForbiddenRightError"];
+            };
+        };
         /** @description Codes: `thread_not_found`. */
         ThreadNotFoundError: {
             headers: {
@@ -3956,6 +3974,16 @@ export interface components {
                     /** @enum {unknown} */
                     code?: "thread_not_found";
                 };
+            };
+        };
+        /** @description Codes: `cross_site_request`, `forbidden_right`. */
+        CrossSiteRequestOrForbiddenRightToOperateError: {
+            headers: {
+                "X-Request-Id": components["headers"]["XRequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["CrossSiteRequestOrForbiddenRightError"];
             };
         };
         /** @description Codes: `not_deletable`. */
@@ -3995,6 +4023,16 @@ export interface components {
                     /** @enum {unknown} */
                     code?: "different_accounts";
                 };
+            };
+        };
+        /** @description Codes: `cross_site_request`, `forbidden_right`. */
+        CrossSiteRequestOrForbiddenRightToSendError: {
+            headers: {
+                "X-Request-Id": components["headers"]["XRequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["CrossSiteRequestOrForbiddenRightError"];
             };
         };
         /** @description Codes: `idempotency_in_progress`, `idempotency_key_reused`. */
@@ -4130,6 +4168,16 @@ export interface components {
                     /** @enum {unknown} */
                     code?: "database_unavailable" | "reading_unavailable" | "shutting_down";
                 };
+            };
+        };
+        /** @description Codes: `cross_site_request`, `forbidden_right`. */
+        CrossSiteRequestOrForbiddenRightToDraftError: {
+            headers: {
+                "X-Request-Id": components["headers"]["XRequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["CrossSiteRequestOrForbiddenRightError"];
             };
         };
         /** @description Codes: `busy`, `database_unavailable`, `disk_full`, `shutting_down`, `storage_unavailable`. */
@@ -4269,16 +4317,23 @@ export interface components {
             };
         };
         /** @description Codes: `cross_site_request`, `forbidden_account`, `forbidden_right`. */
-        CrossSiteRequestOrForbiddenAccountOrForbiddenRightError: {
+        CrossSiteRequestOrForbiddenAccountOrForbiddenRightToAdminError: {
             headers: {
                 "X-Request-Id": components["headers"]["XRequestId"];
                 [name: string]: unknown;
             };
             content: {
-                "application/json": components["schemas"]["Error"] & {
-                    /** @enum {unknown} */
-                    code?: "cross_site_request" | "forbidden_account" | "forbidden_right";
-                };
+                "application/json": components["schemas"]["CrossSiteRequestOrForbiddenAccountOrForbiddenRightError"];
+            };
+        };
+        /** @description Codes: `cross_site_request`, `forbidden_account`, `forbidden_right`. */
+        CrossSiteRequestOrForbiddenAccountOrForbiddenRightToReadError: {
+            headers: {
+                "X-Request-Id": components["headers"]["XRequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["CrossSiteRequestOrForbiddenAccountOrForbiddenRightError"];
             };
         };
         /** @description Codes: `suppression_not_found`. */
@@ -4292,6 +4347,16 @@ export interface components {
                     /** @enum {unknown} */
                     code?: "suppression_not_found";
                 };
+            };
+        };
+        /** @description Codes: `cross_site_request`, `forbidden_account`, `forbidden_right`. */
+        CrossSiteRequestOrForbiddenAccountOrForbiddenRightToOperateError: {
+            headers: {
+                "X-Request-Id": components["headers"]["XRequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["CrossSiteRequestOrForbiddenAccountOrForbiddenRightError"];
             };
         };
         /** @description Codes: `variant_not_found`. */
@@ -4318,6 +4383,16 @@ export interface components {
                     /** @enum {unknown} */
                     code?: "events_expired";
                 };
+            };
+        };
+        /** @description Codes: `cross_site_request`, `forbidden_right`. */
+        CrossSiteRequestOrForbiddenRightToAdminError: {
+            headers: {
+                "X-Request-Id": components["headers"]["XRequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["CrossSiteRequestOrForbiddenRightError"];
             };
         };
         /** @description Codes: `webhook_not_found`. */
@@ -4347,7 +4422,7 @@ export interface components {
             };
         };
         /** @description Codes: `cross_site_request`, `forbidden_right`, `key_exceeds_caller`. */
-        CrossSiteRequestOrForbiddenRightOrKeyExceedsCallerError: {
+        CrossSiteRequestOrForbiddenRightToAdminOrKeyExceedsCallerError: {
             headers: {
                 "X-Request-Id": components["headers"]["XRequestId"];
                 [name: string]: unknown;
@@ -4692,7 +4767,7 @@ export interface operations {
                 };
             };
             401: components["responses"]["UnauthorizedError"];
-            403: components["responses"]["CrossSiteRequestOrForbiddenRightError"];
+            403: components["responses"]["CrossSiteRequestError"];
             429: components["responses"]["TooManyFailedLoginsError"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["DatabaseUnavailableOrShuttingDownError"];
@@ -4771,19 +4846,7 @@ export interface operations {
                     };
                 };
             };
-            /** @description Codes: `cross_site_request`. */
-            403: {
-                headers: {
-                    "X-Request-Id": components["headers"]["XRequestId"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"] & {
-                        /** @enum {unknown} */
-                        code?: "cross_site_request";
-                    };
-                };
-            };
+            403: components["responses"]["CrossSiteRequestError"];
             408: components["responses"]["RequestTimeoutError"];
             413: components["responses"]["PayloadTooLargeError"];
             415: components["responses"]["UnsupportedContentEncodingOrUnsupportedMediaTypeError"];
@@ -4827,7 +4890,7 @@ export interface operations {
                 };
             };
             401: components["responses"]["UnauthorizedError"];
-            403: components["responses"]["CrossSiteRequestOrForbiddenRightError"];
+            403: components["responses"]["CrossSiteRequestError"];
             408: components["responses"]["RequestTimeoutError"];
             413: components["responses"]["PayloadTooLargeError"];
             415: components["responses"]["UnsupportedContentEncodingOrUnsupportedMediaTypeError"];
@@ -4918,7 +4981,7 @@ export interface operations {
                 };
             };
             401: components["responses"]["UnauthorizedError"];
-            403: components["responses"]["CrossSiteRequestOrForbiddenRightError"];
+            403: components["responses"]["CrossSiteRequestOrForbiddenRightToReadError"];
             404: components["responses"]["ThreadNotFoundError"];
             429: components["responses"]["TooManyFailedLoginsError"];
             500: components["responses"]["InternalError"];
@@ -5038,7 +5101,7 @@ export interface operations {
                 };
             };
             401: components["responses"]["UnauthorizedError"];
-            403: components["responses"]["CrossSiteRequestOrForbiddenRightError"];
+            403: components["responses"]["CrossSiteRequestOrForbiddenRightToReadError"];
             429: components["responses"]["TooManyFailedLoginsError"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["DatabaseUnavailableOrShuttingDownError"];
@@ -5083,7 +5146,7 @@ export interface operations {
                 };
             };
             401: components["responses"]["UnauthorizedError"];
-            403: components["responses"]["CrossSiteRequestOrForbiddenRightError"];
+            403: components["responses"]["CrossSiteRequestOrForbiddenRightToOperateError"];
             404: components["responses"]["ThreadNotFoundError"];
             408: components["responses"]["RequestTimeoutError"];
             413: components["responses"]["PayloadTooLargeError"];
@@ -5132,7 +5195,7 @@ export interface operations {
                 };
             };
             401: components["responses"]["UnauthorizedError"];
-            403: components["responses"]["CrossSiteRequestOrForbiddenRightError"];
+            403: components["responses"]["CrossSiteRequestOrForbiddenRightToOperateError"];
             404: components["responses"]["ThreadNotFoundError"];
             408: components["responses"]["RequestTimeoutError"];
             413: components["responses"]["PayloadTooLargeError"];
@@ -5290,7 +5353,7 @@ export interface operations {
                 };
             };
             401: components["responses"]["UnauthorizedError"];
-            403: components["responses"]["CrossSiteRequestOrForbiddenRightError"];
+            403: components["responses"]["CrossSiteRequestOrForbiddenRightToReadError"];
             404: components["responses"]["ThreadNotFoundError"];
             429: components["responses"]["TooManyFailedLoginsError"];
             500: components["responses"]["InternalError"];
@@ -5337,7 +5400,7 @@ export interface operations {
                 };
             };
             401: components["responses"]["UnauthorizedError"];
-            403: components["responses"]["CrossSiteRequestOrForbiddenRightError"];
+            403: components["responses"]["CrossSiteRequestOrForbiddenRightToOperateError"];
             404: components["responses"]["ThreadNotFoundError"];
             408: components["responses"]["RequestTimeoutError"];
             409: components["responses"]["NotDeletableError"];
@@ -5433,7 +5496,7 @@ export interface operations {
                 };
             };
             401: components["responses"]["UnauthorizedError"];
-            403: components["responses"]["CrossSiteRequestOrForbiddenRightError"];
+            403: components["responses"]["CrossSiteRequestOrForbiddenRightToReadError"];
             404: components["responses"]["ThreadNotFoundError"];
             408: components["responses"]["RequestTimeoutError"];
             /** @description Codes: `thread_changed`. */
@@ -5528,7 +5591,7 @@ export interface operations {
                 };
             };
             401: components["responses"]["UnauthorizedError"];
-            403: components["responses"]["CrossSiteRequestOrForbiddenRightError"];
+            403: components["responses"]["CrossSiteRequestOrForbiddenRightToReadError"];
             429: components["responses"]["TooManyFailedLoginsError"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["DatabaseUnavailableOrShuttingDownError"];
@@ -5587,7 +5650,7 @@ export interface operations {
                 };
             };
             401: components["responses"]["UnauthorizedError"];
-            403: components["responses"]["CrossSiteRequestOrForbiddenRightError"];
+            403: components["responses"]["CrossSiteRequestOrForbiddenRightToOperateError"];
             404: components["responses"]["EmailNotFoundOrThreadNotFoundError"];
             408: components["responses"]["RequestTimeoutError"];
             /** @description Codes: `different_accounts`, `email_not_in_thread`, `thread_would_be_empty`. */
@@ -5661,7 +5724,7 @@ export interface operations {
                 };
             };
             401: components["responses"]["UnauthorizedError"];
-            403: components["responses"]["CrossSiteRequestOrForbiddenRightError"];
+            403: components["responses"]["CrossSiteRequestOrForbiddenRightToOperateError"];
             404: components["responses"]["ThreadNotFoundError"];
             408: components["responses"]["RequestTimeoutError"];
             409: components["responses"]["DifferentAccountsError"];
@@ -5725,7 +5788,7 @@ export interface operations {
                 };
             };
             401: components["responses"]["UnauthorizedError"];
-            403: components["responses"]["CrossSiteRequestOrForbiddenRightError"];
+            403: components["responses"]["CrossSiteRequestOrForbiddenRightToOperateError"];
             404: components["responses"]["EmailNotFoundOrThreadNotFoundError"];
             408: components["responses"]["RequestTimeoutError"];
             409: components["responses"]["DifferentAccountsError"];
@@ -5858,7 +5921,7 @@ export interface operations {
                 };
             };
             401: components["responses"]["UnauthorizedError"];
-            403: components["responses"]["CrossSiteRequestOrForbiddenRightError"];
+            403: components["responses"]["CrossSiteRequestOrForbiddenRightToSendError"];
             /** @description Codes: `attachment_not_found`, `template_not_found`, `thread_not_found`, `upload_not_found`. */
             404: {
                 headers: {
@@ -5987,7 +6050,7 @@ export interface operations {
                 };
             };
             401: components["responses"]["UnauthorizedError"];
-            403: components["responses"]["CrossSiteRequestOrForbiddenRightError"];
+            403: components["responses"]["CrossSiteRequestOrForbiddenRightToSendError"];
             408: components["responses"]["RequestTimeoutError"];
             413: components["responses"]["AttachmentsTooLargeOrPayloadTooLargeError"];
             415: components["responses"]["UnsupportedContentEncodingOrUnsupportedMediaTypeError"];
@@ -6070,7 +6133,7 @@ export interface operations {
                 };
             };
             401: components["responses"]["UnauthorizedError"];
-            403: components["responses"]["CrossSiteRequestOrForbiddenRightError"];
+            403: components["responses"]["CrossSiteRequestOrForbiddenRightToReadError"];
             404: components["responses"]["EmailNotFoundError"];
             429: components["responses"]["TooManyFailedLoginsError"];
             500: components["responses"]["InternalError"];
@@ -6174,7 +6237,7 @@ export interface operations {
                 };
             };
             401: components["responses"]["UnauthorizedError"];
-            403: components["responses"]["CrossSiteRequestOrForbiddenRightError"];
+            403: components["responses"]["CrossSiteRequestOrForbiddenRightToReadError"];
             404: components["responses"]["ReplyToEmail404Error"];
             408: components["responses"]["RequestTimeoutError"];
             409: components["responses"]["IdempotencyInProgressOrIdempotencyKeyReusedError"];
@@ -6284,7 +6347,7 @@ export interface operations {
                 };
             };
             401: components["responses"]["UnauthorizedError"];
-            403: components["responses"]["CrossSiteRequestOrForbiddenRightError"];
+            403: components["responses"]["CrossSiteRequestOrForbiddenRightToReadError"];
             404: components["responses"]["ReplyToEmail404Error"];
             408: components["responses"]["RequestTimeoutError"];
             409: components["responses"]["IdempotencyInProgressOrIdempotencyKeyReusedError"];
@@ -6406,7 +6469,7 @@ export interface operations {
                 };
             };
             401: components["responses"]["UnauthorizedError"];
-            403: components["responses"]["CrossSiteRequestOrForbiddenRightError"];
+            403: components["responses"]["CrossSiteRequestOrForbiddenRightToReadError"];
             404: components["responses"]["ReplyToEmail404Error"];
             408: components["responses"]["RequestTimeoutError"];
             409: components["responses"]["IdempotencyInProgressOrIdempotencyKeyReusedError"];
@@ -6482,7 +6545,7 @@ export interface operations {
                 };
             };
             401: components["responses"]["UnauthorizedError"];
-            403: components["responses"]["CrossSiteRequestOrForbiddenRightError"];
+            403: components["responses"]["CrossSiteRequestOrForbiddenRightToDraftError"];
             429: components["responses"]["TooManyFailedLoginsError"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["DatabaseUnavailableOrShuttingDownError"];
@@ -6573,7 +6636,7 @@ export interface operations {
                 };
             };
             401: components["responses"]["UnauthorizedError"];
-            403: components["responses"]["CrossSiteRequestOrForbiddenRightError"];
+            403: components["responses"]["CrossSiteRequestOrForbiddenRightToDraftError"];
             /** @description Codes: `attachment_not_found`, `draft_file_not_found`, `upload_not_found`. */
             404: {
                 headers: {
@@ -6667,7 +6730,7 @@ export interface operations {
                 };
             };
             401: components["responses"]["UnauthorizedError"];
-            403: components["responses"]["CrossSiteRequestOrForbiddenRightError"];
+            403: components["responses"]["CrossSiteRequestOrForbiddenRightToDraftError"];
             404: components["responses"]["DraftNotFoundError"];
             429: components["responses"]["TooManyFailedLoginsError"];
             500: components["responses"]["InternalError"];
@@ -6716,7 +6779,7 @@ export interface operations {
                 };
             };
             401: components["responses"]["UnauthorizedError"];
-            403: components["responses"]["CrossSiteRequestOrForbiddenRightError"];
+            403: components["responses"]["CrossSiteRequestOrForbiddenRightToDraftError"];
             404: components["responses"]["DraftNotFoundError"];
             408: components["responses"]["RequestTimeoutError"];
             409: components["responses"]["DraftBeingSentError"];
@@ -6820,7 +6883,7 @@ export interface operations {
                 };
             };
             401: components["responses"]["UnauthorizedError"];
-            403: components["responses"]["CrossSiteRequestOrForbiddenRightError"];
+            403: components["responses"]["CrossSiteRequestOrForbiddenRightToDraftError"];
             /** @description Codes: `attachment_not_found`, `draft_file_not_found`, `draft_not_found`, `upload_not_found`. */
             404: {
                 headers: {
@@ -6928,7 +6991,7 @@ export interface operations {
                 };
             };
             401: components["responses"]["UnauthorizedError"];
-            403: components["responses"]["CrossSiteRequestOrForbiddenRightError"];
+            403: components["responses"]["CrossSiteRequestOrForbiddenRightToDraftError"];
             /** @description Codes: `draft_file_not_found`. */
             404: {
                 headers: {
@@ -7039,7 +7102,7 @@ export interface operations {
                 };
             };
             401: components["responses"]["UnauthorizedError"];
-            403: components["responses"]["CrossSiteRequestOrForbiddenRightError"];
+            403: components["responses"]["CrossSiteRequestOrForbiddenRightToReadError"];
             /** @description Codes: `attachment_not_found`, `draft_not_found`, `email_not_found`, `template_not_found`, `thread_not_found`, `upload_not_found`. */
             404: {
                 headers: {
@@ -7133,7 +7196,7 @@ export interface operations {
                 };
             };
             401: components["responses"]["UnauthorizedError"];
-            403: components["responses"]["CrossSiteRequestOrForbiddenRightError"];
+            403: components["responses"]["CrossSiteRequestOrForbiddenRightToReadError"];
             429: components["responses"]["TooManyFailedLoginsError"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["DatabaseUnavailableOrShuttingDownError"];
@@ -7203,7 +7266,7 @@ export interface operations {
                 };
             };
             401: components["responses"]["UnauthorizedError"];
-            403: components["responses"]["CrossSiteRequestOrForbiddenRightError"];
+            403: components["responses"]["CrossSiteRequestOrForbiddenRightToOperateError"];
             408: components["responses"]["RequestTimeoutError"];
             413: components["responses"]["PayloadTooLargeError"];
             415: components["responses"]["UnsupportedContentEncodingOrUnsupportedMediaTypeError"];
@@ -7268,7 +7331,7 @@ export interface operations {
                 };
             };
             401: components["responses"]["UnauthorizedError"];
-            403: components["responses"]["CrossSiteRequestOrForbiddenRightError"];
+            403: components["responses"]["CrossSiteRequestOrForbiddenRightToReadError"];
             404: components["responses"]["TemplateNotFoundError"];
             429: components["responses"]["TooManyFailedLoginsError"];
             500: components["responses"]["InternalError"];
@@ -7317,7 +7380,7 @@ export interface operations {
                 };
             };
             401: components["responses"]["UnauthorizedError"];
-            403: components["responses"]["CrossSiteRequestOrForbiddenRightError"];
+            403: components["responses"]["CrossSiteRequestOrForbiddenRightToOperateError"];
             404: components["responses"]["TemplateNotFoundError"];
             408: components["responses"]["RequestTimeoutError"];
             412: components["responses"]["TemplateChangedError"];
@@ -7397,7 +7460,7 @@ export interface operations {
                 };
             };
             401: components["responses"]["UnauthorizedError"];
-            403: components["responses"]["CrossSiteRequestOrForbiddenRightError"];
+            403: components["responses"]["CrossSiteRequestOrForbiddenRightToOperateError"];
             404: components["responses"]["TemplateNotFoundError"];
             408: components["responses"]["RequestTimeoutError"];
             412: components["responses"]["TemplateChangedError"];
@@ -7467,7 +7530,7 @@ export interface operations {
                 };
             };
             401: components["responses"]["UnauthorizedError"];
-            403: components["responses"]["CrossSiteRequestOrForbiddenRightError"];
+            403: components["responses"]["CrossSiteRequestOrForbiddenRightToReadError"];
             404: components["responses"]["TemplateNotFoundError"];
             408: components["responses"]["RequestTimeoutError"];
             413: components["responses"]["PayloadTooLargeError"];
@@ -7571,9 +7634,7 @@ export interface operations {
                      *           "next_attempt_at": null,
                      *           "thread_id": "0199d3a4-5b1f-7a0c-b3d5-91c84e2f7a60",
                      *           "account_id": "vertrieb",
-                     *           "authentication": {
-                     *             "verdict": "passed"
-                     *           },
+                     *           "authentication": null,
                      *           "tags": [
                      *             "angebot"
                      *           ],
@@ -7604,7 +7665,7 @@ export interface operations {
                 };
             };
             401: components["responses"]["UnauthorizedError"];
-            403: components["responses"]["CrossSiteRequestOrForbiddenRightError"];
+            403: components["responses"]["CrossSiteRequestOrForbiddenRightToReadError"];
             429: components["responses"]["TooManyFailedLoginsError"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["BusyOrDatabaseUnavailableOrShuttingDownError"];
@@ -7649,7 +7710,7 @@ export interface operations {
                 };
             };
             401: components["responses"]["UnauthorizedError"];
-            403: components["responses"]["CrossSiteRequestOrForbiddenRightError"];
+            403: components["responses"]["CrossSiteRequestOrForbiddenRightToSendError"];
             404: components["responses"]["EmailNotFoundError"];
             408: components["responses"]["RequestTimeoutError"];
             /** @description Codes: `not_cancellable`. */
@@ -7711,7 +7772,7 @@ export interface operations {
                 };
             };
             401: components["responses"]["UnauthorizedError"];
-            403: components["responses"]["CrossSiteRequestOrForbiddenRightError"];
+            403: components["responses"]["CrossSiteRequestOrForbiddenRightToSendError"];
             404: components["responses"]["EmailNotFoundError"];
             408: components["responses"]["RequestTimeoutError"];
             /** @description Codes: `not_retryable`. */
@@ -7782,7 +7843,7 @@ export interface operations {
                 };
             };
             401: components["responses"]["UnauthorizedError"];
-            403: components["responses"]["CrossSiteRequestOrForbiddenRightError"];
+            403: components["responses"]["CrossSiteRequestOrForbiddenRightToOperateError"];
             404: components["responses"]["EmailNotFoundError"];
             408: components["responses"]["RequestTimeoutError"];
             /** @description Codes: `not_unknown`. */
@@ -7900,26 +7961,7 @@ export interface operations {
                      *       },
                      *       "list_id": null,
                      *       "author": null,
-                     *       "authentication": {
-                     *         "verdict": "passed",
-                     *         "source": "header",
-                     *         "spf": {
-                     *           "result": "pass",
-                     *           "domain": "example.com"
-                     *         },
-                     *         "dkim": [
-                     *           {
-                     *             "result": "pass",
-                     *             "domain": "example.com",
-                     *             "selector": "s1"
-                     *           }
-                     *         ],
-                     *         "dmarc": {
-                     *           "result": "pass",
-                     *           "domain": "example.com"
-                     *         },
-                     *         "arc": null
-                     *       },
+                     *       "authentication": null,
                      *       "new_participant": false,
                      *       "unread": false,
                      *       "automatic": null,
@@ -7963,7 +8005,7 @@ export interface operations {
                 };
             };
             401: components["responses"]["UnauthorizedError"];
-            403: components["responses"]["CrossSiteRequestOrForbiddenRightError"];
+            403: components["responses"]["CrossSiteRequestOrForbiddenRightToReadError"];
             404: components["responses"]["EmailNotFoundError"];
             429: components["responses"]["TooManyFailedLoginsError"];
             500: components["responses"]["InternalError"];
@@ -8010,7 +8052,7 @@ export interface operations {
                 };
             };
             401: components["responses"]["UnauthorizedError"];
-            403: components["responses"]["CrossSiteRequestOrForbiddenRightError"];
+            403: components["responses"]["CrossSiteRequestOrForbiddenRightToOperateError"];
             404: components["responses"]["EmailNotFoundError"];
             408: components["responses"]["RequestTimeoutError"];
             409: components["responses"]["NotDeletableError"];
@@ -8128,26 +8170,7 @@ export interface operations {
                      *       },
                      *       "list_id": null,
                      *       "author": null,
-                     *       "authentication": {
-                     *         "verdict": "passed",
-                     *         "source": "header",
-                     *         "spf": {
-                     *           "result": "pass",
-                     *           "domain": "example.com"
-                     *         },
-                     *         "dkim": [
-                     *           {
-                     *             "result": "pass",
-                     *             "domain": "example.com",
-                     *             "selector": "s1"
-                     *           }
-                     *         ],
-                     *         "dmarc": {
-                     *           "result": "pass",
-                     *           "domain": "example.com"
-                     *         },
-                     *         "arc": null
-                     *       },
+                     *       "authentication": null,
                      *       "new_participant": false,
                      *       "unread": false,
                      *       "automatic": null,
@@ -8181,7 +8204,7 @@ export interface operations {
                 };
             };
             401: components["responses"]["UnauthorizedError"];
-            403: components["responses"]["CrossSiteRequestOrForbiddenRightError"];
+            403: components["responses"]["CrossSiteRequestOrForbiddenRightToReadError"];
             /** @description Codes: `attachment_not_found`, `email_not_found`, `upload_not_found`. */
             404: {
                 headers: {
@@ -8297,7 +8320,7 @@ export interface operations {
                 };
             };
             401: components["responses"]["UnauthorizedError"];
-            403: components["responses"]["CrossSiteRequestOrForbiddenAccountOrForbiddenRightError"];
+            403: components["responses"]["CrossSiteRequestOrForbiddenAccountOrForbiddenRightToAdminError"];
             408: components["responses"]["RequestTimeoutError"];
             /** @description Codes: `own_address`. */
             409: {
@@ -8375,7 +8398,7 @@ export interface operations {
                 };
             };
             401: components["responses"]["UnauthorizedError"];
-            403: components["responses"]["CrossSiteRequestOrForbiddenAccountOrForbiddenRightError"];
+            403: components["responses"]["CrossSiteRequestOrForbiddenAccountOrForbiddenRightToAdminError"];
             /** @description Codes: `erasure_not_found`. */
             404: {
                 headers: {
@@ -8453,7 +8476,7 @@ export interface operations {
                 };
             };
             401: components["responses"]["UnauthorizedError"];
-            403: components["responses"]["CrossSiteRequestOrForbiddenAccountOrForbiddenRightError"];
+            403: components["responses"]["CrossSiteRequestOrForbiddenAccountOrForbiddenRightToReadError"];
             429: components["responses"]["TooManyFailedLoginsError"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["DatabaseUnavailableOrShuttingDownError"];
@@ -8507,7 +8530,7 @@ export interface operations {
                 };
             };
             401: components["responses"]["UnauthorizedError"];
-            403: components["responses"]["CrossSiteRequestOrForbiddenAccountOrForbiddenRightError"];
+            403: components["responses"]["CrossSiteRequestOrForbiddenAccountOrForbiddenRightToReadError"];
             404: components["responses"]["SuppressionNotFoundError"];
             429: components["responses"]["TooManyFailedLoginsError"];
             500: components["responses"]["InternalError"];
@@ -8571,7 +8594,7 @@ export interface operations {
                 };
             };
             401: components["responses"]["UnauthorizedError"];
-            403: components["responses"]["CrossSiteRequestOrForbiddenAccountOrForbiddenRightError"];
+            403: components["responses"]["CrossSiteRequestOrForbiddenAccountOrForbiddenRightToOperateError"];
             408: components["responses"]["RequestTimeoutError"];
             413: components["responses"]["PayloadTooLargeError"];
             415: components["responses"]["UnsupportedContentEncodingOrUnsupportedMediaTypeError"];
@@ -8622,7 +8645,7 @@ export interface operations {
                 };
             };
             401: components["responses"]["UnauthorizedError"];
-            403: components["responses"]["CrossSiteRequestOrForbiddenAccountOrForbiddenRightError"];
+            403: components["responses"]["CrossSiteRequestOrForbiddenAccountOrForbiddenRightToOperateError"];
             404: components["responses"]["SuppressionNotFoundError"];
             408: components["responses"]["RequestTimeoutError"];
             413: components["responses"]["PayloadTooLargeError"];
@@ -8691,7 +8714,7 @@ export interface operations {
                 };
             };
             401: components["responses"]["UnauthorizedError"];
-            403: components["responses"]["CrossSiteRequestOrForbiddenRightError"];
+            403: components["responses"]["CrossSiteRequestOrForbiddenRightToDraftError"];
             408: components["responses"]["RequestTimeoutError"];
             413: components["responses"]["PayloadTooLargeError"];
             415: components["responses"]["UnsupportedContentEncodingOrUnsupportedMediaTypeError"];
@@ -8772,7 +8795,7 @@ export interface operations {
                 };
             };
             401: components["responses"]["UnauthorizedError"];
-            403: components["responses"]["CrossSiteRequestOrForbiddenRightError"];
+            403: components["responses"]["CrossSiteRequestOrForbiddenRightToReadError"];
             429: components["responses"]["TooManyFailedLoginsError"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["DatabaseUnavailableOrShuttingDownError"];
@@ -8821,7 +8844,7 @@ export interface operations {
                 };
             };
             401: components["responses"]["UnauthorizedError"];
-            403: components["responses"]["CrossSiteRequestOrForbiddenRightError"];
+            403: components["responses"]["CrossSiteRequestOrForbiddenRightToOperateError"];
             /** @description Codes: `unsubscribe_not_found`. */
             404: {
                 headers: {
@@ -8901,7 +8924,16 @@ export interface operations {
                 };
             };
             401: components["responses"]["UnauthorizedError"];
-            403: components["responses"]["CrossSiteRequestOrForbiddenRightError"];
+            /** @description Codes: `cross_site_request`, `forbidden_right`. */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CrossSiteRequestOrForbiddenRightError"];
+                };
+            };
             408: components["responses"]["RequestTimeoutError"];
             413: components["responses"]["PayloadTooLargeError"];
             /** @description Codes: `message_expected`, `unsupported_content_encoding`, `unsupported_media_type`. */
@@ -8999,7 +9031,7 @@ export interface operations {
                 };
             };
             401: components["responses"]["UnauthorizedError"];
-            403: components["responses"]["CrossSiteRequestOrForbiddenRightError"];
+            403: components["responses"]["CrossSiteRequestOrForbiddenRightToReadError"];
             429: components["responses"]["TooManyFailedLoginsError"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["DatabaseUnavailableOrShuttingDownError"];
@@ -9068,7 +9100,7 @@ export interface operations {
                 };
             };
             401: components["responses"]["UnauthorizedError"];
-            403: components["responses"]["CrossSiteRequestOrForbiddenRightError"];
+            403: components["responses"]["CrossSiteRequestOrForbiddenRightToReadError"];
             429: components["responses"]["TooManyFailedLoginsError"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["DatabaseUnavailableOrShuttingDownError"];
@@ -9128,7 +9160,7 @@ export interface operations {
                 };
             };
             401: components["responses"]["UnauthorizedError"];
-            403: components["responses"]["CrossSiteRequestOrForbiddenRightError"];
+            403: components["responses"]["CrossSiteRequestOrForbiddenRightToReadError"];
             /** @description Codes: `quarantined_not_found`. */
             404: {
                 headers: {
@@ -9192,7 +9224,7 @@ export interface operations {
                 };
             };
             401: components["responses"]["UnauthorizedError"];
-            403: components["responses"]["CrossSiteRequestOrForbiddenRightError"];
+            403: components["responses"]["CrossSiteRequestOrForbiddenRightToOperateError"];
             404: components["responses"]["EmailNotFoundError"];
             408: components["responses"]["RequestTimeoutError"];
             /** @description Codes: `no_sent_copy_to_retry`. */
@@ -9265,7 +9297,7 @@ export interface operations {
                 };
             };
             401: components["responses"]["UnauthorizedError"];
-            403: components["responses"]["CrossSiteRequestOrForbiddenRightError"];
+            403: components["responses"]["CrossSiteRequestOrForbiddenRightToReadError"];
             429: components["responses"]["TooManyFailedLoginsError"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["DatabaseUnavailableOrShuttingDownError"];
@@ -9327,7 +9359,7 @@ export interface operations {
                 };
             };
             401: components["responses"]["UnauthorizedError"];
-            403: components["responses"]["CrossSiteRequestOrForbiddenRightError"];
+            403: components["responses"]["CrossSiteRequestOrForbiddenRightToReadError"];
             429: components["responses"]["TooManyFailedLoginsError"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["DatabaseUnavailableOrShuttingDownError"];
@@ -9412,7 +9444,7 @@ export interface operations {
                 };
             };
             401: components["responses"]["UnauthorizedError"];
-            403: components["responses"]["CrossSiteRequestOrForbiddenRightError"];
+            403: components["responses"]["CrossSiteRequestOrForbiddenRightToReadError"];
             429: components["responses"]["TooManyFailedLoginsError"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["BusyOrDatabaseUnavailableOrShuttingDownError"];
@@ -9468,7 +9500,7 @@ export interface operations {
                 };
             };
             401: components["responses"]["UnauthorizedError"];
-            403: components["responses"]["CrossSiteRequestOrForbiddenAccountOrForbiddenRightError"];
+            403: components["responses"]["CrossSiteRequestOrForbiddenAccountOrForbiddenRightToReadError"];
             429: components["responses"]["TooManyFailedLoginsError"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["DatabaseUnavailableOrShuttingDownError"];
@@ -9554,7 +9586,7 @@ export interface operations {
                 };
             };
             401: components["responses"]["UnauthorizedError"];
-            403: components["responses"]["CrossSiteRequestOrForbiddenAccountOrForbiddenRightError"];
+            403: components["responses"]["CrossSiteRequestOrForbiddenAccountOrForbiddenRightToOperateError"];
             408: components["responses"]["RequestTimeoutError"];
             413: components["responses"]["PayloadTooLargeError"];
             415: components["responses"]["UnsupportedContentEncodingOrUnsupportedMediaTypeError"];
@@ -9615,7 +9647,7 @@ export interface operations {
                 };
             };
             401: components["responses"]["UnauthorizedError"];
-            403: components["responses"]["CrossSiteRequestOrForbiddenAccountOrForbiddenRightError"];
+            403: components["responses"]["CrossSiteRequestOrForbiddenAccountOrForbiddenRightToReadError"];
             429: components["responses"]["TooManyFailedLoginsError"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["DatabaseUnavailableOrShuttingDownError"];
@@ -9681,9 +9713,7 @@ export interface operations {
                      *           "next_attempt_at": null,
                      *           "thread_id": "0199d3a4-5b1f-7a0c-b3d5-91c84e2f7a60",
                      *           "account_id": "vertrieb",
-                     *           "authentication": {
-                     *             "verdict": "passed"
-                     *           },
+                     *           "authentication": null,
                      *           "tags": [
                      *             "angebot"
                      *           ],
@@ -9714,7 +9744,7 @@ export interface operations {
                 };
             };
             401: components["responses"]["UnauthorizedError"];
-            403: components["responses"]["CrossSiteRequestOrForbiddenAccountOrForbiddenRightError"];
+            403: components["responses"]["CrossSiteRequestOrForbiddenAccountOrForbiddenRightToReadError"];
             429: components["responses"]["TooManyFailedLoginsError"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["BusyOrDatabaseUnavailableOrShuttingDownError"];
@@ -9762,7 +9792,7 @@ export interface operations {
                 };
             };
             401: components["responses"]["UnauthorizedError"];
-            403: components["responses"]["CrossSiteRequestOrForbiddenRightError"];
+            403: components["responses"]["CrossSiteRequestOrForbiddenRightToReadError"];
             429: components["responses"]["TooManyFailedLoginsError"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["DatabaseUnavailableOrShuttingDownError"];
@@ -9813,7 +9843,7 @@ export interface operations {
                 };
             };
             401: components["responses"]["UnauthorizedError"];
-            403: components["responses"]["CrossSiteRequestOrForbiddenRightError"];
+            403: components["responses"]["CrossSiteRequestOrForbiddenRightToReadError"];
             404: components["responses"]["EmailNotFoundError"];
             429: components["responses"]["TooManyFailedLoginsError"];
             500: components["responses"]["ContentMissingOrInternalError"];
@@ -9869,7 +9899,7 @@ export interface operations {
                 };
             };
             401: components["responses"]["UnauthorizedError"];
-            403: components["responses"]["CrossSiteRequestOrForbiddenRightError"];
+            403: components["responses"]["CrossSiteRequestOrForbiddenRightToReadError"];
             404: components["responses"]["VariantNotFoundError"];
             429: components["responses"]["TooManyFailedLoginsError"];
             500: components["responses"]["InternalError"];
@@ -9923,7 +9953,7 @@ export interface operations {
                 };
             };
             401: components["responses"]["UnauthorizedError"];
-            403: components["responses"]["CrossSiteRequestOrForbiddenRightError"];
+            403: components["responses"]["CrossSiteRequestOrForbiddenRightToReadError"];
             404: components["responses"]["VariantNotFoundError"];
             429: components["responses"]["TooManyFailedLoginsError"];
             500: components["responses"]["ContentMissingOrInternalError"];
@@ -10000,7 +10030,7 @@ export interface operations {
                 };
             };
             401: components["responses"]["UnauthorizedError"];
-            403: components["responses"]["CrossSiteRequestOrForbiddenRightError"];
+            403: components["responses"]["CrossSiteRequestOrForbiddenRightToReadError"];
             404: components["responses"]["EmailNotFoundError"];
             429: components["responses"]["TooManyFailedLoginsError"];
             500: components["responses"]["InternalError"];
@@ -10105,7 +10135,7 @@ export interface operations {
                 };
             };
             401: components["responses"]["UnauthorizedError"];
-            403: components["responses"]["CrossSiteRequestOrForbiddenRightError"];
+            403: components["responses"]["CrossSiteRequestOrForbiddenRightToReadError"];
             410: components["responses"]["EventsExpiredError"];
             429: components["responses"]["TooManyFailedLoginsError"];
             500: components["responses"]["InternalError"];
@@ -10137,7 +10167,7 @@ export interface operations {
                 };
             };
             401: components["responses"]["UnauthorizedError"];
-            403: components["responses"]["CrossSiteRequestOrForbiddenRightError"];
+            403: components["responses"]["CrossSiteRequestOrForbiddenRightToReadError"];
             429: components["responses"]["TooManyFailedLoginsError"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["DatabaseUnavailableOrShuttingDownError"];
@@ -10212,7 +10242,7 @@ export interface operations {
                 };
             };
             401: components["responses"]["UnauthorizedError"];
-            403: components["responses"]["CrossSiteRequestOrForbiddenRightError"];
+            403: components["responses"]["CrossSiteRequestOrForbiddenRightToOperateError"];
             429: components["responses"]["TooManyFailedLoginsError"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["DatabaseUnavailableOrShuttingDownError"];
@@ -10303,7 +10333,7 @@ export interface operations {
                 };
             };
             401: components["responses"]["UnauthorizedError"];
-            403: components["responses"]["CrossSiteRequestOrForbiddenRightError"];
+            403: components["responses"]["CrossSiteRequestOrForbiddenRightToAdminError"];
             408: components["responses"]["RequestTimeoutError"];
             /** @description Codes: `too_many_webhooks`. */
             409: {
@@ -10388,7 +10418,7 @@ export interface operations {
                 };
             };
             401: components["responses"]["UnauthorizedError"];
-            403: components["responses"]["CrossSiteRequestOrForbiddenRightError"];
+            403: components["responses"]["CrossSiteRequestOrForbiddenRightToOperateError"];
             404: components["responses"]["WebhookNotFoundError"];
             429: components["responses"]["TooManyFailedLoginsError"];
             500: components["responses"]["InternalError"];
@@ -10434,7 +10464,7 @@ export interface operations {
                 };
             };
             401: components["responses"]["UnauthorizedError"];
-            403: components["responses"]["CrossSiteRequestOrForbiddenRightError"];
+            403: components["responses"]["CrossSiteRequestOrForbiddenRightToAdminError"];
             404: components["responses"]["WebhookNotFoundError"];
             408: components["responses"]["RequestTimeoutError"];
             413: components["responses"]["PayloadTooLargeError"];
@@ -10528,7 +10558,7 @@ export interface operations {
                 };
             };
             401: components["responses"]["UnauthorizedError"];
-            403: components["responses"]["CrossSiteRequestOrForbiddenRightError"];
+            403: components["responses"]["CrossSiteRequestOrForbiddenRightToAdminError"];
             404: components["responses"]["WebhookNotFoundError"];
             408: components["responses"]["RequestTimeoutError"];
             409: components["responses"]["WebhookSecretUnreadableError"];
@@ -10602,7 +10632,7 @@ export interface operations {
                 };
             };
             401: components["responses"]["UnauthorizedError"];
-            403: components["responses"]["CrossSiteRequestOrForbiddenRightError"];
+            403: components["responses"]["CrossSiteRequestOrForbiddenRightToAdminError"];
             429: components["responses"]["TooManyFailedLoginsError"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["DatabaseUnavailableOrShuttingDownError"];
@@ -10684,7 +10714,7 @@ export interface operations {
                 };
             };
             401: components["responses"]["UnauthorizedError"];
-            403: components["responses"]["CrossSiteRequestOrForbiddenRightOrKeyExceedsCallerError"];
+            403: components["responses"]["CrossSiteRequestOrForbiddenRightToAdminOrKeyExceedsCallerError"];
             408: components["responses"]["RequestTimeoutError"];
             /** @description Codes: `too_many_keys`. */
             409: {
@@ -10762,7 +10792,7 @@ export interface operations {
                 };
             };
             401: components["responses"]["UnauthorizedError"];
-            403: components["responses"]["CrossSiteRequestOrForbiddenRightError"];
+            403: components["responses"]["CrossSiteRequestOrForbiddenRightToAdminError"];
             404: components["responses"]["KeyNotFoundError"];
             429: components["responses"]["TooManyFailedLoginsError"];
             500: components["responses"]["InternalError"];
@@ -10825,7 +10855,7 @@ export interface operations {
                 };
             };
             401: components["responses"]["UnauthorizedError"];
-            403: components["responses"]["CrossSiteRequestOrForbiddenRightError"];
+            403: components["responses"]["CrossSiteRequestOrForbiddenRightToAdminError"];
             404: components["responses"]["KeyNotFoundError"];
             408: components["responses"]["RequestTimeoutError"];
             413: components["responses"]["PayloadTooLargeError"];
@@ -10903,7 +10933,7 @@ export interface operations {
                 };
             };
             401: components["responses"]["UnauthorizedError"];
-            403: components["responses"]["CrossSiteRequestOrForbiddenRightOrKeyExceedsCallerError"];
+            403: components["responses"]["CrossSiteRequestOrForbiddenRightToAdminOrKeyExceedsCallerError"];
             404: components["responses"]["KeyNotFoundError"];
             408: components["responses"]["RequestTimeoutError"];
             413: components["responses"]["PayloadTooLargeError"];
@@ -10986,7 +11016,7 @@ export interface operations {
                 };
             };
             401: components["responses"]["UnauthorizedError"];
-            403: components["responses"]["CrossSiteRequestOrForbiddenAccountOrForbiddenRightError"];
+            403: components["responses"]["CrossSiteRequestOrForbiddenAccountOrForbiddenRightToAdminError"];
             429: components["responses"]["TooManyFailedLoginsError"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["DatabaseUnavailableOrShuttingDownError"];
@@ -11064,7 +11094,7 @@ export interface operations {
                 };
             };
             401: components["responses"]["UnauthorizedError"];
-            403: components["responses"]["CrossSiteRequestOrForbiddenRightError"];
+            403: components["responses"]["CrossSiteRequestOrForbiddenRightToOperateError"];
             429: components["responses"]["TooManyFailedLoginsError"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["DatabaseUnavailableOrShuttingDownError"];
@@ -11122,7 +11152,7 @@ export interface operations {
                 };
             };
             401: components["responses"]["UnauthorizedError"];
-            403: components["responses"]["CrossSiteRequestOrForbiddenRightError"];
+            403: components["responses"]["CrossSiteRequestOrForbiddenRightToOperateError"];
             429: components["responses"]["TooManyFailedLoginsError"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["DatabaseUnavailableOrShuttingDownError"];
@@ -11190,7 +11220,7 @@ export interface operations {
                 };
             };
             401: components["responses"]["UnauthorizedError"];
-            403: components["responses"]["CrossSiteRequestOrForbiddenRightError"];
+            403: components["responses"]["CrossSiteRequestOrForbiddenRightToOperateError"];
             404: components["responses"]["WebhookNotFoundError"];
             408: components["responses"]["RequestTimeoutError"];
             413: components["responses"]["PayloadTooLargeError"];
@@ -11262,7 +11292,7 @@ export interface operations {
                 };
             };
             401: components["responses"]["UnauthorizedError"];
-            403: components["responses"]["CrossSiteRequestOrForbiddenRightError"];
+            403: components["responses"]["CrossSiteRequestOrForbiddenRightToOperateError"];
             404: components["responses"]["WebhookNotFoundError"];
             408: components["responses"]["RequestTimeoutError"];
             410: components["responses"]["EventsExpiredError"];
@@ -11344,7 +11374,7 @@ export interface operations {
                 };
             };
             401: components["responses"]["UnauthorizedError"];
-            403: components["responses"]["CrossSiteRequestOrForbiddenRightError"];
+            403: components["responses"]["CrossSiteRequestOrForbiddenRightToOperateError"];
             404: components["responses"]["WebhookNotFoundError"];
             408: components["responses"]["RequestTimeoutError"];
             410: components["responses"]["EventsExpiredError"];
@@ -11429,7 +11459,7 @@ export interface operations {
                 };
             };
             401: components["responses"]["UnauthorizedError"];
-            403: components["responses"]["CrossSiteRequestOrForbiddenRightError"];
+            403: components["responses"]["CrossSiteRequestOrForbiddenRightToAdminError"];
             404: components["responses"]["WebhookNotFoundError"];
             408: components["responses"]["RequestTimeoutError"];
             413: components["responses"]["PayloadTooLargeError"];
@@ -11486,7 +11516,7 @@ export interface operations {
                 };
             };
             401: components["responses"]["UnauthorizedError"];
-            403: components["responses"]["CrossSiteRequestOrForbiddenRightError"];
+            403: components["responses"]["CrossSiteRequestOrForbiddenRightToOperateError"];
             404: components["responses"]["WebhookNotFoundError"];
             408: components["responses"]["RequestTimeoutError"];
             409: components["responses"]["WebhookSecretUnreadableError"];
@@ -11556,7 +11586,7 @@ export interface operations {
                 };
             };
             401: components["responses"]["UnauthorizedError"];
-            403: components["responses"]["CrossSiteRequestOrForbiddenRightError"];
+            403: components["responses"]["CrossSiteRequestOrForbiddenRightToOperateError"];
             404: components["responses"]["WebhookNotFoundError"];
             429: components["responses"]["TooManyFailedLoginsError"];
             500: components["responses"]["InternalError"];
@@ -11631,7 +11661,7 @@ export interface operations {
                 };
             };
             401: components["responses"]["UnauthorizedError"];
-            403: components["responses"]["CrossSiteRequestOrForbiddenRightError"];
+            403: components["responses"]["CrossSiteRequestOrForbiddenRightToReadError"];
             404: components["responses"]["EmailNotFoundError"];
             429: components["responses"]["TooManyFailedLoginsError"];
             500: components["responses"]["InternalError"];
@@ -11693,7 +11723,7 @@ export interface operations {
                 };
             };
             401: components["responses"]["UnauthorizedError"];
-            403: components["responses"]["CrossSiteRequestOrForbiddenRightError"];
+            403: components["responses"]["CrossSiteRequestOrForbiddenRightToReadError"];
             429: components["responses"]["TooManyFailedLoginsError"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["DatabaseUnavailableOrShuttingDownError"];
@@ -11780,7 +11810,7 @@ export interface operations {
                 };
             };
             401: components["responses"]["UnauthorizedError"];
-            403: components["responses"]["CrossSiteRequestOrForbiddenRightError"];
+            403: components["responses"]["CrossSiteRequestOrForbiddenRightToReadError"];
             /** @description Codes: `attachment_not_found`. */
             404: {
                 headers: {
@@ -11836,7 +11866,7 @@ export interface operations {
                 };
             };
             401: components["responses"]["UnauthorizedError"];
-            403: components["responses"]["CrossSiteRequestOrForbiddenRightError"];
+            403: components["responses"]["CrossSiteRequestError"];
             408: components["responses"]["RequestTimeoutError"];
             413: components["responses"]["PayloadTooLargeError"];
             415: components["responses"]["UnsupportedContentEncodingOrUnsupportedMediaTypeError"];

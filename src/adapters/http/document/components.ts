@@ -4,6 +4,7 @@
  * them; the document names each one once.
  */
 import { isDeepStrictEqual } from 'node:util';
+import type { Right } from '../../../core/keys/rights.ts';
 import { codesOf } from '../schemas/error-schemas.ts';
 
 export type Node = Record<string, unknown>;
@@ -16,8 +17,14 @@ export interface Operation extends Node {
   readonly parameters?: { readonly name: string; readonly schema: Node }[];
   readonly requestBody?: { readonly content: Media };
   readonly responses: Record<string, Answer>;
+  readonly 'x-rights'?: readonly Right[];
+  readonly 'x-any-right'?: readonly Right[];
 }
 export type Paths = Record<string, Record<string, Operation>>;
+
+/** The right that its example of `forbidden_right` names; null: it needs none. */
+export const rightOf = ({ 'x-rights': all, 'x-any-right': any }: Operation): Right | null =>
+  [...(all ?? []), ...(any ?? [])][0] ?? null;
 
 export function operationsOf(paths: Paths): readonly Operation[] {
   return Object.values(paths).flatMap((methods) => Object.values(methods));
@@ -47,7 +54,10 @@ export function shareComponents(spelt: Paths) {
       spotsIn(operation.responses, (status, answer) =>
         status === '400'
           ? null
-          : errorName((answer as Answer).content?.['application/json']?.schema, operation, status),
+          : ofRight(
+              errorName((answer as Answer).content?.['application/json']?.schema, operation, status),
+              operation,
+            ),
       ),
     ),
   );
@@ -62,7 +72,7 @@ export function shareComponents(spelt: Paths) {
       ),
     ),
     ...Object.entries(responses).flatMap(([name, answer]) =>
-      errorsIn(answer as Answer, (schema) => (codesOf(schema) === null ? null : { equal: name, name })),
+      errorsIn(answer as Answer, (schema) => (codesOf(schema) === null ? null : ofAnyRight(name))),
     ),
   ]);
   return { paths, components: { schemas: { ...schemas, ...errors }, parameters, headers, responses } };
@@ -138,6 +148,18 @@ function errorName(schema: unknown, { operationId }: Operation, status: string):
     .replace(/Error$/, '')}Error`;
   const name = codes.length > MAX_NAMED_CODES ? `${inCamelCase(operationId)}${status}Error` : equal;
   return { equal, name };
+}
+
+/** An answer's example names the right that is missing, so there is one answer for each right. Its schema is the same. */
+function ofRight(name: Name, operation: Operation): Name {
+  const right = rightOf(operation);
+  if (name === null || right === null) return name;
+  return { ...name, name: name.name.replace('ForbiddenRight', `ForbiddenRightTo${inCamelCase(right)}`) };
+}
+
+function ofAnyRight(answer: string): Name {
+  const name = answer.replace(/(ForbiddenRight)To[A-Z][a-z]+/, '$1');
+  return { equal: name, name };
 }
 
 const inCamelCase = (text: string): string =>

@@ -27,6 +27,8 @@ interface Answer {
 
 interface Operation {
   readonly operationId: string;
+  readonly 'x-rights'?: readonly string[];
+  readonly 'x-any-right'?: readonly string[];
   readonly parameters?: readonly { readonly name: string; readonly schema: Schema }[];
   readonly requestBody?: Answer;
   readonly responses: Readonly<Record<string, Answer>>;
@@ -252,6 +254,14 @@ describe('an example of an answer', () => {
       expect((value['data'] as { email: Json }).email['id']).toBe(value['email_id']);
   });
 
+  it('has no checks of the sender where the email was sent from here', () => {
+    const sent = allObjects().filter(
+      ({ value }) => value['direction'] === 'outbound' && 'authentication' in value,
+    );
+    expect(sent.length).toBeGreaterThan(3);
+    expect(sent.filter(({ value }) => value['authentication'] !== null)).toEqual([]);
+  });
+
   it('names as not accepted only whom the body names', () => {
     const named = operations.flatMap((operation) =>
       successesOf(operation).flatMap(({ example }) => {
@@ -311,6 +321,19 @@ describe('an example of an error', () => {
     });
     expect(said.length).toBeGreaterThan(15);
     expect(said.filter(({ limit, maximum }) => limit !== maximum)).toEqual([]);
+  });
+
+  it('names a right that the operation needs, and is there only where one is needed', () => {
+    const said = operations.flatMap((operation) => {
+      const text = new Map(errorsOf(operation)).get('forbidden_right')?.['error'];
+      const named = /^Dem Schlüssel fehlt das Recht (\w+)\.$/.exec(String(text))?.[1];
+      const needed = [...(operation['x-rights'] ?? []), ...(operation['x-any-right'] ?? [])];
+      return named === undefined && needed.length === 0
+        ? []
+        : [{ operationId: operation.operationId, named: String(named), needed }];
+    });
+    expect(new Set(said.map(({ named }) => named)).size).toBe(6);
+    expect(said.filter(({ named, needed }) => !needed.includes(named))).toEqual([]);
   });
 
   it('says how many entries the field may have', () => {

@@ -16,7 +16,7 @@ import { MAX_WEBHOOKS } from '../../../core/webhook/webhook.ts';
 import { codesOf } from '../schemas/error-schemas.ts';
 import { ATTACHMENT, EMAIL, EVENT_ID, LATER } from './example-story.ts';
 import { EXAMPLE_VALUES } from './example-values.ts';
-import { operationsOf, type Media, type Operation, type Paths } from './components.ts';
+import { operationsOf, rightOf, type Media, type Operation, type Paths } from './components.ts';
 
 interface ErrorValues {
   /** Names that `{field}` may stand for: the first one that the operation takes is shown, else `values.field`, else the first. */
@@ -61,7 +61,6 @@ const ERROR_VALUES: Partial<Readonly<Record<ErrorCode, ErrorValues>>> = {
   invalid_webhook_url: { values: { detail: WEBHOOK_URL_TEXTS.scheme } },
   webhook_address_refused: { values: { value: '192.168.1.10' } },
   invalid_webhook_header: { values: { field: 'Content-Length' } },
-  forbidden_right: { values: { right: 'send' } },
   too_many_keys: { values: { limit: 1000 } },
   too_many_webhooks: { values: { limit: MAX_WEBHOOKS } },
   loop_suspected: { values: { value: 'ann@example.com' } },
@@ -116,9 +115,11 @@ function valuesOf(code: ErrorCode, operation: Operation): Readonly<Record<string
   const { fields = [], values = {} } = ERROR_VALUES[code] ?? {};
   const name =
     fields.find((field) => takes.includes(field.replace(/\[.*/, ''))) ?? values['field'] ?? fields[0];
+  const right = rightOf(operation);
   const all: Readonly<Record<string, string | number>> = {
     ...values,
     ...(name === undefined ? {} : { field: name }),
+    ...(right === null ? {} : { right }),
     ...(code === 'duplicate_field' ? { field: repeatedField(operation) } : {}),
     ...(code === 'too_many_entries' ? MOST_ENTRIES.find(({ field }) => takes.includes(field)) : {}),
   };

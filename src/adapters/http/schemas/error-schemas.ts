@@ -31,7 +31,6 @@ const COMMON_ERRORS: readonly ErrorCode[] = ['internal_error', 'shutting_down'];
 /** What any operation may answer that needs the secret or a key. */
 const LOGIN_ERRORS: readonly ErrorCode[] = [
   'too_many_failed_logins',
-  'forbidden_right',
   'cross_site_request',
   'database_unavailable',
 ];
@@ -59,6 +58,13 @@ const HEADERS: Readonly<Record<number, object>> = {
 
 /** The `response` entries of the errors of one operation, grouped by status; document/examples.ts adds an example of each. */
 export function errorResponses(...codes: readonly ErrorCode[]): Record<number, object> {
+  return codes.includes('unauthorized')
+    ? anyKeyErrorResponses(...codes, 'forbidden_right')
+    : anyKeyErrorResponses(...codes);
+}
+
+/** Those of an operation that needs no right. */
+export function anyKeyErrorResponses(...codes: readonly ErrorCode[]): Record<number, object> {
   const byStatus = new Map<number, ErrorCode[]>();
   const login: readonly ErrorCode[] = codes.includes('unauthorized') ? LOGIN_ERRORS : [];
   for (const code of new Set([...codes, ...login, ...COMMON_ERRORS])) {

@@ -19,7 +19,7 @@ import { requireOwnPage } from '../connections/own-page.ts';
 import { readSessionCookie, setSessionCookie } from '../connections/session-cookie.ts';
 import { toAuthorJson } from '../schemas/author.ts';
 import { RightName } from '../schemas/right.ts';
-import { errorResponses } from '../schemas/error-schemas.ts';
+import { anyKeyErrorResponses, errorResponses } from '../schemas/error-schemas.ts';
 import { jsonResponse, NullableTimestamp, record } from '../schemas/schemas.ts';
 
 export interface SessionParts {
@@ -184,7 +184,7 @@ export function registerSessionRoutes(
           description: 'What the session, or the key of the request, may do. Any key may.',
           response: {
             200: jsonResponse('Who it is.', CurrentSession),
-            ...errorResponses('unauthorized'),
+            ...anyKeyErrorResponses('unauthorized'),
           },
         },
       },
@@ -202,7 +202,7 @@ export function registerSessionRoutes(
             'Ends the session of the request and takes its cookie away. A bearer has none. Needs no body.',
           response: {
             200: jsonResponse('Logged out.', EndedSessions),
-            ...errorResponses(...JSON_BODY_ERRORS, 'unauthorized'),
+            ...anyKeyErrorResponses(...JSON_BODY_ERRORS, 'unauthorized'),
           },
         },
         preValidation: optionalJsonBody(limits),
@@ -229,7 +229,7 @@ export function registerSessionRoutes(
             'The key itself goes on opening. Needs no body.',
           response: {
             200: jsonResponse('Logged out.', EndedSessions),
-            ...errorResponses(...JSON_BODY_ERRORS, 'unauthorized'),
+            ...anyKeyErrorResponses(...JSON_BODY_ERRORS, 'unauthorized'),
           },
         },
         preValidation: optionalJsonBody(limits),
