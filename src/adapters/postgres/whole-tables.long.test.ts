@@ -88,9 +88,9 @@ it('is no statement that deals with a few emails or threads', async () => {
   expect(large).toContain('email_threads');
   expect(large).toContain('email_json');
   const found: string[] = [];
-  for (const { name, of, text, isPlannedEachTime } of await loadStatements()) {
-    // One that is planned for its values is planned for none here. What is no query has no plan.
-    if (isPlannedEachTime || ABOUT_ALL.has(of) || !/^\s*(with|select|insert|update|delete)\b/.test(text))
+  for (const { name, of, text, isPlannedEachTime, isJson } of await loadStatements()) {
+    // One that is planned for its values is planned for none here. What is no query has no plan, and parts of statements are in theirs.
+    if (isPlannedEachTime || isJson === true || ABOUT_ALL.has(of) || !/^\s*(with|select|insert|update|delete)\b/.test(text))
       continue;
     const explained = await pool.query<{ 'QUERY PLAN': readonly { readonly Plan: Plan }[] }>(
       `explain (generic_plan, format json) ${text}`,
