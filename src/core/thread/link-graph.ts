@@ -45,8 +45,10 @@ export function groupByLinks(graph: LinkGraph): Groups {
   const parties = new Set(emails.flatMap(({ partyId }) => partyId ?? []));
   const isContested = separations.length > 0 || parties.size > 1;
   if (isContested) ties.sort(compareTies);
-  // The sender's word counts, whichever customer it is.
-  for (const { a, b, isAnchor } of ties) if (isAnchor || !sets.areOfTwoParties(a, b)) sets.join(a, b);
+  // The sender's word counts, whichever customer it is, unless an operator's does: an email that its label or its Message-ID's put into
+  // a thread brings nothing of that into another one.
+  for (const { a, b, isAnchor, isLabelled } of ties)
+    if ((isAnchor && !isLabelled) || !sets.areOfTwoParties(a, b)) sets.join(a, b);
   return {
     emails: emails.map((_, index) => sets.find(index)),
     messageIds: new Map([...numbers].map(([id, number]) => [id, sets.find(number)])),
