@@ -1,6 +1,6 @@
 /**
- * The one error with which the embedded PostgreSQL refuses to start. It is read by an operator in the log, not by
- * a caller of the API, so it is English and no part of the registry in core/errors.ts.
+ * The one error with which the embedded PostgreSQL refuses to start. Operators read it in the log, not callers of the API, so it is in
+ * English and not part of the registry in core/errors.ts.
  */
 export class EmbeddedPostgresError extends Error {
   readonly code = 'embedded_postgres_unavailable';

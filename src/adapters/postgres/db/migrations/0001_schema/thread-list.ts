@@ -1,14 +1,13 @@
 /**
  * The list of threads and read marks.
  *
- * `thread_summaries` has a row for each thread with a listed email, and `unread_emails` one for each unread email. Both
- * are kept by the triggers here alone, so that no writer of `emails` has to know of them: an insert adds to what is
- * there, also when several of its emails are in one thread; every other change counts the thread anew
- * (`refresh_thread_summaries`). A row's lock is taken before its emails are counted; an insert meanwhile waits for it and
- * adds to the result.
+ * `thread_summaries` has a row for each thread with a listed email, and `unread_emails` one for each unread email. Only the triggers here
+ * maintain both, so code that writes `emails` need not know about them: an insert adds to the existing values, even when several of its
+ * emails are in one thread; every other change counts the thread anew (`refresh_thread_summaries`). A row's lock is taken before its emails
+ * are counted; an insert meanwhile waits for it and adds to the result.
  *
- * Emails that are read when they are received are not marked as unread first. The insert names them in the setting
- * `email_worker.read_emails` of the transaction, as a uuid array.
+ * Emails that count as read from the start are never marked as unread. The insert names them in the setting `email_worker.read_emails` of
+ * the transaction, as a uuid array.
  */
 
 /**
