@@ -18,7 +18,7 @@ export interface DeletedEmail {
   readonly identityKeys: readonly string[];
 }
 
-/** Remembers an email that an erasure deleted, so that it is recognised. */
+/** Marks deleted emails with the erasure that deleted them. */
 export async function rememberErased(
   executor: Executor,
   erasureId: string,
