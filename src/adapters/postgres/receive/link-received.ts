@@ -130,7 +130,7 @@ export function toReceivedLinks(
   return placed.map(({ record, threadId, placement }, index): ReceivedLink => {
     const row = rows[index] as LinkRow;
     const own = ownerKey(record.accountId, record.identity.messageId);
-    // A forged email does not count either.
+    // An email that failed authentication is treated the same way: its sender may not have sent it.
     const isForged = hasFailed(record.authentication);
     const isOnlyNamed =
       isForged || (isNamed(placement) && !record.isSentCopy && !row.is_borne && !borne.has(own));

@@ -150,7 +150,7 @@ interface NewPlace {
   readonly reason: Omit<EmailReason, 'id'> | null;
 }
 
-/** The thread of the email from now on; null for an email whose thread an operator decided: it stays there. */
+/** The new place of the email; null for an email whose thread an operator decided: it stays there. */
 async function link(
   executor: Executor,
   { id, accountId }: ReadEmail,

@@ -87,7 +87,7 @@ const POSTPONE = statement(
   where report_id = $reportId and next_match_at is not null`,
 );
 
-/** Reports that were matched to one of the emails: these are records of copies, and end. */
+/** Has reports matched again that were matched to one of these emails, which are records of copies and end. */
 export async function matchReportsAgain(executor: Executor, emailIds: readonly string[]): Promise<void> {
   await run(executor, MATCH_AGAIN, { emailIds });
 }

@@ -198,7 +198,7 @@ export const loseAttempt = (source: string, detail: string): string => `
     where e.id = s.email_id and e.state in ('queued', 'sending', 'deferred')
   )`;
 
-/** The outcome of emails since then can't be known, whether an attempt was under way or not. */
+/** Marks waiting emails as `unknown`: their outcome can't be known, whether an attempt was under way or not. */
 export const loseWaiting = (source: string, detail: string): string => `
   waiting_recipients as (
     update email_deliveries d set state = 'unknown' from ${source} s
