@@ -8,7 +8,10 @@ import { createKnownAddresses } from './known-addresses.ts';
 
 /** Enough that reading all of them would show. */
 const ADDRESSES = 50_000;
-/** A walk, counts, and a word that some hundred have, in two accounts: each is looked at in both tables. */
+/**
+ * Bound on the rows read for a walk, counts, and a word that some hundred addresses have, in two accounts; each is looked at in both
+ * tables.
+ */
 const MAX_READ = 10_000;
 const TABLES = ['known_addresses', 'known_address_words'];
 

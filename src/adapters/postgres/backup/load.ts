@@ -1,5 +1,5 @@
 /**
- * Fills a database with the rows of another one, in one transaction. The schema is made anew, as this program defines it. Triggers, foreign
+ * Fills a database with the rows of another one, in one transaction. The schema is re-created, as this program defines it. Triggers, foreign
  * keys and indexes come after the rows: the triggers did their work when the rows were first written, an index is built faster from all
  * rows at once, and foreign keys are checked when they are created.
  */

@@ -43,7 +43,7 @@ const customerId = fc.constantFrom(uuid(1), uuid(2), uuid(3));
 const companyId = fc.constantFrom(uuid(8), uuid(9));
 const sometimes = <T>(arbitrary: fc.Arbitrary<T>) => fc.option(arbitrary, { nil: null, freq: 1 });
 
-/** Some people of one company, one of a subdomain, others, a shared address, and the sender itself. */
+/** Two people of one company, two of its subdomains, two of another company; and the sender itself. */
 const PEOPLE = [
   addressOf('ada', 'acme.test'),
   addressOf('Bob', 'acme.test'),

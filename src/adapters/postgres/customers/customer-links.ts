@@ -1,6 +1,6 @@
 /**
  * Writes the customers and companies of emails and threads. Only this module does: it writes the columns customer_id, customer_source,
- * company_id and company_source of both, and the marks of emails that are to be linked anew (`customer_relinks`). A new row gets its link
+ * company_id and company_source of both, and the marks of emails that are to be relinked (`customer_relinks`). A new row gets its link
  * from the statement that creates it.
  */
 import type { ThreadLinks } from '../../../core/customer/link-emails.ts';
@@ -72,7 +72,7 @@ const LIKE_FIRST = statement(
 
 /**
  * Keeps the customer that a send named for the old thread, when that send does not move along: the first email of the new thread that is no
- * stranger's takes its place. The thread itself inherits an operator's choice (threads/thread-work.ts); relinkCustomers works out anew the
+ * stranger's takes its place. The thread itself inherits an operator's choice (threads/thread-work.ts); relinkCustomers recomputes the
  * links that follow from rules.
  */
 export async function inheritCustomer(executor: Executor, from: string, to: string): Promise<void> {

@@ -16,9 +16,7 @@ import { run, statement, type Executor } from '../db/statement.ts';
 /** Addresses that a customer's registration shows; all addresses set by hand are among them. */
 const MAX_LISTED = 2000;
 
-/**
- * @param patient for changes: linking past mail anew takes longer the more mail there is, so its statements have a time limit of their own
- */
+/** @param patient for changes: relinking past mail takes longer the more mail there is, so its statements have a time limit of their own */
 export function createCustomerStore(pool: Pool, patient: Pool, reads: Executor = pool): CustomerStore {
   return {
     async readRegistration(customerId) {

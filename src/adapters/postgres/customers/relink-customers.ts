@@ -1,5 +1,5 @@
 /**
- * Works out the customers and companies of whole threads anew (core/customer/link-emails.ts) and writes the ones that differ. Must be
+ * Recomputes the customers and companies of whole threads (core/customer/link-emails.ts) and writes the ones that differ. Must be
  * called after any change of the rules, of a thread's emails, or of the customers and companies that these name.
  */
 import { linkEmails, type LinkedMail, type ThreadLinks } from '../../../core/customer/link-emails.ts';

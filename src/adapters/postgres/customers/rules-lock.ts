@@ -4,7 +4,7 @@
  * A transaction that changes rules holds the lock alone from before its first change until its commit, and that commit gives the rules a
  * new version. A transaction that records mail tries to share the lock. It may rely on the rules that it reads if it got the lock and the
  * rules are of the newest version: its snapshot can be older than a change that was committed just before it got the lock. Otherwise it
- * leaves a mark for the email in `customer_relinks`, in the same commit, and the email is linked anew a little later (link-customers.ts).
+ * leaves a mark for the email in `customer_relinks`, in the same commit, and the email is relinked a little later (link-customers.ts).
  *
  * The number of the newest version is a sequence, because every transaction sees its value at once; the version that a statement reads from
  * the table belongs to the statement's snapshot.

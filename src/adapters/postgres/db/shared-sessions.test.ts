@@ -41,7 +41,7 @@ describe.skipIf(skipWithoutExternalPostgres() || skipWithoutPgBouncer())(
 
     beforeAll(async () => {
       postgres = await createExternalPostgres();
-      // Where one session is left, there are no turns: none ends in the middle of a test.
+      // With only one session left there would be no turns, so no session may end in the middle of a test.
       pooler = await startPgBouncer(postgres.url, { sessions: SESSIONS, idleSeconds: 3600 });
       pool = open(pooler.url);
       // Several at the same moment: the lock belongs to the transaction.

@@ -47,7 +47,7 @@ export const EMAIL: EmailView = view('email', '', `'}'`);
 const AUTHOR_JSON = `case when e.author_key is null then 'null' else '{"id":' || to_json(e.author_key::text) || ',"name":' ||
     to_json(coalesce((select k.name from api_keys k where k.id = e.author_key), e.author_key)::text) || '}' end`;
 
-/** In lists over all threads: `toEmailListingJson`. */
+/** In lists over all threads: `toListingJson` of test/helpers/emails-json.ts. */
 export const LISTING: EmailView = view(
   'listing',
   'left join send_queue q on q.email_id = e.id',

@@ -2,7 +2,7 @@
  * `GET /api/emails`: emails of all threads, newest first, or those that match a query.
  *
  * In the indexes the state comes before the date: a page is merged from ranges of one index, one for each state, each in order (see
- * thread-list.ts). So rare states are found as fast as the others.
+ * thread-list-statements.ts). So rare states are found as fast as the others.
  */
 import { accountIdsOf, howMany } from '../../../app/base/account-filter.ts';
 import {
@@ -137,7 +137,7 @@ const COUNT = statements(
   { plannedEachTime: 'it follows a search, and is rare' },
 ).narrow<{ count: number }>();
 
-/** `offset 0`: see LOOK_UP of thread-list.ts. */
+/** `offset 0`: see lookUpThreads of thread-list-rows.ts. */
 const LOOK_UP = statements(
   'look-up-emails',
   CHOICES,

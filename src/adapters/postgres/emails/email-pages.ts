@@ -17,7 +17,7 @@ const MAX_PAGE_ROWS = 201;
 /**
  * At most `rows` rows of several ranges of an index, merged in their order; each range is already in this order.
  *
- * A page has a fixed bound too, above the requested one. PostgreSQL assumes that an unknown limit takes a tenth of all rows. If the plan
+ * Inside the requested limit, a page has a fixed one too. PostgreSQL assumes that an unknown limit takes a tenth of all rows. If the plan
  * for that seems more expensive than the one for the actual value, it makes a plan for the value each time, which takes longer than the
  * statement. Rows that no page asks for are not read.
  *

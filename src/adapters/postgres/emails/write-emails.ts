@@ -148,7 +148,7 @@ export const forgetReading = (executor: Executor, emailId: string, { long }: Rer
   dropLongTexts(executor, emailId, long);
 
 /**
- * Replaces the earlier reading of a message by the new one. All attachments are written anew, in the new order; those that stay keep their
+ * Replaces the earlier reading of a message by the new one. All attachments are rewritten, in the new order; those that stay keep their
  * ids. Throws when another process replaced them since they were read, because the files were chosen from the earlier reading.
  */
 export async function writeReading(
@@ -200,7 +200,7 @@ const WRITE_READING = statement(
 /**
  * Replaces the content of a send of ours; it has not left yet, and its row is locked. Returns the files that the email no longer refers to.
  *
- * @param hasOtherFiles the rows of its files are written anew
+ * @param hasOtherFiles the rows of its files are rewritten
  */
 export async function replaceComposed(
   executor: Executor,

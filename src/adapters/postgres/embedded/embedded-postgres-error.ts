@@ -5,7 +5,7 @@
 export class EmbeddedPostgresError extends Error {
   readonly code = 'embedded_postgres_unavailable';
 
-  /** `reason` is one or more sentences without a final full stop; the way out (`DATABASE_URL`) is added here. */
+  /** `reason` is one or more sentences without a final full stop; the constructor adds the way out (`DATABASE_URL`). */
   constructor(reason: string, options: { readonly cause?: unknown } = {}) {
     super(
       `The embedded PostgreSQL can't be used: ${reason}. ` +

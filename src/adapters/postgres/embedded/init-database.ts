@@ -18,7 +18,7 @@ export interface EmbeddedConnection {
   readonly database: string;
 }
 
-/** For the connection, and again for each query. */
+/** In ms: for the connection, and again for each query. */
 const CONNECT_TIMEOUT_MS = 10_000;
 
 /**

@@ -31,7 +31,7 @@ const SETTINGS: Readonly<Record<string, string>> = {
   port: String(SOCKET_PORT),
   unix_socket_permissions: '0700',
 
-  // A 200 of the API says that the email is on the disk.
+  // A 200 of the API promises that the email is on the disk.
   fsync: 'on',
   synchronous_commit: 'on',
   full_page_writes: 'on',

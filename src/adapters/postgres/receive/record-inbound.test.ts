@@ -136,7 +136,7 @@ it.runIf(IS_LONG)(
      from emails where id = any ($1::uuid[]) group by 1`,
       [answers.map((answer) => answer.id)],
     );
-    // p1 to p10 of the list were written to.
+    // The test wrote to p1 to p10 of the list.
     const strangers = rows.filter(({ is_new }) => is_new).map(({ address }) => address);
     expect(strangers.sort()).toEqual(
       senders

@@ -17,7 +17,7 @@ import { run, statement, type RowOf } from '../db/statement.ts';
 /** Emails of a batch: some ten milliseconds, and with the longest bodies some ten megabytes. */
 const BATCH = 100;
 
-/** Rows of the queue that are read for a batch; each has one email or many. */
+/** Rows of the queue that are read for a batch; each has one or more emails. */
 const MAX_QUEUE_ROWS = 100;
 
 /** Characters after which other work gets its turn. */

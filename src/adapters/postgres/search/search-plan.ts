@@ -15,7 +15,7 @@ export const WALK_COST = { emails: 3, threads: 1 } as const;
 export const MIN_STEPS = 500;
 const MAX_STEPS = 20_000;
 
-/** A walk may be this much longer than it should be before it is given up. */
+/** A walk may take this many times its expected steps before it is given up. */
 const PATIENCE = 4;
 
 /** Matches that are always looked up: a few milliseconds. */

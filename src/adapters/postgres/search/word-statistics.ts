@@ -66,7 +66,7 @@ const STATISTICS = statement(
   where c.oid = 'email_search'::regclass`,
 ).narrow<{ emails: number }>();
 
-/** `shares` belong to `words`; more of them may follow. */
+/** The first `shares` belong to `words`; further shares may follow. */
 export function toStatistics(
   emails: number,
   words: readonly string[],

@@ -31,7 +31,7 @@ export async function claimSends(
   };
 }
 
-/** A row that waits for its next attempt, of the account and the priority at hand. */
+/** A row of the current account and priority that waits for its next attempt. */
 const FREE = `q.account_id = $accountId and q.priority = (select priority from top) and q.owner is null`;
 
 /**

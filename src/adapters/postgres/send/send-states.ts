@@ -12,7 +12,7 @@ import type { DeliveryState, EmailState, RecipientOutcome, Reply } from '../../.
 import { NO_BOUND_MS } from '../../../core/statistics/latency.ts';
 import { run, statement, type Executor } from '../db/statement.ts';
 
-/** Attempts whose recipients were all accepted, as JSON for `ACCEPTED_ROWS`. */
+/** Attempts whose recipients were all accepted, as JSON for `acceptedRows`. */
 export const toAcceptedRow = (
   { emailId, claimId, attempt, startedAt, endedAt, result }: EndedAttempt,
   { state, detail }: { readonly state: EmailState; readonly detail: string | null },

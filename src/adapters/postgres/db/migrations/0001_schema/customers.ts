@@ -60,7 +60,7 @@ export const CUSTOMERS = [
     version bigint not null
   )`,
   `insert into customer_rules_version (version) values (1)`,
-  // Emails recorded while rules changed: to be linked anew
+  // Emails recorded while rules changed: to be relinked
   `create table customer_relinks (
     email_id uuid primary key references emails on delete cascade
   )`,

@@ -5,7 +5,7 @@
  * assigns every Message-ID seen or referenced to exactly one thread of its account; `thread_aliases` keeps the identifier of a merged
  * thread valid for ever, and `email_aliases` that of a record that turned out to be a copy of a sent email.
  *
- * What sends state about threads is stored, not inferred; see docs/decisions/0016-refused-merges.md. `anchor_id`: the email beside which
+ * Statements of sends about threads are stored, not inferred; see docs/decisions/0016-refused-merges.md. `anchor_id`: the email beside which
  * the sender of an email put it. `ignored_ids`: Message-IDs that the email names and that were in another thread when its sender put it
  * into this one. `party_id`: on an email that names a customer, the first customer that a send named for its thread; mail never joins two
  * different parties. `own_customer`: the email failed authentication, or is in its thread only because others named its Message-ID before
@@ -97,7 +97,7 @@ export const EMAILS = [
       '],"subject":', to_json(subject), ',"text_body":');
   end $$`,
 
-  // With milliseconds, as \`Date.toISOString\`. Years have four digits: see parseMessageDate.
+  // With milliseconds, as `Date.toISOString`. Years have four digits: see parseMessageDate.
   `create function email_json_after_text(date timestamptz) returns text language plpgsql immutable parallel safe as $$
   begin
     return ',"date":"' || to_char(date at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') || '","has_attachments":';
@@ -217,7 +217,7 @@ export const EMAILS = [
   // Emails sent by other programs: every send can look for one of the same second
   `create index emails_sent_elsewhere on emails (account_id, date)
     where direction = 'outbound' and identity_key is not null`,
-  // Loops
+  // Finds mail loops
   `create index emails_exchange on emails (account_id, exchange_with, created_at) where exchange_with is not null`,
   // Files of emails and variants are looked up by their paths
   `create index emails_raw_path on emails (raw_path) where raw_path is not null`,

@@ -8,7 +8,7 @@
  */
 import { COUNT_NUMBERED, COUNT_TIMED, FORGET_COUNTS, KIND_OF_EVENT } from './event-counts.ts';
 
-/** Columns of an event, but for its position. */
+/** Columns of an event, without its position. */
 const COLUMNS = `
     type text not null,
     occurred_at timestamptz not null,

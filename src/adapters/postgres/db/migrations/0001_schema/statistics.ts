@@ -1,5 +1,5 @@
 /**
- * Planner statistics for tables that grow. Plans are kept for as long as a connection lives, and PostgreSQL makes them anew when a table is
+ * Planner statistics for tables that grow. Plans are kept for as long as a connection lives, and PostgreSQL renews them when a table is
  * analyzed; autovacuum looks once a minute. A plan that was made for an empty table reads the whole table for each row that it looks up,
  * which is many thousand rows a minute later.
  */
