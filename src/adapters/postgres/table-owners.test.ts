@@ -7,17 +7,17 @@ const HERE = import.meta.dirname;
 const ARCHITECTURE = path.join(HERE, '../../../docs/architecture.md');
 const SCHEMA = path.join(HERE, '../../../docs/schema.sql');
 const MIGRATIONS = 'db/migrations/';
-/** What a statement writes whose table is put together: only a restore has one. */
+/** Stands for the table of a statement whose table name is assembled: only a restore has such statements. */
 const EVERY_TABLE = 'every table';
 
-/** Columns of rows that are there, and who writes them beside their module. The architecture gives the reason. */
+/** Columns of existing rows, and the modules that write them beside the table's own. The architecture gives the reasons. */
 const EXCEPTIONS: ReadonlyMap<string, string> = new Map([
   ['emails.state', 'emails/write-emails'],
   ['emails.state_detail', 'emails/write-emails'],
   ['emails.took_ms', 'emails/write-emails'],
 ]);
 
-/** Cut at the commas that stand in no parentheses, up to the end of the assignments. */
+/** Cuts the text at the commas outside parentheses, up to the end of the assignments. */
 function assignments(text: string): readonly string[] {
   const parts: string[] = [];
   let depth = 0;
@@ -40,7 +40,9 @@ function assignments(text: string): readonly string[] {
   return [...parts, part];
 }
 
-/** What the statements of a source write. Statements whose table or columns are put together are read after that. */
+/**
+ * The tables and columns that the statements of a source write. Statements with assembled tables or columns are read after their assembly.
+ */
 function writesOf(source: string): readonly string[] {
   const text = source.replaceAll(/^\s*(?:\/\/|--|\*|\/\*).*$/gm, '');
   const found: string[] = [];
@@ -53,7 +55,7 @@ function writesOf(source: string): readonly string[] {
     ...text.matchAll(/\bdo update set (?=[a-z$({])/g),
   ];
   for (const { index, 0: start, 1: named } of setters) {
-    // An upsert names its table where the insert begins.
+    // An upsert names its table at the start of the insert.
     const table = named ?? /.*\binsert into ([a-z0-9_]+)/s.exec(text.slice(0, index))?.[1];
     for (const assignment of assignments(text.slice(index + start.length))) {
       const column = /^\s*([a-z_]+)\s*=/.exec(assignment)?.[1];
@@ -64,8 +66,8 @@ function writesOf(source: string): readonly string[] {
 }
 
 /**
- * By what is written (`emails` for rows, `emails.state` for a column of rows that are there): the modules that do.
- * @param folder whose modules; those of the migrations are apart from the others
+ * Written table (`emails`, for rows) or column (`emails.state`, for columns of existing rows) → the modules that write it.
+ * @param folder of the modules; those of the migrations are separate from the others
  */
 function readWriters(folder = ''): ReadonlyMap<string, readonly string[]> {
   const writers = new Map<string, Set<string>>();
@@ -84,7 +86,7 @@ const readSection = (): string => {
   return section.split('\n## ')[0] ?? '';
 };
 
-/** The rows of the table in the architecture: the table, the module of its rows, and what other modules write. */
+/** The rows of the table in the architecture: the table, the module of its rows, and the columns that other modules write. */
 function readOwners(): ReadonlyMap<string, string> {
   const owners = new Map<string, string>();
   for (const line of readSection().split('\n')) {
@@ -99,7 +101,7 @@ function readOwners(): ReadonlyMap<string, string> {
   return owners;
 }
 
-/** The second table of the architecture: what the schema writes, and the modules of the migrations that say so. */
+/** The second table of the architecture: the tables and columns that the schema writes, and the migration modules that do. */
 function readSchemaWriters(): ReadonlyMap<string, readonly string[]> {
   const writers = new Map<string, readonly string[]>();
   for (const [, written = '', modules = ''] of readSection().matchAll(
@@ -158,7 +160,7 @@ describe('statements that write', () => {
     const owners = readOwners();
     const written = [...readWriters(MIGRATIONS)].map(([key, modules]) => {
       const [table = ''] = key.split('.');
-      // A column is told of where a module has it.
+      // A column is listed if a module owns it.
       return [owners.has(key) ? key : table, modules] as const;
     });
     const expected = new Map<string, Set<string>>();

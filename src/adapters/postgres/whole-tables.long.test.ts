@@ -1,4 +1,6 @@
-/** Which statements read a table whole that grows with the mail. A batch of a few emails must not: it would cost more with each email. */
+/**
+ * Finds statements that read a whole table that grows with the mail. A batch of a few emails must not: its cost would grow with each email.
+ */
 import { readdirSync } from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -9,12 +11,12 @@ import { outboundRecord } from '../../../test/helpers/outbound-record.ts';
 import { openMailStores, type MailStores } from '../../../test/helpers/mail-stores.ts';
 import { allStatements } from './db/statement.ts';
 
-/** Each has two emails. The planner may well read what is much smaller, and would not think of it for what is much larger. */
+/** Each thread has two emails. The planner may well read a much smaller table whole, and would never do so with a much larger one. */
 const THREADS = 8000;
-/** A table of fewer rows may be read. */
+/** Reading a table of fewer rows is fine. */
 const SMALL = 1000;
 
-/** Statements that are about everything, by their names. */
+/** Statements that concern all rows, by their names. */
 const ABOUT_ALL = new Map([
   ['contents-of-target', 'a move compares both databases once'],
   ['count-quiet-threads', 'deleting what is old looks at all threads'],
@@ -28,7 +30,7 @@ let stores: MailStores;
 let pool: pg.Pool;
 
 beforeAll(async () => {
-  // One connection, whose counters are looked at.
+  // One connection, because the test looks at its counters.
   stores = await openMailStores(1);
   ({ pool } = stores);
   await pool.query(
@@ -89,7 +91,7 @@ it('is no statement that deals with a few emails or threads', async () => {
   expect(large).toContain('email_json');
   const found: string[] = [];
   for (const { name, of, text, isPlannedEachTime, isJson } of await loadStatements()) {
-    // One that is planned for its values is planned for none here. What is no query has no plan, and parts of statements are in theirs.
+    // A statement that is planned for its values has no values here. Text that is no query has no plan; a part of a statement is in its plan.
     if (
       isPlannedEachTime ||
       isJson === true ||
@@ -118,7 +120,7 @@ it('is none that a trigger carries out for a send, a received email or its answe
   const { store, inbound } = stores;
   const before = await readWhole();
   expect(before.length).toBeGreaterThan(5);
-  // More often than a plan is made for the values at hand
+  // More often than PostgreSQL plans for the actual values
   for (let round = 0; round < 10; round += 1) {
     const sends = Array.from({ length: 5 }, () => outboundRecord());
     await Promise.all(sends.map((send) => store.recordOutbound(send)));

@@ -1,4 +1,4 @@
-/** `TokenStore` on PostgreSQL; each call is one statement. Only sealed bytes come here. */
+/** `TokenStore` on PostgreSQL; each call is one statement. It only ever gets sealed bytes. */
 import type { Pool } from 'pg';
 import type { KeptTokens, TokenStore } from '../../../app/accounts/token-ports.ts';
 import { fromNow } from '../db/from-now.ts';

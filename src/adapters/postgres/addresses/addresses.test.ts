@@ -1,4 +1,4 @@
-/** What completing costs: rows read do not grow with the addresses that are known. */
+/** The cost of completing an address: the number of rows read does not grow with the number of known addresses. */
 import type pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { openMailStores } from '../../../../test/helpers/mail-stores.ts';
@@ -6,9 +6,12 @@ import type { KnownAddresses } from '../../../app/addresses/address-ports.ts';
 import { typedAddress } from '../../../core/address/typed-address.ts';
 import { createKnownAddresses } from './known-addresses.ts';
 
-/** So many that reading them all is seen. */
+/** Enough that reading all of them would show. */
 const ADDRESSES = 50_000;
-/** A walk, counts, and a word that some hundred have, in two accounts: each is looked at in both tables. */
+/**
+ * Bound on the rows read for a walk, counts, and a word that some hundred addresses have, in two accounts; each is looked at in both
+ * tables.
+ */
 const MAX_READ = 10_000;
 const TABLES = ['known_addresses', 'known_address_words'];
 
@@ -17,7 +20,7 @@ let pool: pg.Pool;
 let known: KnownAddresses;
 
 beforeAll(async () => {
-  // One connection, because its plans and counters are looked at.
+  // One connection, because the tests look at its plans and counters.
   ({ pool, end } = await openMailStores(1));
   known = createKnownAddresses(pool);
   // Every tenth address begins with info; every thousandth, among the last of all, with rare.

@@ -1,27 +1,28 @@
 /**
- * `KnownAddresses` on PostgreSQL: completes what was typed, in one statement.
+ * `KnownAddresses` on PostgreSQL: completes typed text, in one statement.
  *
- * Two ways, as for searches (search-plan.ts): the addresses of an account are walked in the order of their rank for some
- * thousand rows, which fills the answer when many fit. Where it does not, few fit, and they are looked up by their words, each of
- * which is a row. So neither a single letter nor a rare name reads more than some thousand rows, of however many addresses.
+ * There are two ways, as for searches (search-plan.ts). First, the addresses of an account are walked in the order of their rank for some
+ * thousand rows, which fills the answer when many addresses fit. If the walk does not fill it, few fit, and they are looked up by their
+ * words, each of which is a row. So neither a single letter nor a rare name reads more than some thousand rows, however many addresses
+ * there are.
  */
 import type { AddressesQuery, KnownAddress, KnownAddresses } from '../../../app/addresses/address-ports.ts';
 import { MAX_TYPED_WORDS, type TypedWord } from '../../../core/address/typed-address.ts';
 import { matchOf } from '../customers/match-customer.ts';
 import { run, statements, type Executor } from '../db/statement.ts';
 
-/** Addresses that a walk looks at, of all accounts together; and of one at least. Some 2 ms. */
+/** Addresses that a walk looks at: of all accounts together, and at least of one account. Takes some 2 ms. */
 const WALKED = 2000;
 const WALKED_OF_ONE = 100;
 
-/** Addresses that are looked up by a word, of all accounts together, and of one at least. Some 10 ms. */
+/** Addresses that are looked up by a word: of all accounts together, and at least of one account. Takes some 10 ms. */
 const LOOKED_UP = 5000;
 const LOOKED_UP_OF_ONE = 500;
 
 /** Rows that are counted to find the rarest of several words. */
 const COUNTED = 1000;
 
-/** Behind everything that begins like it. */
+/** Sorts after every word with the same beginning. */
 const LAST_CHARACTER = '\u{10FFFF}';
 
 export function createKnownAddresses(pool: Executor): KnownAddresses {
@@ -61,7 +62,7 @@ function valuesOf({ accountIds, words, ownAddresses, limit }: AddressesQuery) {
   };
 }
 
-/** Whether all that was typed begins a word of the address `k`. A word has two forms at most. */
+/** True if each typed word begins a word of the address `k`. A typed word has two forms at most. */
 const fits = (words: number): string =>
   Array.from(
     { length: words },
@@ -71,10 +72,10 @@ const fits = (words: number): string =>
     .map((condition) => `${condition} is true`)
     .join(' and ') || 'true';
 
-/** A mailbox of our own is no choice. */
+/** A mailbox of our own is never offered. */
 const OTHERS_THAN_OWN = 'k.address <> all ($ownAddresses::text[])';
 
-/** Ends as soon as an account has filled the answer; the last step of all is a row whether it fits or not. */
+/** Ends as soon as an account has filled the answer; the very last step returns a row whether it fits or not. */
 const WALK = (words: number) => `
   select a.account_id, k.address, k.rank, k.fits, k.is_end
   from unnest($accountIds::text[]) a (account_id) cross join lateral (
@@ -94,7 +95,7 @@ const FORMS = 'unnest($numbers::int[], $froms::text[], $tos::text[]) t (number, 
 
 const OF_FORM = 'w.account_id = i.account_id and w.word >= t.low and w.word < t.high';
 
-/** The word that fewest addresses have; of one word, it is that. */
+/** The word that the fewest addresses have; if only one word was typed, that one. */
 const RAREST = (words: number) =>
   words === 1
     ? '0'

@@ -1,20 +1,20 @@
 /**
- * Learns addresses from emails, and forgets them with the emails. Alone writes `address_mentions`, `known_addresses` and
+ * Learns addresses from emails, and forgets them with the emails. Only this module writes `address_mentions`, `known_addresses` and
  * `known_address_words`.
  *
- * What is known of an address always follows from its newest mentions, so it does not matter in which order emails come, or how
- * often one is read. Its row is locked before its mentions are read, and rows are locked in one order; the callers have
- * locked the emails before. So no two wait for each other in a circle.
+ * The record of an address always follows from its newest mentions, so neither the order in which emails come nor how often one is read
+ * matters. The address's row is locked before its mentions are read, and rows are locked in one order; the callers have locked the emails
+ * before. So no two transactions wait for each other in a circle.
  */
 import type { AddressView } from '../../../app/emails/email-ports.ts';
 import { addressWords, MAX_MENTIONS, mentionsOf } from '../../../core/address/mentions.ts';
 import type { AuthVerdict } from '../../../core/message/authentication.ts';
 import { run, statement, type Executor, type RowOf } from '../db/statement.ts';
 
-/** Mentions of a kind that say how an address is used; older ones count for nothing beside them. */
+/** Mentions of each kind that decide how an address is used; older ones carry no weight beside them. */
 const NEWEST = 64;
 
-/** In days: after it, a mention counts for a third (e^-1) of a new one. */
+/** In days. After that time, a mention counts for a third (e^-1) of a new one. */
 const FADES_AFTER = 30;
 
 type AddressKey = RowOf<typeof FORGET>;
@@ -68,7 +68,7 @@ async function renew(executor: Executor, keys: readonly AddressKey[]): Promise<v
     addresses: keys.map(({ address }) => address),
   };
   await run(executor, LOCK, columns);
-  // A statement of its own: it sees what was committed while the lock was waited for.
+  // A separate statement, so that it sees the changes that were committed while this one waited for the lock.
   const rows = (await run(executor, READ, columns)).map((row) => {
     const words = row.mentions === 0 ? [] : addressWords(row.address, row.name);
     const old = row.words.split('\n').filter((word) => word !== '');
@@ -112,7 +112,7 @@ const wordColumns = (words: readonly Word[]) => ({
   words: words.map(({ word }) => word),
 });
 
-/** Of a mailing, the first recipients: the others would not be looked at. */
+/** Of a mailing, only the first recipients: the others would never be looked at. */
 const READ_EMAILS = statement(
   'emails-to-learn-from',
   `select id, account_id::text as account_id, direction, from_address, email_activity_at(date, created_at) as at,
@@ -147,7 +147,7 @@ const MENTION = statement(
 
 const KEYS = `(select distinct a as account_id, b as address from unnest($accountIds::text[], $addresses::text[]) n (a, b))`;
 
-/** A row that another transaction removes meanwhile is made again, when that has ended. */
+/** A row that another transaction is removing is created again once that transaction has ended. */
 const LOCK = statement(
   'lock-known-addresses',
   `insert into known_addresses as k (account_id, address)
@@ -155,7 +155,7 @@ const LOCK = statement(
   on conflict (account_id, address) do update set rank = k.rank`,
 );
 
-/** Weights by kind, in the order of 1 to 4: those that we write to come first. */
+/** Weights by kind, for kinds 1 to 4: addresses that we write to come first. */
 const WEIGHTS = `(array[0.25, 1, 1, 4])[m.kind]::float8`;
 
 const READ = statement(

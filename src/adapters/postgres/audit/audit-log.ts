@@ -1,4 +1,4 @@
-/** `AuditLog` on PostgreSQL. Alone writes `audit_log` and `audit_outcomes`. */
+/** `AuditLog` on PostgreSQL. Only this module writes `audit_log` and `audit_outcomes`. */
 import type { Pool } from 'pg';
 import type { AuditEntry, AuditLog } from '../../../app/audit/audit-ports.ts';
 import { run, runCounting, statement, type RowOf } from '../db/statement.ts';
@@ -58,7 +58,7 @@ function toEntry(row: RowOf<typeof LIST>): AuditEntry {
   };
 }
 
-/** What is refused is told as well, so this may hold any text. */
+/** Refused requests are logged as well, so this may hold any text. */
 const toJson = (value: unknown): string =>
   JSON.stringify(value, (_, part: unknown) => (typeof part === 'string' ? markUnstorable(part) : part));
 
@@ -70,7 +70,7 @@ const BEGIN = statement(
   returning position`,
 );
 
-/** Of a key that is named, how it stands: whether a log-in with it was refused because of that. */
+/** When an act names a key, its details record the state of that key: it shows whether a log-in was refused because of it. */
 const ADD = statement(
   'add-audit',
   `with given as materialized (
@@ -107,7 +107,7 @@ const LET_FORGET = statement(
   `select set_config('email_worker.forgets_audit', 'on', true)`,
 );
 
-/** Positions grow with time, but for acts of the same moment. */
+/** Positions grow with time, except for acts at the same moment. */
 const FIND_OLD = statement(
   'find-old-audit',
   `select max(o.position) as to from (select position, at from audit_log order by position limit $limit::int) o

@@ -1,11 +1,11 @@
-/** What the schema consists of, read from PostgreSQL itself: whatever tables there are, they are in a backup. */
+/** Reads the parts of the schema from PostgreSQL itself: every table that exists is in a backup. */
 import { run, statement, type Executor } from '../db/statement.ts';
 import type { SequenceState } from '../../../core/backup/manifest.ts';
 import type { SnapshotTable } from '../../../app/backup/backup-ports.ts';
 
 /**
- * Tables with rows of their own, partitions among them, by name. Those that are not logged hold nothing for longer than a transaction; the
- * migrations are those of the program.
+ * Tables with rows of their own, partitions included, by name. Unlogged tables are left out, because they hold nothing for longer than a
+ * transaction, and so is the table of migrations, which comes with the program.
  */
 export async function readTables(executor: Executor): Promise<readonly SnapshotTable[]> {
   const rows = await run(executor, TABLES);
@@ -37,7 +37,7 @@ const SEQUENCES = statement(
   from pg_sequences where schemaname = current_schema() order by sequencename`,
 ).narrow<{ name: string; last_value: string; is_called: boolean }>();
 
-/** Of all tables with their columns and types: rows of one schema fit into another that has the same. */
+/** Covers all tables with their columns and types: rows of one schema fit into any other schema with the same digest. */
 export async function readSchemaDigest(executor: Executor): Promise<string> {
   const [row] = await run(executor, SCHEMA_DIGEST);
   return row?.digest ?? '';
@@ -54,7 +54,7 @@ const SCHEMA_DIGEST = statement(
   where c.relnamespace = current_schema()::regnamespace and c.relkind in ('r', 'p') and not c.relispartition`,
 );
 
-/** Names the database, and tells nothing of the key that it is made of. */
+/** Identifies the database, and reveals nothing about the key that it is made from. */
 export async function readDatabaseId(executor: Executor): Promise<string> {
   const [row] = await run(executor, DATABASE_ID);
   return row?.id ?? '';
@@ -65,10 +65,10 @@ const DATABASE_ID = statement(
   `select encode(sha256('email-worker database'::bytea || inner_key), 'hex') as id from digest_key`,
 );
 
-/** A name of the catalog as a part of a statement. */
+/** A name from the catalog, quoted for a statement. */
 export const quoted = (name: string): string => `"${name.replaceAll('"', '""')}"`;
 
-/** How values are written in a backup, whatever the settings of a server or a role are. */
+/** Fixes how values are written in a backup, whatever the settings of the server or the role are. */
 export const PLAIN_VALUES = `
   set local client_encoding = 'UTF8';
   set local datestyle = 'ISO, MDY';

@@ -2,12 +2,13 @@
 import type { Pool, PoolClient } from 'pg';
 import { guard } from '../db/pool.ts';
 
-/** A pool of one connection, without time limits, that the signal cuts. */
+/** A pool of one connection, without time limits. The signal cuts the connection. */
 export type OpenPatientPool = (signal: AbortSignal) => Pool;
 
 /**
- * Gives `work` a connection of its own. One whose work failed is cut: it may be in the middle of a stream, and could not even roll back.
- * What `work` throws is thrown as it is: it may be about files, or another server. Throws `database_unavailable` without a connection.
+ * Runs `work` on a connection of its own. If `work` fails, the connection is cut: it may be in the middle of a stream, and could not even
+ * roll back. Errors of `work` are rethrown unchanged: they may be about files, or another server. Throws `database_unavailable` if there is
+ * no connection.
  */
 export async function onOwnConnection<T>(
   openPool: OpenPatientPool,
@@ -22,7 +23,7 @@ export async function onOwnConnection<T>(
       client.release();
       return result;
     } catch (error) {
-      // That it breaks now is no news.
+      // A connection error is expected from here on.
       pool.removeAllListeners('error').on('error', () => undefined);
       cut.abort();
       client.release(true);

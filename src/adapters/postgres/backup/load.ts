@@ -1,7 +1,7 @@
 /**
- * Fills a database with the rows of another one, in one transaction. The schema is made anew, as this program has it. Triggers, foreign
- * keys and indexes come after the rows: triggers did their work when the rows were written, and an index is made faster of all rows at once;
- * foreign keys are checked when they are made.
+ * Fills a database with the rows of another one, in one transaction. The schema is re-created, as this program defines it. Triggers, foreign
+ * keys and indexes come after the rows: the triggers did their work when the rows were first written, an index is built faster from all
+ * rows at once, and foreign keys are checked when they are created.
  */
 import { pipeline } from 'node:stream/promises';
 import type { PoolClient } from 'pg';
@@ -19,7 +19,7 @@ import { run, statement } from '../db/statement.ts';
 import { PLAIN_VALUES, quoted, readSchemaDigest, readSequences, readTables } from './catalog.ts';
 import { settleRestored } from './settle-restored.ts';
 
-/** In the transaction of the caller, which rolls back when it throws. */
+/** Runs in the caller's transaction, which the caller rolls back when this throws. */
 export async function loadDatabase(
   client: PoolClient,
   database: RestoredDatabase,
@@ -47,7 +47,7 @@ export async function loadDatabase(
   return { rows, ...settled };
 }
 
-/** Everything in the schema, which is ours alone. Dropping the schema would need the right to make one. */
+/** Drops everything in the schema, which belongs to us alone. Dropping the schema itself would need the right to create one. */
 const CLEAR = `
   do $$
   declare
@@ -76,7 +76,7 @@ const CLEAR = `
     end loop;
   end $$`;
 
-/** The tables that have partitions, each for a day at the end of its name, and what makes one. */
+/** The tables with partitions, one per day, whose names end with the day; and the function that makes a partition. */
 const PARTITIONED: ReadonlyMap<string, string> = new Map([
   ['events', 'make_event_partition'],
   ['webhook_deliveries', 'make_webhook_partition'],
@@ -106,7 +106,7 @@ function requireSame(here: readonly SnapshotTable[], there: readonly SnapshotTab
     );
 }
 
-/** Empties all tables and takes away what rows need not pass. Returns the statements that put it back, in their order. */
+/** Empties all tables and removes the checks that rows need not pass. Returns the statements that put these back, in order. */
 async function setAside(client: PoolClient): Promise<readonly string[]> {
   const keys = await run(client, FOREIGN_KEYS);
   for (const { table_name: table, name } of keys)
@@ -114,7 +114,7 @@ async function setAside(client: PoolClient): Promise<readonly string[]> {
   const indexes = await run(client, INDEXES);
   for (const { name } of indexes) await client.query(`drop index ${name}`);
   const tables = (await readTables(client)).map(({ name }) => quoted(name));
-  // In the same transaction as the rows come: they are frozen, and need not be looked at once more.
+  // In the same transaction as the rows: they are written frozen, so vacuum need not visit them again.
   await client.query(`truncate ${tables.join(', ')}`);
   for (const table of tables) await client.query(`alter table ${table} disable trigger user`);
   return [
@@ -134,7 +134,7 @@ const FOREIGN_KEYS = statement(
   order by conname`,
 ).narrow<{ table_name: string; name: string; definition: string }>();
 
-/** Those of constraints stay, and those of partitions, which are a part of others. */
+/** Without the indexes of constraints, which stay, and those of partitions, which are part of other indexes. */
 const INDEXES = statement(
   'secondary-indexes',
   `select i.indexrelid::regclass::text as name, pg_get_indexdef(i.indexrelid) as definition

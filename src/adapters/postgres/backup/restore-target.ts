@@ -11,7 +11,7 @@ import { onOwnConnection, type OpenPatientPool } from './exclusive-connection.ts
 import { loadDatabase } from './load.ts';
 import { setMark } from './set-mark.ts';
 
-/** How long the server may take to notice that a program has ended, in ms. */
+/** The time that the server may take to notice that a program has ended, in ms. */
 const LEAVING_MS = 3000;
 const LOOK_AGAIN_MS = 100;
 
@@ -62,8 +62,9 @@ async function readState(client: PoolClient): Promise<TargetState> {
 }
 
 /**
- * A server notices that the program has gone when it next reads or writes, and making an index takes minutes: a restore that was killed
- * could not be repeated until then. Until the end of the transaction it looks now and then. Not every system that servers run on can.
+ * A server notices that its client has gone only when it next reads or writes, and building an index takes minutes: until then, a restore
+ * that was killed could not be repeated. This makes the server check now and then until the end of the transaction. Not every operating
+ * system that servers run on supports this.
  */
 const NOTICE_THE_END = `
   do $$
@@ -75,7 +76,7 @@ const NOTICE_THE_END = `
 
 const HAS_TABLES = statement('has-tables', `select to_regclass('digest_key') is not null as has_tables`);
 
-/** What a service makes by itself at its first start does not count. */
+/** Rows that a service makes by itself at its first start do not count. */
 const CONTENTS = statement(
   'contents-of-target',
   `select (select count(*) from emails) as emails, (select position::text from event_clock) as position, exists (select from emails) or exists (select from drafts)
@@ -84,7 +85,7 @@ const CONTENTS = statement(
     or exists (select from deleted_emails) as is_filled`,
 );
 
-/** Of all our pools, on any machine; see `application_name` in db/pool.ts. */
+/** Sessions of all our pools, on any machine; see `application_name` in db/pool.ts. */
 const COUNT_OTHERS = statement(
   'count-other-sessions',
   `select count(*)::int as others from pg_stat_activity

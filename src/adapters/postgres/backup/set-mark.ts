@@ -1,8 +1,8 @@
-/** Puts a mark on a database that a backup comes into, or that is moved. */
+/** Puts a mark on a database that is being restored into, or that is moved. */
 import { markDatabase, type DatabaseMark } from '../db/migrate.ts';
 import type { OpenPatientPool } from './exclusive-connection.ts';
 
-/** @param mark null: takes it away */
+/** @param mark null: removes the mark */
 export async function setMark(openPool: OpenPatientPool, mark: DatabaseMark | null): Promise<void> {
   const pool = openPool(new AbortController().signal);
   try {

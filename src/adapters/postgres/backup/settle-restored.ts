@@ -1,4 +1,7 @@
-/** What must not go on in a restored database as it stood: claims of processes that are gone, and what may have happened since. */
+/**
+ * Settles what must not go on as it stood in a restored database: claims of processes that are gone, and sends that may have gone out
+ * since.
+ */
 import type { LoadResult, WaitingSendsPolicy } from '../../../app/backup/backup-ports.ts';
 import type { Executor } from '../db/statement.ts';
 import { keepPositions, skipPositions } from '../events/skip-positions.ts';
@@ -7,7 +10,7 @@ import { holdSends } from '../send/queue-rows.ts';
 import { endEverySession } from '../sessions/session-store.ts';
 
 /**
- * Claims that have an end, such as those of mailboxes and webhooks, end by themselves. Triggers are in force, so that the feed tells what
+ * Claims with a lease, such as those of mailboxes and webhooks, run out by themselves. Triggers are in force, so that the feed reports what
  * becomes of sends.
  */
 export async function settleRestored(

@@ -1,4 +1,4 @@
-/** What happens to tables while a snapshot begins. */
+/** Changes to tables while a snapshot begins. */
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import type pg from 'pg';
 import { createTestDatabase, type TestDatabase } from '../../../../test/helpers/postgres.ts';
@@ -23,7 +23,7 @@ afterEach(async () => {
   await database.drop();
 });
 
-/** The names of its tables, once `other` has committed while it waits for a lock. */
+/** The names of the snapshot's tables, when `other` commits while the snapshot waits for a lock. */
 async function snapshotMeanwhile(): Promise<readonly string[]> {
   const source = createBackupSource(() => createTestPool(database, 1));
   const names = source.withSnapshot(({ tables }) => Promise.resolve(tables.map(({ name }) => name)));

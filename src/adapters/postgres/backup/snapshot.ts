@@ -1,4 +1,4 @@
-/** `BackupSource` on PostgreSQL. A snapshot is one transaction, so it works through a pooler that shares sessions, too. */
+/** `BackupSource` on PostgreSQL. A snapshot is one transaction, so it also works through a pooler that shares sessions. */
 import type { PoolClient } from 'pg';
 import { to as copyTo } from 'pg-copy-streams';
 import type {
@@ -25,18 +25,18 @@ import {
 import { onOwnConnection, type OpenPatientPool } from './exclusive-connection.ts';
 import { setMark } from './set-mark.ts';
 
-/** Any constant that no other user of the same database takes. */
+/** Any constant that no other user of the same database uses. */
 const BACKUP_LOCK = 0x656d6c78;
 /** undefined_table */
 const UNDEFINED_TABLE = '42P01';
-/** A partition that begins or ends while the tables are locked makes it begin again. */
+/** A partition that is created or dropped while the tables are being locked makes the snapshot begin again. */
 const MAX_TRIES = 5;
 
 export function createBackupSource(openPool: OpenPatientPool): BackupSource {
   return {
     exclusively: (work) =>
       onOwnConnection(openPool, (client) =>
-        // Without a statement under way it holds a lock and no snapshot: nothing is kept from being vacuumed.
+        // While no statement runs, it holds a lock but no snapshot, so it does not hold up vacuum.
         inOwnTransaction(
           client,
           async () => {
@@ -50,7 +50,7 @@ export function createBackupSource(openPool: OpenPatientPool): BackupSource {
                 ),
             });
           },
-          // The lock is gone when the connection is; the backup is whole all the same.
+          // The lock is lost with the connection; the backup is complete all the same.
           { mayLoseEnd: true },
         ),
       ),
@@ -75,7 +75,7 @@ const TRY_LOCK = statement(
   `select pg_try_advisory_xact_lock(${BACKUP_LOCK}) as is_locked`,
 );
 
-/** Locks all tables against being changed or dropped, before the snapshot is taken, so that both are of one moment. */
+/** Locks all tables against changes and drops before the snapshot is taken, so that tables and rows are of the same moment. */
 async function inSnapshot<T>(
   client: PoolClient,
   work: (tables: readonly SnapshotTable[]) => Promise<T>,
@@ -94,13 +94,13 @@ async function inSnapshot<T>(
   }
 }
 
-/** Throws BeginAgain when these are not the tables any more; its cause is what the server says of one that is gone. */
+/** Throws BeginAgain when the set of tables has changed; its cause is the server's error about a table that is gone. */
 async function lockTables(
   client: PoolClient,
   before: readonly SnapshotTable[],
 ): Promise<readonly SnapshotTable[]> {
   try {
-    // The first statement that needs a snapshot is the one after it.
+    // The snapshot is taken by the first statement that needs one, which is the one after this.
     await client.query(
       `lock table ${before.map(({ name }) => quoted(name)).join(', ')} in access share mode`,
     );
@@ -149,7 +149,7 @@ function copyRows(client: PoolClient, text: string): RowStream {
   };
 }
 
-/** Paths in hex: they may hold what ends a value or a line. The order is that of their bytes. */
+/** Paths in hex: they may contain characters that end a value or a line. They are in the order of their bytes. */
 const FILES = `
   select distinct on (path) encode(path, 'hex'), size_bytes, coalesce(sha256, '') from (
     select convert_to(storage_path, 'UTF8') as path, size_bytes, encode(sha256, 'hex') as sha256 from email_attachments

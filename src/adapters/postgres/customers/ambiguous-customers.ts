@@ -1,4 +1,4 @@
-/** What several customers claim with equal right, and the mail that has no customer because of it. */
+/** Rules that several customers claim with equal right, and the mail that has no customer because of them. */
 import type {
   AmbiguousRule,
   AmbiguousEmailsQuery,
@@ -10,7 +10,7 @@ import { selectPage, toPage, type PageColumns } from '../emails/email-pages.ts';
 import { addressWords, COUNTERPARTY_WORDS, domainWords } from './find-by-rule.ts';
 import { run, statement, statements, type Executor } from '../db/statement.ts';
 
-/** Emails of a rule are counted up to here; beyond it the number only says "very many". */
+/** Emails of a rule are counted up to this number; beyond it, the count only means "very many". */
 const MAX_COUNTED = 10_000;
 
 export async function listAmbiguous(
@@ -39,7 +39,7 @@ export async function listAmbiguousEmails(
   { rule, after, limit }: AmbiguousEmailsQuery,
 ): ReturnType<CustomerStore['listAmbiguousEmails']> {
   const list = AMBIGUOUS_EMAILS.of({ ofClaim: rule !== null, isNext: after !== null });
-  // One more tells whether there is another page.
+  // One more row shows that there is another page.
   const rows = await run(pool, list, {
     limit: limit + 1,
     words: rule === null ? null : wordsOf(rule),

@@ -1,8 +1,8 @@
-/** Addresses as rules: registered by hand, or learned from sends that named a customer. Alone writes `customer_addresses`. */
+/** Addresses as rules: registered by hand, or learned from sends that named a customer. Only this module writes `customer_addresses`. */
 import { run, statement, type Executor } from '../db/statement.ts';
 
 /**
- * As a part of a statement: sends teach whose their recipients are. Not while rules are being changed.
+ * As a part of a statement: sends teach the customers of their recipients. Must not run while rules are being changed.
  *
  * @param source a query with the columns customer_id, to_addresses
  */
@@ -14,7 +14,7 @@ export const learnAddresses = (source: string): string => `
   order by 1, 2
   on conflict do nothing`;
 
-/** From recorded sends. The caller shares the lock of the rules. */
+/** Learns from recorded sends. The caller shares the lock of the rules. */
 export async function learnFrom(executor: Executor, emailIds: readonly string[]): Promise<void> {
   await run(executor, LEARN, { emailIds });
 }
@@ -25,7 +25,7 @@ const LEARN = statement(
     where id = any ($emailIds::uuid[]) and customer_source = 'explicit' and direction = 'outbound'`),
 );
 
-/** Some of those that were learned and not applied to past mail yet; they count as applied from now on. */
+/** Some of the addresses that were learned and not yet applied to past mail; they count as applied from now on. */
 export async function takeLearned(executor: Executor, limit: number): Promise<readonly string[]> {
   const rows = await run(executor, TAKE_LEARNED, { limit });
   return [...new Set(rows.map(({ address }) => address))];
@@ -71,7 +71,7 @@ export interface Learned {
   readonly customerId: string;
 }
 
-/** What only these emails taught: without them no send names the customer for the address. */
+/** Addresses that only these emails taught: without them no send names the customer for the address. */
 export async function learnedOnlyFrom(
   executor: Executor,
   emailIds: readonly string[],

@@ -1,6 +1,6 @@
 /**
- * Law: whatever is sent, received, merged and registered, in any order and at the same moment, every email and thread
- * ends with the customer and company that the rules give it in the end.
+ * Law: whatever is sent, received, merged and registered, in any order and at the same moment, every email and thread ends with the
+ * customer and company that the final rules give it.
  */
 import fc from 'fast-check';
 import type pg from 'pg';
@@ -43,7 +43,7 @@ const customerId = fc.constantFrom(uuid(1), uuid(2), uuid(3));
 const companyId = fc.constantFrom(uuid(8), uuid(9));
 const sometimes = <T>(arbitrary: fc.Arbitrary<T>) => fc.option(arbitrary, { nil: null, freq: 1 });
 
-/** A few of one company, one below it, others, a shared one; and the sender itself. */
+/** Two people of one company, two of its subdomains, two of another company; and the sender itself. */
 const PEOPLE = [
   addressOf('ada', 'acme.test'),
   addressOf('Bob', 'acme.test'),
@@ -59,7 +59,7 @@ const DOMAINS = ['acme.test', '*.acme.test', '*.mail.acme.test', 'other.test', '
 const person = fc.constantFrom(...PEOPLE);
 const recipients = fc.uniqueArray(fc.constantFrom(...PEOPLE, SENDER), { minLength: 1, maxLength: 3 });
 
-/** Mails are named by number; a number that no mail has yet is an id that another mail refers to. */
+/** Emails are named by number; a number that no email has yet is an id that another email refers to. */
 const mailNumber = fc.nat(7);
 
 const step = fc.oneof(

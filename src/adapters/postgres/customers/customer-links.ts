@@ -1,7 +1,7 @@
 /**
- * Writes the customers and companies of emails and threads, and is alone in it: the columns customer_id, customer_source,
- * company_id and company_source of both, and the marks of emails that are to be linked anew (`customer_relinks`). A new row
- * gets its link with the statement that makes it.
+ * Writes the customers and companies of emails and threads. Only this module does: it writes the columns customer_id, customer_source,
+ * company_id and company_source of both, and the marks of emails that are to be relinked (`customer_relinks`). A new row gets its link
+ * from the statement that creates it.
  */
 import type { ThreadLinks } from '../../../core/customer/link-emails.ts';
 import { knowCustomersOf } from './known-customers.ts';
@@ -9,12 +9,12 @@ import { run, statement, type Executor } from '../db/statement.ts';
 
 type Link = ThreadLinks['thread'] | ThreadLinks['emails'][number];
 
-/** Writes what differs. @param links by the ids of threads */
+/** Writes the links that differ. @param links by thread id */
 export async function writeThreadLinks(executor: Executor, links: ReadonlyMap<string, Link>): Promise<void> {
   await run(executor, WRITE_THREADS, columnsOf(links));
 }
 
-/** Writes what differs. @param links by the ids of emails */
+/** Writes the links that differ. @param links by email id */
 export async function writeEmailLinks(executor: Executor, links: ReadonlyMap<string, Link>): Promise<void> {
   await run(executor, WRITE_EMAILS, columnsOf(links));
   await knowCustomersOf(executor, [...links.keys()]);
@@ -50,7 +50,7 @@ const WRITE_EMAILS = statement(
   from ${LINKS} where ${DIFFERS}`,
 );
 
-/** Gives threads the links of these emails, where each is the only one of its thread. Returns the ids of those threads. */
+/** Gives a thread the link of its email, for each of these emails that is alone in its thread. Returns the ids of those threads. */
 export async function linkThreadsLikeFirst(
   executor: Executor,
   emailIds: readonly string[],
@@ -71,9 +71,9 @@ const LIKE_FIRST = statement(
 );
 
 /**
- * What a send named for the thread stays known when that send does not come along: the first email of the new thread that
- * is no stranger's takes its place. What an operator chose is inherited by the thread itself (threads/thread-work.ts); what rules say is
- * worked out anew by relinkCustomers.
+ * Keeps the customer that a send named for the old thread, when that send does not move along: the first email of the new thread that is no
+ * stranger's takes its place. The thread itself inherits an operator's choice (threads/thread-work.ts); relinkCustomers recomputes the
+ * links that follow from rules.
  */
 export async function inheritCustomer(executor: Executor, from: string, to: string): Promise<void> {
   await run(executor, INHERIT_CUSTOMER, { from, to });

@@ -174,7 +174,7 @@ describe('learned addresses', () => {
     expect(await ownerOf(await send([ada]))).toBe('nobody ambiguous');
     expect(await ownerOf(await send([ada, addressOf('bob', domain)]))).toBe('nobody ambiguous');
 
-    // A rule that is set by hand decides.
+    // A rule that was set by hand decides.
     expect((await put(two, [`ada@${domain}`])).linked).toBe(3);
     expect(await ownerOf(past)).toBe(`${two} address`);
     expect((await customers.readRegistration(one)).addresses).toEqual([
@@ -256,7 +256,7 @@ it('records mail while rules change, without waiting, and links it by the new ru
   const customer = randomUUID();
   const ada = addressOf('ada', domain);
   const past = await receive(ada);
-  // A change of rules that has done its work and is not committed yet: it waits for the lock of a thread.
+  // A change of rules that has done its work and has not committed yet: it waits for the lock of a thread.
   const blocker = await pool.connect();
   await blocker.query('begin');
   await blocker.query(

@@ -1,4 +1,4 @@
-/** The registered rules of customers: reading them, and replacing them, with all consequences for past mail. */
+/** The registered rules of customers: reads and replaces them, with all consequences for past mail. */
 import type { Pool } from 'pg';
 import type { CustomerStore, Relinked } from '../../../app/customers/customer-ports.ts';
 import { listAmbiguous, listAmbiguousEmails } from './ambiguous-customers.ts';
@@ -13,13 +13,10 @@ import { lockRules, renewRulesVersion } from './rules-lock.ts';
 import { lockAndRelink } from './relink-customers.ts';
 import { run, statement, type Executor } from '../db/statement.ts';
 
-/** Addresses that a customer's registration shows; all that are set by hand are among them. */
+/** Addresses that a customer's registration shows; all addresses set by hand are among them. */
 const MAX_LISTED = 2000;
 
-/**
- * `patient` is for changes: linking past mail anew takes as long as there is mail, so its statements have a time limit
- * of their own.
- */
+/** @param patient for changes: relinking past mail takes longer the more mail there is, so its statements have a time limit of their own */
 export function createCustomerStore(pool: Pool, patient: Pool, reads: Executor = pool): CustomerStore {
   return {
     async readRegistration(customerId) {
@@ -54,18 +51,18 @@ export function createCustomerStore(pool: Pool, patient: Pool, reads: Executor =
   };
 }
 
-/** Who is erased. */
+/** The person to erase. */
 interface ErasedPerson {
   /** In lower case. */
   readonly addresses: readonly string[];
-  /** With everything that is registered for them; null: an address was named. */
+  /** Erased with everything that is registered for this customer; null: an address was named. */
   readonly customerId: string | null;
-  /** Erased as well, where they have no other address, no domain and no email. */
+  /** Customers that are erased as well if they have no other address, no domain and no email. */
   readonly candidates: readonly string[];
 }
 
 /**
- * All rules about the addresses, and everything that is registered for the customers, with all consequences for mail that is left.
+ * Erases all rules about the addresses, and everything that is registered for the customers, with all consequences for the remaining mail.
  *
  * @returns how many rules there were
  */
@@ -98,7 +95,7 @@ async function replaceDomains(
   return rows.map(({ domain }) => domain);
 }
 
-/** Returns whether it has changed. */
+/** Returns true if the company has changed. */
 async function replaceCompany(trx: Executor, customerId: string, companyId: string | null): Promise<boolean> {
   const rows =
     companyId === null

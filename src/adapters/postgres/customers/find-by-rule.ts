@@ -1,4 +1,4 @@
-/** Finds the mail that rules are about, by the words of its counterparties (counterparty_words of the schema). */
+/** Finds the mail that rules are about, by the words of its counterparties (`counterparty_words` in the schema). */
 import { domainOf, isWildcard } from '../../../core/customer/rules.ts';
 import { run, statement, type Executor } from '../db/statement.ts';
 
@@ -8,7 +8,7 @@ export const COUNTERPARTY_WORDS =
 
 /** The query for an address, as the text of a tsquery. */
 export function addressWords(address: string): string {
-  // As it stands in JSON: a quote or a backslash of a local part is escaped there.
+  // As it is written in JSON, where a quote or a backslash of a local part is escaped.
   return quoted(reversed(JSON.stringify(address).slice(1, -1)));
 }
 
@@ -18,8 +18,8 @@ export function domainWords(rule: string): string {
 }
 
 /**
- * Threads with mail that the rules may speak for. A thread whose customer a send named is among them only for emails of
- * strangers, which take their customer from rules about their own address.
+ * Threads with mail that the rules may apply to. A thread whose customer a send named is included only for emails of strangers, which take
+ * their customer from the rules for their own address.
  */
 export async function threadsUnder(
   trx: Executor,

@@ -1,12 +1,12 @@
 /**
- * The customers that lists show, with their names, and the accounts that have mail of them. Alone writes `customers` and
- * `customer_accounts`. A send or a received email does not: the worker that makes it searchable says whose it is.
+ * The customers that lists show, with their names, and the accounts that have mail of them. Only this module writes `customers` and
+ * `customer_accounts`. Recording a sent or received email does not: the worker that makes the email searchable records its customer here.
  */
 import type { CustomerName } from '../../../core/customer/customer-name.ts';
 import { formatWords } from '../../../core/search/prefix-query.ts';
 import { run, statement, type Executor } from '../db/statement.ts';
 
-/** @param name undefined: as it is */
+/** @param name undefined: unchanged */
 export async function writeCustomer(
   executor: Executor,
   customerId: string,
@@ -24,7 +24,7 @@ export async function writeCustomer(
   });
 }
 
-/** Whose these emails are, also those that have been another customer's. */
+/** Records the customers of these emails, even if the emails have been another customer's before. */
 export async function knowCustomersOf(executor: Executor, emailIds: readonly string[]): Promise<void> {
   const found = await run(executor, CUSTOMERS_OF, { emailIds });
   if (found.length === 0) return;
@@ -33,7 +33,7 @@ export async function knowCustomersOf(executor: Executor, emailIds: readonly str
   await run(executor, KNOW_ACCOUNTS, { customerIds, accountIds: found.map(({ account_id }) => account_id) });
 }
 
-/** Returns whether there was one with a name. */
+/** Returns true if there was one with a name. */
 export async function eraseCustomer(executor: Executor, customerId: string): Promise<boolean> {
   await run(executor, ERASE_ACCOUNTS, { customerId });
   const [erased] = await run(executor, ERASE, { customerId });

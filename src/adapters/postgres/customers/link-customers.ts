@@ -1,4 +1,4 @@
-/** `CustomerLinker` on PostgreSQL; see rules-lock.ts. Any number of processes may do it at the same moment. */
+/** `CustomerLinker` on PostgreSQL; see rules-lock.ts. Any number of processes may run it at the same moment. */
 import type { Pool } from 'pg';
 import type { CustomerLinker } from '../../../app/customers/customer-ports.ts';
 import { learnFrom, takeLearned } from './customer-addresses.ts';
@@ -9,7 +9,7 @@ import { lockRulesSoon, renewRulesVersion, rulesAreInOrder, tryToShareRules } fr
 import { lockAndRelink } from './relink-customers.ts';
 import { run, statement } from '../db/statement.ts';
 
-/** Addresses applied at once: some milliseconds, in which mail that comes in leaves marks. */
+/** Addresses applied at once. It takes some milliseconds, during which incoming mail leaves marks. */
 const MAX_ADDRESSES = 500;
 const MAX_EMAILS = 500;
 
@@ -25,8 +25,8 @@ export function createCustomerLinker(pool: Pool): CustomerLinker {
 }
 
 /**
- * What a send taught is a new rule: past mail is linked by it, or no longer, where two customers claim an address.
- * False: another transaction changes the rules, so it has to wait.
+ * An address that a send taught is a new rule: past mail is linked by it, or loses its link where two customers claim the address. Returns
+ * false when another transaction is changing the rules, so that this one has to wait.
  */
 function linkByLearned(pool: Pool): Promise<boolean> {
   return inLinkingTransaction(pool, async (trx) => {
@@ -38,7 +38,7 @@ function linkByLearned(pool: Pool): Promise<boolean> {
   });
 }
 
-/** False: another transaction changes the rules, so it has to wait; or nothing is left. */
+/** Returns false when another transaction is changing the rules, so that this one has to wait, or when nothing is left. */
 async function linkMarked(pool: Pool): Promise<boolean> {
   const marked = await inLinkingTransaction(pool, async (trx) => {
     if (!(await tryToShareRules(trx))) return [];
@@ -48,7 +48,7 @@ async function linkMarked(pool: Pool): Promise<boolean> {
       trx,
       threads.map(({ thread_id }) => thread_id),
     );
-    // As when a send is recorded: the thread first. What is new is applied to past mail by linkByLearned.
+    // As when a send is recorded: the thread first. linkByLearned applies new rules to past mail.
     await learnFrom(trx, ids);
     await removeMarks(trx, ids);
     return ids;
@@ -57,7 +57,7 @@ async function linkMarked(pool: Pool): Promise<boolean> {
   return marked.length > 0;
 }
 
-/** A change that failed after it took its number, or a server that crashed, leaves a number that no transaction reads. */
+/** A change that failed after it took its number, or a server crash, leaves a number that no transaction reads. */
 async function mendVersion(pool: Pool): Promise<void> {
   if (await rulesAreInOrder(pool)) return;
   await inLinkingTransaction(pool, async (trx) => {

@@ -1,13 +1,11 @@
-/**
- * The customer of an email by the rules, for the statements that record one: `matchAll` of core/customer/match.ts as SQL.
- */
+/** The customer of an email by the rules, for the statements that record emails: `matchAll` of core/customer/match.ts as SQL. */
 
 /** Addresses as the rules spell them. */
 const normalised = (address: string): string => `lower(${address} collate "C")`;
 
 /**
- * Counterparties of an email as a text array: its sender, or its recipients but for the sender itself. The arguments
- * are SQL: columns of an email, or the like.
+ * Counterparties of an email as a text array: its sender, or its recipients without the sender itself. The arguments are SQL: columns of an
+ * email, or similar expressions.
  */
 export function counterparties(direction: string, from: string, recipients: string): string {
   return `array(
@@ -19,7 +17,7 @@ export function counterparties(direction: string, from: string, recipients: stri
   )`;
 }
 
-/** The domain rules an address falls under, the exact one first; see domainRulesOf. */
+/** The domain rules that apply to an address, the exact one first; see domainRulesOf. */
 const DOMAIN_RULES = `case when a.address ~ '.@[^@]{1,255}$' then (
     select array_to_string(l.labels, '.') || array(
       select '*.' || array_to_string(l.labels[p.place + 1:], '.')
@@ -28,13 +26,14 @@ const DOMAIN_RULES = `case when a.address ~ '.@[^@]{1,255}$' then (
     ) from (select string_to_array(split_part(a.address, '@', -1), '.') as labels) l
   ) end`;
 
-/** Evaluated once for a statement: an instance without customers, or without domain rules, pays nothing for them. */
+/** Evaluated once per statement: an instance without customers, or without domain rules, pays nothing for them. */
 const HAS_DOMAINS = '(select exists (select from customer_domains))';
 const HAS_RULES = `(select exists (select from customer_addresses) or ${HAS_DOMAINS})`;
 
 /**
- * A subquery of one row, (customer_id, source): the customer of an email with these counterparties, and why. A null
- * customer with the source `ambiguous` when several have a claim, with null when none has. No work unless `condition`.
+ * A subquery of one row, (customer_id, source): the customer of an email with these counterparties, and the reason. The customer is null
+ * with the source `ambiguous` when several have a claim, and null with the source null when none has. Does no work unless `condition`
+ * holds.
  */
 export const matchOf = (addresses: string, condition: string): string => `(
   select
@@ -69,8 +68,8 @@ export const matchOf = (addresses: string, condition: string): string => `(
 )`;
 
 /**
- * The four columns of an email's link as SQL, for one that joins the thread `t` (its columns null for a new one) and
- * has the match `m`; see emailLink in core/customer/link-emails.ts.
+ * The four columns of an email's link as SQL, for an email that joins the thread `t` (whose columns are null for a new thread) and has the
+ * match `m`; see emailLink in core/customer/link-emails.ts.
  */
 export function linkColumns(namedCustomer: string, namedCompany: string): string {
   const customer = `coalesce(${namedCustomer}, t.customer_id, m.customer_id)`;
@@ -90,8 +89,8 @@ export function linkColumns(namedCustomer: string, namedCompany: string): string
 }
 
 /**
- * The joins that linkColumns needs, behind `t`. `addresses` is the array of the counterparties, as SQL. The rules are asked
- * where `condition` holds: by default where they may decide.
+ * The joins that linkColumns needs, after `t`. `addresses` is the array of the counterparties, as SQL. The rules are looked up where
+ * `condition` holds: by default where they may decide.
  */
 export function linkJoins(
   namedCustomer: string,

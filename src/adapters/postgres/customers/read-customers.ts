@@ -1,4 +1,4 @@
-/** One customer with everything that is known of it, and the list of customers. */
+/** Reads one customer with all its data, and the list of customers. */
 import {
   MAX_COUNTED,
   type CustomerListing,
@@ -10,13 +10,13 @@ import { run, statements, type Executor } from '../db/statement.ts';
 import { LISTED } from '../emails/listed.ts';
 import { registrationColumns, toRegistration, type RegistrationColumns } from './registration.ts';
 
-/** Addresses that a record shows; GET /api/customer/{customerId}/addresses has all. */
+/** Addresses that a customer record shows; GET /api/customer/{customerId}/addresses returns all. */
 const MAX_SHOWN_ADDRESSES = 200;
 
-/** Customers that a search finds at most by each of its ways: more do not help the person who types, and all are sorted. */
+/** Customers that each of the ways of a search finds at most: more would not help the person who types, and all of them are sorted. */
 const MAX_FOUND = 1000;
 
-/** Behind everything that begins like it: the last character of the collation. */
+/** The last character of the collation: sorts after every name with the same beginning. */
 const LAST_CHARACTER = '\u{10FFFF}';
 
 export async function readCustomer(
@@ -71,11 +71,11 @@ export async function listCustomers(
   }));
 }
 
-/** Of emails `e` and of summaries `s`. */
+/** For emails `e` and summaries `s`. */
 const ofAccountsOnly = (ofAccounts: boolean, row: string) =>
   ofAccounts ? `and ${row}.account_id = any ($accountIds::text[])` : '';
 
-/** The first or newest email of a customer, by its index: each direction has its own piece. */
+/** The first or newest email of a customer, by its index, where each direction is a separate range. */
 function activity(customerId: string, which: 'first' | 'last', ofAccounts: boolean): string {
   const [order, choose] = which === 'first' ? ['asc', 'least'] : ['desc', 'greatest'];
   const piece = (direction: string) => `(
@@ -94,7 +94,7 @@ const RECORD = statements('read-customer', { ofAccounts: [false, true] }, ({ ofA
     count(`from emails e where e.customer_id = $customerId and e.direction = '${direction}' and ${LISTED}
       ${ofAccountsOnly(ofAccounts, 'e')}`);
   const threads = (isDone: boolean) =>
-    // In the words of the index, which has the facets: 8 is done.
+    // In the terms of the index, which has the facets: 8 is done.
     count(`from thread_summaries s where s.customer_id = $customerId and s.facets & 8 ${isDone ? '<>' : '='} 0
       ${ofAccountsOnly(ofAccounts, 's')}`);
   return `select ${registrationColumns(ofAccounts)},

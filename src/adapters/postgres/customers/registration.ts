@@ -1,4 +1,4 @@
-/** What is registered for a customer, as a statement reads it. */
+/** The registration of a customer, as a statement reads it. */
 import type {
   AddressClaim,
   CustomerRegistration,
@@ -7,7 +7,7 @@ import type {
 import { columnsOf, jsonObject, type JsonOf } from '../db/json.ts';
 import { statement, type RowOf } from '../db/statement.ts';
 
-/** @param limit of the addresses; the row has one more where there are more */
+/** @param limit number of addresses; the row has one more when more exist */
 export function toRegistration(row: RegistrationRow | undefined, limit: number): CustomerRegistration {
   const addresses = row?.addresses ?? [];
   return {
@@ -39,7 +39,7 @@ function toDomainClaim({ domain, others }: JsonOf<typeof DOMAIN>): DomainClaim {
   };
 }
 
-/** Customers that claim an address or a domain as well; null for none. */
+/** Other customers that claim the same address or domain; null for none. */
 const othersOf = (claims: string) => `(
   select array_agg(customer_id) from (
     select o.customer_id from ${claims} and o.customer_id <> $customerId order by o.customer_id limit 20
@@ -66,10 +66,10 @@ const DOMAIN = jsonObject('claimed-domain-json', {
 });
 
 /**
- * The columns of a row, of the customer $customerId, with at most $limit addresses.
+ * The columns of a row for the customer $customerId, with at most $limit addresses.
  *
- * @param ofAccounts for a caller that sees the accounts $accountIds alone: what is registered belongs to no account, so it
- * sees the name of a customer that it has mail of, and no rule
+ * @param ofAccounts for a caller that may see only the accounts $accountIds: a registration belongs to no account, so such a caller sees
+ * the name of a customer that its accounts have mail of, and no rule
  */
 export const registrationColumns = (ofAccounts = false): string => `
   (select name from customers where customer_id = $customerId${HAS_MAIL(ofAccounts)}) as name,

@@ -1,6 +1,6 @@
 /**
- * Works out the customers and companies of whole threads anew (core/customer/link-emails.ts) and writes what differs.
- * To be called after any change of the rules, of a thread's emails, or of what these name.
+ * Recomputes the customers and companies of whole threads (core/customer/link-emails.ts) and writes the ones that differ. Must be
+ * called after any change of the rules, of a thread's emails, or of the customers and companies that these name.
  */
 import { linkEmails, type LinkedMail, type ThreadLinks } from '../../../core/customer/link-emails.ts';
 import {
@@ -17,12 +17,12 @@ import { counterparties } from './match-customer.ts';
 import { tryToShareRules } from './rules-lock.ts';
 import { run, statement, type Executor, type RowOf } from '../db/statement.ts';
 
-/** Threads that are read and written at once; bounds the memory of a change that concerns very many. */
+/** Threads that are read and written at once; bounds the memory of a change that affects very many. */
 const CHUNK = 2000;
 
 /**
- * For transactions that change threads: their rows are to be locked already, in the order of their ids. When rules are
- * being changed at this moment, the threads are worked out once more after that.
+ * For transactions that change threads: they must already have locked the threads' rows, in the order of their ids. If rules are being
+ * changed at this moment, the threads are worked out once more afterwards.
  */
 export async function relinkCustomers(trx: Executor, threadIds: readonly string[]): Promise<void> {
   if (threadIds.length === 0) return;
@@ -30,13 +30,13 @@ export async function relinkCustomers(trx: Executor, threadIds: readonly string[
   await relinkLocked(trx, threadIds);
 }
 
-/** To be called after recording emails that decide the customer of their thread. */
+/** Must be called after recording emails that decide the customer of their thread. */
 export async function relinkCustomersOf(
   trx: Executor,
   emails: readonly { readonly id: string; readonly threadId: string }[],
 ): Promise<void> {
   if (emails.length === 0) return;
-  // Nearly always each is the first of its thread, which then has the same link.
+  // Nearly always each email is the first of its thread, which then has the same link.
   const linked = await linkThreadsLikeFirst(
     trx,
     emails.map(({ id }) => id),

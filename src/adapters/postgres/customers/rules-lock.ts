@@ -1,14 +1,13 @@
 /**
  * Keeps transactions that record mail apart from those that change customer rules, without a recorder ever waiting.
  *
- * A transaction that changes rules holds the lock alone from before its first change until its commit, and gives the
- * rules a new version with that commit. A transaction that records mail tries to share the lock. It may rely on the rules
- * it reads when it got the lock and they are those of the newest version: its snapshot can be older than a change that
- * was committed just before it got the lock. Otherwise it leaves a mark for the email in `customer_relinks`, in the same
- * commit, and the email is linked anew a little later (link-customers.ts).
+ * A transaction that changes rules holds the lock alone from before its first change until its commit, and that commit gives the rules a
+ * new version. A transaction that records mail tries to share the lock. It may rely on the rules that it reads if it got the lock and the
+ * rules are of the newest version: its snapshot can be older than a change that was committed just before it got the lock. Otherwise it
+ * leaves a mark for the email in `customer_relinks`, in the same commit, and the email is relinked a little later (link-customers.ts).
  *
- * The number of the newest version is a sequence, since every transaction sees its value at once; the version that a
- * statement reads in the table is the one its snapshot belongs to.
+ * The number of the newest version is a sequence, because every transaction sees its value at once; the version that a statement reads from
+ * the table belongs to the statement's snapshot.
  */
 import type { Pool } from 'pg';
 import { isLockTimeout } from '../db/pool.ts';
@@ -23,18 +22,20 @@ export const RULES_ARE_FRESH = `
     else false
   end`;
 
-/** For a transaction with several statements: those after it read the newest rules. False: another transaction changes them. */
+/**
+ * For a transaction with several statements: the statements after it read the newest rules. False: another transaction is changing them.
+ */
 export async function tryToShareRules(trx: Executor): Promise<boolean> {
   const rows = await run(trx, SHARE_RULES);
   return rows[0]?.is_shared === true;
 }
 
-/** The first statement of a transaction that changes rules: waits for all who share them. */
+/** The first statement of a transaction that changes rules: waits for all transactions that share them. */
 export async function lockRules(trx: Executor): Promise<void> {
   await run(trx, LOCK_RULES);
 }
 
-/** The same for a caller that can come again later: false when it would have to wait long. */
+/** Like lockRules, for a caller that can come again later: returns false when it would have to wait long. */
 export async function lockRulesSoon(trx: Executor): Promise<boolean> {
   await run(trx, WAIT_SHORTLY);
   await run(trx, SAVE_BEFORE_LOCK);
@@ -48,12 +49,12 @@ export async function lockRulesSoon(trx: Executor): Promise<boolean> {
   }
 }
 
-/** The last statement of such a transaction: others whose snapshot is older than the commit can tell by the version. */
+/** The last statement of such a transaction: transactions whose snapshot is older than the commit can see this by the version. */
 export async function renewRulesVersion(trx: Executor): Promise<void> {
   await run(trx, RENEW_RULES_VERSION);
 }
 
-/** False when no transaction can read the newest version, or not yet. */
+/** False when the newest version is one that no transaction can read, or can read yet. */
 export async function rulesAreInOrder(pool: Pool): Promise<boolean> {
   const rows = await run(pool, RULES_IN_ORDER);
   return rows[0]?.is_newest === true;

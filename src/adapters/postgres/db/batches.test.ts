@@ -9,7 +9,7 @@ interface Write {
   readonly reject: (error: unknown) => void;
 }
 
-/** Writes end when the test says so; items are their own size in bytes. */
+/** Writes end when the test ends them; the byte size of an item is its value. */
 function createWorld(limits: Omit<BatchLimits, 'name'> = { items: 3, bytes: 100, failTogether: true }) {
   const writes: Write[] = [];
   const add = createBatches<number, string>(

@@ -1,35 +1,40 @@
-/** Collects what comes while a write is under way, so that one round trip and one commit serve many. */
+/** Collects items that arrive while a write is under way, so that one round trip and one commit serve many. */
 import { outsideRequest } from '../../../app/base/request-scope.ts';
 import { ServiceError } from '../../../core/errors.ts';
 import { isUnreachable } from './pool.ts';
 import { tracedStatements } from './statement-spans.ts';
 
 export interface BatchLimits {
-  /** What traces call the wait for the write. */
+  /** The name that traces give to the wait for the write. */
   readonly name: string;
-  /** Items in one write at most: beyond some number a larger batch gains nothing and only makes the first one wait. */
+  /** Most items in one write: beyond some number a larger batch gains nothing and only makes the first item wait. */
   readonly items: number;
-  /** Bytes in one write at most, but for a single item; bounds the memory of a batch. */
+  /** Most bytes in one write, unless it has a single item; bounds the memory of a batch. */
   readonly bytes: number;
   /**
-   * When the database can't be reached, all waiting callers are told at once, instead of each batch after its own
-   * timeout. Not for work that is worth another try as long as a caller waits.
+   * When the database can't be reached, all waiting callers fail at once, instead of each batch after its own timeout. Not for work that is
+   * worth another try as long as a caller waits.
    */
   readonly failTogether: boolean;
   /** Writes (or reads) under way at the same moment. Default: 1. */
   readonly atOnce?: number;
-  /** What comes in one turn of the event loop is in one batch, which begins at its end. Default: false, the first one begins alone. */
+  /**
+   * Items that arrive in one turn of the event loop form one batch, which begins at the end of the turn. Default: false, the first item
+   * begins alone.
+   */
   readonly collectsTurn?: boolean;
-  /** What comes within this time is in one batch, in ms: for items that no caller waits for. Default: the first one begins alone. */
+  /**
+   * Items that arrive within this time, in ms, form one batch: for items that no caller waits for. Default: the first item begins alone.
+   */
   readonly gatherMs?: number;
 }
 
 /**
- * Returns the function that has one item written. One write at a time: of sends, two at once made smaller ones, and cost the
- * server a quarter more for each. It rejects as `write` does; when that refuses several items, each is written alone,
- * so that one which the database refuses does not take the others with it.
+ * Returns the function that has one item written. By default one write is under way at a time: with two at once, the batches of sends were
+ * smaller, and each send cost the server a quarter more. The function rejects as `write` does; when the database refuses a batch, each item
+ * is written alone, so that a refused item does not take the others with it.
  *
- * @param write gets at least one item; resolves with one result for each, in their order, which need not be there yet
+ * @param write gets at least one item; resolves with one result per item, in their order, each of which may still be pending
  */
 export function createBatches<T, R>(
   limits: BatchLimits,
@@ -44,7 +49,7 @@ export function createBatches<T, R>(
   function start(): void {
     while (writing < atOnce && waiting.length > 0) {
       writing += 1;
-      // Of many callers, and of none alone.
+      // A batch serves many callers, so it belongs to no request.
       outsideRequest(() => writeBatch(takeBatch())).then(goOn, goOn);
     }
   }

@@ -4,7 +4,7 @@ import { guard } from './pool.ts';
 import { SESSION_MARK } from './session.ts';
 import { run, statement } from './statement.ts';
 
-/** Statements of a connection do not find what the connection set: a pooler in transaction mode was not recognised. */
+/** Statements of a connection do not find the settings that the connection made: a pooler in transaction mode was not recognised. */
 export class LostSessionError extends Error {
   constructor() {
     super(
@@ -15,7 +15,7 @@ export class LostSessionError extends Error {
   }
 }
 
-/** Throws `database_unavailable` when the database can't be reached; what is in it does not matter. */
+/** Throws `database_unavailable` when the database can't be reached; its contents do not matter. */
 export async function reachDatabase(pool: Pool): Promise<void> {
   await run(pool, REACH);
 }
@@ -32,8 +32,9 @@ export function createDatabaseCheck(pool: Pool): () => Promise<void> {
 }
 
 /**
- * The same for the start, so that it is noticed before any work is done. A pooler that shares sessions gives the second connection the
- * session of the first, or where it gives sessions in turn, another one to each statement. Returns true for a pooler that was recognised.
+ * The same check for the start, so that a fault shows before any work is done. A pooler that shares sessions gives the second connection
+ * the session of the first; a pooler that assigns sessions in turn gives each statement another one. Returns true for a pooler that was
+ * recognised.
  */
 export const checkSessions = (pool: Pool): Promise<boolean> => onConnections(pool, 2);
 

@@ -1,5 +1,5 @@
 /**
- * What columns hold that the schema can't tell: the types of JSON, and texts that a check of several columns bounds.
+ * Contents of columns that the schema can't describe: the types of JSON, and texts that a check over several columns bounds.
  * scripts/statements.mjs gives these types to the columns, and fails when there is no such column.
  */
 import type { AddressView } from '../../../app/emails/email-ports.ts';

@@ -1,4 +1,4 @@
-/** A connection of the pool: what it was told, whether it has a session to itself, and what is done where it has none. */
+/** A connection of the pool: the notices that it got, whether it has a session to itself, and the workaround where it has none. */
 import { randomUUID } from 'node:crypto';
 import type { Duplex } from 'node:stream';
 import pg from 'pg';
@@ -11,12 +11,12 @@ import {
 } from './session.ts';
 import { SharedQuery } from './shared-query.ts';
 
-/** How notices of our own functions and triggers begin. */
+/** The prefix of notices from our own functions and triggers. */
 const OWN_NOTICE = 'email-worker: ';
-/** What the trigger of `event_inbox` says. */
+/** The notice of the trigger of `event_inbox`. */
 export const EVENTS_NOTICE = `${OWN_NOTICE}events`;
 
-/** Connection → our notices since they were taken. Any connection may be the one that gets them, the first too. */
+/** Connection → our notices since they were last taken. Any connection may get them, even the first. */
 const notices = new WeakMap<pg.ClientBase, Set<string>>();
 
 function toldOf(client: pg.ClientBase): Set<string> {
@@ -25,46 +25,46 @@ function toldOf(client: pg.ClientBase): Set<string> {
   return told;
 }
 
-/** As if the server had said it on this connection. */
+/** Acts as if the server had sent the notice on this connection. */
 export function addNotice(client: pg.ClientBase, text: string): void {
   toldOf(client).add(text);
 }
 
-/** The texts of our notices that a connection has got, each once. They are told one time. */
+/** The texts of our notices that a connection has got, each once. Taking them clears them. */
 export function takeNotices(client: pg.ClientBase): ReadonlySet<string> {
   const told = toldOf(client);
   if (told.size > 0) notices.delete(client);
   return told;
 }
 
-/** pg's own error after `query_timeout`: the server did not even say that it ended the statement. */
+/** pg's own error after `query_timeout`: the server did not even report that it cancelled the statement. */
 export function isReadTimeout(error: unknown): boolean {
   return error instanceof Error && error.message === 'Query read timeout';
 }
 
-/** A connection that owes an answer is cut: its next borrower would wait behind the statement. @param error what a query threw */
+/** Cuts a connection that owes an answer: its next borrower would wait behind the statement. @param error the error that a query threw */
 export function cutAfterTimeout(client: pg.ClientBase & { end(): Promise<void> }, error: unknown): void {
-  // It never rejects; the caller has the error of the statement.
+  // `end` never rejects; the caller gets the error of the statement.
   if (isReadTimeout(error)) client.end().catch(() => undefined);
 }
 
-/** Has a session to itself, which has this mark; or shares sessions with others, and sets these in each transaction. */
+/** Either a session of its own, which has this mark; or sessions shared with others, with settings for each transaction. */
 export type Session =
   { readonly mark: string } | { readonly mark: null; readonly settings: TransactionSettings };
 
-/** Connection → its session, once it was introduced. */
+/** Connection → its session, once the connection was introduced. */
 const sessions = new WeakMap<pg.ClientBase, Session>();
 
 /** null before the connection was introduced, and for one that is not of `createPool`. */
 export const sessionOf = (client: pg.ClientBase): Session | null => sessions.get(client) ?? null;
 
-/** The settings that each transaction of the connection brings along; null: its session has them. */
+/** The settings that each transaction of the connection brings along; null: they are set in its session. */
 export function sharedSettings(client: pg.ClientBase): TransactionSettings | null {
   const session = sessions.get(client);
   return session === undefined || session.mark !== null ? null : session.settings;
 }
 
-/** Before anything else is asked of a connection. Throws when the server does not answer within so many ms. */
+/** Must run before any other query on a connection. Throws when the server does not answer within `timeoutMs`. */
 export async function introduce(
   client: pg.ClientBase,
   options: SessionOptions,
@@ -93,12 +93,12 @@ export async function introduce(
   }
 }
 
-/** A connection that can be lent out without harm: what happens to it reaches only its borrower. */
+/** A connection that is safe to lend out: its failures reach only its borrower. */
 export class Connection extends pg.Client {
   constructor(config?: pg.ClientConfig) {
     super(config);
-    // It may break between two statements, and twice. The statement under way, or the next one, is rejected; without
-    // a listener the event would end the process.
+    // The connection may break between two statements, and twice. The statement under way, or the next one, is rejected; without a listener
+    // the event would end the process.
     this.on('error', () => undefined);
     this.on('notice', ({ message }) => {
       if (message?.startsWith(OWN_NOTICE) === true) toldOf(this).add(message);

@@ -1,7 +1,7 @@
 /**
- * Rows within a column of a statement, as JSON. The query that gives them is read by PostgreSQL like a statement, but sent only as
- * a part of others: so the types of JSON follow from the schema as well. In JSON a point in time and bytes are text, and a
- * number of any size is a number.
+ * Rows within a column of a statement, as JSON. PostgreSQL checks the query behind them like a statement, but the query is sent only as a
+ * part of others: so the types of JSON follow from the schema as well. In JSON, points in time and bytes are text, and a number of any size
+ * is a number.
  */
 import {
   registerJson,
@@ -13,26 +13,26 @@ import {
   type TypesOf,
 } from './statement.ts';
 
-/** One object for each row. */
+/** One object per row. */
 export interface JsonObject<Row extends object> {
-  /** The object, where the tables are named as in the query: `json_build_object(…)`. */
+  /** The object, for use where the tables have the names of the query: `json_build_object(…)`. */
   readonly object: string;
   /**
    * An array of the objects, `[]` for none, as an expression.
-   * @param rest of the query: its conditions
+   * @param rest the rest of the query: its conditions
    * @param order without `order by`
    */
   array(rest: string, order: string): string;
-  /** The first object or null, as an expression. @param rest of the query: its conditions, order and limit */
+  /** The first object or null, as an expression. @param rest the rest of the query: its conditions, order and limit */
   first(rest: string): string;
   /** See Statement. */
   narrow<Known extends Narrower<Row, Known>>(): JsonObject<Narrowed<Row, Known>>;
-  /** Of the compiler alone. */
+  /** For the compiler only. */
   readonly row?: Row;
 }
 
 export interface ObjectQuery {
-  /** Queries that `from` names, as `with a as (…)`; they are of the statement, not of the expression. */
+  /** Queries that `from` names, as `with a as (…)`; they belong to the statement, not to the expression. */
   readonly with?: string;
   /** Tables with their names; without them there is one object. */
   readonly from?: string;
@@ -40,10 +40,10 @@ export interface ObjectQuery {
   readonly columns: Readonly<Record<string, string>>;
 }
 
-/** What `JSON.parse` gives of one object. */
+/** The result of `JSON.parse` for one object. */
 export type JsonOf<Made> = Made extends { readonly row?: infer Row } ? Exclude<Row, undefined> : never;
 
-/** @param name of this query alone, among statements too, as a literal: the generator looks for it */
+/** @param name unique to this query, also among statements, and a literal: the generator looks for it */
 export function jsonObject<Name extends keyof StatementTypes>(
   name: Name,
   query: ObjectQuery,
@@ -52,11 +52,11 @@ export function jsonObject<Name extends keyof StatementTypes>(
   return toObject(query);
 }
 
-/** Objects whose tables or expressions differ; see statements. */
+/** Objects whose tables or expressions differ; see `statements`. */
 export interface JsonObjects<Choice, Row extends object> {
   of(choice: Choice): JsonObject<Row>;
   narrow<Known extends Narrower<Row, Known>>(): JsonObjects<Choice, Narrowed<Row, Known>>;
-  /** Of the compiler alone. */
+  /** For the compiler only. */
   readonly row?: Row;
 }
 
@@ -105,7 +105,7 @@ export interface JsonRows<Row extends object> {
   readonly array: string;
   /** See Statement. */
   narrow<Known extends Narrower<Row, Known>>(): JsonRows<Narrowed<Row, Known>>;
-  /** Of the compiler alone. */
+  /** For the compiler only. */
   readonly row?: Row;
 }
 

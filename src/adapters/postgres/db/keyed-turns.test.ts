@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { createKeyedTurns } from './keyed-turns.ts';
 
-/** Work that ends when told to. */
+/** Work that ends when the test ends it. */
 function startable(turns: ReturnType<typeof createKeyedTurns>, keys: readonly string[]) {
   const gate = { end: () => undefined as void, fail: () => undefined as void, started: false };
   const result = turns.run(keys, () => {

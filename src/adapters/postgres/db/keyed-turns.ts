@@ -1,15 +1,15 @@
-/** Makes work of this process that would block other work of it in the database wait outside. */
+/** Makes work of this process that would block other work of the process in the database wait outside it. */
 
 export interface KeyedTurns {
-  /** Runs `work` when all that was given before with one of the keys has ended. Rejects as `work` does. */
+  /** Runs `work` when all earlier work with one of the keys has ended. Rejects as `work` does. */
   run<T>(keys: Iterable<string>, work: () => Promise<T>): Promise<T>;
-  /** Whether work with these keys would begin at once. */
+  /** True if work with these keys would begin at once. */
   isFree(keys: Iterable<string>): boolean;
 }
 
 /** Work without a common key runs at the same time. Work waits for earlier work only, so never in a circle. */
 export function createKeyedTurns(): KeyedTurns {
-  /** The last one of each key; none that has ended. */
+  /** Each key's last work; work that has ended is removed. */
   const last = new Map<string, Promise<void>>();
 
   return {

@@ -1,4 +1,4 @@
-/** Transactions that link threads: begun again, as exclusive ones if need be, until they succeed. */
+/** Transactions that link threads. They begin again until they succeed, as exclusive ones if need be. */
 import type { Pool, PoolClient } from 'pg';
 import { BeginAgain, inTransaction } from './transaction.ts';
 
@@ -18,7 +18,7 @@ export class RecordedMeanwhile extends BeginAgain {
   }
 }
 
-/** `work` gets `exclusive` for linkThread. Throws `database_unavailable`, and what `work` throws. */
+/** `work` gets `exclusive` for linkThread. Throws `database_unavailable`, and the errors of `work`. */
 export async function inLinkingTransaction<T>(
   pool: Pool,
   work: (client: PoolClient, exclusive: boolean) => Promise<T>,

@@ -7,11 +7,11 @@ import { inTransaction } from './transaction.ts';
 
 interface Migration {
   /**
-   * Processes of the version before run and start with it as well: it only adds what these do not need to know. Else all of them have to
-   * be stopped before. See CONTRIBUTING.md.
+   * True: processes of the version before still run and start with this migration, because it only adds things that they need not know
+   * about. False: all of them have to be stopped first. See CONTRIBUTING.md.
    */
   readonly letsOlderRun: boolean;
-  /** Its statements. Loaded when it is carried out: nearly every start finds nothing to do. */
+  /** Its statements. Loaded only when the migration runs: nearly every start finds nothing to do. */
   readonly load: () => Promise<readonly string[]>;
 }
 
@@ -23,13 +23,13 @@ const MIGRATIONS: ReadonlyMap<string, Migration> = new Map([
   ],
 ]);
 
-/** Any constant that no other user of the same database takes; `pg_locks` shows it. */
+/** Any constant that no other user of the same database uses; `pg_locks` shows it. */
 const MIGRATION_LOCK = 0x656d6c77;
 
-/** The oldest server the SQL is tested with. */
+/** The oldest server version that the SQL is tested with. */
 const MIN_SERVER_VERSION = 150_000;
 
-/** The database was changed by a later version, in a way that this one can't live with. */
+/** A later version changed the database in a way that this one can't live with. */
 export class NewerDatabaseError extends Error {
   constructor() {
     super(
@@ -41,8 +41,8 @@ export class NewerDatabaseError extends Error {
 }
 
 /**
- * What may stand beside the migrations, and keeps every service and command from the database: it is not whole yet, or not in use any
- * more.
+ * Marks that may stand beside the migrations. A mark keeps every service and command from the database, which is not complete yet, or no
+ * longer in use.
  */
 const MARKS = {
   unfinished_restore:
@@ -79,12 +79,12 @@ export async function requireServer(session: Executor): Promise<void> {
   }
 }
 
-/** Until the end of the transaction no other process migrates, and so none starts. */
+/** Until the end of the transaction no other process migrates, so none starts. */
 export async function lockMigrations(client: Executor): Promise<void> {
   await run(client, LOCK);
 }
 
-/** Makes what the schema lacks, in the transaction of the caller, which holds the lock. */
+/** Makes the missing parts of the schema, in the transaction of the caller, which holds the lock. */
 export async function makeSchema(client: PoolClient, missing = MIGRATION_NAMES): Promise<void> {
   await client.query(MAKE_SCHEMA);
   await client.query(MAKE_TABLE);
@@ -96,7 +96,7 @@ export async function makeSchema(client: PoolClient, missing = MIGRATION_NAMES):
   for (const text of PROTECTION) await client.query(text);
 }
 
-/** Puts a mark on the database, in place of another; also on one without tables. null: takes it away. */
+/** Puts a mark on the database, in place of another; also on a database without tables. null: removes the mark. */
 export function markDatabase(pool: Pool, mark: DatabaseMark | null): Promise<void> {
   return inTransaction(pool, async (client) => {
     await run(client, LOCK);
@@ -107,19 +107,19 @@ export function markDatabase(pool: Pool, mark: DatabaseMark | null): Promise<voi
   });
 }
 
-/** null: none. */
+/** null: no mark. */
 export async function readMark(session: Executor): Promise<DatabaseMark | null> {
   return markOf((await readRows(session)).map(({ name }) => name));
 }
 
-/** Of the names that stand among the migrations. */
+/** For a name from the table of migrations. */
 export const isMark = (name: string): boolean => Object.hasOwn(MARKS, name);
 
 const markOf = (names: readonly string[]): DatabaseMark | null =>
   (Object.keys(MARKS) as DatabaseMark[]).find((mark) => names.includes(mark)) ?? null;
 
 /**
- * Throws when the server is too old, when a migration fails (all are rolled back), `NewerDatabaseError`, `MarkedDatabaseError`, and
+ * Throws when the server is too old or a migration fails (all are rolled back). Throws `NewerDatabaseError`, `MarkedDatabaseError` and
  * `database_unavailable`.
  */
 export async function migrateToLatest(pool: Pool): Promise<void> {
@@ -138,14 +138,14 @@ export async function migrateToLatest(pool: Pool): Promise<void> {
 }
 
 /**
- * True when the schema has what this program needs; false when migrations are missing. Throws `NewerDatabaseError` and
+ * True when the schema has everything that this program needs; false when migrations are missing. Throws `NewerDatabaseError` and
  * `MarkedDatabaseError`.
  */
 export async function isLatest(pool: Pool): Promise<boolean> {
   return (await namesOf(pool)).length === MIGRATIONS.size;
 }
 
-/** Of the migrations of this program that were carried out. */
+/** The names of this program's migrations that have run. */
 async function namesOf(session: Executor): Promise<readonly string[]> {
   const rows = await readRows(session);
   const mark = markOf(rows.map(({ name }) => name));
@@ -173,8 +173,8 @@ const FIND_TABLE = statement(
 );
 
 /**
- * The one that names are looked up in; see session.ts. Where it is there, owning it is the only right that is needed: `if not exists`
- * would ask for the right to make one all the same.
+ * The schema that names are looked up in; see session.ts. If it exists, the only right needed is to own it: `if not exists` would still ask
+ * for the right to create one.
  */
 const MAKE_SCHEMA = `
   do $$
@@ -186,7 +186,7 @@ const MAKE_SCHEMA = `
     end if;
   end $$`;
 
-/** Not a part of a migration: it says which there were. */
+/** Not a part of a migration: this table lists the migrations that have run. */
 const MAKE_TABLE = `
   create table if not exists schema_migrations (
     name text primary key,

@@ -1,7 +1,7 @@
 /** Names the key that acts, for the events that a transaction writes; see migrations/0001_schema/event-triggers.ts. */
 import { run, statement, type Executor } from './statement.ts';
 
-/** Until the end of the transaction. @param keyId null: there is no key to name */
+/** Applies until the end of the transaction. @param keyId null: there is no key to name */
 export async function nameAuthor(executor: Executor, keyId: string | null | undefined): Promise<void> {
   if (keyId !== null && keyId !== undefined) await run(executor, NAME_AUTHOR, { keyId });
 }

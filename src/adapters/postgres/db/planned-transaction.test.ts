@@ -26,11 +26,11 @@ const call = (name: string, text: string, ...values: unknown[]): Call<{ n: numbe
 });
 const add = (n: number) => call('add', 'insert into numbers values ($1) returning n', n);
 const list = () => call('list', 'select n from numbers order by n');
-/** PostgreSQL parses it and refuses to carry it out. */
+/** PostgreSQL parses it and refuses to execute it. */
 const divide = (by: number) => call('divide', 'select 1 / $1::int as n', by);
 const stored = async () => (await pool.query<{ n: number }>(list().text)).rows.map(({ n }) => n);
 
-/** The messages that a connection sends, each of which it waits for. */
+/** Counts the messages that a connection sends and waits for. */
 async function countQueries(work: () => Promise<unknown>): Promise<number> {
   let count = 0;
   const client = await pool.connect();

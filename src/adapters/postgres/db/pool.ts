@@ -16,19 +16,19 @@ export interface PoolOptions {
   readonly connectTimeoutMs: number;
   /** How long one statement may take, in ms; afterwards the server ends it. null: as long as it needs. */
   readonly statementTimeoutMs: number | null;
-  /** Where everything is; a plain lower-case name. Default: `email_worker`. */
+  /** The schema with all our tables; a plain lower-case name. Default: `email_worker`. */
   readonly schema?: string;
-  /** What is between this process and the server. Default: `auto`. */
+  /** The pooler between this process and the server. Default: `auto`. */
   readonly pooler?: Pooler;
   readonly logger: Logger;
-  /** Cuts every connection, also one that is being made; what was asked of them is rejected. */
+  /** Cuts every connection, also one that is being opened; the queries under way are rejected. */
   readonly signal?: AbortSignal;
 }
 
 export function createPool(options: PoolOptions): pg.Pool {
   const { connection, statementTimeoutMs, connectTimeoutMs, signal } = options;
   const { schema = DEFAULT_SCHEMA, pooler = 'auto' } = options;
-  // `pg` lends a connection when this has resolved, which its types do not say.
+  // `pg` lends a connection out once this has resolved, which its types do not show.
   const hooks = {
     onConnect: (client: pg.ClientBase) =>
       introduce(client, { schema, statementTimeoutMs }, pooler, connectTimeoutMs),
@@ -41,12 +41,12 @@ export function createPool(options: PoolOptions): pg.Pool {
     connectionTimeoutMillis: connectTimeoutMs,
     ...(statementTimeoutMs === null
       ? {}
-      : // The client gives up a little later than the server, for when the server itself has disappeared silently.
+      : // The client gives up a little later than the server, in case the server itself has disappeared silently.
         { query_timeout: statementTimeoutMs + 2000 }),
     ...hooks,
     keepAlive: true,
   });
-  // An idle connection that breaks is replaced by the pool; without a listener it would end the process. As a rule all break at once.
+  // The pool replaces an idle connection that breaks; without a listener the event would end the process. Usually all break at once.
   const failures = createFailureLog(options.logger, 'idle database connections broke');
   pool.on(
     'error',
@@ -78,7 +78,7 @@ const RETRY = new Set([
   '23503', // foreign_key_violation: the thread was merged away between reading and writing
 ]);
 
-/** null: no failure that a server told. */
+/** null: not a failure that the server reported. */
 export function sqlState(error: unknown): string | null {
   return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : null;
 }
@@ -87,7 +87,7 @@ export function isRetryable(error: unknown): boolean {
   return RETRY.has(sqlState(error) ?? '');
 }
 
-/** A row with the same key of one of these indexes is there. */
+/** True if a row with the same key in one of these indexes exists. */
 export function isUniqueViolation(error: unknown, indexes: readonly string[]): boolean {
   if (sqlState(error) !== '23505') return false;
   return error instanceof pg.DatabaseError && indexes.includes(error.constraint ?? '');
@@ -113,16 +113,18 @@ export function isAway(error: unknown): boolean {
   return AWAY.has(code) || AWAY_CLASSES.has(code.slice(0, 2)) || NODE_CODES.test(code);
 }
 
-/** Of the system, as ECONNRESET, and of sockets and TLS; others of Node.js are faults of the program. */
+/** Codes of the operating system, such as ECONNRESET, and of sockets and TLS; other codes of Node.js are faults of the program. */
 const NODE_CODES = /^E(?!RR_)[A-Z]{3,}|^ERR_(?:SSL|TLS|SOCKET|STREAM)_/;
 
-/** The cause of `database_unavailable` is a statement that took too long: by itself, or waiting for another transaction. */
+/**
+ * True when the cause of `database_unavailable` is a statement that took too long: by itself, or because it waited for another transaction.
+ */
 export function isStatementTimeout(error: unknown): boolean {
   const cause = error instanceof ServiceError ? error.cause : error;
   return sqlState(cause) === '57014' || isReadTimeout(cause);
 }
 
-/** No connection could be made: the next one will fail too. */
+/** No connection could be opened: the next attempt will fail too. */
 export function isUnreachable(error: unknown): boolean {
   const cause = error instanceof ServiceError ? error.cause : error;
   const code = sqlState(cause);
@@ -130,7 +132,7 @@ export function isUnreachable(error: unknown): boolean {
   return cause instanceof Error && /trying to connect|connection timeout/i.test(cause.message);
 }
 
-/** Runs a query; failures of the server become `database_unavailable`, others pass. */
+/** Runs a query; server failures become `database_unavailable`, other errors pass. */
 export async function guard<T>(work: Promise<T>): Promise<T> {
   try {
     return await work;

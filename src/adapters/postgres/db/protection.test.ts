@@ -1,4 +1,4 @@
-/** Who may see what in a database that other roles and programs use too, as on a managed server. */
+/** Access rights in a database that other roles and programs use too, as on a managed server. */
 import { randomBytes } from 'node:crypto';
 import { Client, type Pool } from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -9,7 +9,7 @@ import { createPool } from './pool.ts';
 
 const SCHEMA = 'mail_of_ours';
 const suffix = randomBytes(4).toString('hex');
-/** Owns the schema and may do nothing else; roles of the server that browsers and other programs have. */
+/** OWNER owns the schema and may do nothing else; the others are roles of the server that browsers and other programs have. */
 const [OWNER, ANON, AUTHENTICATED] = ['owner', 'anon', 'authenticated'].map((name) => `${name}_${suffix}`);
 const OTHERS = [ANON, AUTHENTICATED];
 
@@ -30,7 +30,7 @@ beforeAll(async () => {
       ' from public',
   );
   await admin.query(`create schema ${SCHEMA} authorization ${OWNER}`);
-  // As Supabase does it for its own schemas, but for all of them, and more.
+  // As Supabase does for its own schemas, but for all of them, and more.
   for (const kind of ['tables', 'sequences', 'functions', 'types', 'schemas']) {
     await admin.query(
       `alter default privileges for role ${OWNER} grant all on ${kind} to ${OTHERS.join(', ')}`,
@@ -49,7 +49,7 @@ beforeAll(async () => {
     logger: silentLogger,
   });
   await migrateToLatest(pool);
-  // What is made at run time
+  // Tables that are created at run time
   await pool.query('select keep_events(0), make_webhook_partition(20000), make_webhook_partition(20001)');
 });
 afterAll(async () => {
@@ -66,7 +66,7 @@ const tables = () =>
   names(`select c.relname as name from pg_class c
     where c.relnamespace = '${SCHEMA}'::regnamespace and c.relkind in ('r', 'p') order by 1`);
 
-/** What the role gets, or the SQLSTATE. */
+/** The result for the role, or the SQLSTATE. */
 async function as(role: string, text: string): Promise<unknown> {
   await admin.query('begin');
   try {
@@ -120,7 +120,7 @@ describe('the schema', () => {
     for (const table of await tables()) {
       const where = `${SCHEMA}.${String(table)}`;
       expect([table, await as(ANON!, `select 1 from ${where}`)]).toEqual([table, []]);
-      // Where a trigger asks for more, it is refused.
+      // Refused where a trigger needs more privileges.
       const deleted = await as(ANON!, `delete from ${where} where true returning 1`);
       expect([[], INSUFFICIENT_PRIVILEGE]).toContainEqual(deleted);
     }
@@ -134,7 +134,7 @@ describe('the schema', () => {
       where c.relnamespace = '${SCHEMA}'::regnamespace and c.relkind in ('r', 'p') and not c.relrowsecurity`;
     expect(await names(open)).toEqual([]);
     expect(await tables()).toContain('webhook_deliveries_20241004');
-    // The owner is not bound by it, and so needs no policy.
+    // The owner is not bound by row security, and so needs no policy.
     const forced = `select c.relname as name from pg_class c
       where c.relnamespace = '${SCHEMA}'::regnamespace and c.relforcerowsecurity`;
     expect(await names(forced)).toEqual([]);

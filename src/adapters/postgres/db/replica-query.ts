@@ -1,4 +1,4 @@
-/** A query on a connection to a replica: what it must have replayed stands before it in the same message group. */
+/** A query on a connection to a replica: the position that the replica must have replayed goes before it in the same message group. */
 import pg from 'pg';
 import type { TransactionSettings } from './session.ts';
 
@@ -24,7 +24,7 @@ interface Internals {
 
 const PgQuery = pg.Query as unknown as new (...args: readonly unknown[]) => Internals;
 
-/** A statement to be carried out before the query; its answer is passed over. */
+/** A statement to be executed before the query; its answer is skipped. */
 export interface Precondition {
   readonly name: string;
   readonly text: string;
@@ -33,14 +33,14 @@ export interface Precondition {
 
 export interface ReplicaQueryOptions {
   readonly precondition: Precondition;
-  /** null: the connection has a session to itself, which has the precondition prepared under its name. See session.ts. */
+  /** null: the connection has a session to itself, in which the precondition is prepared under its name. See session.ts. */
   readonly settings: TransactionSettings | null;
 }
 
-/** The server carries out nothing behind a precondition that fails, and the query ends with that failure. */
+/** The server executes nothing after a precondition that fails, and the query ends with that failure. */
 export class ReplicaQuery extends PgQuery {
   readonly #options: ReplicaQueryOptions;
-  /** Commands whose answers are passed over before that of the query. */
+  /** Commands whose answers are skipped before that of the query. */
   #ahead = 0;
 
   constructor(
@@ -62,7 +62,7 @@ export class ReplicaQuery extends PgQuery {
         this.#ask(wire, settings.select, []);
         this.#ask(wire, precondition.text, precondition.values);
       } else {
-        // It was parsed before: `pg` would take the server's answer to that for one to this query.
+        // It was parsed before: `pg` would take the server's answer to that for an answer to this query.
         wire.bind({ portal: '', statement: precondition.name, values: precondition.values });
         wire.execute({ portal: '' });
         this.#ahead += 1;

@@ -1,4 +1,4 @@
-/** Reads on a real streaming replica: what it serves, and what it must not. */
+/** Reads on a real streaming replica: the reads that it serves, and those that it must not. */
 import type { Pool } from 'pg';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { TcpProxy } from '../../../../test/crash/tcp-proxy.ts';
@@ -23,7 +23,7 @@ describe.skipIf(skipWithoutExternalPostgres() || skipWithoutPgBouncer())('a repl
   let replica: PostgresReplica;
   const pools: Pool[] = [];
   let pool: Pool;
-  /** Added to by tests, under keys of their own. */
+  /** Tests add rows under keys of their own. */
   let lastKey = 0;
 
   function open(url: string, statementTimeoutMs = 60_000): Pool {
@@ -38,7 +38,7 @@ describe.skipIf(skipWithoutExternalPostgres() || skipWithoutPgBouncer())('a repl
     return made;
   }
 
-  /** As a process of its own has them. @param maxLagMs long: the replica is waited for, on a slow machine too */
+  /** Reads as a separate process has them. @param maxLagMs long: the test waits for the replica, even on a slow machine */
   const createReads = (url: string, maxLagMs = 1500, replicaPool = open(url)): ReplicaReads =>
     createReplicaReads({
       primary: pool,
@@ -55,7 +55,7 @@ describe.skipIf(skipWithoutExternalPostgres() || skipWithoutPgBouncer())('a repl
     return key;
   }
 
-  /** How many rows have the key, and which server counted. */
+  /** The number of rows with the key, and the server that counted. */
   async function read(reads: ReplicaReads, key: number): Promise<{ found: number; byReplica: boolean }> {
     const { rows } = await reads.query({
       name: 'read-key',
@@ -65,7 +65,7 @@ describe.skipIf(skipWithoutExternalPostgres() || skipWithoutPgBouncer())('a repl
     return rows[0] as { found: number; byReplica: boolean };
   }
 
-  /** What is written is read at once, whichever server that takes; in the end it is the replica again. */
+  /** Every written row can be read at once, from whichever server; in the end the replica serves reads again. */
   async function untilServed(reads: ReplicaReads): Promise<void> {
     await waitUntil('the replica serves reads', async () => {
       const { found, byReplica } = await read(reads, await write());
@@ -230,7 +230,7 @@ describe.skipIf(skipWithoutExternalPostgres() || skipWithoutPgBouncer())('a repl
     });
 
     it('keeps no connection that owes an answer', async () => {
-      // Given up 2.1 s after it was asked: later than the primary is asked as well, and before that answers.
+      // Given up 2.1 s after it was asked: after the primary is asked as well, and before the primary answers.
       const replicaPool = open(proxied, 100);
       const reads = createReads(proxied, 1500, replicaPool);
       await untilServed(reads);

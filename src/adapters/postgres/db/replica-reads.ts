@@ -1,10 +1,10 @@
 /**
- * Statements that only read, carried out by a streaming replica (DATABASE_READ_URL). A read asks the primary how far its log is written,
- * and the replica begins when it has replayed that: it has then everything that was committed before the read was asked for, by any
- * process. So callers read what they wrote, and nothing goes back in time, wherever a read is carried out.
+ * Read-only statements, executed by a streaming replica (DATABASE_READ_URL). A read asks the primary for the end of its log, and the
+ * replica begins when it has replayed the log up to there: by then it has everything that any process committed before the read was
+ * requested. So callers read what they wrote, and time never goes backwards, whichever server executes a read.
  *
- * Reads of the same moment share the question, which costs the primary some microseconds. Where the replica is behind, away or
- * no replica, the primary carries out the read; reads leave the replica alone for a while then, and one of them tries it again.
+ * Reads of the same moment share this question, which costs the primary some microseconds. When the replica is behind, away or no replica,
+ * the primary executes the read; reads then leave the replica alone for a while, until one of them tries it again.
  */
 import pg, { type Pool, type PoolClient, type QueryResult } from 'pg';
 import { ServiceError } from '../../../core/errors.ts';
@@ -14,7 +14,7 @@ import { cutAfterTimeout, sharedSettings } from './connection.ts';
 import { ReplicaQuery } from './replica-query.ts';
 import { call, run, statement, type Executor } from './statement.ts';
 
-/** `untried`: no read has come yet. `other`: not a replica of this primary, or a server that is none. */
+/** `untried`: no read has come yet. `other`: not a replica of this primary, or not a replica at all. */
 export type ReplicaState = 'untried' | 'used' | 'behind' | 'away' | 'other';
 
 export interface ReplicaFigures {
@@ -26,27 +26,30 @@ export interface ReplicaFigures {
 
 export interface ReplicaReads extends Executor {
   figures(): ReplicaFigures;
-  /** Tries the replica now. Throws the reason when it would not be used. */
+  /** Tries the replica now. Throws the reason if reads would not use it. */
   check(): Promise<void>;
 }
 
 export interface ReplicaReadsOptions {
   readonly primary: Pool;
   readonly replica: Pool;
-  /** How long a read waits for the replica to have what the primary has, in ms. */
+  /** How long a read waits for the replica to catch up with the primary, in ms. */
   readonly maxLagMs: number;
   /** Milliseconds, by a clock that never goes back. */
   readonly now: () => number;
   readonly logger: Logger;
 }
 
-/** Questions for the position under way at the same moment: with one, a read waits for up to two of them. */
+/** Questions for the position under way at the same moment: with only one, a read would wait for up to two of them. */
 const POSITIONS_AT_ONCE = 2;
 
-/** Without an answer for so long, the primary is asked as well, in ms: a network that drops packets tells nothing. */
+/** After this time without an answer, in ms, the read asks the primary as well: a network that drops packets reports nothing. */
 const PATIENCE_MS = 2000;
 
-/** How long reads leave the replica alone, in ms. It catches up soon, or not at all; one that is away is tried ever more rarely. */
+/**
+ * How long reads leave the replica alone, in ms. A replica that is behind catches up soon, or not at all; one that is away is tried ever
+ * more rarely.
+ */
 const REST_MS = { behind: 250, other: 30_000, away: 1000 } as const;
 const MAX_REST_MS = 30_000;
 
@@ -132,7 +135,7 @@ export function createReplicaReads(options: ReplicaReadsOptions): ReplicaReads {
     }
   }
 
-  /** A position of another cluster would be taken for one of this. */
+  /** A position of another cluster would be taken for a position of this one. */
   async function compareServers(): Promise<void> {
     const [[own], [other]] = await Promise.all([run(primary, SERVER), run(replica, SERVER)]);
     if (own?.server !== other?.server) throw new OtherServerError();
@@ -150,7 +153,7 @@ export function createReplicaReads(options: ReplicaReadsOptions): ReplicaReads {
   }
 
   function noteFault(fault: Fault, err: unknown): void {
-    // Of many reads at the same moment, the first tells.
+    // Of many reads at the same moment, the first one reports it.
     const isNew = state !== fault;
     if (!isNew && now() < restUntil) return;
     faults += 1;
@@ -159,7 +162,7 @@ export function createReplicaReads(options: ReplicaReadsOptions): ReplicaReads {
     state = fault;
   }
 
-  /** null: the primary is to carry it out. Throws when the replica was asked, was late, and both failed. */
+  /** null: the primary has to execute it. Throws when the replica was asked, was late, and both servers failed. */
   async function tryReplica(question: Question): Promise<QueryResult | null> {
     const isTrial = state !== 'used';
     if (isTrial) isTrying = true;
@@ -174,7 +177,7 @@ export function createReplicaReads(options: ReplicaReadsOptions): ReplicaReads {
     }
   }
 
-  /** null: it is not to be used, or has failed. A result of null: it is late, and `answer` is still to come. */
+  /** null: the replica is not to be used, or has failed. A result of null: it is late, and `answer` is still to come. */
   async function askReplica(
     question: Question,
     isTrial: boolean,
@@ -204,7 +207,7 @@ export function createReplicaReads(options: ReplicaReadsOptions): ReplicaReads {
   }
 
   /**
-   * The statement may be a slow one, or the replica be gone without a word: the first result of the two counts. When both fail, the
+   * The statement may be slow, or the replica gone without a word: the first result of the two servers counts. When both fail, the
    * statement is at fault, or both servers are: the error is that of the primary, as without a replica.
    */
   async function fromEither(
@@ -261,7 +264,7 @@ class LateError extends Error {
   }
 }
 
-/** What `work` gives; throws LateError when that takes longer, in ms. */
+/** The result of `work`; throws LateError when it takes longer than `ms` milliseconds. */
 async function within<T>(ms: number, work: Promise<T>): Promise<T> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<never>((_, reject) => {
@@ -274,7 +277,7 @@ async function within<T>(ms: number, work: Promise<T>): Promise<T> {
   }
 }
 
-/** null: one of the statement or of its moment, as when replay had to end it; another one may work. */
+/** null: a fault of the statement or of the moment, as when replay had to end the statement; another statement may work. */
 function faultOf(error: unknown): Fault | null {
   if (error instanceof OtherServerError) return 'other';
   const cause = error instanceof ServiceError ? error.cause : error;
@@ -284,7 +287,7 @@ function faultOf(error: unknown): Fault | null {
   return /^(?:22|40)/.test(code) ? null : 'away';
 }
 
-/** With `synchronous_commit` off, others see what is not on the disk yet, and so not on its way to the replica. */
+/** With `synchronous_commit` off, others see changes that are not on the disk yet, and so not on their way to the replica. */
 const POSITION = statement(
   'replica-position',
   `select (case when current_setting('synchronous_commit') = 'off' then pg_current_wal_insert_lsn()

@@ -10,7 +10,7 @@ const FOLDER = fileURLToPath(new URL('..', import.meta.url));
 interface Declared {
   readonly file: string;
   readonly name: string;
-  /** Of the declaration itself, not of what it refers to. */
+  /** Those of the declaration itself, not of the types that it refers to. */
   readonly properties: readonly string[];
 }
 
@@ -44,12 +44,12 @@ function declaredTypes(file: string, text: string): readonly Declared[] {
   return found;
 }
 
-/** Named as PostgreSQL names columns. */
+/** With names in the style of PostgreSQL columns. */
 const namesColumns = ({ properties }: Declared) => properties.some((name) => name.includes('_'));
 
 it('no type of a row is written by hand, but for what a statement is narrowed to', () => {
   const types = sources
-    // What columns of JSON hold: the application wrote it.
+    // Contents of JSON columns: the application wrote them.
     .filter(({ file }) => file !== 'db/column-types.ts')
     .flatMap(({ file, text }) => declaredTypes(file, text));
   expect(types.length).toBeGreaterThan(100);

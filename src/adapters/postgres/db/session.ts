@@ -1,9 +1,9 @@
 /**
- * What our statements rely on in the session that carries them out: the schema that names are looked up in, and time limits.
+ * The settings that our statements rely on in their session: the schema that names are looked up in, and time limits.
  *
- * A connection that has a session of the server to itself sets these once. A pooler in transaction mode (PgBouncer, Supavisor) gives
- * each transaction the session that is free: nothing that was set or prepared before is there. Each transaction then brings its
- * settings along, in the same round trip, and no statement has a name. Nothing is set by the startup packet: poolers refuse that.
+ * A connection that has a session of the server to itself sets these once. A pooler in transaction mode (PgBouncer, Supavisor) gives each
+ * transaction any free session: nothing that was set or prepared before is left. Each transaction then brings its settings along, in the
+ * same round trip, and no statement has a name. The startup packet sets nothing: poolers refuse that.
  */
 
 /** The default of DATABASE_SCHEMA. */
@@ -21,14 +21,14 @@ export interface SessionOptions {
 
 type Settings = readonly (readonly [name: string, value: string])[];
 
-/** Temporary tables come last: in a shared session they may be another program's, and have the names of ours. */
+/** Temporary tables come last: in a shared session they may belong to another program, and have the names of ours. */
 function settingsOf({ schema, statementTimeoutMs }: SessionOptions): Settings {
   const limit = String(statementTimeoutMs ?? 0);
   return [
     ['search_path', `"${schema}", pg_temp`],
     ['statement_timeout', limit],
     ['idle_in_transaction_session_timeout', limit],
-    // Before version 18 a plan without an index, where `enable_seqscan` is off, counts as so dear that it is compiled each time.
+    // Before version 18 a plan without an index, where `enable_seqscan` is off, has such a high cost that it is compiled each time.
     ['jit', 'off'],
   ];
 }
@@ -39,7 +39,7 @@ export interface TransactionSettings {
   readonly calls: readonly string[];
   /** The same as a statement. */
   readonly select: string;
-  /** Commands for a message of several. They need no snapshot, so they may follow `begin` of any kind. */
+  /** Commands for a message with several commands. They need no snapshot, so they may follow any kind of `begin`. */
   readonly commands: readonly string[];
 }
 
@@ -53,12 +53,13 @@ export function transactionSettings(options: SessionOptions): TransactionSetting
   };
 }
 
-/** What tells a session from others: made at random for each connection that has one. */
+/** The setting that identifies a session: a random value for each connection that has a session of its own. */
 export const SESSION_MARK = 'email_worker.session';
 
 /**
- * A first statement. The server's process is the one that it named at the beginning of the connection (`$1`) unless a pooler answered
- * in its place. Sets what a session needs, for the statement alone where it is not ours (`$2`: it is in any case).
+ * The first statement of a connection. The session belongs to the connection if the server process is the one that the server named when
+ * the connection began (`$1`), or if `$2` is true; otherwise a pooler answered in its place. Sets everything that a session needs; in a
+ * session that is not ours, for the statement alone.
  */
 export function introduction(options: SessionOptions, mark: string): string {
   const isShared = '(not $2::boolean and pg_backend_pid() <> $1::int)';

@@ -1,4 +1,4 @@
-/** A query on a connection without a session of its own; see session.ts. A query of `pg` that writes some more messages. */
+/** A query on a connection without a session of its own; see session.ts. It is a query of `pg` that writes some more messages. */
 import pg from 'pg';
 import type { TransactionSettings } from './session.ts';
 
@@ -31,17 +31,17 @@ const PgQuery = pg.Query as unknown as new (...args: readonly unknown[]) => Inte
 const BEGIN = /^\s*(?:begin|start\s+transaction)\b/i;
 
 /**
- * Outside of a transaction, the settings stand before the statement in one implicit transaction, which ends with the message Sync (or
- * with the text, where it holds several commands). `begin` has them behind it. The answers to them are passed over.
+ * Outside of a transaction, the settings go before the statement in one implicit transaction, which ends with the message Sync (or with the
+ * text, if it holds several commands). For `begin` they come after it. The answers to them are skipped.
  */
 export class SharedQuery extends PgQuery {
   readonly #client: pg.ClientBase;
   readonly #settings: TransactionSettings;
-  /** Commands whose answers are passed over before that of the query, and answers of the query: null counts none. */
+  /** Commands whose answers are skipped before that of the query, and answers of the query: null counts none. */
   #ahead = 0;
   #answers: number | null = null;
 
-  /** @param args of `pg.Client.query`; a name is left out */
+  /** @param args those of `pg.Client.query`; a name is left out */
   constructor(client: pg.ClientBase, settings: TransactionSettings, args: readonly unknown[]) {
     super(...args);
     this.#client = client;

@@ -41,10 +41,10 @@ describe.skipIf(skipWithoutExternalPostgres() || skipWithoutPgBouncer())(
 
     beforeAll(async () => {
       postgres = await createExternalPostgres();
-      // Where one session is left, there are no turns: none ends in the middle of a test.
+      // With only one session left there would be no turns, so no session may end in the middle of a test.
       pooler = await startPgBouncer(postgres.url, { sessions: SESSIONS, idleSeconds: 3600 });
       pool = open(pooler.url);
-      // Several at the same moment: the lock is one of the transaction.
+      // Several at the same moment: the lock belongs to the transaction.
       await Promise.all([1, 2, 3].map(() => migrateToLatest(open(pooler.url, { statementTimeoutMs: null }))));
       await query(postgres.url, 'create table email_worker.numbers (n int primary key)');
     });
@@ -135,7 +135,7 @@ describe.skipIf(skipWithoutExternalPostgres() || skipWithoutPgBouncer())(
       await others.end();
     });
 
-    // Before version 18, a plan that has no index to use is compiled each time that it is carried out, for longer than it runs.
+    // Before version 18, a plan that has no index to use is compiled at each execution, which takes longer than the plan runs.
     it('has no plan compiled, with sessions of its own or without', async () => {
       const explain =
         'explain (analyze, format json) select count(*) as n from event_clock where position > $1';

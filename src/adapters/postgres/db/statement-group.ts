@@ -1,9 +1,9 @@
 /**
- * Several statements in one message to the server: it carries them out one after the other, each sees what those before it did, and
- * none behind one that fails is carried out (PostgreSQL's manual, "Extended Query", "Pipelining"). What a small statement costs is
- * mostly that two processes wait for each other.
+ * Several statements in one message to the server: it executes them one after the other, each sees the changes of those before it, and
+ * after a failure it executes none of the rest (PostgreSQL's manual, "Extended Query", "Pipelining"). Most of the cost of a small statement
+ * is that two processes wait for each other.
  *
- * `pg` sends one statement at a time. This is a query of its own kind for it, as pg-cursor's is.
+ * `pg` sends one statement at a time. To `pg`, this is a query of its own kind, as pg-cursor's is.
  */
 import pg from 'pg';
 
@@ -11,7 +11,7 @@ export interface GroupedQuery {
   readonly name: string;
   readonly text: string;
   readonly values: readonly unknown[];
-  /** False: it gives no rows, or none that count. */
+  /** False: it returns no rows, or none that count. */
   readonly givesRows: boolean;
 }
 
@@ -35,29 +35,29 @@ interface Field {
 }
 
 export interface GroupedResult {
-  /** What the server did, such as `INSERT`. */
+  /** The command that the server executed, such as `INSERT`. */
   readonly command: string;
   readonly rows: readonly Record<string, unknown>[];
-  /** null where the server says none. */
+  /** null if the server reports none. */
   readonly rowCount: number | null;
 }
 
 type Callback = (error: Error | null, results?: readonly GroupedResult[]) => void;
 
-/** To be given to `pg.Client.query`. Ends with the results, or with the failure of the first that failed. */
+/** Pass it to `pg.Client.query`. Ends with the results, or with the error of the first statement that failed. */
 export class StatementGroup {
   readonly #queries: readonly GroupedQuery[];
   readonly #areNamed: boolean;
   readonly #results: GroupedResult[] = [];
-  /** Those that the server is yet to parse, in order. */
+  /** Statements that the server has yet to parse, in order. */
   readonly #unparsed: GroupedQuery[] = [];
   #fields: readonly Field[] | null = null;
   #rows: Record<string, unknown>[] = [];
   #forget = () => {};
-  /** `pg` puts its own in its place, for its time limit. */
+  /** `pg` replaces it with its own, for its time limit. */
   callback: Callback;
 
-  /** Throws for a value that can't be sent. @param areNamed false: the server is to keep none of them; see session.ts */
+  /** Throws for a value that can't be sent. @param areNamed false: the server keeps none of the statements; see session.ts */
   constructor(
     queries: readonly GroupedQuery[],
     callback: Callback,

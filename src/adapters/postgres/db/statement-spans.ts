@@ -1,7 +1,7 @@
-/** Statements as spans of a trace, by their names: neither their texts nor their values. */
+/** Traces statements as spans, by their names: neither their texts nor their values. */
 import { isTracing, partOf } from '../../../app/base/tracing.ts';
 
-/** The same answer to statements that were sent together, as a span where something is traced. */
+/** Returns the answer to statements that were sent together, within a span if tracing is on. */
 export function tracedStatements<T>(toNames: () => readonly string[], answer: Promise<T>): Promise<T> {
   if (!isTracing()) return answer;
   const names = toNames();

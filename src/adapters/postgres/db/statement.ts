@@ -1,9 +1,9 @@
 /**
- * SQL statements: constants with a name, a text and types. `npm run statements` has PostgreSQL read each of them against
- * the schema and writes the types into `statements.generated.ts` of its area; `npm run check` fails where they differ.
+ * SQL statements: constants with a name, a text and types. `npm run statements` has PostgreSQL check each of them against the schema and
+ * writes the types into `statements.generated.ts` of its area; `npm run check` fails if they differ.
  *
- * Parameters are `$name` in the text. A statement is sent by its name, so each connection has it parsed once and planned a
- * few times at most. One whose best plan depends on its values is planned each time, and says why.
+ * Parameters are `$name` in the text. A statement is sent by its name, so each connection has it parsed once and planned a few times at
+ * most. A statement whose best plan depends on its values is planned each time, and gives the reason.
  */
 import type { QueryResult } from 'pg';
 import { guard } from './pool.ts';
@@ -27,8 +27,8 @@ export type TypesOf<Name extends keyof StatementTypes> = StatementTypes[Name] ex
   : never;
 
 /**
- * What a statement can be run on: the pool for one of its own, or the connection of a transaction. The part of `pg.Pool` and
- * `pg.PoolClient` that statements need.
+ * Executes statements: the pool for a single statement, or the connection of a transaction. The part of `pg.Pool` and `pg.PoolClient` that
+ * statements need.
  */
 export interface Executor {
   query(config: { name?: string; text: string; values: unknown[] }): Promise<QueryResult>;
@@ -42,27 +42,27 @@ export interface StatementText {
   readonly parameters: readonly string[];
   /** Sent without its name: planned for its values. */
   readonly isPlannedEachTime: boolean;
-  /** A part of statements that gives its rows as JSON; never sent by itself. */
+  /** A part of statements that returns its rows as JSON; never sent by itself. */
   readonly isJson?: boolean;
 }
 
 export interface Statement<Values extends object, Row extends object> extends StatementText {
   /**
-   * Says more about columns than the schema can: that a computed one is never null, or what a JSON one holds. The compiler
-   * checks that each is a column of the statement and may be so.
+   * Declares more about columns than the schema can: that a computed one is never null, or the type of a JSON one. The compiler checks that
+   * each is a column of the statement and may have that type.
    */
   narrow<Known extends Narrower<Row, Known>>(): Statement<Values, Narrowed<Row, Known>>;
-  /** Of the compiler alone. */
+  /** For the compiler only. */
   readonly types?: { readonly values: Values; readonly row: Row };
 }
 
 export type Narrower<Row, Known> = { [Key in keyof Known]: Key extends keyof Row ? Row[Key] : never };
 export type Narrowed<Row, Known> = { [Key in keyof Row]: Key extends keyof Known ? Known[Key] : Row[Key] };
 
-/** What a run of the statement gives. */
+/** A row that the statement returns. */
 export type RowOf<S> = S extends Statement<infer _Values, infer Row> ? Row : never;
 
-/** Statements that differ in their conditions, of which each choice is one. */
+/** Statements that differ in their conditions; each choice selects one. */
 export interface Family<Choice, Values extends object, Row extends object> {
   /** The statement of a choice, made at its first use. */
   of(choice: Choice): Statement<Values, Row>;
@@ -70,13 +70,13 @@ export interface Family<Choice, Values extends object, Row extends object> {
 }
 
 export interface Planning<Choice = unknown> {
-  /** Why the statement is planned each time. */
+  /** The reason why the statement is planned each time. */
   readonly plannedEachTime: string;
-  /** Of a family: which of its statements. Default: all. */
+  /** For a family: the statements that this applies to. Default: all. */
   readonly when?: (choice: Choice) => boolean;
 }
 
-/** @param name of this statement alone, as a literal: the generator looks for it */
+/** @param name unique to this statement, and a literal: the generator looks for it */
 export function statement<Name extends keyof StatementTypes>(
   name: Name,
   text: string,
@@ -88,8 +88,8 @@ export function statement<Name extends keyof StatementTypes>(
 }
 
 /**
- * A text holds only the conditions that are asked for, and each such text is a statement of its own: a general one, with
- * `$after is null or …`, is soon planned for every case.
+ * A text holds only the requested conditions, and each such text is a statement of its own: PostgreSQL would soon plan a general one, with
+ * `$after is null or …`, for every case.
  *
  * @param choices all values of each part of a choice
  */
@@ -177,14 +177,14 @@ function register(name: string, all: () => readonly StatementText[]): void {
   registered.set(name, all);
 }
 
-/** For the generator: name → its statement, or all of the family. Has those of the modules that were imported. */
+/** For the generator: name → its statement, or all statements of the family. Contains only the modules that were imported. */
 export function allStatements(): ReadonlyMap<string, () => readonly StatementText[]> {
   return registered;
 }
 
 type Arguments<Values extends object> = keyof Values extends never ? [] : [values: Values];
 
-/** Runs a statement; failures of the server become `database_unavailable`. */
+/** Runs a statement; server failures become `database_unavailable`. */
 export async function run<Values extends object, Row extends object>(
   executor: Executor,
   statement: Statement<Values, Row>,
@@ -210,7 +210,7 @@ async function send(executor: Executor, statement: StatementText, given: object 
   return await guard(statementTimes.hasSubscribers ? timed(told) : told);
 }
 
-/** In the order of its parameters. */
+/** In the order of the statement's parameters. */
 function valuesOf({ name, parameters }: StatementText, given: object): unknown[] {
   const byName = given as Readonly<Record<string, unknown>>;
   return parameters.map((parameter) => {
@@ -222,7 +222,7 @@ function valuesOf({ name, parameters }: StatementText, given: object): unknown[]
 
 /** A statement with its values, to be sent together with others; see PlannedTransaction. */
 export interface Call<Row extends object> extends GroupedQuery {
-  /** Of the compiler alone. */
+  /** For the compiler only. */
   readonly row?: Row;
 }
 

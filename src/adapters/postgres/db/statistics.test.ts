@@ -13,7 +13,7 @@ let pool: pg.Pool;
 
 beforeAll(async () => {
   database = await createTestDatabase();
-  // One connection, whose plans and whose counters they are.
+  // One connection, because the test looks at its plans and counters.
   pool = createTestPool(database, 1);
 });
 afterAll(async () => {
@@ -38,7 +38,7 @@ it('has no send read the emails before it, also in the first minute of a databas
     Promise.all(Array.from({ length: count }, () => store.recordOutbound(outboundRecord())));
   const timers = createManualTimers();
   const keeper = keepStatistics(pool, silentLogger, timers);
-  // Its plans are those of an empty database.
+  // The plans are those of an empty database.
   for (let round = 0; round < 20; round += 1) await sends(16);
   const first = await scannedRows();
   expect(first).toBeGreaterThan(0);

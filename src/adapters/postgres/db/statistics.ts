@@ -1,6 +1,6 @@
 /**
- * Keeps plans in step with tables that grow faster than autovacuum looks: a new service under load, an import. A process that
- * writes asks PostgreSQL now and then; an idle one asks nothing. See migrations/0001_schema/statistics.ts.
+ * Keeps plans in step with tables that grow faster than autovacuum looks: under the first load of a new service, or in an import. A process
+ * that writes asks PostgreSQL now and then; an idle one asks nothing. See migrations/0001_schema/statistics.ts.
  */
 import type { Pool } from 'pg';
 import type { Logger } from '../../../app/base/basics.ts';
@@ -8,11 +8,11 @@ import { createFailureLog } from '../../../app/base/failure-log.ts';
 import { systemTimers, type Timers } from '../../../app/base/timers.ts';
 import { run, statement } from './statement.ts';
 
-/** Uses of connections between two looks at least: one of them may have written a hundred emails. */
+/** Least uses of connections between two looks: one of them may have written a hundred emails. */
 const USES = 8;
-/** All within so many ms: the loops of a service without work have one in a second. */
+/** They all have to come within this time, in ms: the loops of a service without work use one connection per second. */
 const WITHIN_MS = 4000;
-/** Between two looks at least, in ms: a look takes the server 0.3 ms. */
+/** Shortest pause between two looks, in ms: a look takes the server 0.3 ms. */
 const PAUSE_MS = 250;
 
 export interface StatisticsKeeper {

@@ -1,4 +1,7 @@
-/** Transactions on one connection of the pool, begun again while others get in their way; and on a connection of the caller's own. */
+/**
+ * Transactions on one connection of the pool, which begin again while others get in their way; and transactions on a connection of the
+ * caller's own.
+ */
 import type { Pool, PoolClient, QueryResult, Submittable } from 'pg';
 import { addNotice, cutAfterTimeout, EVENTS_NOTICE, sharedSettings } from './connection.ts';
 import { guard, isRetryable } from './pool.ts';
@@ -19,8 +22,8 @@ const BEGIN = {
 } as const;
 
 /**
- * Runs `work` as one transaction, again from the beginning when another one got in its way, or when `work` throws
- * BeginAgain. Failures of the server become `database_unavailable`; the transaction may then have been committed nevertheless.
+ * Runs `work` as one transaction, again from the beginning when another transaction got in its way, or when `work` throws BeginAgain.
+ * Server failures become `database_unavailable`; the transaction may have been committed nevertheless.
  */
 export function inTransaction<T>(
   pool: Pool,
@@ -38,8 +41,8 @@ export function inTransaction<T>(
 }
 
 /**
- * The same for work that is done all the time, and as small statements: as few round trips as there can be, and plans that are made
- * once for each connection.
+ * Like inTransaction, for frequent work made of small statements: it takes as few round trips as possible, and plans are made once per
+ * connection.
  */
 export function inPlannedTransaction<T>(
   pool: Pool,
@@ -58,14 +61,14 @@ export function inPlannedTransaction<T>(
 export interface OwnTransactionOptions {
   /** Default: `read committed`. */
   readonly kind?: keyof typeof BEGIN;
-  /** It has nothing to commit: when the connection is gone at the end of it, that is no failure. Default: false. */
+  /** The transaction has nothing to commit: losing the connection at the end is no failure. Default: false. */
   readonly mayLoseEnd?: boolean;
 }
 
 /**
- * Runs `work` as one transaction on a connection that is the caller's own, for as long as it takes, and once. What `work` throws is thrown
- * as it is, and the transaction left open, as it may be in the middle of a stream: the caller cuts the connection. Only for
- * BeginAgain it is rolled back first, and another one may follow.
+ * Runs `work` as one transaction on the caller's own connection, for as long as it takes, and once. Errors of `work` are rethrown
+ * unchanged, and the transaction is left open, as it may be in the middle of a stream: the caller cuts the connection. Only after
+ * BeginAgain is the transaction rolled back first, so that another one may follow.
  */
 export async function inOwnTransaction<T>(
   client: PoolClient,
@@ -102,7 +105,7 @@ async function onConnection<T>(pool: Pool, work: (client: PoolClient) => Promise
     return await work(client);
   } catch (error) {
     await client.query('rollback').catch((failure: unknown) => {
-      // A connection that can't roll back is of no use to the next one.
+      // A connection that can't roll back is of no use to its next borrower.
       broken = failure instanceof Error ? failure : new Error(String(failure));
     });
     throw error;
@@ -115,16 +118,16 @@ const command = (name: string, text: string): GroupedQuery => ({ name, text, val
 const COMMIT = command('commit', 'commit');
 
 /**
- * Its statements are planned once for each connection, whatever their values are: they look up rows by keys, and planning one
- * takes longer than carrying it out. PostgreSQL alone would plan those with arrays each time. Each row is looked up in an index,
- * however small the tables were when the plan was made: it is kept while they grow.
+ * Settings of a planned transaction. Its statements are planned once per connection, whatever their values are: they look up rows by keys,
+ * and planning one takes longer than executing it. By default PostgreSQL would plan those with arrays each time. Each row is looked up in
+ * an index, however small the tables were when the plan was made, because the plan is kept while they grow.
  */
 const SETTINGS = Object.entries({
   plan_cache_mode: 'force_generic_plan',
   enable_seqscan: 'off',
   enable_hashjoin: 'off',
   enable_mergejoin: 'off',
-  // The commit tells: see the trigger of `event_inbox`.
+  // The commit sends the signal: see the trigger of `event_inbox`.
   'email_worker.tells_events': 'on',
 }).map(([name, value]) => `set_config('${name}', '${value}', true)`);
 
@@ -133,7 +136,7 @@ function beginPlanned(client: PoolClient): readonly GroupedQuery[] {
   return [command('begin', 'begin'), command('set-planned', `select ${settings.join(', ')}`)];
 }
 
-/** The results of each, or the failure of the first that failed. */
+/** The results of each query, or the failure of the first that failed. */
 const queryTogether = (
   client: PoolClient,
   queries: readonly GroupedQuery[],
@@ -153,7 +156,7 @@ type RowsOf<Calls extends readonly Call<object>[]> = {
   -readonly [Index in keyof Calls]: Calls[Index] extends Call<infer Row> ? Row[] : never;
 };
 
-/** A transaction that begins with its first statement, and may end with its last: neither is a round trip of its own. */
+/** A transaction that begins with its first statement, and may end with its last: neither costs an extra round trip. */
 export class PlannedTransaction implements Executor {
   readonly #client: PoolClient;
   #state: 'new' | 'open' | 'committed' = 'new';
@@ -162,12 +165,12 @@ export class PlannedTransaction implements Executor {
     this.#client = client;
   }
 
-  /** One after the other, each sees what those before it did; sent in one go. The rows of each. */
+  /** Executes them one after the other, so each sees the changes of those before it; sends them in one go. Returns the rows of each. */
   run<const Calls extends readonly Call<object>[]>(...calls: Calls): Promise<RowsOf<Calls>> {
     return this.#send(calls, []);
   }
 
-  /** The same, and commits when all succeed: nothing is to follow. */
+  /** Like run, and commits if all succeed: no statement may follow. */
   async runLast<const Calls extends readonly Call<object>[]>(...calls: Calls): Promise<RowsOf<Calls>> {
     const rows = await this.#send(calls, [COMMIT]);
     this.#end();

@@ -1,4 +1,4 @@
-/** What the database server says of itself, for the doctor. It changes nothing. */
+/** The database server's report about itself, for the doctor. It changes nothing. */
 import type { Pool } from 'pg';
 import { jsonRows, type JsonOf } from '../db/json.ts';
 import { run, statement } from '../db/statement.ts';
@@ -8,21 +8,21 @@ export interface ServerFacts {
   readonly version: string;
   /** How far its clock is ahead of this machine's, in ms; negative when it is behind. */
   readonly aheadMs: number;
-  /** How long the question took, in ms: what `aheadMs` may be off by. */
+  /** How long the question took, in ms: the possible error of `aheadMs`. */
   readonly askedMs: number;
   readonly role: string;
   readonly isSuperuser: boolean;
-  /** A standby, or a database that is switched to reading only. */
+  /** A standby, or a database that is switched to read-only. */
   readonly isReadOnly: boolean;
   readonly hasTls: boolean;
   readonly connections: number;
   readonly maxConnections: number;
   readonly databaseBytes: number;
-  /** Transactions since the oldest row that was not frozen; the server stops writing near two thousand million. */
+  /** Transactions since the oldest row that was not frozen; the server stops accepting writes near two thousand million. */
   readonly oldestTransaction: number;
   /** Tables of the schema that the role may not read and write. */
   readonly closedTables: readonly string[];
-  /** Tables with more dead rows than living ones, the worst first. */
+  /** Tables with more dead rows than live ones, the worst first. */
   readonly bloatedTables: readonly { readonly name: string; readonly dead: number; readonly live: number }[];
 }
 
@@ -51,7 +51,7 @@ export async function inspectDatabaseServer(pool: Pool): Promise<ServerFacts> {
   };
 }
 
-/** Fewer take no room that counts. */
+/** Fewer take up too little space to matter. */
 const MIN_DEAD_ROWS = 50_000;
 
 const SERVER = statement(

@@ -1,4 +1,4 @@
-/** `DraftStore` on PostgreSQL; each change is one statement, and one before it that names the key. */
+/** `DraftStore` on PostgreSQL; each change is one statement, preceded by one that names the key. */
 import type { Pool } from 'pg';
 import type {
   Draft,
@@ -24,16 +24,16 @@ export function createDraftStore(pool: Pool): DraftStore {
     return row === undefined ? null : toDraft(row);
   }
 
-  /** Why a statement that changes one found none. */
+  /** The reason why a statement that changes a draft found none. */
   async function refusalOf(id: string, version: number | null): Promise<DraftRefusal> {
     const draft = await read(id);
     if (draft === null) return { kind: 'not_found' };
     if (draft.isBeingSent) return { kind: 'being_sent' };
-    // It may have come back to be free since: then it has not the version, or a repeat will find it.
+    // The draft may have become free since: then either its version differs, or a repeat will find it.
     return version === draft.version ? { kind: 'being_sent' } : { kind: 'changed', version: draft.version };
   }
 
-  /** The events tell the key. */
+  /** The events name the key. */
   const named = <T>(keyId: string | null, work: (executor: Executor) => Promise<T>): Promise<T> =>
     keyId === null
       ? work(pool)
@@ -128,7 +128,7 @@ const READ_FILE = statement(
   from draft_files f join drafts d on d.id = f.draft_id where f.id = $fileId and f.draft_id = $id`,
 );
 
-/** A thread that was merged is found by both of its names. */
+/** A thread that was merged is found by both of its identifiers. */
 const LIST = statement(
   'list-drafts',
   `select ${SUMMARY}, d.recipients, d.subject,
@@ -145,7 +145,7 @@ const LIST = statement(
   { plannedEachTime: 'most filters are empty' },
 ).narrow<{ file_count: number; created_by: KeyAuthor | null }>();
 
-/** The account and the thread of the email that it answers, or of the thread that it names. */
+/** The account and the thread of the email that the draft answers, or of the thread that it names. */
 const OF_ANSWERED = `(
     select coalesce(e.account_id, $accountId::text, t.account_id, $defaultAccountId) as account_id,
       coalesce(e.thread_id, $threadId::uuid) as thread_id
@@ -175,7 +175,7 @@ const CREATE = statement(
   ${INSERT_FILES}`,
 );
 
-/** Rows of files that stay are not touched: an insert would meet the row that is deleted in the same statement. */
+/** Rows of files that stay are not touched: an insert would collide with the row that the same statement deletes. */
 const CHANGE = statement(
   'change-draft',
   `with written as (

@@ -1,4 +1,4 @@
-/** Deletes drafts that may not outlive an email or a person: each whole, and its files are queued to be deleted. */
+/** Deletes drafts that must not outlive an email or a person: each as a whole, and its files are queued for deletion. */
 import type { DraftMessage } from '../../../app/drafts/draft-ports.ts';
 import { addressPattern } from '../../../core/erase/address-pattern.ts';
 import { run, statement, type Executor } from '../db/statement.ts';
@@ -10,7 +10,7 @@ export interface DeletedDrafts {
 }
 
 /**
- * Those that answer one of the emails, by whichever of its identifiers: they can't be sent any more. Before the emails are
+ * Deletes drafts that answer one of the emails, by whichever of its identifiers: they can't be sent any more. Call it before the emails are
  * deleted.
  */
 export async function deleteDraftsAnswering(
@@ -21,8 +21,8 @@ export async function deleteDraftsAnswering(
 }
 
 /**
- * Those that name one of the addresses or the customer anywhere but in their subject and text, and those that are written by one of
- * the addresses. One that is being sent goes too: it has become an email by then, or is refused.
+ * Deletes drafts that name one of the addresses or the customer anywhere but in their subject and text, and drafts by an author with one of
+ * the addresses. A draft that is being sent goes too: by then it has become an email, or its send is refused.
  *
  * @param addresses in lower case
  */
@@ -31,7 +31,7 @@ export async function eraseDraftsNaming(
   addresses: readonly string[],
   customerId: string | null,
 ): Promise<DeletedDrafts> {
-  // Plain words between two characters: it takes time in proportion. Input: at most 10,485,760 characters, MAX_DRAFT_CHARS.
+  // Plain words between two characters, so matching takes linear time. Input: at most 10,485,760 characters, MAX_DRAFT_CHARS.
   const pattern = new RegExp(addressPattern(addresses));
   const found = await run(executor, FIND_NAMING, {
     pattern: addressPattern(addresses, 'keys'),
@@ -46,7 +46,7 @@ export async function eraseDraftsNaming(
   return deleteDrafts(executor, naming);
 }
 
-/** An email that only speaks of a person stays too. */
+/** Skipped, because an email that only mentions a person in its text stays too. */
 const CONTENT: ReadonlySet<string> = new Set(['subject', 'text_body', 'html_body']);
 
 function names(
@@ -63,7 +63,7 @@ function names(
   );
 }
 
-/** Any text of a JSON value. Not recursive: a caller decides how deep it is. */
+/** True if the pattern matches any text in a JSON value. Not recursive: the caller decides how deep the JSON is. */
 function holds(pattern: RegExp, json: unknown): boolean {
   const values = [json];
   while (values.length > 0) {
@@ -88,7 +88,7 @@ async function deleteDrafts(
   return { drafts: ids.length, files };
 }
 
-/** Locked, so that no file is added between queueing them and the deletion. */
+/** Locked, so that no file is added between queueing the files and the deletion. */
 const LOCK_ANSWERING = statement(
   'lock-drafts-answering',
   `select id from drafts
@@ -98,7 +98,7 @@ const LOCK_ANSWERING = statement(
   order by id for update`,
 );
 
-/** More than those that name them: JSON writes characters otherwise, and holds the text too. */
+/** Finds more drafts than those that name the person: JSON escapes characters, and the column includes the text too. */
 const FIND_NAMING = statement(
   'find-drafts-naming',
   `select id from drafts
@@ -108,7 +108,7 @@ const FIND_NAMING = statement(
 
 const LOCK = statement('lock-draft', 'select message, author from drafts where id = $id for update');
 
-/** Else the event of its deletion would be that it was sent, and name its author. */
+/** Otherwise the event of the deletion would report the draft as sent, and name its author. */
 const FREE = statement(
   'free-drafts-to-delete',
   'update drafts set sending_id = null, author = null where id = any ($ids::uuid[])',

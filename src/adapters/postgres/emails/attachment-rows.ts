@@ -5,7 +5,7 @@ import { statement, type RowOf } from '../db/statement.ts';
 
 const VIEW = ['id', 'filename', 'content_type', 'size_bytes', 'storage_path', 'content_id', 'inline'];
 
-/** Of an email `e`, in their order, for toAttachmentView. */
+/** The attachments of an email `e`, in their order, for toAttachmentView. */
 const ATTACHMENT = jsonObject('attachment-json', {
   from: 'email_attachments a',
   columns: columnsOf('a', ...VIEW),

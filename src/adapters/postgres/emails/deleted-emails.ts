@@ -1,12 +1,12 @@
 /**
- * What is remembered of deleted emails, and alone writes it: `deleted_emails`, `deleted_identities` and `deleted_files`. No
- * content and no address is among it: an email is known again by keyed digests of what makes it that email.
+ * The memory of deleted emails. Only this module writes `deleted_emails`, `deleted_identities` and `deleted_files`. They contain no content
+ * and no address: an email is recognised by keyed digests of its identity.
  */
 import { run, runCounting, statement, type Executor } from '../db/statement.ts';
 
 /**
- * A condition that costs nothing while nothing was ever deleted; it stands before those that compute digests. A query of its
- * own, so that it is answered once for a statement.
+ * A condition that costs nothing as long as nothing was ever deleted; it goes before the conditions that compute digests. A separate query,
+ * so that it is evaluated once per statement.
  */
 export const SOMETHING_WAS_DELETED = '(select exists (select from deleted_emails))';
 
@@ -14,11 +14,11 @@ export interface DeletedEmail {
   readonly id: string;
   readonly accountId: string;
   readonly threadId: string;
-  /** Of the email, and of copies of it that may come; see core/message/identity.ts. */
+  /** Keys of the email, and of copies of it that may come; see core/message/identity.ts. */
   readonly identityKeys: readonly string[];
 }
 
-/** What an erasure deleted is known by it. */
+/** Marks deleted emails with the erasure that deleted them. */
 export async function rememberErased(
   executor: Executor,
   erasureId: string,
@@ -32,7 +32,7 @@ const REMEMBER_ERASED = statement(
   'update deleted_emails set erasure_id = $erasureId where id = any ($ids::uuid[])',
 );
 
-/** Before the emails are deleted: the identifiers of records that were merged into them are remembered too. */
+/** Call it before the emails are deleted: the identifiers of records that were merged into them are remembered too. */
 export async function rememberDeleted(executor: Executor, emails: readonly DeletedEmail[]): Promise<void> {
   await run(executor, REMEMBER, {
     ids: emails.map(({ id }) => id),
@@ -70,7 +70,7 @@ const REMEMBER_IDENTITIES = statement(
   on conflict (account_id, digest) do update set email_id = excluded.email_id`,
 );
 
-/** The email with that identity may be recorded again. */
+/** Afterwards the email with that identity may be recorded again. */
 export async function forgetDeletion(
   executor: Executor,
   accountId: string,
@@ -85,9 +85,9 @@ const FORGET_IDENTITY = statement(
 );
 
 /**
- * The files of the emails and of their variants are to be deleted once nothing refers to them. Before the emails are deleted.
+ * Queues the files of the emails and of their variants, to be deleted once nothing refers to them. Call it before the emails are deleted.
  *
- * @returns their number
+ * @returns the number of files
  */
 export function queueFiles(executor: Executor, emailIds: readonly string[]): Promise<number> {
   return runCounting(executor, QUEUE_FILES, { emailIds });
@@ -104,7 +104,7 @@ const QUEUE_FILES = statement(
   on conflict do nothing`,
 );
 
-/** The files of the drafts, as `queueFiles`. Before the drafts are deleted. */
+/** The same for the files of drafts. Call it before the drafts are deleted. */
 export function queueDraftFiles(executor: Executor, draftIds: readonly string[]): Promise<number> {
   return runCounting(executor, QUEUE_DRAFT_FILES, { draftIds });
 }
@@ -116,7 +116,7 @@ const QUEUE_DRAFT_FILES = statement(
   on conflict do nothing`,
 );
 
-/** Files that are to be deleted, those first that wait longest. */
+/** Files that are to be deleted, the longest waiting first. */
 export async function filesToDelete(executor: Executor, limit: number): Promise<readonly string[]> {
   return (await run(executor, FILES_TO_DELETE, { limit })).map(({ path }) => path);
 }
@@ -126,7 +126,7 @@ const FILES_TO_DELETE = statement(
   'select path from deleted_files order by deleted_at, path limit $limit::int',
 );
 
-/** They are gone from storage, or something refers to them. */
+/** For files that are gone from storage, or that something refers to. */
 export async function forgetFiles(executor: Executor, paths: readonly string[]): Promise<void> {
   await run(executor, FORGET_FILES, { paths });
 }

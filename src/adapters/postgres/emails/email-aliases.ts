@@ -1,4 +1,4 @@
-/** Identifiers of records that were merged into another email: they lead to it for ever. Alone writes `email_aliases`. */
+/** Identifiers of records that were merged into another email: they lead to it for ever. Only this module writes `email_aliases`. */
 import { run, statement, type Executor } from '../db/statement.ts';
 
 /** The emails that identifiers lead to, each once, sorted: a record that turned out to be a copy lives on in another one. */
@@ -6,7 +6,7 @@ export async function resolveEmails(executor: Executor, ids: readonly string[]):
   return (await run(executor, RESOLVE, { ids })).map(({ id }) => id);
 }
 
-/** From now on the identifiers, and all that led to them, lead to the email. */
+/** From now on the identifiers, and all aliases that led to them, lead to the email. */
 export async function addAliases(executor: Executor, emailId: string, ids: readonly string[]): Promise<void> {
   await run(executor, MOVE, { emailId, ids });
   await run(executor, ADD, { emailId, ids });
@@ -29,5 +29,5 @@ const ADD = statement(
   'insert into email_aliases (id, email_id) select id, $emailId::uuid from unnest($ids::uuid[]) id',
 );
 
-/** Of a statement about one email: the identifier `$id`, or the one that it leads to. */
+/** For a statement about one email: the identifier `$id`, or the one that it leads to. */
 export const EMAIL_ID = `coalesce((select email_id from email_aliases where id = $id::uuid), $id::uuid)`;

@@ -1,4 +1,4 @@
-/** One email with everything known about it: the statement that reads it, and its mapping to the type of the use cases. */
+/** One email with all its data: the statement that reads it, and its mapping to the type of the use cases. */
 import type { BounceView, DeliveryView, EmailDetail, EmailSummary } from '../../../app/emails/email-ports.ts';
 import { CONTENT_DIFFERS } from '../../../app/emails/variant-view.ts';
 import { REPORT_OUTCOMES, type DeliveryReport } from '../../../core/delivery/delivery-report.ts';
@@ -20,7 +20,7 @@ const REPORT = jsonObject('delivery-report-json', {
   columns: columnsOf('r', 'outcome', 'status', 'diagnostic', 'reported_at', 'report_id'),
 });
 
-/** The most telling one about a delivery `d`, whatever the order in which they came. */
+/** The most informative report about a delivery `d`, whatever the order in which the reports came. */
 const REPORT_OF_DELIVERY = REPORT.first(`where r.email_id = d.email_id and r.ordinal = d.ordinal
     order by array_position('{${REPORT_OUTCOMES.join(',')}}', r.outcome) desc, r.reported_at desc, r.report_id limit 1`);
 
@@ -32,7 +32,7 @@ const DELIVERY = jsonObject('delivery-json', {
   },
 }).narrow<{ report: JsonOf<typeof REPORT> | null }>();
 
-/** Of an email `e`, for toDelivery. */
+/** The deliveries of an email `e`, for toDelivery. */
 export const DELIVERIES = DELIVERY.array('where d.email_id = e.id', 'd.ordinal');
 export type DeliveryJson = JsonOf<typeof DELIVERY>;
 
@@ -56,10 +56,10 @@ const BOUNCE = jsonObject('bounce-json', {
   columns: columnsOf('b', 'kind', 'format', 'recipients', 'email_id'),
 }).narrow<Pick<BounceView, 'format' | 'recipients'>>();
 
-/** Of an email `e` and its row `q` of the queue: the version of a send that no process has claimed, and none tried before; else null. */
+/** For an email `e` and its row `q` of the queue: the version of a send that no process has claimed and that was never tried; else null. */
 export const SEND_VERSION = `case when e.state = 'queued' and q.owner is null and q.attempts = 0 then q.version end`;
 
-/** The key that sent the email `e` or wrote the draft `d`. A key that is gone is told by its id. */
+/** The key that sent the email `e` or wrote the draft `d`. A key that is gone is shown by its id. */
 const KEY_AUTHOR = jsonObjects('key-author-json', { alias: ['e', 'd'] }, ({ alias }) => ({
   from: { e: 'emails e', d: 'drafts d' }[alias],
   columns: {

@@ -1,4 +1,4 @@
-/** The JSON that PostgreSQL makes, byte by byte against the JSON that this process makes of the same emails. */
+/** Compares the JSON that PostgreSQL makes, byte by byte, with the JSON that this process makes of the same emails. */
 import { randomUUID } from 'node:crypto';
 import fc from 'fast-check';
 import type pg from 'pg';
@@ -30,7 +30,7 @@ beforeAll(async () => {
 });
 afterAll(() => end());
 
-/** Of the emails of a thread, read one by one. */
+/** The JSON of the emails of a thread, read one by one. */
 async function expectedJson(threadId: string): Promise<string> {
   const { rows } = await pool.query<{ id: string }>(
     `select id from emails where thread_id = $1 and state = any($2) order by date, id`,
@@ -47,7 +47,7 @@ async function read(threadId: string): Promise<EmailsJson> {
   return emails;
 }
 
-/** As it can be stored: anything but U+0000 and halves of surrogate pairs. */
+/** Text that can be stored: anything but U+0000 and lone surrogates. */
 const text = fc
   .oneof(
     fc.string({ unit: 'binary' }),
@@ -108,7 +108,7 @@ it('is the same for any emails', async () => {
   );
 });
 
-/** Of the emails, read one by one. */
+/** The JSON of the emails, read one by one. */
 async function expectedListing(ids: readonly string[]): Promise<string> {
   const emails = [];
   for (const id of ids) emails.push(JSON.stringify(toListingJson((await store.readEmail(id))!)));
@@ -183,7 +183,7 @@ it('is the same for a page of large texts', { tags: ['long'] }, async () => {
   const expected = newestFirst.map((one) => JSON.stringify(one)).join();
   expect((await readEmailsJson(emails)) === expected).toBe(true);
 
-  // Others have later dates.
+  // The other emails have later dates.
   const after = { date: new Date(Date.UTC(2027, 0, 20)), id: randomUUID() };
   const filter = { search: null, state: null, defect: null, tag: null, accountId: null } as const;
   const listed = await store.listEmails({ ...filter, limit: 8, after });
@@ -266,7 +266,7 @@ it('is in UTC whatever the time zone of the database', async () => {
 
 it('is the same in pieces, for very many emails', { tags: ['long'] }, async () => {
   const threadId = await storeLargeThread(pool, { count: 1000, bytes: 200 });
-  // All at the same moment, with microseconds: the identifiers alone tell where a piece ends.
+  // All at the same moment, with microseconds: only the identifiers separate the pieces.
   await pool.query(`update emails set date = '2026-03-29 01:59:59.123456+00' where thread_id = $1`, [
     threadId,
   ]);

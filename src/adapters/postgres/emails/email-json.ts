@@ -1,15 +1,15 @@
 /**
- * Emails as JSON, made by PostgreSQL as text: what only passes through is neither parsed nor formatted by this process, and
- * concurrent reads cost it little. Byte for byte what `JSON.stringify(toEmailJson(email))` gives; email-json.test.ts
- * compares the two. The JSON around the text is stored (json_before_text and json_after_text of `emails`). PostgreSQL escapes as JSON.stringify does,
- * and stores neither U+0000 nor lone surrogates.
+ * Emails as JSON, made by PostgreSQL as text: this process neither parses nor formats data that only passes through it, and concurrent
+ * reads cost it little. The result is byte for byte that of `JSON.stringify(toEmailJson(email))`; email-json.test.ts compares the two. The
+ * JSON around the text is stored (json_before_text and json_after_text of `emails`). PostgreSQL escapes as JSON.stringify does, and stores
+ * neither U+0000 nor lone surrogates.
  */
 
 const KIB = 1024;
 
 /**
- * Bytes of stored text that the emails of one statement have together; a single email may have more. It bounds what this
- * process holds of one response. As JSON, a text of control characters is six times as long.
+ * Bytes of stored text that the emails of one statement have together; a single email may have more. It bounds the memory that one response
+ * takes in this process. As JSON, a text of control characters is six times as long.
  */
 export const STEP_BYTES = 1024 * KIB;
 
@@ -21,33 +21,33 @@ const FILES = `(select string_agg(a.json, ',' order by a.ordinal) from email_att
 /** With milliseconds, as `Date.toISOString`. Years have four digits: see parseMessageDate. */
 const timestamp = (value: string) => `to_char(${value} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`;
 
-/** What stands before the text of email `e`. */
+/** The JSON before the text of email `e`. */
 export const HEAD = 'e.json_before_text';
 
-/** What stands behind it, but for the last brace. */
+/** The JSON after it, without the last brace. */
 const TAIL = `e.json_after_text ||
   coalesce('true,"email_attachments":[' || ${FILES} || ']', 'false,"email_attachments":[]')`;
 
-/** How emails are shown. */
+/** A representation of emails. */
 export interface EmailView {
-  /** For names of statements. */
+  /** Used in the names of statements. */
   readonly name: 'email' | 'listing';
-  /** What has to stand behind `emails e`. */
+  /** Joins that must follow `emails e`. */
   readonly joins: string;
-  /** What stands behind the JSON that is stored. */
+  /** The JSON after the stored JSON. */
   readonly more: string;
-  /** What stands behind the text of an email. */
+  /** The JSON after the text of an email. */
   readonly tail: string;
 }
 
-/** As the specification lists them: `toEmailJson`. */
+/** As in the specification: `toEmailJson`. */
 export const EMAIL: EmailView = view('email', '', `'}'`);
 
 /** As `AUTHOR` of email-detail.ts. */
 const AUTHOR_JSON = `case when e.author_key is null then 'null' else '{"id":' || to_json(e.author_key::text) || ',"name":' ||
     to_json(coalesce((select k.name from api_keys k where k.id = e.author_key), e.author_key)::text) || '}' end`;
 
-/** In lists over all threads: `toEmailListingJson`. */
+/** In lists over all threads: `toListingJson` of test/helpers/emails-json.ts. */
 export const LISTING: EmailView = view(
   'listing',
   'left join send_queue q on q.email_id = e.id',
@@ -68,8 +68,8 @@ function view(name: EmailView['name'], joins: string, more: string): EmailView {
 export const VIEWS = { email: EMAIL, listing: LISTING } as const;
 
 /**
- * Measures emails without reading their texts: `size` is what each adds to a statement, in bytes, `total` that of all
- * up to it. Then `emailJson` makes the text of those that are taken.
+ * Measures emails without reading their texts: `size` is what each adds to a statement, in bytes, `total` the sum of all up to it. Then
+ * `emailJson` makes the text of the emails that are taken.
  *
  * @param from `emails e`, or rows of it
  * @param rest conditions, order and a limit, which also keeps PostgreSQL from making the JSON twice
@@ -87,6 +87,6 @@ export const measureEmails = (view: EmailView, from: string, rest: string, colum
     ) b
   ) d`;
 
-/** Of a measured email; null for a text that is read in slices. */
+/** The JSON of a measured email; null for a text that is read in slices. */
 export const emailJson = (d: string) =>
   `case when not ${d}.is_large then ${d}.head || to_json(${d}.text_body) || ${d}.tail end`;

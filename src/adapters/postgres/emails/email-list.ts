@@ -1,8 +1,8 @@
 /**
- * `GET /api/emails`: emails of all threads, newest first, also those that a query finds.
+ * `GET /api/emails`: emails of all threads, newest first, or those that match a query.
  *
- * In the indexes the state comes before the date: a page is merged from the pieces of one index, one for each state, each
- * in order (see thread-list.ts). So rare states are found as fast as the others.
+ * In the indexes the state comes before the date: a page is merged from ranges of one index, one for each state, each in order (see
+ * thread-list-statements.ts). So rare states are found as fast as the others.
  */
 import { accountIdsOf, howMany } from '../../../app/base/account-filter.ts';
 import {
@@ -29,7 +29,7 @@ export function createEmailList(pool: Executor, choose?: typeof planSearch): Ema
 
   return async (asked) => {
     const { search } = asked;
-    // One more tells whether there is another page.
+    // One more row shows that there is another page.
     const limit = asked.limit + 1;
     const pages = filteredPages(pool, asked, limit) ?? plainPages(pool, asked, limit);
     if (search === null) return toPage(pool, LISTING, await pages.list(), asked.limit);
@@ -73,11 +73,11 @@ function plainPages(pool: Executor, asked: EmailsQuery, limit: number): Filtered
 
 const ORDER = 'order by e.date desc, e.id desc';
 
-/** What is asked for; each combination is a statement of its own. */
+/** The requested filters; each combination is a statement of its own. */
 const CHOICES = {
   state: [null, ...EMAIL_STATES],
   defect: [null, ...LISTED_DEFECTS],
-  // Of one, the index has the order of the list.
+  // For one account, the index has the order of the list.
   ofAccounts: [null, 'one', 'some'],
   isNext: [false, true],
 } as const;
@@ -89,16 +89,16 @@ interface Choice {
   readonly isNext: boolean;
 }
 
-/** But for the state. */
+/** All conditions but the state. */
 const conditionsOf = ({ defect, ofAccounts, isNext }: Choice): readonly string[] => [
-  // In the words of the index that has only these.
+  // In the words of the partial index for this defect.
   ...(defect === null ? [] : [`e.defects @> '{${defect}}'`]),
   ...(ofAccounts === 'one' ? ['e.account_id = ($accountIds::text[])[1]'] : []),
   ...(ofAccounts === 'some' ? ['e.account_id = any ($accountIds::text[])'] : []),
   ...(isNext ? ['(e.date, e.id) < ($afterDate::timestamptz, $afterId::uuid)'] : []),
 ];
 
-/** The list in its order, at most `rows` of it; only what the index has. */
+/** At most `rows` entries of the list in its order; only columns that the index has. */
 function list(choice: Choice, rows: RowBound): string {
   const { state, defect } = choice;
   const states = state === null ? (defect === null ? EMAIL_STATES : [null]) : [state];
@@ -109,7 +109,7 @@ function list(choice: Choice, rows: RowBound): string {
   return mergePieces(pieces, 's.id, s.date', 'order by s.date desc, s.id desc', rows);
 }
 
-/** `found` gives identifiers and dates of a page. */
+/** `found` returns the identifiers and dates of a page. */
 const selectEmails = (found: string) =>
   selectPage(LISTING, `(${found}) p join emails e on e.id = p.id`, '$limit');
 
@@ -137,7 +137,7 @@ const COUNT = statements(
   { plannedEachTime: 'it follows a search, and is rare' },
 ).narrow<{ count: number }>();
 
-/** `offset 0`: see LOOK_UP of thread-list.ts. */
+/** `offset 0`: see lookUpThreads of thread-list-rows.ts. */
 const LOOK_UP = statements(
   'look-up-emails',
   CHOICES,
@@ -146,7 +146,7 @@ const LOOK_UP = statements(
     const found = `select x.email_id as id, x.date from email_search x
       where x.words @@ $rarest::tsquery and ${matches('$words')}`;
     const conditions = [...conditionsOf(choice), ...(state === null ? [] : [`e.state = '${state}'`])];
-    // The emails themselves are large, and only asked for what the rows of the search don't know.
+    // The emails themselves are large, and only read for conditions that the search rows can't answer.
     const isPlain = ofAccounts === null && state === null && defect === null;
     return selectEmails(`
     select e.id, e.date from ${

@@ -1,4 +1,4 @@
-/** Pages of lists of emails, as JSON: what fits comes with the first statement, the rest is read as the reader takes it. */
+/** Pages of lists of emails, as JSON: the emails that fit come with the first statement, the rest is read as the reader takes it. */
 import type { EmailPage } from '../../../app/emails/email-ports.ts';
 import { splitPage } from '../../../app/base/paging.ts';
 import { emailJson, measureEmails, STEP_BYTES, VIEWS, type EmailView } from './email-json.ts';
@@ -11,19 +11,19 @@ export interface PageColumns extends EmailPiece {
 
 export type RowBound = 'page' | `$${string}`;
 
-/** Rows of the largest page and one more. */
+/** Rows of the largest page, plus one. */
 const MAX_PAGE_ROWS = 201;
 
 /**
- * At most `rows` of the pieces of an index, in their order, of which each is in this order itself.
+ * At most `rows` rows of several ranges of an index, merged in their order; each range is already in this order.
  *
- * A page has a fixed bound too, within the one that is asked for. PostgreSQL takes an unknown limit for a tenth of all rows, and
- * where the plan for that seems dearer than the one for the value, it makes a plan for the value each time, which takes
- * longer than the statement. Rows that no page asks for are not read.
+ * Inside the requested limit, a page has a fixed one too. PostgreSQL assumes that an unknown limit takes a tenth of all rows. If the plan
+ * for that seems more expensive than the one for the actual value, it makes a plan for the value each time, which takes longer than the
+ * statement. Rows that no page asks for are not read.
  *
  * @param pieces each a query that ends before its `limit`
  * @param columns of `s`, as they are in the pieces
- * @param rows a page, of `$limit` rows; or what bounds them, such as `$steps`, which may be more than a page has
+ * @param rows a page, of `$limit` rows; or an expression that bounds them, such as `$steps`, which may be more than a page has
  */
 export function mergePieces(
   pieces: readonly string[],
@@ -37,12 +37,12 @@ export function mergePieces(
   return rows === 'page' ? `select ${columns} from (${merged}) s ${order} limit $limit` : merged;
 }
 
-/** Emails that a piece of the rest is chosen from. */
+/** Emails of the rest from which the next piece is chosen. */
 const CANDIDATES = 32;
 
 /**
- * A statement that gives PageColumns, newest first. `from` gives emails as `e`: what `view.more` shows, and at least their
- * `id` and `date`. An email whose JSON is not stored is of the rest, and so are those behind it.
+ * A statement that returns PageColumns, newest first. `from` supplies emails as `e`: the columns that `view.more` uses, and at least their
+ * `id` and `date`. An email whose JSON is not stored belongs to the rest, and so do those after it.
  *
  * @param flag a column of `p` in `from` that the rows have as well
  */
@@ -58,7 +58,7 @@ export const selectPage = (view: EmailView, from: string, limit: string, flag?: 
   ) d
   order by d.date desc, d.id desc`;
 
-/** @param rows one more than `limit` tells that there is another page */
+/** @param rows one more than `limit` shows that there is another page */
 export function toPage(
   pool: Executor,
   view: EmailView,
@@ -84,7 +84,7 @@ async function* readRest(
   while (ids.length > 0) {
     const rows = await run(pool, READ_PIECE.of({ view: view.name }), { ids });
     const last = rows.at(-1);
-    // Those that are left were merged into other records meanwhile.
+    // The remaining emails were merged into other records meanwhile.
     if (last === undefined) return;
     yield rows;
     ids = ids.slice(ids.indexOf(last.id) + 1);

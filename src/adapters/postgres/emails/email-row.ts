@@ -1,6 +1,6 @@
 /**
- * An email as it is written, whichever way it comes: the row of `emails` and those of its attachments, as JSON that
- * statements read, and its message beside the JSON. Each column is named once here, with its type and how it is read from the JSON.
+ * An email as it is written, whichever way it comes: the row of `emails` and those of its attachments, as JSON that statements read, with
+ * the raw message beside the JSON. Each column is named once here, with its type and its expression over the JSON.
  */
 import type { Placement, StoredAttachment } from '../../../app/emails/email-ports.ts';
 import type { MailSource } from '../../../app/emails/variant-view.ts';
@@ -15,10 +15,10 @@ import { longText, type LongTexts } from './long-texts.ts';
 import { toStorable } from '../../../core/storable-text.ts';
 import { toView } from './received-values.ts';
 
-/** What a message says. */
+/** The content of a message. */
 export interface EmailContent {
   readonly messageId: MessageId;
-  /** Another one that it is known by; null for none. */
+  /** Another Message-ID of the same email; null for none. */
   readonly relayMessageId: MessageId | null;
   readonly inReplyTo: readonly MessageId[];
   readonly references: readonly MessageId[];
@@ -34,7 +34,7 @@ export interface EmailContent {
   readonly date: Date;
   readonly automatic: AutomaticMail | null;
   readonly attachments: readonly StoredAttachment[];
-  /** What only reading a message tells. */
+  /** Values that only reading a message yields. */
   readonly read?: {
     readonly writtenMessageId: MessageId | null;
     readonly listId: string | null;
@@ -48,7 +48,7 @@ export interface EmailContent {
   };
 }
 
-/** An email that is to be recorded. */
+/** An email to be recorded. */
 export interface NewEmail extends EmailContent, RecordedRaw {
   readonly id: string;
   readonly accountId: string;
@@ -60,14 +60,14 @@ export interface NewEmail extends EmailContent, RecordedRaw {
   readonly tookMs?: number | null;
   readonly placement: Placement;
   readonly subjectKey: string | null;
-  /** How a message that was read came. */
+  /** The arrival of a message that was read. */
   readonly arrival?: {
     readonly receivedBy: MailSource | null;
     readonly isNewParticipant: boolean;
     readonly isOnlyNamed: boolean;
     readonly authentication: MailAuthentication | null;
   };
-  /** What a caller said about it; see docs/schema.sql. */
+  /** The caller's choices for the email; see docs/schema.sql. */
   readonly choice?: {
     readonly replyTo: readonly Address[];
     readonly headers: CustomHeaders;
@@ -83,12 +83,12 @@ export interface NewEmail extends EmailContent, RecordedRaw {
   };
 }
 
-/** What the columns are read from: a key that is missing, or that no column has, does not compile. */
+/** The keys that the columns read: a key that is missing, or that no column reads, does not compile. */
 type Row = Readonly<
   Record<KeysOf<EmailColumn['given'] | typeof GIVEN_ATTACHMENTS | typeof LONG_TEXTS>, unknown>
 >;
 
-/** Of columns as SQL, their names. */
+/** The names of columns given as SQL. */
 type KeysOf<Given extends string> = Given extends `${infer First}, ${infer Rest}`
   ? KeysOf<First> | KeysOf<Rest>
   : Given extends `${infer Key} ${string}`
@@ -96,14 +96,14 @@ type KeysOf<Given extends string> = Given extends `${infer First}, ${infer Rest}
     : never;
 
 /**
- * The messages of the emails of a statement, one behind the other, for its parameter `$raws`. As Base64 in the JSON a message of 6 kB
- * took PostgreSQL 75 µs instead of 25, and the service 43 instead of 20.
+ * The messages of the emails of a statement, concatenated, for its parameter `$raws`. As Base64 in the JSON a message of 6 kB took
+ * PostgreSQL 75 µs instead of 25, and the service 43 instead of 20.
  */
 export class RawMessages {
   readonly #raws: Buffer[] = [];
   #length = 0;
 
-  /** Where it begins, from 1 as `substring` counts. */
+  /** Returns the start of the message, counted from 1 as in `substring`. */
   add(raw: Buffer): number {
     const at = this.#length + 1;
     this.#raws.push(raw);
@@ -117,17 +117,17 @@ export class RawMessages {
   }
 }
 
-/** @param raws gets its message @param long texts that were sent ahead */
+/** @param raws the message is added to it @param long texts that were sent ahead */
 export const toEmailRow = (email: NewEmail, raws: RawMessages, long: LongTexts = {}): Row =>
   toRow(email, email, raws, long);
 
-/** For what an email says alone. @param long texts that were sent ahead */
+/** For the content of an email alone. @param long texts that were sent ahead */
 export const toContentRow = (id: string, content: EmailContent, long: LongTexts): Row =>
   toRow(content, { id }, null, long);
 
 /**
- * One literal: objects that are put together from others take eight times as long to make and to write as JSON. What is
- * undefined is left out of the JSON.
+ * One literal: objects that are assembled from others take eight times as long to make and to write as JSON. Undefined values are left out
+ * of the JSON.
  */
 function toRow(
   content: EmailContent,
@@ -222,11 +222,11 @@ export const textsOf = ({ textBody, htmlBody, read }: EmailContent) => ({
 
 export interface Column<Name extends string = string, Given extends string = string> {
   readonly name: Name;
-  /** Its columns in the JSON, as SQL. */
+  /** The column's keys in the JSON, as SQL. */
   readonly given: Given;
-  /** Its value of a row `r` of the JSON. */
+  /** The column's value, from a row `r` of the JSON. */
   readonly value: string;
-  /** The same where no text of the row was sent ahead. Default: `value`. */
+  /** The same value if no text of the row was sent ahead. Default: `value`. */
   readonly shortValue?: string;
 }
 
@@ -252,7 +252,7 @@ const text = <Name extends string>(name: Name): Column<Name, `${Name} text`> => 
   shortValue: `r.${name}`,
 });
 
-/** What reading a message again may change. */
+/** Columns that reading a message again may change. */
 export const READ_COLUMNS = [
   column('message_id', 'text'),
   bytes('thread_index', 'base64'),
@@ -276,7 +276,7 @@ export const READ_COLUMNS = [
   column('date', 'timestamptz'),
 ];
 
-/** They follow from what is read. */
+/** Columns that follow from the content. */
 export const DIGEST_COLUMNS = [bytes('identity_key', 'hex'), bytes('content_digest', 'hex')];
 
 export const RAW_COLUMNS = [
@@ -290,11 +290,11 @@ export const RAW_COLUMNS = [
   column('received_by', 'jsonb'),
 ];
 
-/** What a caller said about it. */
+/** The caller's choices. */
 const CHOICE_COLUMNS = [
   filled('headers', 'jsonb', '{}'),
   filled('tags', 'text[]', '{}'),
-  // As text: its numbers stay as they were written.
+  // As text, so that its numbers keep their notation.
   column('metadata', 'text', 'r.metadata::json'),
   column('exchange_with', 'text'),
   column('unsubscribe_list', 'text'),
@@ -305,7 +305,7 @@ const CHOICE_COLUMNS = [
   column('party_id', 'uuid'),
 ];
 
-/** All but the customer's link, which a statement may find itself. */
+/** All columns but the customer's link, which a statement may find itself. */
 const EMAIL_COLUMNS = [
   ...READ_COLUMNS,
   ...DIGEST_COLUMNS,
@@ -329,7 +329,7 @@ const EMAIL_COLUMNS = [
 
 type EmailColumn = (typeof EMAIL_COLUMNS)[number];
 
-/** What only reading a message tells, and how it came. */
+/** Columns that only reading a message yields, and those of its arrival. */
 const ARRIVAL: ReadonlySet<EmailColumn['name']> = new Set([
   'written_message_id',
   'list_id',
@@ -348,8 +348,8 @@ const ARRIVAL: ReadonlySet<EmailColumn['name']> = new Set([
 const CHOICE: ReadonlySet<EmailColumn['name']> = new Set(CHOICE_COLUMNS.map(({ name }) => name));
 
 /**
- * The columns that a new email of a kind may have; the others keep their defaults. Each column costs a statement some microseconds, for
- * one email as for many.
+ * The columns that a new email of a kind may have; the others keep their defaults. Each column costs a statement some microseconds, for one
+ * email as for many.
  */
 export const NEW_COLUMNS: Readonly<Record<EmailKind, readonly Column[]>> = {
   send: EMAIL_COLUMNS.filter(({ name }) => !ARRIVAL.has(name)),
@@ -372,13 +372,13 @@ const COMPOSED: ReadonlySet<EmailColumn['name']> = new Set([
   'exchange_with',
 ]);
 
-/** What a change of a send that waits may change. */
+/** Columns that a change of a waiting send may change. */
 export const COMPOSED_COLUMNS = EMAIL_COLUMNS.filter(({ name }) => COMPOSED.has(name));
 
 /** The attachments, which have a table of their own. */
 export const GIVEN_ATTACHMENTS = 'attachments jsonb';
 
-/** Which texts were sent ahead. */
+/** The texts that were sent ahead. */
 export const LONG_TEXTS = ', long_texts jsonb';
 
 /** The rows of a parameter, as `r`. @param more further columns of the JSON, as SQL */
@@ -389,8 +389,8 @@ export const emailRecords = (
 ): string => partsOfRecords(parameter, `${columns.map(({ given }) => given).join(', ')}${more}`);
 
 /**
- * The same with some columns alone. A part of a statement reads the parameter anew for what it needs: sixty columns that are handed from
- * part to part made a statement for one email a tenth dearer, and one for sixty as well.
+ * The same with some columns alone. Each part of a statement reads the parameter again for the columns that it needs: handing sixty columns
+ * from part to part made a statement a tenth slower, for one email and for sixty.
  */
 export const partsOfRecords = (parameter: string, columns: string): string => `
   jsonb_to_recordset(${parameter}::jsonb) as r (${columns})`;

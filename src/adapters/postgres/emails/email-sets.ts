@@ -1,12 +1,12 @@
 /**
- * Emails that fit one filter of `GET /api/emails`, as a set: an index, or a table of its own, that has their identifiers and mostly their
- * dates. A set is walked in the order of the list, or whole where it is not in that order; or all sets that are asked for are brought
- * together, by their indexes alone.
+ * Emails that match one filter of `GET /api/emails`, as a set: an index, or a table of its own, that has their identifiers and mostly their
+ * dates. A set is walked in the order of the list, or read whole if it is not in that order; or all requested sets are intersected, by
+ * their indexes alone.
  */
 import { BOUNCE_OUTCOMES } from '../../../core/delivery/delivery-report.ts';
 import { threadIdOf } from './thread-rows.ts';
 
-/** In the order of the list: by pieces of an index that are in this order each. */
+/** Sets in the order of the list: each consists of ranges of an index that are in this order. */
 export const ORDERED = [
   'thread',
   'customer',
@@ -21,7 +21,7 @@ export const ORDERED = [
 ] as const;
 export type Ordered = (typeof ORDERED)[number];
 
-/** In another order, and mostly few. */
+/** Sets in another order, and mostly small. */
 export const UNORDERED = ['queue', 'reports', 'since'] as const;
 export type Unordered = (typeof UNORDERED)[number];
 
@@ -34,18 +34,18 @@ const isBounced = (id: string) =>
 const isScheduled = (id: string) =>
   `exists (select from send_queue q where q.email_id = ${id} and ${SCHEDULED})`;
 
-/** Of a row that has the account as the email has it. */
+/** For a row that has the account as the email has it. */
 const ofAccount = (row: string) => `($accountId::text is null or ${row}.account_id = $accountId)
     and ($accountIds::text[] is null or ${row}.account_id = any ($accountIds))`;
 
-/** Of the columns of an email `e` that no other set stands for. */
+/** Conditions on the columns of an email `e` that no other set covers. */
 const OWN = `e.state = any ($states::text[])
     and ($threadId::uuid is null or e.thread_id = ${THREAD})
     and ($customerId::uuid is null or e.customer_id = $customerId)
     and ($defect::text is null or e.defects @> array[$defect])
     and ${ofAccount('e')}`;
 
-/** All that may be asked for, of an email `e`: planned for its values, what is not asked for costs nothing. */
+/** All possible conditions on an email `e`: planned for its values, so conditions that are not requested cost nothing. */
 export const CONDITIONS = `${OWN}
     and ($companyId::uuid is null or e.company_id = $companyId)
     and ($listId::text is null or e.list_id = $listId)
@@ -58,7 +58,10 @@ export const CONDITIONS = `${OWN}
     and ($label::text is null
       or exists (select from thread_labels l where l.thread_id = e.thread_id and l.label = $label))`;
 
-/** What a piece of an ordered set is: the values that tell the pieces apart, the rows `g`, their identifier, and their condition. */
+/**
+ * The parts of an ordered set's definition: the values that separate its ranges, the table of the rows `g`, their identifier, and their
+ * condition.
+ */
 const PIECES: Readonly<Record<Ordered, readonly [values: string, table: string, id: string, of: string]>> = {
   thread: ['ones', 'emails', 'id', `g.thread_id = ${THREAD}`],
   customer: [
@@ -92,7 +95,7 @@ const PIECES: Readonly<Record<Ordered, readonly [values: string, table: string, 
   state: ['states', 'emails', 'id', `g.state = piece.value and ${ofAccount('g')}`],
 };
 
-/** The first `rows` of an ordered set, as `id`, `date` and `n`, their number from 1 on. */
+/** The first `rows` rows of an ordered set, as `id`, `date` and `n`, their number from 1 on. */
 export function firstOf(from: Ordered, isNext: boolean, rows: string): string {
   const [values, table, id, of] = PIECES[from];
   const after = isNext ? `and (g.date, g.${id}) < ($afterDate::timestamptz, $afterId::uuid)` : '';
@@ -104,7 +107,7 @@ export function firstOf(from: Ordered, isNext: boolean, rows: string): string {
       order by p.date desc, p.id desc limit ${rows}`;
 }
 
-/** `rows` of an unordered set, as `id`. */
+/** `rows` rows of an unordered set, as `id`. */
 export const someOf = (from: Unordered, rows: string): string =>
   ({
     queue: `select q.email_id as id from send_queue q where ${SCHEDULED} limit ${rows}`,
@@ -112,7 +115,7 @@ export const someOf = (from: Unordered, rows: string): string =>
     since: `select s.id from emails s where s.created_at >= $recordedSince::timestamptz limit ${rows}`,
   })[from];
 
-/** Which filters are asked for. Each combination is a statement of its own: only so does PostgreSQL find how to bring them together. */
+/** The requested filters. Each combination is a statement of its own: only then does PostgreSQL find the best way to intersect them. */
 export const TOGETHER = {
   own: [false, true],
   company: [false, true],
@@ -127,7 +130,7 @@ export const TOGETHER = {
 
 export type Together = { readonly [Filter in keyof typeof TOGETHER]: (typeof TOGETHER)[Filter][number] };
 
-/** The rows of a set that has dates. Their indexes have all that is asked of them, so no email is read. */
+/** Sets whose rows have dates. Their indexes have all columns that the conditions use, so no email is read. */
 const DATED = [
   ['own', 'emails', 'e', 'id', OWN],
   [
@@ -157,10 +160,10 @@ const DATED = [
 ] as const;
 
 /**
- * What is in all sets, as `id` and `date`, behind `$afterDate` and `$afterId`. Where none of them has dates, the emails themselves are the
- * first.
+ * The intersection of all sets, as `id` and `date`, after `$afterDate` and `$afterId`. If none of them has dates, the emails themselves
+ * come first.
  *
- * @param more further joins and conditions, of an email with this identifier
+ * @param more further joins and conditions, for an email with this identifier
  */
 export function inAll(
   choice: Together,
@@ -178,7 +181,7 @@ export function inAll(
   const date = `${first.as}.date`;
   const [join, condition] = more(id);
   const ofEmails = sets.find(({ table }) => table === 'emails');
-  // `offset 0`: from version 18 on PostgreSQL makes two sets of one table a single one, for which it would read the emails.
+  // `offset 0`: from version 18 on PostgreSQL merges two sets of one table into one, for which it would read the emails.
   const others = sets.slice(1).map((set) => {
     const { table, as, key, conditions } = set;
     const isApart = table === 'emails' && set !== ofEmails;

@@ -1,4 +1,4 @@
-/** `EmailStore` on PostgreSQL: each read but that of a search is one statement, prepared once per connection. */
+/** `EmailStore` on PostgreSQL: each read except a search is one statement, prepared once per connection. */
 import type {
   EmailDetail,
   EmailPage,
@@ -30,7 +30,7 @@ export function createEmailStore(pool: Executor): EmailStore {
         isNext: after !== null,
       });
       const afterValues = { afterDate: after?.date ?? null, afterId: after?.id ?? null };
-      // One more tells whether there is another page.
+      // One more row shows that there is another page.
       const values = { customerId, since, until, accountIds: within === null ? null : [...within] };
       const rows = await run(pool, list, { ...values, ...afterValues, limit: limit + 1 });
       return toPage(pool, EMAIL, rows, limit);
@@ -85,7 +85,7 @@ const CUSTOMER_EMAILS = statements(
       ...(ofAccounts ? ['e.account_id = any ($accountIds::text[])'] : []),
       ...(isNext ? ['(e.date, e.id) < ($afterDate::timestamptz, $afterId::uuid)'] : []),
     ];
-    // The index has the direction before the date: one that a large customer has none of is found as fast as the other.
+    // The index has the direction before the date: a direction in which a large customer has no email is found as fast as the other.
     const pieces = (direction === null ? ['inbound', 'outbound'] : [direction]).map(
       (one) => `
       select e.id, e.date from emails e

@@ -1,6 +1,6 @@
 /**
- * Every pair of filters of `GET /api/emails`: what a page finds, and that it reads in proportion, also where both fit many emails and
- * hardly one fits both. Labels, files and tags keep out of each other's way, and much is among the oldest alone.
+ * Every pair of filters of `GET /api/emails`: the emails that a page finds, and that its reads stay in proportion, even if both filters
+ * match many emails and hardly any email matches both. Labels, files and tags do not overlap, and much is only among the oldest emails.
  */
 import { createHash } from 'node:crypto';
 import type pg from 'pg';
@@ -14,8 +14,8 @@ import { createEmailList } from './email-list.ts';
 const THREADS = 3000;
 const LIMIT = 10;
 /**
- * Pages of 8 kB that a page of LIMIT may touch: of 9,000 emails each looked at would be 40,000. A walk looks at ten for each row of a
- * page, and bringing together reads the index of each filter.
+ * Pages of 8 kB that a page of LIMIT may touch: looking at each of 9,000 emails would take 40,000. A walk looks at ten emails for each row
+ * of a page, and intersecting reads the index of each filter.
  */
 const MAX_BUFFERS = 2000;
 
@@ -82,7 +82,7 @@ afterAll(() => end());
 interface One {
   readonly name: string;
   readonly query: Partial<EmailsQuery>;
-  /** Of an email `e`. */
+  /** The condition on an email `e`. */
   readonly condition: string;
 }
 
@@ -180,7 +180,7 @@ describe('a page of emails', () => {
         const { rows } = await pool.query<{ id: string; date: Date }>(
           `select e.id, e.date from emails e where ${condition} order by e.date desc, e.id desc`,
         );
-        // The first page, and one from the middle on.
+        // The first page, and one that begins in the middle.
         for (const place of rows.length > LIMIT ? [0, Math.floor(rows.length / 2)] : [0]) {
           const counting = new CountingPool(pool);
           const { emails } = await createEmailList(counting.asPool())({

@@ -1,5 +1,5 @@
 /**
- * What pages of filtered lists read: as much as the page needs, however many emails there are, and wherever those are that fit. All
+ * The reads of pages of filtered lists: as much as the page needs, however many emails there are, and wherever the matching ones are. All
  * but the oldest twentieth of the threads begin with a received email with a file; the oldest have the label, and no files.
  */
 import type pg from 'pg';
@@ -17,7 +17,7 @@ import { createEmailList } from './email-list.ts';
 const THREADS = 2000;
 const OLD = THREADS / 20;
 const LIMIT = 10;
-/** Pages of 8 kB that a page of LIMIT may touch: for each row the index, the email, and what is shown of it. */
+/** Pages of 8 kB that a page of LIMIT may touch: for each row the index, the email, and its displayed data. */
 const MAX_BUFFERS = 500;
 
 let pool: pg.Pool;
@@ -72,7 +72,7 @@ const asked = (filter: Partial<EmailFilter>, more: Partial<EmailsQuery> = {}): A
   filter: { ...NO_FILTER, ...filter },
 });
 
-/** The numbers of the emails that fit, newest first. */
+/** The numbers of the emails that match, newest first. */
 async function expected(condition: string): Promise<readonly string[]> {
   const { rows } = await pool.query<{ id: string }>(
     `select e.id from emails e where ${condition} order by e.date desc, e.id desc`,
@@ -117,7 +117,7 @@ describe('a page of emails', () => {
     expect(found).toEqual(ids.slice(0, LIMIT));
     expect(counting.buffers).toBeLessThan(MAX_BUFFERS);
 
-    // Page by page all of them, and a page in the middle costs as much as the first.
+    // Reads all of them page by page; a page in the middle costs as much as the first.
     const before = counting.buffers;
     const middle = ids[Math.floor(ids.length / 2)];
     if (middle === undefined) return;

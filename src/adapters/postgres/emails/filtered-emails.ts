@@ -1,10 +1,10 @@
 /**
- * `GET /api/emails` by more than state, defect and account. A page is read in up to three ways, each bounded; the next one when
- * the one before did not come to an end:
+ * `GET /api/emails` by more than state, defect and account. A page is read in up to three ways, each bounded; the next one is used when the
+ * one before did not come to an end:
  *
- * - A set that is not in the order of the list, such as what was recorded since a moment, is read whole where it is small.
- * - The set that usually has the fewest is walked in the order of the list, and each of its emails looked at: good where many fit.
- * - All sets are brought together by their indexes (email-sets.ts): good where few fit, however many each set has.
+ * - A set that is not in the order of the list, such as the emails recorded since a moment, is read whole if it is small.
+ * - The set that usually has the fewest emails is walked in the order of the list, and each of its emails is checked: good when many match.
+ * - All sets are intersected by their indexes (email-sets.ts): good when few match, however large each set is.
  *
  * Figures: docs/decisions/0042-filtered-lists.md.
  */
@@ -28,25 +28,25 @@ import {
   type Unordered,
 } from './email-sets.ts';
 
-/** A list, and what searching in it needs; see search-pages.ts. */
+/** A list, and the operations that a search in it needs; see search-pages.ts. */
 export interface FilteredPages {
   list(): Promise<readonly PageColumns[]>;
-  /** The page of the emails that match, where one of the sets is so small that it is read whole; else null. */
+  /** The page of the emails that match, if one of the sets is small enough to be read whole; else null. */
   few(words: string): Promise<readonly PageColumns[] | null>;
   walk(words: string, steps: number): Promise<readonly PageColumns[]>;
   count(atMost: number): Promise<readonly { readonly count: number }[]>;
   lookUp(words: string, rarest: string): Promise<readonly PageColumns[]>;
-  /** Usually few. */
+  /** The list is usually short. */
   readonly isNarrow: boolean;
 }
 
-/** Emails that are looked at for each that a page has: with a tenth of them that fit, a walk fills it. */
+/** Emails that are checked per row of a page: if a tenth of them match, a walk fills the page. */
 const STEPS_FOR_ROW = 10;
 
-/** A place that every email of a list is behind. */
+/** A place before every email of a list. */
 const BEFORE_ALL = { date: 'infinity', id: 'ffffffff-ffff-ffff-ffff-ffffffffffff' } as const;
 
-/** null where the plain list does it. @param limit one more than the page has */
+/** null if the plain list can serve the request. @param limit one more than the page has */
 export function filteredPages(pool: Executor, asked: EmailsQuery, limit: number): FilteredPages | null {
   const { tag, state, defect, after } = asked;
   if (asked.filter === undefined && tag === null) return null;
@@ -60,9 +60,9 @@ export function filteredPages(pool: Executor, asked: EmailsQuery, limit: number)
   const accountIds = accountIdsOf(asked);
   const values = {
     ...conditions,
-    // Of a set that is one piece
+    // For a set that is a single range
     ones: [''],
-    // Planned for its value, one account alone is a part of the index in the order of the list; of several it is not.
+    // Planned for its value, a single account is a range of the index in the order of the list; several accounts are not.
     accountId: accountIds?.length === 1 ? (accountIds[0] ?? null) : null,
     accountIds: accountIds?.length === 1 ? null : accountIds,
     tag,
@@ -89,7 +89,7 @@ export function filteredPages(pool: Executor, asked: EmailsQuery, limit: number)
     bounced: filter.bounced,
   };
   const unordered = UNORDERED.filter((one) => IS_ASKED[one](filter));
-  /** The page, from a set in another order; null when none is asked for, or each has more than `steps`. */
+  /** The page, from a set in another order; null when no such set is requested, or each has more than `steps` rows. */
   async function few(words: string | null): Promise<readonly PageColumns[] | null> {
     const steps = STEPS_FOR_ROW * limit;
     for (const one of unordered) {
@@ -119,7 +119,7 @@ export function filteredPages(pool: Executor, asked: EmailsQuery, limit: number)
 
 const directionOf = (state: EmailState) => (state === 'received' ? 'inbound' : 'outbound');
 
-/** The set that usually has the fewest. */
+/** The set that usually has the fewest emails. */
 function sourceOf(filter: EmailFilter, { state, tag, defect }: EmailsQuery): Ordered {
   if (filter.threadId !== null) return 'thread';
   if (filter.customerId !== null) return 'customer';
@@ -145,7 +145,7 @@ const IS_ASKED: Readonly<Record<Unordered, (filter: EmailFilter) => boolean>> = 
 export const COMMON_STATES: ReadonlySet<EmailState> = new Set<EmailState>(['sent', 'received']);
 
 interface CutColumns extends PageColumns {
-  /** Not of the page: it stands where the emails end that were looked at. */
+  /** Not an email of the page: it marks where the checked emails end. */
   readonly is_cut: boolean;
 }
 
@@ -196,7 +196,7 @@ const COUNT = statements(
   VALUES_DECIDE,
 ).narrow<{ count: number }>();
 
-/** Nothing is looked up where there are too many. */
+/** Looks nothing up if there are too many rows. */
 const FEW = statements(
   'list-few-emails',
   { from: UNORDERED, isNext: [false, true], ofWords: [false, true] },
@@ -218,7 +218,7 @@ const FEW = statements(
   VALUES_DECIDE,
 ).narrow<CutColumns>();
 
-/** Materialized: with a view to the first page alone PostgreSQL would walk one set and hope for the others. */
+/** Materialized: with only the first page in view PostgreSQL would walk one set and hope to meet the others. */
 const allOf = (found: string) =>
   `with found as materialized (${found}) select e.id, e.date from found e ${ORDER} limit $limit`;
 

@@ -1,4 +1,4 @@
-/** Finds the records of emails by what identifies them: for any number of emails, in one round trip. */
+/** Finds the records of emails by their identifying values: for any number of emails, in one round trip. */
 import type { KnownEmail } from '../../../app/receive/inbound-ports.ts';
 import type { AddressView } from '../../../app/emails/email-ports.ts';
 import { isCopyOfSent, type MessageIdentity } from '../../../core/message/identity.ts';
@@ -16,7 +16,7 @@ export interface Sought {
 
 type RecordedRow = RowOf<typeof FIND_RECORDED> | RecordedJson;
 
-/** The record of each, in their order; null for one that is not recorded. As a part of a transaction, or without one. */
+/** The record of each email, in their order; null for one that is not recorded. Works within a transaction, or without one. */
 export async function findRecorded(
   executor: Executor,
   sought: readonly Sought[],
@@ -24,7 +24,7 @@ export async function findRecorded(
   return toKnownEmails(sought, await run(executor, FIND_RECORDED, recordedValues(sought)));
 }
 
-/** @param rows what FIND_RECORDED or RECORDED gave */
+/** @param rows the result of FIND_RECORDED or RECORDED */
 export function toKnownEmails(
   sought: readonly Sought[],
   rows: readonly RecordedRow[],
@@ -103,7 +103,7 @@ const FIND_RECORDED = statement('find-recorded', QUERY).narrow<
   RecordedColumns & { ordinal: string; date: Date }
 >();
 
-/** What FIND_RECORDED gives, for a statement that asks for more at once. */
+/** The result of FIND_RECORDED, for a statement that asks for more at once. */
 export const RECORDED = jsonRows('recorded-json', QUERY).narrow<
   RecordedColumns & { ordinal: number; date: string }
 >();

@@ -9,7 +9,7 @@ export interface EmailPiece {
   readonly json: string | null;
 }
 
-/** A slice of a large text, in characters: up to 4 MB as stored. Each slice has PostgreSQL unpack the whole text again. */
+/** A slice of a large text, in characters: up to 4 MB as stored. For each slice PostgreSQL decompresses the whole text again. */
 const SLICE_CHARS = 1_000_000;
 
 /** With commas between the emails. */
@@ -26,7 +26,7 @@ export async function* joinEmails(
         ready += separator + json;
       } else {
         const large = await openLargeEmail(pool, view, id);
-        // It was merged into another record meanwhile.
+        // The email was merged into another record meanwhile.
         if (large === null) continue;
         yield `${ready}${separator}${large.head}"`;
         yield* large.slices;
@@ -40,7 +40,7 @@ export async function* joinEmails(
 
 interface LargeEmail {
   readonly head: string;
-  /** Of the text, escaped, without quotes around them. */
+  /** Slices of the text, escaped, without quotes around them. */
   readonly slices: AsyncIterable<string>;
   readonly tail: string;
 }
@@ -60,7 +60,7 @@ async function* readSlices(
 ): AsyncGenerator<string, void, void> {
   for (let from = 1; from <= chars; from += SLICE_CHARS) {
     const [row] = await run(pool, READ_SLICE, { id, from, digest });
-    // It was parsed anew, or was merged into another record: what was sent already does not fit the rest.
+    // The email was parsed anew, or was merged into another record: the part that was already sent does not fit the rest.
     if (row === undefined)
       throw new ServiceError('database_unavailable', { cause: new Error(`email ${id} changed`) });
     yield row.json.slice(1, -1);

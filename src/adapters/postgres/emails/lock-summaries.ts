@@ -2,8 +2,8 @@
 import { run, statement, type Executor } from '../db/statement.ts';
 
 /**
- * Call it before emails are rewritten or removed, or read marks are: marking a thread locks its summary first, then its emails and marks
- * (thread-list.ts); the triggers alone would lock the summary last.
+ * Call it before emails are rewritten or removed, or read marks are changed: marking a thread locks its summary first, then its emails and
+ * marks (thread-list.ts); the triggers alone would lock the summary last.
  */
 export async function lockSummariesOf(trx: Executor, emailIds: readonly string[]): Promise<void> {
   await run(trx, LOCK_SUMMARIES, { emailIds });

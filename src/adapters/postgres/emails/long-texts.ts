@@ -6,16 +6,16 @@
 import { toStorable } from '../../../core/storable-text.ts';
 import { run, statement, type Executor } from '../db/statement.ts';
 
-/** UTF-16 units of a text that are given to the database at once: about 5 ms, whatever they are. */
+/** UTF-16 units of a text that are given to the database at once: this takes about 5 ms, whatever the characters. */
 export const TEXT_PIECE_CHARS = 256 * 1024;
 
-/** Texts by their columns. */
+/** Texts by column. */
 export type Texts = Readonly<Record<string, string | null>>;
 
-/** Of each column with a long text, the name that its pieces have: two columns may have the same text. */
+/** Column with a long text → the name of its pieces: two columns may have the same text. */
 export type LongTexts = Readonly<Record<string, string>>;
 
-/** Sends the long ones of `texts` ahead; `dropLongTexts` has to follow in the same transaction. */
+/** Sends the long texts among `texts` ahead; `dropLongTexts` has to follow in the same transaction. */
 export async function sendLongTexts(trx: Executor, ownerId: string, texts: Texts): Promise<LongTexts> {
   const names = new Map<string, string>();
   const long: Record<string, string> = {};
@@ -44,7 +44,7 @@ export const isLong = (text: string | null): text is string =>
 export const longText = (ownerId: string, name: string): string =>
   `(select string_agg(p.piece, '' order by p.ordinal) from text_pieces p where p.owner_id = ${ownerId} and p.name = ${name})`;
 
-/** No cut between the halves of a surrogate pair. */
+/** Never cuts between the halves of a surrogate pair. */
 function* piecesOf(text: string): Generator<string> {
   for (let start = 0; start < text.length;) {
     const end = start + TEXT_PIECE_CHARS;

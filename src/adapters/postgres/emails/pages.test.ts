@@ -1,4 +1,4 @@
-/** What a page of a long list costs: rows read do not grow with the pages before it. */
+/** The cost of a page of a long list: the number of rows read does not grow with the pages before it. */
 import { randomUUID } from 'node:crypto';
 import type pg from 'pg';
 import { afterAll, beforeAll, expect, it } from 'vitest';
@@ -19,7 +19,7 @@ let end: () => Promise<void>;
 let pool: pg.Pool;
 
 beforeAll(async () => {
-  // One connection, because its plans and counters are looked at.
+  // One connection, because the tests look at its plans and counters.
   ({ pool, end } = await openMailStores(1));
   const threadId = randomUUID();
   await pool.query(`insert into email_threads (id, account_id) values ($1, 'default')`, [threadId]);
@@ -34,7 +34,7 @@ beforeAll(async () => {
     [threadId, FIRST, CUSTOMER, EMAILS],
   );
   await pool.query('vacuum analyze emails');
-  // After five executions of a statement PostgreSQL may keep one plan for all values; here it does at once.
+  // After five executions of a statement PostgreSQL may keep one plan for all values; here it does so at once.
   await pool.query('set plan_cache_mode = force_generic_plan');
 });
 afterAll(() => end());

@@ -1,9 +1,9 @@
-/** What strangers wrote, in a form that PostgreSQL accepts. */
+/** Text from strangers, in a form that PostgreSQL accepts. */
 import { toStorable } from '../../../core/storable-text.ts';
 import type { AddressView } from '../../../app/emails/email-ports.ts';
 import { addrSpec, type Address } from '../../../core/address/address.ts';
 
-/** Seen in practice: addresses that can't be read; their text stands in the local part, without a domain. */
+/** Seen in practice: addresses that can't be parsed; their text is in the local part, without a domain. */
 export function toView(address: Address): AddressView {
   const text = address.domain === '' ? address.localPart : addrSpec(address);
   return { name: toStorable(address.name), address: toStorable(text) };

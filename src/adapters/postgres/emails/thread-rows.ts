@@ -1,6 +1,6 @@
 /**
- * Makes, locks and ends rows of `email_threads` and their aliases, and is alone in it. What an account's customers are to
- * them is written by customers/customer-links.ts.
+ * Creates, locks and ends rows of `email_threads` and their aliases; only this module does. customers/customer-links.ts writes their
+ * customers and companies.
  *
  * A transaction that needs several threads locks them in the order of their identifiers, before it writes any Message-ID.
  */
@@ -8,7 +8,7 @@ import { LinkConflict } from '../db/linking-transaction.ts';
 import { run, statement, type Executor, type RowOf } from '../db/statement.ts';
 
 /**
- * As a part of a statement: makes the threads that are not there, and returns their ids.
+ * As a part of a statement: creates the threads that do not exist, and returns their ids.
  *
  * @param source a query with the columns id, account_id, customer_id, customer_source, company_id, company_source
  */
@@ -19,24 +19,27 @@ export const makeThreads = (source: string): string => `
   returning id`;
 
 /**
- * A thread by its id, for a lateral join, or a part of `from` behind what gives the id: looked up for each row. Joined plainly, all threads
- * are read for a batch of a few emails while there are less than some 40,000 of them, because the planner expects a hundred rows of
- * a JSON parameter. `offset 0` keeps the lookup as it is.
+ * A thread by its id, for a lateral join, or for `from` after the source of the id: looked up for each row. With a plain join, a batch of a
+ * few emails reads all threads as long as there are fewer than some 40,000, because the planner expects a hundred rows of a JSON parameter.
+ * `offset 0` keeps it a lookup.
  */
 export const threadById = (id: string): string => `
   (select t.id, t.customer_id, t.customer_source, t.company_id, t.company_source from email_threads t where t.id = ${id} offset 0)`;
 
-/** As a part of a statement: the thread that an identifier leads to, if it is one that ended; else the identifier. @param id a uuid, as SQL */
+/**
+ * As a part of a statement: the thread that an identifier leads to, if its own thread has ended; else the identifier. @param id a uuid, as
+ * SQL
+ */
 export const threadIdOf = (id: string): string =>
   `coalesce((select thread_id from thread_aliases where id = ${id}), ${id})`;
 
 /** The columns that follow id and account_id in the source of makeThreads, for threads without a customer. */
 export const NO_CUSTOMER = 'null::uuid, null::text, null::uuid, null::text';
 
-/** Ends a query of threads, as `t`: until the transaction ends they stay, and so do their customers. */
+/** Ends a query of threads, as `t`: until the transaction ends the threads stay, and so do their customers. */
 export const LOCK_THREADS = 'for no key update of t';
 
-/** Throws LinkConflict when it exists, also when another transaction is making it. */
+/** Throws LinkConflict when the thread exists, or another transaction is creating it. */
 export async function makeThread(executor: Executor, accountId: string, id: string): Promise<void> {
   const rows = await run(executor, MAKE, { id, accountId });
   if (rows.length === 0) throw new LinkConflict();
@@ -45,8 +48,8 @@ export async function makeThread(executor: Executor, accountId: string, id: stri
 const MAKE = statement('make-thread', makeThreads(`select $id::uuid, $accountId::text, ${NO_CUSTOMER}`));
 
 /**
- * Makes the thread when it never existed, and locks its row. `absent`: it ended, or another transaction is making it at this
- * moment. In conflict with any of the unique indexes: a row that is being inserted at this moment is met in either first.
+ * Creates the thread if it never existed, and locks its row. `absent`: it ended, or another transaction is creating it at this moment.
+ * Checks for a conflict with any of the unique indexes: a row that is being inserted at this moment may be met in any of them first.
  */
 export async function openThread(
   executor: Executor,
@@ -68,7 +71,7 @@ const OPEN = statement(
   select exists (select from locked) as is_locked, exists (select from made) as is_made`,
 );
 
-/** Locks those that still exist. Returns their ids, in order. */
+/** Locks the threads that still exist. Returns their ids, in order. */
 export async function lockThreadRows(
   executor: Executor,
   threadIds: readonly string[],
@@ -81,7 +84,7 @@ const LOCK = statement(
   `select t.id from email_threads t where t.id = any ($threadIds::uuid[]) order by t.id ${LOCK_THREADS}`,
 );
 
-/** To be called before changing what decides the customer of the email's thread. */
+/** Call it before changes that affect the customer of the email's thread. */
 export async function lockThreadOf(executor: Executor, emailId: string): Promise<void> {
   await run(executor, LOCK_OF_EMAIL, { emailId });
 }
@@ -94,7 +97,7 @@ const LOCK_OF_EMAIL = statement(
 /**
  * The threads that exist, and those that decisions keep apart from them, in the order of their ids.
  *
- * @param lock waits for emails that are being linked to them; what comes after waits for this transaction
+ * @param lock waits for emails that are being linked to them; later ones wait for this transaction
  */
 export function readClusters(
   executor: Executor,
@@ -113,10 +116,10 @@ const CLUSTERS = `
 const READ_CLUSTERS = statement('read-clusters', CLUSTERS);
 const LOCK_CLUSTERS = statement('lock-clusters', `${CLUSTERS} for update`);
 
-/** Threads of one cluster are kept apart, and weighed together. */
+/** The threads of one cluster are kept apart, and weighed together. */
 export type ThreadRow = Readonly<RowOf<typeof READ_CLUSTERS>>;
 
-/** The thread that an identifier leads to, if it is one that ended; else the identifier. */
+/** The thread that an identifier leads to, if its own thread has ended; else the identifier. */
 export async function resolveThread(executor: Executor, id: string): Promise<string> {
   const [row] = await run(executor, RESOLVE, { id });
   return row?.thread_id ?? id;
@@ -124,12 +127,12 @@ export async function resolveThread(executor: Executor, id: string): Promise<str
 
 const RESOLVE = statement('resolve-thread', 'select thread_id from thread_aliases where id = $id');
 
-/** An identifier that was given out, and whose thread is not made, leads to the thread for ever. */
+/** Makes an identifier that was given out, but whose thread was not created, lead to the thread for ever. */
 export async function makeAlias(executor: Executor, id: string, threadId: string): Promise<void> {
   await run(executor, ADD_ALIASES, { threadId, ids: [id] });
 }
 
-/** Nothing refers to the threads any more but aliases; their identifiers lead to the survivor for ever. */
+/** Ends threads to which nothing but aliases refers any more; their identifiers lead to the survivor for ever. */
 export async function endThreads(
   executor: Executor,
   survivorId: string,
@@ -150,7 +153,7 @@ const ADD_ALIASES = statement(
   'insert into thread_aliases (id, thread_id) select id, $threadId::uuid from unnest($ids::uuid[]) id',
 );
 
-/** Nothing is in the thread any more, and nothing refers to it but aliases: they lead nowhere, too. */
+/** Deletes a thread that is empty and to which nothing but aliases refers: the aliases lead nowhere then, too. */
 export async function deleteThread(executor: Executor, id: string): Promise<void> {
   await run(executor, DELETE_ALIASES, { id });
   await run(executor, DELETE, { ids: [id] });
@@ -158,7 +161,7 @@ export async function deleteThread(executor: Executor, id: string): Promise<void
 
 const DELETE_ALIASES = statement('delete-thread-aliases', 'delete from thread_aliases where thread_id = $id');
 
-/** The threads, and all that are in one of the clusters, are one cluster from now on. */
+/** Makes one cluster of the threads and of all threads in their clusters. */
 export async function joinCluster(
   executor: Executor,
   threadIds: readonly string[],

@@ -6,7 +6,7 @@ import { EMAIL_ID } from './email-aliases.ts';
 
 const CONTENT_DIGEST = "encode(v.content_digest, 'hex')";
 
-/** Of an email `e`, for toVariant. */
+/** The variants of an email `e`, for toVariant. */
 const VARIANT = jsonObject('variant-json', {
   from: 'email_variants v',
   columns: {

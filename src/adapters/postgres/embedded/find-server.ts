@@ -7,8 +7,8 @@ import { DATABASE, USER } from './settings.ts';
 import { SOCKET_PORT } from './socket-folder.ts';
 
 /**
- * null while there is none that takes connections, as far as its pid file says: a server that was killed leaves one.
- * Throws `EmbeddedPostgresError`, or what the file system says when this user may not look.
+ * null while no server takes connections, as far as its pid file shows: a server that was killed leaves one behind. Throws
+ * `EmbeddedPostgresError`, or the file system's error when this user may not look.
  */
 export async function findEmbeddedPostgres(dataDir: string): Promise<EmbeddedConnection | null> {
   const location = await findLocation(await realpath(dataDir));

@@ -1,8 +1,8 @@
 /**
  * The user that the server runs as. PostgreSQL refuses to run as root, so for root there are substitutes:
  *
- * - a user namespace in which root has another number. Its files stay root's, and every folder that root owns can be
- *   entered, closed or not. Containers usually forbid it (seccomp), and busybox' `unshare` can't do it.
+ * - a user namespace in which root has another number. Its files stay root's, and it can enter every folder that root owns, closed or not.
+ * Containers usually forbid it (seccomp), and busybox' `unshare` can't do it.
  * - another account of the system: the owner of existing data, else `email-worker`, `postgres` or `nobody`.
  *
  * The service tries out which of them works and can reach the binaries and the data; nothing is assumed.
@@ -17,7 +17,7 @@ export interface Identity {
   readonly kind: 'self' | 'namespace' | 'account';
   /** For the log. */
   readonly name: string;
-  /** Owner of the files it makes, seen from this process. */
+  /** Owner of the files that it makes, as this process sees it. */
   readonly uid: number;
   readonly gid: number;
   /** False when `initdb` would fail, because it insists on a name for its uid. */
@@ -35,9 +35,9 @@ interface Command {
 interface SpawnOptions {
   readonly uid?: number;
   readonly gid?: number;
-  /** Not ours: the other user may be unable to enter it. */
+  /** Not our working directory: the other user may be unable to enter it. */
   readonly cwd: string;
-  /** Not ours: PGDATA, PGOPTIONS, LC_MESSAGES and the like must not reach the server. */
+  /** Not our environment: PGDATA, PGOPTIONS, LC_MESSAGES and the like must not reach the server. */
   readonly env: Readonly<Record<string, string>>;
 }
 
@@ -76,16 +76,16 @@ export async function listIdentities(
   }
   const others = [...namespace, ...byUid.values()];
   if (dataOwner === null || dataOwner.uid === 0) return others;
-  // Keeping the owner of the data needs no change on the disk, and lets an ordinary user have it back.
+  // Keeping the owner of the data needs no change on the disk, and lets an ordinary user use the data again later.
   return [asAccount(dataOwner, users), ...others.filter((identity) => identity.uid !== dataOwner.uid)];
 }
 
-/** What an identity can do with some paths. */
+/** An identity's access to some paths. */
 export type Access =
   | { readonly kind: 'works'; readonly allowed: readonly boolean[] }
   | { readonly kind: 'refused'; readonly reason: string };
 
-/** For each path whether the identity may enter the folder or run the program. */
+/** For each path: true if the identity may enter the folder or run the program. */
 export async function tryAccess(identity: Identity, paths: readonly string[]): Promise<Access> {
   const script = 'for path do if [ -x "$path" ]; then echo yes; else echo no; fi; done';
   try {
@@ -102,7 +102,7 @@ export async function tryAccess(identity: Identity, paths: readonly string[]): P
   }
 }
 
-/** Runs a program to its end. Throws what `execFile` throws, with `stderr`. */
+/** Runs a program to its end. Throws the error of `execFile`, with `stderr`. */
 export async function run(
   identity: Identity,
   program: string,
@@ -121,7 +121,7 @@ export async function run(
 /** Far more than `initdb` prints. */
 const MAX_OUTPUT_BYTES = 4 * 1024 * 1024;
 
-/** What a failed program said, in one line. */
+/** The error message of a failed program, in one line. */
 export function describe(error: unknown): string {
   const stderr: unknown =
     typeof error === 'object' && error !== null ? Reflect.get(error, 'stderr') : undefined;
@@ -153,7 +153,7 @@ function asAccount({ uid, gid }: Owner, users: readonly SystemUser[]): Identity 
   };
 }
 
-/** Inside, this process' user bears the number of an account that exists, because of `named`; it gains no rights. */
+/** Inside, this process' user has the number of an account that exists, because of `named`; it gains no rights. */
 function inNamespace(users: readonly SystemUser[]): readonly Identity[] {
   const ordinary = users.filter((user) => user.uid !== 0);
   const user =
@@ -169,7 +169,7 @@ function inNamespace(users: readonly SystemUser[]): readonly Identity[] {
       uid: process.geteuid?.() ?? 0,
       gid: process.getegid?.() ?? 0,
       named: true,
-      // unshare replaces itself by the program, so the process has the program's command line and our pid.
+      // unshare replaces itself by the program, so the process has the program's command line and the pid that we know.
       command: (program, args) => ({
         file: 'unshare',
         args: [...mapping, program, ...args],
@@ -192,7 +192,7 @@ function hasName(): boolean {
   }
 }
 
-/** Lines of passwd(5); what can't be read is left out. */
+/** Lines of passwd(5); lines that can't be parsed are left out. */
 function parsePasswd(text: string): readonly SystemUser[] {
   return text.split('\n').flatMap((line) => {
     const [name, , uid, gid] = line.split(':');

@@ -1,4 +1,4 @@
-/** Makes what is missing: the data directory (`initdb`) and the service's database in it. */
+/** Creates whatever is missing: the data directory (`initdb`) and the service's database in it. */
 import { randomBytes } from 'node:crypto';
 import { readFile, readdir, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -18,12 +18,12 @@ export interface EmbeddedConnection {
   readonly database: string;
 }
 
-/** For the connection, and again for each query. */
+/** In ms: for the connection, and again for each query. */
 const CONNECT_TIMEOUT_MS = 10_000;
 
 /**
- * Makes the data directory when there is none, and checks its version when there is one. It is filled under another
- * name, put on the disk by `initdb` and renamed last, so that it is complete or not there, whatever happens meanwhile.
+ * Creates the data directory if there is none, and checks its version if there is one. It is filled under another name, written to the disk
+ * by `initdb` and renamed last, so that it is either complete or absent, whatever happens meanwhile.
  *
  * @param signal ends an `initdb` under way
  */
@@ -53,7 +53,7 @@ export async function initDataFolder(
   await rememberInitialised(location);
 }
 
-/** Makes the service's database when it is missing. Throws when the server does not let us in. */
+/** Creates the service's database when it is missing. Throws when the server refuses the connection. */
 export async function ensureDatabase(connection: EmbeddedConnection): Promise<void> {
   const client = new Client({
     ...connection,
@@ -61,7 +61,7 @@ export async function ensureDatabase(connection: EmbeddedConnection): Promise<vo
     connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
     query_timeout: CONNECT_TIMEOUT_MS,
   });
-  // A cut line also rejects the query under way; without a listener it would end the process.
+  // A broken connection also rejects the query under way; without a listener the event would end the process.
   client.on('error', () => {});
   await client.connect();
   try {
@@ -76,10 +76,10 @@ export async function ensureDatabase(connection: EmbeddedConnection): Promise<vo
 
 const UNFINISHED = 'data-unfinished-';
 
-/** The remains of starts that were killed. What can't be removed only takes room; the next `initdb` tries again. */
+/** Removes the remains of starts that were killed. Remains that can't be removed only take up space; the next `initdb` tries again. */
 async function removeUnfinished(folder: string): Promise<void> {
   const names = (await readdir(folder)).filter((name) => name.startsWith(UNFINISHED));
-  // An initdb that was left behind may still be writing there; it fails then and goes away.
+  // An initdb that was left behind may still be writing there; it then fails and ends.
   const options = { recursive: true, force: true, maxRetries: 5, retryDelay: 50 };
   await Promise.allSettled(names.map((name) => rm(join(folder, name), options)));
 }

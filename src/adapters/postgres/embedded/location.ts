@@ -1,7 +1,6 @@
 /**
- * The location of the database. Always in `<DATA_DIR>/postgres`, unless the server's user can't enter it: then in a
- * folder of its own below `fallbackFolder`, which a file in DATA_DIR remembers, so that the data of one DATA_DIR is
- * never silently split in two.
+ * The location of the database. It is always `<DATA_DIR>/postgres`, unless the server's user can't enter that: then it is a separate folder
+ * below `fallbackFolder`. A file in DATA_DIR remembers that folder, so that the data of one DATA_DIR is never silently split in two.
  */
 import { createHash, randomBytes } from 'node:crypto';
 import { chmod, chown, mkdir, open, rename, stat } from 'node:fs/promises';
@@ -24,7 +23,7 @@ export interface Location {
   readonly marker: string | null;
 }
 
-/** Everything that was found out about how to run the server. */
+/** All facts that running the server depends on. */
 export interface Setup {
   readonly location: Location;
   readonly identity: Identity;
@@ -33,8 +32,8 @@ export interface Setup {
 }
 
 /**
- * Chooses location and user: the existing database where it is, else the first combination that works.
- * Throws `EmbeddedPostgresError` with the reasons when there is none.
+ * Chooses location and user: the existing database in its place, else the first combination that works. Throws `EmbeddedPostgresError` with
+ * the reasons when there is none.
  *
  * @param dataDir real path of DATA_DIR, which exists.
  */
@@ -58,12 +57,12 @@ export async function chooseLocation(
   throw new EmbeddedPostgresError(`${asRoot}: ${reasons.join(' | ')}`);
 }
 
-/** Whether a complete database is there; an `initdb` that was cut short never gets this far. */
+/** True if a complete database exists; an `initdb` that was cut short never gets this far. */
 export async function isInitialised(location: Location): Promise<boolean> {
   return await exists(join(location.dataFolder, 'PG_VERSION'));
 }
 
-/** Makes the folders, and gives them to the server's user. The server must not be running. */
+/** Creates the folders, and gives them to the server's user. The server must not be running. */
 export async function prepareLocation({ location, identity }: Setup): Promise<void> {
   await mkdir(location.folder, { recursive: true, mode: 0o700 });
   await mkdir(location.runFolder, { recursive: true, mode: 0o700 });
@@ -84,7 +83,7 @@ export async function rememberInitialised(location: Location): Promise<void> {
 
 /** The complete database of a DATA_DIR; null when there is none yet. Throws `EmbeddedPostgresError`. */
 export async function findLocation(dataDir: string): Promise<Location | null> {
-  // A new location is not looked for: what is not initialised is not returned.
+  // Does not look for a new location: one that is not initialised is not returned.
   for (const location of await listLocations(dataDir, dataDir))
     if (await isInitialised(location)) return location;
   return null;
@@ -96,7 +95,7 @@ async function listLocations(dataDir: string, fallbackFolder: string): Promise<r
   const marker = join(dataDir, 'postgres-place.json');
   const text = await readIfExists(marker);
   if (text === null) {
-    // The random part: a DATA_DIR that was deleted and made anew must not get the old data back.
+    // The random part: a DATA_DIR that was deleted and created again must not get the old data back.
     const hash = createHash('sha256').update(dataDir).digest('hex').slice(0, 16);
     const folder = join(fallbackFolder, `${hash}-${randomBytes(4).toString('hex')}`);
     return [home, createLocation(folder, marker)];
@@ -161,8 +160,8 @@ async function copyTo(location: Location, binaries: Binaries): Promise<Binaries>
 }
 
 /**
- * Lets one account pass through a folder that is ours, without letting it list or read: by the group when the folder
- * gives its group nothing yet, otherwise by the rights of all others.
+ * Lets one account pass through a folder of ours, without letting it list or read: through the group if the folder gives its group no
+ * rights yet, otherwise through the rights of all others.
  */
 async function letIn(identity: Identity, folder: string): Promise<boolean> {
   const { uid, mode } = await stat(folder);

@@ -14,12 +14,12 @@ import { EmbeddedPostgresError } from './embedded-postgres-error.ts';
 import { exists, hasCode, readIfExists } from './file-system.ts';
 import { socketPath } from './socket-folder.ts';
 
-/** What postmaster.pid says (PostgreSQL's `src/include/utils/pidfile.h`, the same lines since version 10). */
+/** The contents of postmaster.pid (PostgreSQL's `src/include/utils/pidfile.h`, the same lines since version 10). */
 export interface PidFile {
   readonly pid: number;
   /** null until the server listens. */
   readonly socketFolder: string | null;
-  /** `starting`, `stopping` or `ready`; null until the server says so. */
+  /** `starting`, `stopping` or `ready`; null until the server writes it. */
   readonly status: string | null;
 }
 
@@ -32,17 +32,17 @@ export type Running =
 
 const POLL_INTERVAL_MS = process.platform === 'linux' ? 10 : 50;
 
-/** How long sessions that are being closed have for it; a pool does not wait for the server when it ends. */
+/** How long sessions that are being closed may take, in ms; a pool does not wait for the server when it ends. */
 const SMART_SHUTDOWN_MS = 500;
-/** How long a fast shutdown may take; it writes all that is in memory. */
+/** How long a fast shutdown may take, in ms; it writes everything that is in memory. */
 const FAST_SHUTDOWN_MS = 60_000;
-/** How long the immediate one may take; it writes nothing and leaves the recovery to the next start. */
+/** How long the immediate shutdown may take, in ms; it writes nothing and leaves the recovery to the next start. */
 const IMMEDIATE_SHUTDOWN_MS = 10_000;
 
-/** A server writes the file right after it made it. */
+/** A server writes the file right after it created it. In ms. */
 const BROKEN_PID_FILE_MS = 500;
 
-/** null when there is none, or none that names a process. */
+/** null when there is no pid file, or it names no process. */
 export async function readPidFile(dataFolder: string): Promise<PidFile | null> {
   const text = await readIfExists(join(dataFolder, 'postmaster.pid'));
   if (text === null) return null;
@@ -54,8 +54,8 @@ export async function readPidFile(dataFolder: string): Promise<PidFile | null> {
 }
 
 /**
- * Which server runs on the data directory. Removes a pid file whose pid belongs to another program: PostgreSQL only
- * asks whether the process exists, and would not start.
+ * Finds the server that runs on the data directory. Removes a pid file whose pid belongs to another program: PostgreSQL only checks that
+ * the process exists, and would not start.
  */
 export async function findRunning(dataFolder: string, commandLine: string): Promise<Running> {
   const pidFile = await readPidFile(dataFolder);
@@ -78,8 +78,8 @@ export async function findRunning(dataFolder: string, commandLine: string): Prom
 }
 
 /**
- * The command line of a process, arguments joined by spaces. null when there is no such process, when it has ended and
- * only waits for its parent to notice, and for an instant while it replaces itself by another program.
+ * The command line of a process, arguments joined by spaces. null when there is no such process, when it has ended and only waits for its
+ * parent to notice, and for an instant while it replaces itself by another program.
  */
 export async function readCommandLine(pid: number): Promise<string | null> {
   if (process.platform === 'linux') {
@@ -101,8 +101,8 @@ export async function readCommandLine(pid: number): Promise<string | null> {
 }
 
 /**
- * Whether a process still runs this program. When that can't be read, for example for want of a file descriptor,
- * any process with that number counts: a server is not given up because of a failed check.
+ * True if a process still runs this program. If that can't be read, for example for want of a file descriptor, any process with that number
+ * counts: a failed check must not give up a server.
  */
 export async function stillRuns(pid: number, commandLine: string): Promise<boolean> {
   try {
@@ -113,8 +113,8 @@ export async function stillRuns(pid: number, commandLine: string): Promise<boole
 }
 
 /**
- * Ends a server and waits until it is gone: first when the last session has ended, then, when that takes too long,
- * fast (sessions are cut, everything is written), at last immediately.
+ * Ends a server and waits until it is gone: it first asks the server to end with the last session, then, if that takes too long, fast
+ * (sessions are cut, everything is written), at last immediately.
  */
 export async function terminate(pid: number): Promise<void> {
   const commandLine = await readCommandLine(pid);
@@ -140,8 +140,7 @@ export async function terminateWhile(pid: number, isThere: () => Promise<boolean
 }
 
 /**
- * Asks a server to end, and waits for nothing: for the last moment of this process. Sessions are cut, everything is
- * written.
+ * Asks a server to end, without waiting: for the last moment of this process. Sessions are cut, everything is written.
  *
  * @param isOwn a child of this process that has not ended; any other process is identified first
  */
@@ -169,11 +168,11 @@ function sendSignal(pid: number, signal: NodeJS.Signals): void {
   }
 }
 
-/** Whether a process is a server on this data directory. */
+/** True if a process is a server on this data directory. */
 async function worksOn(pid: number, commandLine: string, dataFolder: string): Promise<boolean> {
   if (basename(commandLine.split(' -D ')[0] ?? '') !== 'postgres') return false;
   try {
-    // The server's working directory is its data directory, also after a folder above it was renamed.
+    // The server's working directory is its data directory, even after a folder above it was renamed.
     const [there, here] = await Promise.all([stat(`/proc/${pid}/cwd`), stat(dataFolder)]);
     return there.dev === here.dev && there.ino === here.ino;
   } catch {
@@ -183,8 +182,8 @@ async function worksOn(pid: number, commandLine: string, dataFolder: string): Pr
 }
 
 /**
- * PostgreSQL does not start over a pid file without a pid, such as a power cut may leave. One that a server is about
- * to fill is left alone.
+ * PostgreSQL does not start over a pid file without a pid, which a power cut may leave. A file that a server is about to fill is left
+ * alone.
  */
 async function removeBrokenPidFile(dataFolder: string): Promise<void> {
   const path = join(dataFolder, 'postmaster.pid');
@@ -202,7 +201,7 @@ function processExists(pid: number): boolean {
   }
 }
 
-/** Whether anything listens on a Unix socket. */
+/** True if a process listens on the Unix socket. */
 async function answers(path: string): Promise<boolean> {
   return await new Promise<boolean>((resolve) => {
     const socket = connect(path);

@@ -1,17 +1,16 @@
 /**
- * The file that takes the server's output. It is a file, not a pipe, because a pipe breaks when this process is killed
- * and blocks the server when this process is busy. The server only appends, so its size is bounded by moving the text
- * into a second file and cutting the first.
+ * The log file for the server's output. It is a file, not a pipe, because a pipe breaks when this process is killed and blocks the server
+ * when this process is busy. The server only appends, so the size is bounded by moving the text into a second file and cutting the first.
  */
 import { closeSync, openSync } from 'node:fs';
 import { copyFile, open, stat, truncate } from 'node:fs/promises';
 import type { Logger } from '../../../app/base/basics.ts';
 import { describe } from './identity.ts';
 
-/** Above this size the text moves to `<file>.1`, which it replaces: at most about twice this is used. */
+/** Above this size the text moves to `<file>.1`, which it replaces: at most about twice this size is used. */
 const MAX_LOG_BYTES = 8 * 1024 * 1024;
 
-/** How much of the end is shown with an error. */
+/** How much of the end an error shows. */
 const MAX_TAIL_BYTES = 4096;
 
 const CHECK_INTERVAL_MS = 60_000;
@@ -19,11 +18,11 @@ const CHECK_INTERVAL_MS = 60_000;
 export interface ServerLog {
   /** Opens the file for the server; the caller closes it when the server has it. */
   withFile<T>(use: (fd: number) => T): T;
-  /** Bytes now; where the output of a server that is started next begins. */
+  /** The present size in bytes: the output of a server that is started next begins there. */
   size(): Promise<number>;
   /** The last lines after `position`. */
   tail(position: number): Promise<string>;
-  /** Ends the watch over the size. */
+  /** Stops watching the size. */
   close(): void;
 }
 

@@ -21,9 +21,9 @@ export interface ServerProcessOptions {
   readonly serverArguments: readonly string[];
   readonly log: ServerLog;
   readonly logger: Logger;
-  /** Makes folders and data ready; called when no server runs, before each start of one. */
+  /** Prepares folders and data; called when no server runs, before each start of one. */
   readonly prepare: () => Promise<void>;
-  /** Ends a start that is under way; it then throws. */
+  /** Ends a start that is under way; `start` then throws. */
   readonly signal?: AbortSignal;
 }
 
@@ -37,12 +37,12 @@ const READY_POLL_MS = 5;
 /** How often a server that was taken over is checked; a child of this process reports its own end. */
 const WATCH_INTERVAL_MS = 250;
 const CHILD_WATCH_INTERVAL_MS = 60_000;
-/** Recovery after a crash may take minutes; an operator who waits is told after this long. */
+/** Recovery after a crash may take minutes; a waiting operator gets a log message after this time. */
 const PATIENCE_MS = 10_000;
 
 /** How long a start is repeated while the remains of a killed server disappear, in ms. */
 const REMAINS_MS = 15_000;
-/** What the server says then: its sessions hold the shared memory, or another start was quicker. */
+/** The server's messages in that case: its old sessions hold the shared memory, or another start was quicker. */
 const REMAINS = /pre-existing shared memory block|lock file "[^"\n]*" already exists|could not lock/;
 
 export class ServerProcess {
@@ -50,7 +50,7 @@ export class ServerProcess {
   readonly #commandLine: string;
   readonly #abort = new AbortController();
   #pid: number | null = null;
-  /** The server of `#pid`, or one that is not ready yet, when this process started it; null for one taken over. */
+  /** The server of `#pid`, even one that is not ready yet, if this process started it; null for one that was taken over. */
   #child: Child | null = null;
   /** Cuts the pause of the watch short. */
   #endPause = () => {};
@@ -62,10 +62,10 @@ export class ServerProcess {
   }
 
   /**
-   * Returns when the server accepts connections. When it throws, no server is left running, neither one of this process
-   * nor one that a killed process left behind.
+   * Returns when the server accepts connections. When it throws, no server is left running, neither one of this process nor one that a
+   * killed process left behind.
    *
-   * @param verify proves that; when it fails for a server that was taken over, that one is replaced.
+   * @param verify proves that the server accepts connections; when it fails for a server that was taken over, that one is replaced.
    */
   async start(verify: () => Promise<void>): Promise<void> {
     const { signal } = this.#options;
@@ -111,19 +111,19 @@ export class ServerProcess {
     await removeSocketFolder(this.#options.socketFolder);
   }
 
-  /** In the last moment of this process. */
+  /** For the last moment of this process. */
   endBehind(): void {
     const pid = this.#child?.pid ?? this.#pid;
     if (pid !== null) endBehind(pid, this.#commandLine, this.#child !== null);
   }
 
-  /** Whether the server left running by another process is ours now, and ready. */
+  /** True if the server that another process left running is ours now, and ready. */
   async #takeOver(): Promise<boolean> {
     const { setup, logger } = this.#options;
     const running = await findRunning(setup.location.dataFolder, this.#commandLine);
     if (running.kind !== 'same') return false;
     const hasEnded = async () => !(await stillRuns(running.pid, this.#commandLine));
-    // Known from now on, so that a start that is ended takes it along.
+    // Known from now on, so that ending the start also ends the server.
     this.#pid = running.pid;
     if (!(await this.#isReady(running.pid, hasEnded))) {
       if (!this.#abort.signal.aborted) this.#pid = null;
@@ -159,7 +159,7 @@ export class ServerProcess {
     }
   }
 
-  /** Starts the server and waits until it is ready; else returns what it said. */
+  /** Starts the server and waits until it is ready; otherwise returns the server's output. */
   async #launch(): Promise<string | null> {
     const { setup, serverArguments, log, logger } = this.#options;
     const begin = performance.now();
@@ -179,7 +179,7 @@ export class ServerProcess {
     });
     child.unref();
     const { pid } = child;
-    // It runs from now on, even when the wait for its readiness is cut short or fails: `stop` must know of it.
+    // The server runs from now on, even when the wait for its readiness is cut short or fails: `stop` must know of it.
     this.#child = pid === undefined || exit.reason !== null ? null : { pid };
     this.#pid = pid ?? null;
     if (pid === undefined || !(await this.#isReady(pid, async () => exit.reason !== null))) {
@@ -192,8 +192,8 @@ export class ServerProcess {
   }
 
   /**
-   * Waits until the server says that it is ready. False when it ended before, or when `stop` was called: not before
-   * there is a pid file, for until then the process may still have another command line.
+   * Waits until the server reports that it is ready. False when it ended before, or when `stop` was called; the latter only once there is a
+   * pid file, because until then the process may still have another command line.
    */
   async #isReady(pid: number, hasEnded: () => Promise<boolean>): Promise<boolean> {
     const { setup, logger } = this.#options;
@@ -242,7 +242,7 @@ export class ServerProcess {
     }
   }
 
-  /** Resolves when the server is gone, and `#pid` is null then, or when `stop` was called. */
+  /** Resolves when the server is gone, with `#pid` null, or when `stop` was called. */
   async #untilGone(): Promise<void> {
     while (this.#pid !== null && !this.#abort.signal.aborted) {
       if (!(await this.#isThere(this.#pid))) this.#pid = null;
@@ -267,7 +267,7 @@ export class ServerProcess {
     return this.#child?.pid === pid || (await stillRuns(pid, this.#commandLine));
   }
 
-  /** A pause that `stop` and the end of a child cut short. Without `ref` it keeps no process alive. */
+  /** A pause that `stop` and the end of a child cut short. Without `ref` it does not keep the process alive. */
   async #pause(ms: number, ref: boolean): Promise<void> {
     const end = new AbortController();
     this.#endPause = () => end.abort();
@@ -281,7 +281,7 @@ interface Child {
   readonly pid: number;
 }
 
-/** Also the place where a program that can't be started at all is noticed. */
+/** This is also where a program that can't be started at all is noticed. */
 function watchExit(child: ChildProcess, onEnd: () => void): { reason: string | null } {
   const exit: { reason: string | null } = { reason: null };
   const end = (reason: string) => {

@@ -14,7 +14,7 @@ import { readCommandLine, readPidFile } from './postmaster.ts';
 import { type EmbeddedPostgres, startEmbeddedPostgres } from './server.ts';
 
 describe('the embedded PostgreSQL', () => {
-  /** One for all: each test leaves a database with which the next one starts. */
+  /** Shared by all tests: each test leaves a database with which the next one starts. */
   let workspace: EmbeddedWorkspace;
   let server: EmbeddedPostgres | null = null;
 

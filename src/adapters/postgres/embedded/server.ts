@@ -1,8 +1,8 @@
 /**
- * A real PostgreSQL server without any set-up, for when there is no DATABASE_URL. Binaries come with npm; the data
- * lies in DATA_DIR; the only way in is a private Unix socket. Unix systems only.
+ * A real PostgreSQL server without any set-up, for when there is no DATABASE_URL. The binaries come with npm; the data is in DATA_DIR; the
+ * only way in is a private Unix socket. Unix systems only.
  *
- * It is one server for one DATA_DIR: the caller holds the lock of DATA_DIR before it calls.
+ * There is one server per DATA_DIR: the caller must hold the lock of DATA_DIR.
  */
 import { mkdir, realpath } from 'node:fs/promises';
 import type { Logger } from '../../../app/base/basics.ts';
@@ -15,7 +15,7 @@ import { DATABASE, USER, serverArguments } from './settings.ts';
 import { SOCKET_PORT, chooseSocketFolder } from './socket-folder.ts';
 
 export interface EmbeddedPostgresOptions {
-  /** DATA_DIR. Made when missing, readable by its owner only. */
+  /** DATA_DIR. Created when missing, readable by its owner only. */
   readonly dataDir: string;
   readonly logger: Logger;
   /**
@@ -23,7 +23,7 @@ export interface EmbeddedPostgresOptions {
    * Default `/var/lib/email-worker`.
    */
   readonly fallbackFolder?: string;
-  /** Ends a start that is under way, which takes down what it began and throws the reason. */
+  /** Ends a start that is under way, which stops everything that it began and throws the reason. */
   readonly signal?: AbortSignal;
 }
 
@@ -35,8 +35,8 @@ export interface EmbeddedPostgres {
 }
 
 /**
- * Starts the server, or takes over one that a killed service left running, and makes the database when it is missing.
- * When the server ends unasked it is started again; pools reconnect on their own. Throws `EmbeddedPostgresError`.
+ * Starts the server, or takes over one that a killed service left running, and creates the database when it is missing. When the server
+ * ends unasked it is started again; pools reconnect on their own. Throws `EmbeddedPostgresError`.
  */
 export async function startEmbeddedPostgres(options: EmbeddedPostgresOptions): Promise<EmbeddedPostgres> {
   const { logger, signal } = options;

@@ -1,7 +1,6 @@
 /**
- * The settings of the server. All are on its command line, which overrides postgresql.conf: an update of the service
- * brings its settings with it, and the command line of a server that was left running shows whether it is the one that
- * would be started now.
+ * The settings of the server. All are on its command line, which overrides postgresql.conf: an update of the service brings its settings
+ * with it, and the command line of a server that was left running shows whether it is the one that would be started now.
  */
 import { SOCKET_PORT } from './socket-folder.ts';
 
@@ -10,11 +9,11 @@ export const USER = 'email_worker';
 export const DATABASE = 'email_worker';
 
 /**
- * `trust` without a password: the only way in is a socket in a folder that only the server's user (and root) can
- * enter, and they can read the data files as well. A password would lie in a file beside them and protect nothing.
+ * `trust` without a password: the only way in is a socket in a folder that only the server's user (and root) can enter, and they can read
+ * the data files as well. A password would be in a file beside them and protect nothing.
  *
- * The builtin C.UTF-8 locale sorts by code point and folds the case of all scripts, alike on every system: no library
- * update corrupts an index, and the folder may move to another machine. `--locale=C` keeps the system's locales out.
+ * The builtin C.UTF-8 locale sorts by code point and folds the case of all scripts, in the same way on every system: no library update
+ * corrupts an index, and the folder may move to another machine. `--locale=C` keeps the system's locales out.
  */
 export const INITDB_ARGUMENTS: readonly string[] = [
   `--username=${USER}`,
@@ -32,7 +31,7 @@ const SETTINGS: Readonly<Record<string, string>> = {
   port: String(SOCKET_PORT),
   unix_socket_permissions: '0700',
 
-  // A 200 of the API says that the email is on the disk.
+  // A 200 of the API promises that the email is on the disk.
   fsync: 'on',
   synchronous_commit: 'on',
   full_page_writes: 'on',
@@ -56,8 +55,8 @@ const SETTINGS: Readonly<Record<string, string>> = {
   lc_numeric: 'C',
   lc_time: 'C',
 
-  // Standard error is the log file. Failed statements are the service's to report; without `terse`, the details of
-  // others would carry rows with addresses and bodies into the file.
+  // Standard error is the log file. The service reports failed statements; without `terse`, the details of others would write rows with
+  // addresses and bodies into the file.
   log_destination: 'stderr',
   logging_collector: 'off',
   log_min_messages: 'log',
@@ -65,7 +64,7 @@ const SETTINGS: Readonly<Record<string, string>> = {
   log_checkpoints: 'off',
 };
 
-/** The server's arguments. `version` is that of the binaries: another one makes another command line. */
+/** The server's arguments. `version` is that of the binaries: another version gives another command line. */
 export function serverArguments(
   dataFolder: string,
   socketFolder: string,

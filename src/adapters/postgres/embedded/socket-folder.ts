@@ -11,7 +11,7 @@ import { hasCode } from './file-system.ts';
 import type { Identity } from './identity.ts';
 import type { Location } from './location.ts';
 
-/** The socket's file name is made of it; there is no TCP port. */
+/** A part of the socket's file name; there is no TCP port. */
 export const SOCKET_PORT = 5432;
 
 /** Bytes of a socket's path, without the closing NUL: `sun_path` has 108 on Linux and 104 on macOS and the BSDs. */
@@ -19,7 +19,7 @@ const MAX_SOCKET_PATH_BYTES = process.platform === 'linux' ? 107 : 103;
 
 export interface SocketFolder {
   readonly path: string;
-  /** True when it lies outside of the database's own folder and is to be removed after use. */
+  /** True when the folder is outside of the database's own folder and must be removed after use. */
   readonly temporary: boolean;
 }
 
@@ -28,7 +28,7 @@ export function socketPath(folder: string): string {
   return join(folder, `.s.PGSQL.${SOCKET_PORT}`);
 }
 
-/** The run folder of the location, or, when that path is too long, a folder named by its hash where temporary files go. */
+/** The run folder of the location, or, if that path is too long, a folder named by its hash in the place of temporary files. */
 export function chooseSocketFolder(location: Location, identity: Identity): SocketFolder {
   if (fits(location.runFolder)) return { path: location.runFolder, temporary: false };
   const hash = createHash('sha256').update(location.runFolder).digest('hex').slice(0, 16);
@@ -41,8 +41,8 @@ export function chooseSocketFolder(location: Location, identity: Identity): Sock
 }
 
 /**
- * Makes a temporary folder, or makes sure that the one that is there is ours. Every user can write to /tmp: a folder
- * or link of that name that belongs to another user would hand that user the database.
+ * Creates a temporary folder, or verifies that the existing one is ours. Every user can write to /tmp: a folder or link of that name that
+ * belongs to another user would hand that user the database.
  */
 export async function ensureSocketFolder(folder: SocketFolder, identity: Identity): Promise<void> {
   if (!folder.temporary) return;

@@ -17,7 +17,7 @@ const NAMELESS = 54_321;
 
 const isRoot = process.geteuid?.() === 0;
 
-/** Why a test that needs all of root's rights can't run here; null when it can. */
+/** The reason why a test that needs all of root's rights can't run here; null when it can. */
 const rootMissing = isRoot ? null : 'the tests do not run as root';
 
 async function whyNoNamespaces(): Promise<string | null> {
@@ -41,7 +41,7 @@ async function whyNoNamespaces(): Promise<string | null> {
   );
 }
 
-/** Whether every account may pass through all folders above the binaries. */
+/** The reason why some account may not pass through a folder above the binaries; null when every account may. */
 async function whyBinariesClosed(): Promise<string | null> {
   for (let folder = dirname((await findBinaries()).postgres); folder !== '/'; folder = dirname(folder)) {
     if (((await stat(folder)).mode & 0o001) === 0) return `${folder} is closed to other users`;
@@ -137,7 +137,7 @@ describe('the user the server runs as', () => {
     const places = await readdir(fallbackFolder);
     expect(places).toHaveLength(1);
     await first.stop();
-    // With namespaces, or with the folder open, it could be in DATA_DIR now. It stays where it is.
+    // With namespaces, or with the folder open, the data could be in DATA_DIR now. It stays where it is.
     await chmod(dirname(dataDir), 0o755);
     const second = await workspace.start({ dataDir, fallbackFolder });
     expect(await query(second.connection, 'select one from note')).toEqual([{ one: 1 }]);

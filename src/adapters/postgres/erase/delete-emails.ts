@@ -1,6 +1,6 @@
 /**
  * Deletes emails, with everything that only they left behind, as a part of a transaction. Locks are taken in the order of
- * docs/architecture.md: the rules, the accounts' merges, the threads, the summaries, and the emails at last.
+ * docs/architecture.md: the rules, the accounts' merges, the threads, the summaries, and the emails last.
  */
 import { forgetAddressesOf } from '../addresses/learn-addresses.ts';
 import { sentCopyKey, sentIdentityKey } from '../../../core/message/identity.ts';
@@ -28,14 +28,14 @@ import { deleteDraftsAnswering } from '../drafts/erase-drafts.ts';
 
 type EmailRow = RowOf<typeof LOCK_EMAILS>;
 
-/** One of the emails has to be kept: the transaction is rolled back. */
+/** One of the emails must be kept: the transaction is rolled back. */
 export class NotDeletable extends Error {}
 
 /**
- * Deletes the emails; those that are not there are left out. Throws NotDeletable when `mayDelete` refuses one of them, and what
- * makes the transaction begin again.
+ * Deletes the emails; ids without an email are skipped. Throws NotDeletable when `mayDelete` refuses one of them, and errors that make the
+ * transaction begin again.
  *
- * @returns how many emails were deleted, the drafts that answered them, and the number of the files of both
+ * @returns the number of deleted emails, the drafts that answered them, and the number of files of both
  */
 export async function deleteEmails(
   trx: Executor,
@@ -60,10 +60,10 @@ export async function deleteEmails(
     await hideLabels(trx, accountId, hidden);
   }
   await lockSummariesOf(trx, ids);
-  // A claim that comes before this is seen below; one after it finds its row gone, or waits for what becomes of the email.
+  // A claim made before this is seen below; a later one finds its row gone, or waits for the outcome of this transaction.
   await run(trx, LOCK_QUEUE_ROWS, { ids });
   const emails = await run(trx, LOCK_EMAILS, { ids });
-  // It was moved before its thread was locked.
+  // The email was moved before its thread was locked.
   if (emails.some((email) => !threadIds.includes(email.thread_id))) throw new LinkConflict();
   if (!emails.every(mayDelete)) throw new NotDeletable();
   if (emails.length === 0) return NONE;
@@ -99,7 +99,7 @@ export async function deleteEmails(
   } else {
     await relinkCustomers(trx, kept);
   }
-  // Threads of one cluster are weighed together, so once.
+  // The threads of one cluster are weighed together, so only once.
   const weighed = new Set<string>();
   for (const { account_id: accountId, thread_id: threadId } of threadsOf(found)) {
     if (weighed.has(threadId)) continue;
@@ -117,7 +117,7 @@ const threadsOf = <Row extends { readonly thread_id: string }>(found: readonly R
   ...new Map(found.map((row) => [row.thread_id, row])).values(),
 ];
 
-/** The thread, and those that are weighed together with it: their emails may name what is in it. */
+/** The thread, and those that are weighed together with it: their emails may name Message-IDs of the thread. */
 function matesOf(threads: readonly ThreadRow[], threadId: string): readonly string[] {
   const cluster = threads.find(({ id }) => id === threadId)?.cluster_id ?? null;
   return threads
@@ -139,7 +139,7 @@ function toDeleted(email: EmailRow): DeletedEmail {
   };
 }
 
-/** Under which copies of an email that was sent from here come back. */
+/** The identity keys under which copies of an email that was sent from here come back. */
 function keysOfCopies({
   message_id,
   relay_message_id,
@@ -186,7 +186,7 @@ const THREADS_LEFT = statement(
   `select distinct thread_id from emails where thread_id = any ($threadIds::uuid[])`,
 );
 
-/** Identifiers alone. */
+/** The events contain identifiers only. */
 const TELL_DELETED = statement(
   'tell-deleted-emails',
   `insert into event_inbox (bodies)

@@ -41,7 +41,7 @@ it('neither waits for the other in a circle, and nothing of them is left', async
         `select count(*) as n from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`,
       )) === 1,
   );
-  // In one transaction: the one that waits in a circle would fail here, or the worker would.
+  // In one transaction: if it waited in a circle, it would fail here, or the worker would.
   await deleteEmails(client, ids, () => true);
   await client.query('commit');
   client.release();

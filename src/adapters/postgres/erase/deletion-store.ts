@@ -10,7 +10,7 @@ import { EMAIL_ID } from '../emails/email-aliases.ts';
 import { threadIdOf } from '../emails/thread-rows.ts';
 import { deleteEmails, NotDeletable } from './delete-emails.ts';
 
-/** These are, or may be, sent yet: an operator cancels or resolves them first. */
+/** These are being sent, or may still be: an operator cancels or resolves them first. */
 const UNFINISHED: readonly EmailState[] = ['queued', 'sending', 'deferred', 'unknown'];
 
 const isFinished = ({ state }: { readonly state: EmailState }): boolean => !UNFINISHED.includes(state);
@@ -24,7 +24,7 @@ export function createDeletionStore(pool: Pool): DeletionStore {
     inLinkingTransaction(pool, async (trx) => {
       await nameAuthor(trx, keyId);
       const { emails } = await deleteEmails(trx, ids, isFinished);
-      // The thread is locked now: nothing comes into it any more.
+      // The thread is locked now: no more email comes into it.
       if (quiet !== null && (await run(trx, FIND_LATER, quiet)).length > 0) throw new NotDeletable();
       return emails;
     }).catch((error: unknown) => {
@@ -77,7 +77,7 @@ const READ_THREAD = statement(
   where t.id = ${threadIdOf('$id::uuid')}`,
 ).narrow<{ ids: string[]; is_unfinished: boolean }>();
 
-/** As thread_summaries has it. */
+/** Emails by the same time as in thread_summaries. */
 const LATER = `exists (select from emails o where o.thread_id = t.id and email_activity_at(o.date, o.created_at) >= $since)`;
 
 const FIND_LATER = statement(
@@ -85,7 +85,7 @@ const FIND_LATER = statement(
   `select t.id from email_threads t where t.id = $id and ${LATER}`,
 );
 
-/** Those that the list shows, and those of which nothing was ever sent. */
+/** Threads that the list shows, and threads of which nothing was ever sent. */
 const QUIET = `
   select t.id, q.at
   from (

@@ -51,7 +51,7 @@ async function queued(address: string): Promise<string> {
   return record.id;
 }
 
-/** Goes once over all emails. */
+/** Goes over all emails once. */
 async function eraseEmails(address: string): Promise<'waits' | 'done'> {
   const owner = randomUUID();
   await erasures.request({
@@ -101,7 +101,7 @@ it('waits for an email that is claimed by a statement that is not committed yet'
   });
   await client.query('commit');
   client.release();
-  // It begins again, and sees the claim.
+  // The transaction begins again, and sees the claim.
   await expect(erased).rejects.toThrow(NotDeletable);
   expect(await eraseEmails('bob@erase.test')).toBe('waits');
   expect(await isThere(id)).toBe(true);

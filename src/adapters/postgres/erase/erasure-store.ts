@@ -1,4 +1,4 @@
-/** `ErasureStore` on PostgreSQL: every step is a transaction that also writes what it erased into the record of the erasure. */
+/** `ErasureStore` on PostgreSQL: every step is a transaction that also adds its counts to the record of the erasure. */
 import type { Pool } from 'pg';
 import {
   ERASED_KINDS,
@@ -29,16 +29,18 @@ import { eraseDraftsNaming } from '../drafts/erase-drafts.ts';
 
 /** How long a process may take for one step before another one takes over, in ms. */
 const LEASE_MS = 120_000;
-/** Emails that one step looks at, and those of them that it deletes at most. */
+/** Emails that one step looks at, and the most that it deletes. */
 const SCANNED = 2000;
 const DELETED = 50;
 
 type Counts = Partial<Record<ErasedKind, number>>;
 
-/** What an erasure waits for; everything else is deleted in whatever state it is, and so is not sent any more. */
+/**
+ * An erasure waits for emails that a process has claimed; all others are deleted in whatever state they are, and so are not sent any more.
+ */
 const isNotBeingSent = ({ is_claimed }: { readonly is_claimed: boolean }): boolean => !is_claimed;
 
-/** @param patient for statements that take as long as there are events */
+/** @param patient for statements that take longer the more events there are */
 export function createErasureStore(pool: Pool, patient: Pool): ErasureStore {
   return {
     async request({ id, requestedBy, address, customerId, ownAddresses }) {
@@ -70,7 +72,7 @@ export function createErasureStore(pool: Pool, patient: Pool): ErasureStore {
     async eraseRecords(erasure) {
       const { id, addresses, customerId, candidates } = erasure;
       const pattern = addressPattern(addresses);
-      // The lock of the rules comes first, so that it is a transaction of its own.
+      // The lock of the rules comes first, so this is a separate transaction.
       await inLinkingTransaction(patient, async (trx) => {
         const rules = await eraseRules(trx, { addresses, customerId, candidates });
         await note(trx, erasure, { customer_rules: rules });
@@ -85,7 +87,7 @@ export function createErasureStore(pool: Pool, patient: Pool): ErasureStore {
           decisions: await forgetReasonsNaming(trx, pattern),
           idempotency_keys: await forgetKeysNaming(trx, addressPattern(addresses, 'keys')),
         });
-        // After the keys, as the statements that complete and release one have it.
+        // After the keys: the statements that complete and release a key lock in that order too.
         await note(trx, erasure, { ...(await eraseDraftsNaming(trx, addresses, customerId)) });
       });
     },
@@ -94,7 +96,7 @@ export function createErasureStore(pool: Pool, patient: Pool): ErasureStore {
       const pattern = addressPattern(erasure.addresses);
       return await inTransaction(patient, async (trx) => {
         const { events_to: before } = await renew(trx, erasure);
-        // Before the events are looked at: those that are numbered meanwhile were not seen.
+        // Must come before the events are read: events that are numbered in between were not seen.
         const isNumbered = await areNumbered(trx, await markOfInbox(trx));
         const redacted = await redactEvents(trx, erasure.id, pattern, Number(before));
         await run(trx, SET_EVENTS_TO, { id: erasure.id, to: redacted.to });
@@ -177,7 +179,7 @@ function toErasure(row: RowOf<typeof READ>): Erasure {
 
 const COLUMNS = 'id, requested_at, requested_by, customer_id, finished_at, erased';
 
-/** Of a customer: the addresses that are no other's, and of no account. */
+/** For a customer: the addresses that belong to no other customer, and to no account. */
 const REQUEST = statement(
   'request-erasure',
   `insert into erasures (id, requested_by, customer_id, candidates, addresses)
@@ -232,8 +234,8 @@ const MATCHING = jsonObject('email-to-erase-json', {
 }).narrow<{ is_claimed: boolean }>();
 
 /**
- * Everything that names the person in its header fields, was handed over to them, or reports about a hand-over to them. Emails
- * are read in the order of their identifiers, so that a scan can go on where it ended.
+ * Every email that names the person in its header fields, was handed over to them, or reports about a hand-over to them. Emails are read in
+ * the order of their identifiers, so that a scan can go on where it ended.
  */
 const FIND_EMAILS = statement(
   'find-emails-to-erase',

@@ -1,4 +1,4 @@
-/** The feed under writers, numberers and readers at once: nothing missing, nothing twice, in the order of commits. */
+/** The feed under writers, numberers and readers at once: no event is missing or doubled, and all are in the order of commits. */
 import { setTimeout as wait } from 'node:timers/promises';
 import fc from 'fast-check';
 import type pg from 'pg';
@@ -13,7 +13,7 @@ const ALL = { types: null, accountId: null, customerId: null, isHistorical: null
 const RUNS = runs(30);
 const WRITERS = 8;
 const READERS = 8;
-/** Days that begin while readers read: beside an attached partition every reader missed one in 300. */
+/** Days that begin while readers read: with an attached partition, every reader missed one in 300. */
 const DAYS = 5 * runs(100);
 
 let database: TestDatabase;
@@ -42,7 +42,7 @@ interface Committed {
 
 interface Step {
   readonly events: number;
-  /** In the middle of the transaction, in ms. */
+  /** Pause in the middle of the transaction, in ms. */
   readonly pauseMs: number;
   readonly isKept: boolean;
 }
@@ -54,7 +54,7 @@ async function write(writer: number, steps: readonly Step[], committed: Committe
       const begunAt = performance.now();
       const names = Array.from({ length: events }, (_, event) => `${writer}.${index}.${event}`);
       await client.query('begin');
-      // As triggers, which come after what they tell of
+      // As triggers do, which run after the change that they report
       await client.query('select pg_current_xact_id()');
       for (const name of names) {
         await add(client, name);
@@ -69,7 +69,7 @@ async function write(writer: number, steps: readonly Step[], committed: Committe
   }
 }
 
-/** Reads on from `start` until it has read the last event, forgetting all but what it has stored, as one that is restarted. */
+/** Reads on from `start` until it has read the last event. It forgets everything but what it has stored, like a restarted reader. */
 async function follow(start: number, limit: number, isOver: () => boolean): Promise<readonly string[]> {
   const names: string[] = [];
   let after = start;

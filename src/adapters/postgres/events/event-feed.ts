@@ -1,4 +1,4 @@
-/** `EventFeed` on PostgreSQL; how events are written and numbered is in the schema: db/migrations/0001_schema/events.ts. */
+/** `EventFeed` on PostgreSQL; the schema defines how events are written and numbered: db/migrations/0001_schema/events.ts. */
 import type { Pool } from 'pg';
 import { accountIdsOf } from '../../../app/base/account-filter.ts';
 import type { EventFeed, EventPage } from '../../../app/events/event-ports.ts';
@@ -27,7 +27,7 @@ export function createEventFeed(pool: Pool): EventFeed {
       const [first] = rows;
       if (first === undefined) throw new Error('the clock of events has no row');
       const oldest = Number(first.forgotten);
-      // The start is no position that a reader was given: from there on means everything that is kept.
+      // The start is not a position that a reader got: reading from there means everything that is kept.
       if (after > 0 && after < oldest) throw eventsExpired(oldest);
       // The reader has seen events that a restore has undone.
       if (first.lost_to !== null) throw eventsExpired(Number(first.lost_to));

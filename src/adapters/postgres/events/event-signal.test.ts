@@ -1,4 +1,4 @@
-/** Who is told that events were written, and when. */
+/** Signals that events were written, and their moments. */
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import type pg from 'pg';
 import { createTestDatabase, type TestDatabase } from '../../../../test/helpers/postgres.ts';
@@ -12,7 +12,7 @@ let told = 0;
 beforeAll(async () => {
   database = await createTestDatabase();
   pool = createTestPool(database, 1);
-  // The connection is there before.
+  // Opens the connection beforehand.
   await pool.query('select 1');
   onEventsWritten(pool, () => (told += 1));
 });

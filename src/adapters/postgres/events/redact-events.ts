@@ -1,22 +1,22 @@
-/** Takes out of the feed what it says of erased people. Events keep their position, their type and their identifiers. */
+/** Removes data about erased people from the feed. Events keep their position, their type and their identifiers. */
 import { run, statement, type Executor } from '../db/statement.ts';
 
 /** Events that one statement looks at. */
 const EXAMINED = 5000;
 
-/** What the data of such an event is. */
+/** The data of a redacted event. */
 export const REDACTED = '{"erased":true}';
 
 export interface RedactedEvents {
-  /** The last that was looked at. */
+  /** The position of the last event that was looked at. */
   readonly to: number;
   readonly events: number;
   readonly isLast: boolean;
 }
 
 /**
- * Redacts those of emails that the erasure deleted, those that name an address, and what was said of threads that are gone: their
- * labels and assignees. All are numbered before, those excepted that a transaction writes at this moment. @param pattern see addressPattern
+ * Redacts events of emails that the erasure deleted, events that name an address, and the labels and assignees in events of threads that
+ * are gone. All events must be numbered before, except those that a transaction writes at this moment. @param pattern see addressPattern
  */
 export async function redactEvents(
   executor: Executor,
@@ -57,7 +57,7 @@ const REDACT = statement(
     (select position from examined order by position desc limit 1) as last`,
 );
 
-/** False while events wait that were written before `mark`. */
+/** False while events that were written before `mark` wait to be numbered. */
 export async function areNumbered(executor: Executor, mark: number): Promise<boolean> {
   const [row] = await run(executor, ARE_NUMBERED, { mark });
   return row?.are_numbered === true;
@@ -68,7 +68,7 @@ const ARE_NUMBERED = statement(
   'select not exists (select from event_inbox where ordinal <= $mark::bigint) as are_numbered',
 );
 
-/** What was written so far is not above it. */
+/** A mark that no event written so far exceeds. */
 export async function markOfInbox(executor: Executor): Promise<number> {
   const [row] = await run(executor, MARK);
   return Number(row?.last_value ?? 0);

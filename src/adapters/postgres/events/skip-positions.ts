@@ -1,10 +1,10 @@
-/** Lets the feed of a restored database go on where no reader has been. */
+/** Lets the feed of a restored database go on at positions that no reader has seen. */
 import { run, statement, type Executor } from '../db/statement.ts';
 
 /**
- * The database that was lost may have given out positions behind those that the backup knows. Events to come get positions that it
- * can't have given: behind the middle of today's, and by the second, so that a second restore of the day begins elsewhere. Readers
- * that stand between the two have seen events that are undone, and are told so.
+ * The lost database may have given out positions after those that the backup contains. New events get positions that it can't have given:
+ * after the middle of today's, and by the second, so that a second restore on the same day begins elsewhere. Readers that stand between the
+ * two have seen events that are undone, and get an error that says so.
  */
 export async function skipPositions(executor: Executor): Promise<void> {
   await run(executor, SKIP);
@@ -28,7 +28,7 @@ const MAKE_PARTITION = statement(
   'select make_event_partition(position >> 36) from event_clock',
 );
 
-/** The database goes on as it was, on another server. */
+/** For a database that goes on as it was, on another server. */
 export async function keepPositions(executor: Executor): Promise<void> {
   await run(executor, KEEP_POSITIONS);
 }

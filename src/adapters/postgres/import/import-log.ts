@@ -6,7 +6,7 @@ import { run, statement } from '../db/statement.ts';
 
 /** As long as an import may rest (import-marks.ts), in days. */
 const KEPT_DAYS = 90;
-/** A running one is heard of every two seconds; one that waits for the database is heard of when it is back, or has failed. */
+/** A running import reports every two seconds; one that waits for the database reports when the database is back, or when it has failed. */
 const CUT_OFF_AFTER_SECONDS = 180;
 
 export function createImportLog(pool: Pool): ImportLog {

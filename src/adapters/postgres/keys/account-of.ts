@@ -1,4 +1,4 @@
-/** `AccountOf` on PostgreSQL: each a look-up by primary keys. */
+/** `AccountOf` on PostgreSQL: each method is a look-up by primary keys. */
 import type { Pool } from 'pg';
 import type { AccountOf } from '../../../app/keys/account-of.ts';
 import { EMAIL_ID } from '../emails/email-aliases.ts';

@@ -1,4 +1,4 @@
-/** `KeyStore` on PostgreSQL. Alone writes `api_keys` and `key_clock`. */
+/** `KeyStore` on PostgreSQL. Only this module writes `api_keys` and `key_clock`. */
 import type { Pool, PoolClient } from 'pg';
 import type { CheckedKey, KeyStore, StoredKey } from '../../../app/keys/key-ports.ts';
 import { ServiceError } from '../../../core/errors.ts';
@@ -9,7 +9,7 @@ import { inTransaction } from '../db/transaction.ts';
 export const MAX_KEYS = 1000;
 
 export function createKeyStore(pool: Pool): KeyStore {
-  /** Changes keys one after the other, and has all processes read them again. */
+  /** Serialises changes of keys, and has all processes read the keys again. */
   const changing = <T>(work: (client: PoolClient) => Promise<T>): Promise<T> =>
     inTransaction(pool, async (client) => {
       await run(client, NEXT_REVISION);
@@ -83,7 +83,7 @@ function toKey(row: RowOf<typeof READ>): StoredKey {
   };
 }
 
-/** Of a row that has a key: all columns of a key are there then. */
+/** For a row that has a key: all columns of a key are set then. */
 function toCheckedKey(row: RowOf<typeof READ_ALL>): CheckedKey {
   const key = row as RowOf<typeof READ> & { secret_hash: Buffer };
   return { ...toKey(key), hash: key.secret_hash, oldHash: row.old_secret_hash };
@@ -106,7 +106,7 @@ const CREATE = statement(
   returning ${COLUMNS}`,
 );
 
-/** Of the caller's accounts alone. */
+/** True for keys that are limited to the caller's accounts. */
 const IN_SCOPE = '($scope::text[] is null or k.accounts <@ $scope)';
 
 const LIST = statements(

@@ -1,10 +1,10 @@
-/** Messages of mailboxes that can't be taken, and whose header names a person that is erased. */
+/** Erases messages of mailboxes that can't be taken, and whose header names an erased person. */
 import { randomUUID } from 'node:crypto';
 import { run, statement, type Executor } from '../db/statement.ts';
 import { rememberDeleted } from '../emails/deleted-emails.ts';
 
 /**
- * They count as deleted emails from now on: they are not tried again. @param pattern see addressPattern
+ * They count as deleted emails from now on, so they are not tried again. @param pattern see addressPattern
  *
  * @returns their identifiers as deleted emails
  */

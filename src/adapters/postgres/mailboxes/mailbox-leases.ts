@@ -1,4 +1,6 @@
-/** Which processes read mailboxes, and which of them an account: the leases of `mailbox_accounts`. All times are the database's. */
+/**
+ * The leases of `mailbox_accounts`: the processes that read mailboxes, and the process that has each account. All times are the database's.
+ */
 import { MAX_KEPT_REASON_CHARS } from '../../../app/base/limits.ts';
 import { LeaseLost, type MailboxRecords } from '../../../app/mailboxes/mailbox-record-ports.ts';
 import { fromNow } from '../db/from-now.ts';
@@ -15,7 +17,7 @@ export function createMailboxLeases(
       if (row === undefined) throw new Error('a claim of mailboxes has no answer');
       return {
         holders: new Map([
-          // Also those that no process has had yet, of all that are alive.
+          // Includes the accounts of all live processes that no process has had yet.
           ...row.others.flatMap(({ account_ids: ids }) =>
             (ids ?? []).map((id): [string, null] => [id, null]),
           ),
@@ -44,7 +46,7 @@ export function createMailboxLeases(
   };
 }
 
-/** What a server says may be long, and hold characters that a text of PostgreSQL can't. */
+/** A server's error message may be long, and contain characters that PostgreSQL can't store in a text. */
 export function storable(reason: string): string {
   return markUnstorable(reason).slice(0, MAX_KEPT_REASON_CHARS);
 }
@@ -60,12 +62,12 @@ export async function fenced<Values extends object>(
   if (row?.held !== true) throw new LeaseLost(values.accountId);
 }
 
-/** The lease of `owner`. It keeps its owner until the statement ends. */
+/** The lease of `owner`. The owner keeps it until the statement ends. */
 export const HELD = `with held as materialized (
     select from mailbox_accounts where account_id = $accountId and owner = $owner and lease_until > now() for share
   )`;
 
-/** Others' rows are not even locked. In the order of their keys, so that two processes never wait in a circle. */
+/** Rows of other processes are not even locked. In the order of their keys, so that two processes never wait in a circle. */
 const READ_AND_CLAIM = `with reader as (
     insert into mailbox_readers as r (owner, account_ids, alive_until)
     values ($owner, $accountIds, ${fromNow('$leaseMs')})
@@ -104,7 +106,7 @@ const ACCOUNT = jsonObject('claimed-account-json', {
   },
 }).narrow<{ account_id: string; due: boolean }>();
 
-/** Accounts: null for the same as of the process that asks. */
+/** Accounts: null when they are those of the asking process. */
 const READER = jsonObject('mailbox-reader-json', {
   from: 'mailbox_readers r',
   columns: {
@@ -113,7 +115,7 @@ const READER = jsonObject('mailbox-reader-json', {
   },
 });
 
-/** One statement for all that an idle process has to say and to ask. */
+/** One statement for everything that an idle process reports and asks. */
 const CLAIM = statement(
   'claim-mailboxes',
   `${READ_AND_CLAIM}
@@ -128,7 +130,7 @@ const RELEASE = statement(
   where owner = $owner and account_id = any ($accountIds::text[])`,
 );
 
-/** Processes that died long ago, and will not come back under the same name, go with it. */
+/** Also removes processes that died long ago, and will not come back under the same name. */
 const LEAVE = statement(
   'leave-mailboxes',
   `with gone as (

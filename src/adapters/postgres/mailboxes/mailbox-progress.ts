@@ -1,4 +1,4 @@
-/** How far a mailbox was read, from its row. */
+/** The progress of reading a mailbox, from its row. */
 import { NEVER_OPENED, type MailboxProgress } from '../../../core/mailbox/sync-plan.ts';
 import { statement, type RowOf } from '../db/statement.ts';
 

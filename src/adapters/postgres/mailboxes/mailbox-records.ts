@@ -183,7 +183,7 @@ const NEXT_MESSAGES = statement(
   limit $limit`,
 );
 
-/** One of each for a message; `delays` of what is set aside, null: it is not. */
+/** All arrays have one entry per message; `delays` is for messages that are set aside, null for others. */
 const CONCLUDE = statement(
   'conclude-mailbox-messages',
   `${HELD}, concluded as (
@@ -200,7 +200,7 @@ const CONCLUDE = statement(
   select exists (select from held) as held`,
 );
 
-/** Emails, null for none. One may be known by the identifier of a record that was merged into it. */
+/** Emails, null for none. An email may be known by the identifier of a record that was merged into it. */
 const ARRIVED = statement(
   'arrived-mailbox-messages',
   `select r.ordinal from unnest($emailIds::uuid[], $arrivals::bytea[]) with ordinality r (email_id, arrival, ordinal)
@@ -228,8 +228,8 @@ const CONCLUDE_PASS = statement(
 );
 
 /**
- * An email that is in this generation as well has only got another UID; one that is not was expunged. Either may be known
- * by the identifier of a record that turned out to be its copy.
+ * An email that is in this generation as well only got another UID; any other was expunged. Either may be known by the identifier of a
+ * record that turned out to be its copy.
  */
 const RETIRE_OLDER = statement(
   'retire-generations',

@@ -1,4 +1,4 @@
-/** `MailboxStatusStore` on PostgreSQL. The counts are kept by triggers, see migrations/0001_schema/mailboxes.ts. */
+/** `MailboxStatusStore` on PostgreSQL. Triggers maintain the counts, see migrations/0001_schema/mailboxes.ts. */
 import type { Pool } from 'pg';
 import { accountIdsOf } from '../../../app/base/account-filter.ts';
 import type {

@@ -69,13 +69,13 @@ it('tells what waits for the configured accounts, and nothing of others', async 
     },
     { ...NOTHING, accountId: 'help', queued: 1, unknownSends: 1 },
   ]);
-  // No clock of the test: a busy machine only makes them longer, by much less than a day.
+  // The database's clock, not one of the test: a busy machine only makes the times longer, by much less than a day.
   const [sales] = accounts;
   expect(sales?.oldestDueSeconds).toBeGreaterThanOrEqual(3600);
   expect(sales?.oldestDueSeconds).toBeLessThan(86_400);
   expect(sales?.mailboxLagSeconds).toBeGreaterThanOrEqual(7200);
   expect(sales?.mailboxLagSeconds).toBeLessThan(86_400);
-  // Nothing numbers events here.
+  // Nothing numbers events in this test.
   expect(eventsWaiting).toBeGreaterThan(0);
 });
 

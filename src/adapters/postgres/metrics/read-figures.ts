@@ -1,10 +1,10 @@
-/** `ReadFigures` on PostgreSQL: one statement, which reads the indexes of waiting work and counts to a bound. */
+/** `ReadFigures` on PostgreSQL: one statement, which reads the indexes of waiting work and counts up to a bound. */
 import type { Pool } from 'pg';
 import { MAX_COUNTED, type AccountFigures, type ReadFigures } from '../../../app/metrics/figures.ts';
 import { jsonObject, type JsonOf } from '../db/json.ts';
 import { run, statement } from '../db/statement.ts';
 
-/** @param accountIds the configured ones: no metric tells of others */
+/** @param accountIds the configured ones: no metric covers others */
 export function createReadFigures(pool: Pool, accountIds: readonly string[]): ReadFigures {
   return async () => {
     const [row] = await run(pool, FIGURES, { accounts: [...accountIds], atMost: MAX_COUNTED });
@@ -31,7 +31,7 @@ const toAccount = (json: JsonOf<typeof ACCOUNT>): AccountFigures => ({
   quarantined: json.quarantined,
 });
 
-/** Of the accounts `a`. */
+/** The figures of the accounts `a`. */
 const ACCOUNT = jsonObject('account-figures-json', {
   from: `unnest($accounts::text[]) with ordinality a (id, place) cross join lateral (
         select extract(epoch from clock_timestamp() - min(m.last_success_at))::float8 as lag,

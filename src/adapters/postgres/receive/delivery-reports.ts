@@ -47,14 +47,14 @@ const DUE = statement(
 async function apply(client: PoolClient, reportId: string, emailId: string): Promise<number> {
   const reports = await run(client, LOCK_REPORT, { reportId });
   const [report] = reports;
-  // Another process did it.
+  // Another process has applied it.
   if (report === undefined) return 0;
   const queueRow = await lockQueueRow(client, emailId);
   await lockEmailRow(client, emailId);
   const email = await readTimes(client, emailId);
   const deliveries = await run(client, READ_DELIVERIES, { emailId });
   const matched = matchReport(report, deliveries);
-  // No report is older than what it is about.
+  // No report is older than the email that it is about.
   const reportedAt = new Date(Math.max(report.reported_at.getTime(), email.recorded_at.getTime()));
   await insertDeliveryReports(client, { reportId, emailId, reportedAt, matched });
   await concludeReport(client, reportId, matched.length === 0 ? null : emailId, reportedAt);
@@ -79,10 +79,10 @@ const READ_DELIVERIES = statement(
   'select ordinal, address, state from email_deliveries where email_id = $emailId order by ordinal',
 );
 
-/** When an email `e` was recorded, or sent by another program, which is recorded later. */
+/** The moment when an email `e` was recorded, or sent by another program, in which case it is recorded later. */
 const RECORDED_AT = `case when e.identity_key is null then e.created_at else least(e.date, e.created_at) end`;
 
-/** When an email `e` was handed over last; its record is made right after a hand-over that did not wait in the queue. */
+/** The moment when an email `e` was last handed over; the record of a hand-over that did not wait in the queue is made right after it. */
 const SENT_AT = `greatest(
   ${RECORDED_AT}, (select max(a.started_at) from delivery_attempts a where a.email_id = e.id)
 )`;
@@ -129,8 +129,8 @@ const INSERT_DELIVERY_REPORTS = statement(
 );
 
 /**
- * A recipient that bounced is not retried automatically. While a process works on it, or did when it fell silent, only
- * the failure is noted: settling that attempt concludes with it (saveOutcomes lets the failure stand).
+ * A recipient that bounced is not retried automatically. If a process works on it, or did when it fell silent, only the failure is noted:
+ * settling that attempt concludes with it (saveOutcomes lets the failure stand).
  */
 async function giveUp(
   client: PoolClient,
@@ -172,12 +172,12 @@ async function suppress(
     diagnostic: recipient.diagnostic,
     emailId,
     reportId,
-    // A complaint is about us, at the moment it is made; a bounce tells how the address was when we sent.
+    // A complaint is about us, at the moment when it is made; a bounce shows the state of the address when we sent.
     evidenceAt: outcome === 'complained' ? reportedAt : report.sentAt,
   });
 }
 
-/** See SOFT_BOUNCES; what was sent before the address was lifted does not count. */
+/** See SOFT_BOUNCES; emails that were sent before the suppression was lifted do not count. */
 async function isLastStraw(client: PoolClient, address: string): Promise<boolean> {
   const [row] = await run(client, IS_LAST_STRAW, { address, ...SOFT_BOUNCES });
   return row?.is_last_straw === true;
@@ -194,7 +194,7 @@ const IS_LAST_STRAW = statement(
     and ${SENT_AT} > coalesce((select lifted_at from suppressions where address = $address), '-infinity')`,
 );
 
-/** The first of the report's Message-IDs that a sent email of its account bears decides. */
+/** The first of the report's Message-IDs that belongs to a sent email of its account decides. */
 const FIND_REPORTED = statement(
   'find-reported-email',
   `select e.id, e.state

@@ -20,7 +20,7 @@ import { insertReports, toReportRow } from '../send/report-rows.ts';
 import type { PlacedRecord, ReceivedLink } from './link-received.ts';
 import { SENT_COPY_DETAIL, takersOf } from './sent-copies.ts';
 
-/** In a transaction of any kind. Throws RecordedMeanwhile when the email is there. @param long texts that were sent ahead */
+/** Works in a transaction of any kind. Throws RecordedMeanwhile when the email exists. @param long texts that were sent ahead */
 export async function insertReceived(
   executor: Executor,
   email: PlacedRecord,
@@ -31,7 +31,10 @@ export async function insertReceived(
   await decideCustomers(executor, [email], [link]);
 }
 
-/** The last of a transaction, and its commit. Throws RecordedMeanwhile when one of them is there. @param links of each, in their order */
+/**
+ * The last statement of a transaction, and its commit. Throws RecordedMeanwhile when one of the emails exists. @param links one per email,
+ * in their order
+ */
 export async function insertLast(
   transaction: PlannedTransaction,
   emails: readonly PlacedRecord[],
@@ -66,7 +69,7 @@ async function decideCustomers(
   );
 }
 
-/** Most emails need one part alone; see EmailParts. */
+/** Most emails need only one part; see EmailParts. */
 const insertOf = (emails: readonly PlacedRecord[], links: readonly ReceivedLink[], long: LongTexts) =>
   INSERT.of({
     parts:

@@ -16,7 +16,7 @@ import { setReasons } from '../threads/place-emails.ts';
 export interface SubjectLinks {
   /** The email that this one answers by its subject; null for none. */
   readonly answered: MessageId | null;
-  /** Replies to this one that were waiting for it. */
+  /** Replies that were waiting for this email. */
   readonly waiting: readonly WaitingReply[];
 }
 
@@ -29,7 +29,7 @@ type Subject = NonNullable<InboundRecord['bySubject']>;
 
 const NONE: SubjectLinks = { answered: null, waiting: [] };
 
-/** Replies that one email finds waiting at most. */
+/** Most waiting replies that one email finds. */
 const MAX_WAITING = 20;
 
 /** First key of the locks that serialise emails of one subject. Taken before all other locks. */
@@ -40,11 +40,11 @@ const LOCK_SUBJECT = statement(
 );
 
 /**
- * A tie by subject would join what is kept apart, by decisions or because customers differ. It does not count, nor may it have counted
- * for anything: begin again without it.
+ * A tie by subject would join threads that are kept apart, by decisions or because customers differ. It must not count, nor may it have
+ * affected anything: the transaction begins again without it.
  */
 export class SubjectKeptApart extends BeginAgain {
-  /** The emails that would have answered another one: replies that were waiting, or the one that came. */
+  /** The emails that would have answered another one: replies that were waiting, or the new email. */
   readonly replies: readonly string[];
 
   constructor(replies: readonly string[]) {
@@ -54,7 +54,7 @@ export class SubjectKeptApart extends BeginAgain {
 }
 
 /**
- * Stores in the waiting replies that they answer this email.
+ * Records that the waiting replies answer this email.
  *
  * @param apart replies that are not tied: see SubjectKeptApart
  */
@@ -86,7 +86,7 @@ function isWithoutReferences({ inReplyTo, references, links }: InboundRecord): b
   return inReplyTo.length + references.length === 0 && links.every(({ rule }) => rule === 'message_id');
 }
 
-/** The nearest before it, from or to one of the counterparties. */
+/** The nearest email before this one that is from or to one of the counterparties. */
 async function findAnswered(
   executor: Executor,
   { accountId, date }: InboundRecord,
@@ -112,7 +112,7 @@ const FIND_ANSWERED = statement(
   order by e.date desc, e.id desc limit 1`,
 );
 
-/** Replies without references that came before, and joined nothing; from now on they answer this email. */
+/** Earlier replies without references that joined nothing; from now on they answer this email. */
 async function takeWaiting(
   executor: Executor,
   { accountId, date, identity }: InboundRecord,
@@ -140,7 +140,7 @@ async function takeWaiting(
 /**
  * Throws SubjectKeptApart unless every tie leads to the thread of the email.
  *
- * @param isAgain true when some were kept apart before: then none is tried once more
+ * @param isAgain true when some ties were dropped before: then none is tried again
  */
 export function requireTogether(
   email: { readonly id: string },

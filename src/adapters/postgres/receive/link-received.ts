@@ -1,4 +1,4 @@
-/** Finds the customers of received emails while they are recorded, and new senders. The threads are already locked. */
+/** Finds the customers of received emails while they are recorded, and detects new senders. The threads are already locked. */
 import type { InboundRecord } from '../../../app/receive/inbound-ports.ts';
 import type { CompanySource, CustomerSource } from '../../../core/customer/link-emails.ts';
 import { hasFailed } from '../../../core/message/authentication.ts';
@@ -13,7 +13,7 @@ import { threadById } from '../emails/thread-rows.ts';
 import { RULES_ARE_FRESH } from '../customers/rules-lock.ts';
 import { counterpartiesOf } from './sent-copies.ts';
 
-/** An email that is about to be recorded, and the thread it is to be in, which exists. */
+/** An email that is about to be recorded, and its thread, which exists. */
 export interface PlacedRecord {
   readonly record: InboundRecord;
   readonly threadId: string;
@@ -25,17 +25,17 @@ export interface ReceivedLink {
   readonly customerSource: CustomerSource | null;
   readonly companyId: string | null;
   readonly companySource: CompanySource | null;
-  /** Its sender takes no part in the thread: no email there is from or to it, except those of such senders. */
+  /** The sender takes no part in the thread: no email there is from or to the sender, except those of other new participants. */
   readonly isNewParticipant: boolean;
-  /** It is in its thread only because others named its Message-ID, which no email had. */
+  /** The email is in its thread only because others named its Message-ID, which no email had. */
   readonly isOnlyNamed: boolean;
-  /** It also decides the customer of the thread. */
+  /** The email also decides the customer of the thread. */
   readonly decides: boolean;
   /** False: the rules are being changed. */
   readonly isFresh: boolean;
 }
 
-/** Of an email that is recorded alone. */
+/** The link of an email that is recorded alone. */
 export async function readLink(executor: Executor, email: PlacedRecord): Promise<ReceivedLink> {
   const [link] = toReceivedLinks([email], await run(executor, READ_LINKS, linksValues([email])));
   return link as ReceivedLink;
@@ -47,7 +47,7 @@ export function linksValues(placed: readonly PlacedRecord[]) {
     ordinal,
     thread_id: threadId,
     account_id: record.accountId,
-    // Asked only of those that nothing else ties to their thread.
+    // Looked up only for emails that nothing else ties to their thread.
     named: isNamed(placement) && !record.isSentCopy ? record.identity.messageId : null,
     sender: senderOf(record),
     counterparties: record.isSentCopy ? counterpartiesOf(record) : [normaliseAddress(fromOf(record))],
@@ -109,16 +109,16 @@ interface LinkColumns {
 
 const READ_LINKS = statement('read-links', LINKS_QUERY).narrow<LinkColumns>();
 
-/** What READ_LINKS gives, for a statement that asks for more at once. */
+/** The result of READ_LINKS, for a statement that asks for more at once. */
 export const LINKS = jsonRows('links-json', LINKS_QUERY).narrow<LinkColumns>();
 export type LinkJson = JsonOf<typeof LINKS>;
 
 type LinkRow = RowOf<typeof READ_LINKS> | LinkJson;
 
 /**
- * In the order of the emails, which is that of their recording: a sender is not new to a thread that one before is in.
+ * Takes the emails in the order of their recording: a sender is not new to a thread that contains an earlier email of theirs.
  *
- * @param rows what READ_LINKS or LINKS gave
+ * @param rows the result of READ_LINKS or LINKS
  */
 export function toReceivedLinks(
   placed: readonly PlacedRecord[],
@@ -130,7 +130,7 @@ export function toReceivedLinks(
   return placed.map(({ record, threadId, placement }, index): ReceivedLink => {
     const row = rows[index] as LinkRow;
     const own = ownerKey(record.accountId, record.identity.messageId);
-    // Neither does one that its sender did not send.
+    // An email that failed authentication is treated the same way: its sender may not have sent it.
     const isForged = hasFailed(record.authentication);
     const isOnlyNamed =
       isForged || (isNamed(placement) && !record.isSentCopy && !row.is_borne && !borne.has(own));
@@ -145,7 +145,7 @@ export function toReceivedLinks(
     const people = before ?? new Set();
     if (!isNewParticipant && !isForged) for (const address of peopleOf(record)) people.add(address);
     participants.set(threadId, people);
-    // A stranger who guessed or was given a Message-ID does not decide whose thread it is.
+    // A stranger who guessed or got hold of a Message-ID does not decide the customer of the thread.
     const isStranger = isNewParticipant || isOnlyNamed;
     const ofThread = {
       customerId: row.customer_id,

@@ -27,7 +27,7 @@ afterEach(async () => {
 const receive = (parents: readonly ReturnType<typeof newMessageId>[] = []) =>
   createInboundStore(pool).recordInbound(inboundRecord({}, parents));
 
-/** `work` waits for a lock of `other` when `more` happens there; both are done in the end. Returns how many deadlocks there were. */
+/** `work` waits for a lock of `other` when `more` runs in `other`; in the end both finish. Returns the number of deadlocks. */
 async function meet(work: Promise<unknown>, more: () => Promise<unknown>): Promise<number> {
   await waitUntil('it waits', async () => {
     const { rows } = await pool.query(

@@ -1,7 +1,7 @@
 /**
- * Places received emails that are recorded at the same moment into their threads, in one transaction: what
- * link-thread.ts does for one. A transaction locks threads before it writes Message-IDs, and both in one order, so that
- * two transactions never wait for each other.
+ * Places received emails that are recorded at the same moment into their threads, in one transaction: the counterpart of link-thread.ts for
+ * many emails. A transaction locks threads before it writes Message-IDs, and both in one order, so that two transactions never wait for
+ * each other in a circle.
  */
 import type { InboundRecord } from '../../../app/receive/inbound-ports.ts';
 import { ownerKey, placeTogether, type TogetherPlacement } from '../../../core/thread/place-together.ts';
@@ -10,7 +10,7 @@ import { statement, type RowOf } from '../db/statement.ts';
 import { LOCK_THREADS, makeThreads, NO_CUSTOMER } from '../emails/thread-rows.ts';
 import { isKnownAs, tieMessageIds } from '../threads/message-ids.ts';
 
-/** These can't be recorded together with the others: roll back, and record them alone. */
+/** These records can't be written together with the others: roll back, and record them alone. */
 export class Unfit extends Error {
   readonly records: ReadonlySet<InboundRecord>;
 
@@ -20,22 +20,22 @@ export class Unfit extends Error {
   }
 }
 
-/** Where emails are to be, for when that is checked. */
+/** The planned places of emails, for the later check. */
 export interface Placed {
   /** In the order of the records. */
   readonly places: readonly TogetherPlacement[];
-  /** Where each Message-ID is then, unless another transaction was faster. */
+  /** The thread that each Message-ID then has, unless another transaction was faster. */
   readonly named: readonly NamedId[];
   readonly keptApart: ReadonlySet<string>;
-  /** Threads that are not there yet. */
+  /** Threads that do not exist yet. */
   readonly made: ReadonlyMap<string, string>;
-  /** Threads that are. */
+  /** Threads that exist. */
   readonly known: ReadonlySet<string>;
   /** Message-IDs that no thread has yet, and their thread. */
   readonly unknown: readonly (NamedId & { readonly threadId: string | null })[];
 }
 
-/** Throws Unfit. @param rows what OWNERS gave for `all` */
+/** Throws Unfit. @param rows the result of OWNERS for `all` */
 export function placeReceived(
   records: readonly InboundRecord[],
   all: readonly NamedId[],
@@ -62,7 +62,7 @@ export function placeReceived(
   return { places, named, keptApart, made, known, unknown };
 }
 
-/** A thread that is missing is locked, or ended and lives on in another. Throws Unfit. @param rows what ENTER gave */
+/** A missing thread is locked, or ended and lives on in another. Throws Unfit. @param rows the result of ENTER */
 export function requireEntered(
   records: readonly InboundRecord[],
   { places }: Placed,
@@ -73,10 +73,10 @@ export function requireEntered(
 }
 
 /**
- * Another email may have taken some of the Message-IDs at this moment, or made its thread one that is kept apart, or an
- * operator may have moved them. Throws Unfit.
+ * Another email may have taken some of the Message-IDs at this moment, or may have made its thread one that is kept apart, or an operator
+ * may have moved them. Throws Unfit.
  *
- * @param rows what OWNERS gives after ENTER
+ * @param rows the result of OWNERS after ENTER
  */
 export function requirePlaced(
   records: readonly InboundRecord[],
@@ -94,7 +94,7 @@ export function requirePlaced(
   });
 }
 
-/** Throws Unfit with those that `isFit` refuses. */
+/** Throws Unfit with the records that `isFit` refuses. */
 export function requireFit(
   records: readonly InboundRecord[],
   isFit: (record: InboundRecord, index: number) => boolean,
@@ -109,7 +109,7 @@ export interface NamedId {
   readonly messageId: string;
 }
 
-/** Each once. */
+/** The named Message-IDs, each once. */
 export function namedIdsOf(records: readonly InboundRecord[]): readonly NamedId[] {
   const named = new Map<string, NamedId>();
   for (const { accountId, links } of records) {
@@ -121,7 +121,7 @@ export function namedIdsOf(records: readonly InboundRecord[]): readonly NamedId[
   return [...named.values()];
 }
 
-/** The threads of those that are known; `ordinal` tells which, from 1. The parameters are ownersValues. */
+/** The threads of the known Message-IDs; `ordinal`, from 1, identifies the Message-ID. The parameters are ownersValues. */
 export const OWNERS = jsonRows(
   'owners-json',
   `select n.ordinal, m.thread_id, t.cluster_id is not null as is_kept_apart
@@ -136,7 +136,7 @@ export const ownersValues = (named: readonly NamedId[]) => ({
   namedIds: named.map(({ messageId }) => messageId),
 });
 
-/** By ownerKey. @param rows what OWNERS gave */
+/** Owners by ownerKey. @param rows the result of OWNERS */
 function toOwners(named: readonly NamedId[], rows: readonly OwnerJson[]): ReadonlyMap<string, string> {
   return new Map(
     rows.flatMap(({ ordinal, thread_id }): [string, string][] => {
@@ -156,9 +156,9 @@ export const enterValues = ({ made, known, unknown }: Placed) => ({
 });
 
 /**
- * Makes the new threads and locks the others: the customer of a thread does not change before the emails are in it.
- * Threads that another transaction has locked are not waited for. Then ties the Message-IDs that were unknown. Its parameters are
- * enterValues; requireEntered and requirePlaced say whether it succeeded.
+ * Creates the new threads and locks the others: the customer of a thread does not change before the emails are in it. Does not wait for
+ * threads that another transaction has locked. Then ties the Message-IDs that were unknown. Its parameters are enterValues; requireEntered
+ * and requirePlaced check its success.
  */
 export const ENTER = statement(
   'enter-threads',

@@ -1,4 +1,4 @@
-/** Records one received email in a transaction of its own, with all it may need: merged threads, a search by subject. */
+/** Records one received email in a transaction of its own, with everything it may need: merged threads, a search by subject. */
 import type { InboundRecord, KnownEmail } from '../../../app/receive/inbound-ports.ts';
 import type { MessageId } from '../../../core/message/message-id.ts';
 import { placeInbound, type InboundLink } from '../../../core/thread/place-inbound.ts';
@@ -12,7 +12,7 @@ import { ownersOf } from '../threads/message-ids.ts';
 import { textsOf } from '../emails/email-row.ts';
 import { dropLongTexts, sendLongTexts } from '../emails/long-texts.ts';
 
-/** Rolls back what was linked for an email that turned out to be recorded. */
+/** Rolls back the links made for an email that turned out to be recorded already. */
 export class AlreadyRecorded extends Error {
   readonly known: KnownEmail;
 
@@ -23,7 +23,7 @@ export class AlreadyRecorded extends Error {
 }
 
 /**
- * Throws AlreadyRecorded, SubjectKeptApart, and what linkThread throws.
+ * Throws AlreadyRecorded, SubjectKeptApart, and the errors of linkThread.
  *
  * @param apart see linkBySubject
  */
@@ -34,7 +34,7 @@ export async function insertAlone(
   apart: ReadonlySet<string>,
 ): Promise<KnownEmail> {
   const { accountId } = record;
-  // Before anything is locked: they may take a while.
+  // Before anything is locked: sending the texts may take a while.
   const long = await sendLongTexts(executor, record.id, textsOf(toContent(record)));
   const bySubject = await linkBySubject(executor, record, apart);
   const { answered, waiting } = bySubject;
@@ -57,7 +57,7 @@ export async function insertAlone(
     mayMerge: true,
     exclusive,
   });
-  // After linking, as for many.
+  // After linking, as in record-together.ts.
   const [known = null] = await findRecorded(executor, [toSought(record)]);
   if (known !== null) throw new AlreadyRecorded(known);
   requireTogether(record, bySubject, linked, apart.size > 0);
@@ -73,7 +73,7 @@ export async function insertAlone(
   return toKnown(record, threadId);
 }
 
-/** Its header's, then that of a second field. */
+/** The Message-ID of the email's header, then that of a second field. */
 export const ownIdsOf = ({
   identity,
   otherMessageId,

@@ -1,4 +1,4 @@
-/** One email that has to wait, or is refused, holds up no other; and a recorded email is never reported as not recorded. */
+/** An email that has to wait, or is refused, holds up no other; and a recorded email is never reported as not recorded. */
 import { randomUUID } from 'node:crypto';
 import type pg from 'pg';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
@@ -33,7 +33,7 @@ const unrelated = () => inboundRecord({ accountId: randomUUID() });
 const answerTo = (email: InboundRecord, fields: Partial<InboundRecord> = {}) =>
   inboundRecord(fields, [email.identity.messageId]);
 
-/** Has the emails come while another one is being written, so that they are a batch. */
+/** Makes the emails arrive while another one is being written, so that they form a batch. */
 async function recordBatch(emails: readonly InboundRecord[]) {
   const first = store.recordInbound(unrelated());
   const results = emails.map((email) => store.recordInbound(email));
@@ -41,7 +41,7 @@ async function recordBatch(emails: readonly InboundRecord[]) {
   return results;
 }
 
-/** Holds what `statement` locks until the end of `work`. */
+/** Holds the locks of `statement` until the end of `work`. */
 async function whileLocked(statement: string, values: unknown[], work: () => Promise<void>): Promise<void> {
   const client = await pool.connect();
   try {
@@ -79,7 +79,7 @@ describe('others do not wait', () => {
     const waiting: Promise<unknown>[] = [];
     await whileLocked(LOCK_LINKS, [], async () => {
       waiting.push(...(await recordBatch([merging])));
-      // By now it waits alone.
+      // By now the email waits alone.
       await store.recordInbound(unrelated());
       const [tied, free] = await recordBatch([answerTo(one), unrelated()]);
       expect(await free).toMatchObject({ kind: 'recorded' });
@@ -136,7 +136,7 @@ it.runIf(IS_LONG)(
      from emails where id = any ($1::uuid[]) group by 1`,
       [answers.map((answer) => answer.id)],
     );
-    // p1 to p10 of the list were written to.
+    // The test wrote to p1 to p10 of the list.
     const strangers = rows.filter(({ is_new }) => is_new).map(({ address }) => address);
     expect(strangers.sort()).toEqual(
       senders

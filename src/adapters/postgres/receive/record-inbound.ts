@@ -1,9 +1,9 @@
 /**
- * `InboundStore` on PostgreSQL. The unique index `emails_identity` is what makes one email one record; everything
- * else here only saves work, or tells the caller which record that is.
+ * `InboundStore` on PostgreSQL. The unique index `emails_identity` makes one email one record; everything else here only saves work, or
+ * finds that record for the caller.
  *
- * Emails that come while others are being written are written together next (record-together.ts). Those that need more
- * take a transaction of their own (record-alone.ts), which is rare.
+ * Emails that arrive while others are being written are written together next (record-together.ts). Emails that need more take a
+ * transaction of their own (record-alone.ts), which is rare.
  */
 import type { Pool } from 'pg';
 import type {
@@ -34,7 +34,7 @@ import { markAsSent } from './sent-copies.ts';
 
 /** Bytes of texts and raw messages in one transaction. */
 const MAX_BATCH_BYTES = 2 * 1024 * 1024;
-/** Larger emails take a transaction of their own, in which no other one waits, and their texts go in pieces. */
+/** Larger emails take a transaction of their own, in which no other email waits, and their texts go in pieces. */
 const MAX_SHARED_BYTES = TEXT_PIECE_CHARS;
 const MAX_BATCH = 128;
 /** Roughly the size of an address, a Message-ID or a file. */
@@ -43,8 +43,8 @@ const ENTRY_BYTES = 200;
 const MAX_ALONE = 4;
 
 export function createInboundStore(pool: Pool): InboundStore & ContentReplacements {
-  // Emails of one conversation often come together, by an import or from a mailbox: at the same time each would
-  // find the other's Message-IDs taken, and begin again.
+  // Emails of one conversation often come together, by an import or from a mailbox: recorded at the same time, each would find the other's
+  // Message-IDs taken, and begin again.
   const turns = createKeyedTurns();
   const limit = new Limit({ size: MAX_ALONE });
 
@@ -103,7 +103,7 @@ function insertInTransaction(pool: Pool, record: InboundRecord): Promise<KnownEm
   });
 }
 
-/** What it takes in a statement, roughly. */
+/** The approximate size of the record in a statement. */
 function bytesOf(record: InboundRecord): number {
   const { raw, textBody, htmlBody, replyText, to, cc, bcc, links, references, attachments } = record;
   const texts = (raw?.length ?? 0) + textBody.length + (htmlBody?.length ?? 0) + replyText.length;
@@ -115,6 +115,6 @@ function bytesOf(record: InboundRecord): number {
 async function turnIntoSent(executor: Executor, id: string, copy: SentCopy): Promise<void> {
   await lockThreadOf(executor, id);
   const threadId = await markAsSent(executor, id, copy);
-  // Its counterparties are its recipients now, not its sender.
+  // The counterparties of the email are its recipients now, not its sender.
   if (threadId !== null) await relinkCustomers(executor, [threadId]);
 }

@@ -1,4 +1,4 @@
-/** Law: emails that are recorded at the same moment give what recording them one after the other gives. */
+/** Law: recording emails at the same moment gives the same result as recording them one after the other. */
 import { createHash, randomUUID } from 'node:crypto';
 import fc from 'fast-check';
 import type pg from 'pg';
@@ -52,12 +52,12 @@ beforeEach(async () => {
 interface Plan {
   readonly sender: number;
   readonly recipient: number;
-  /** Which emails it answers, of all, or of those before. */
+  /** The emails that it answers: any, or only earlier ones. */
   readonly parents: readonly number[];
   readonly isSentCopy: boolean;
   readonly isRead: boolean;
   readonly hasAttachment: boolean;
-  /** It is the same email as one before, come by another path. */
+  /** Number of an earlier email that this one repeats, having come by another path; null for none. */
   readonly repeats: number | null;
 }
 

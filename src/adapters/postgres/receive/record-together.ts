@@ -26,16 +26,16 @@ import { isStatementTimeout } from '../db/pool.ts';
 import { toKnown, toSought } from './record-alone.ts';
 
 /**
- * Results by the ids of the records; those that are missing are to be recorded alone. Never waits for an email that is
- * being recorded alone, nor for a thread that another transaction has locked: what holds up one email does not hold up
- * the others. Throws `database_unavailable`; what the database refuses of a single record, and what takes it too long.
+ * Results by the ids of the records; records without a result are to be recorded alone. Never waits for an email that is being recorded
+ * alone, nor for a thread that another transaction has locked: a delay of one email does not hold up the others. Throws
+ * `database_unavailable`; and, for a single record, the database's refusal or timeout.
  */
 export async function recordTogether(
   pool: Pool,
   records: readonly InboundRecord[],
   turns: KeyedTurns,
 ): Promise<ReadonlyMap<string, InboundResult>> {
-  // The order in which they count as recorded, also when the customers of a thread are worked out later.
+  // The order in which they count as recorded, even when the customers of a thread are worked out later.
   let left: readonly InboundRecord[] = records.toSorted((a, b) => (a.id < b.id ? -1 : 1));
   for (;;) {
     const batch = left.filter((record) => turns.isFree(linkedKeysOf(record)));
@@ -50,20 +50,20 @@ export async function recordTogether(
       } else if (records.length === 1 || (error instanceof ServiceError && !isStatementTimeout(error))) {
         throw error;
       } else {
-        // One of them is refused, or takes too long.
+        // One of the records is refused, or takes too long.
         return new Map();
       }
     }
   }
 }
 
-/** In three round trips, with the transaction's begin and commit. Throws Unfit. */
+/** Takes three round trips, with the transaction's begin and commit. Throws Unfit. */
 async function insertTogether(
   transaction: PlannedTransaction,
   records: readonly InboundRecord[],
 ): Promise<ReadonlyMap<string, InboundResult>> {
   const keys = new Set<string>();
-  // The same email twice: the second one finds the first.
+  // The same email twice: the second one must find the first.
   requireFit(records, ({ accountId, identityKey }) => {
     const key = `${accountId} ${identityKey}`;
     const isFirst = !keys.has(key);
@@ -90,8 +90,7 @@ async function insertTogether(
     return place === undefined ? [] : [{ record, ...place }];
   });
   const sought = fresh.map(toSought);
-  // Searched after linking: a request that records the same email now, or one that it is a copy of, links the same
-  // Message-ID before.
+  // Searched after linking: a request that now records the same email, or one that it is a copy of, links the same Message-ID first.
   const [entered, [after]] = await transaction.run(
     call(ENTER, enterValues(placed)),
     call(READ_AFTER, {

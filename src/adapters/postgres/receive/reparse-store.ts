@@ -51,7 +51,7 @@ const LIST = statements(
     order by id limit $limit`,
 );
 
-/** The function that reads what was read before of an email; see `ReparseStore.read`. */
+/** The function that returns the earlier reading of an email; see `ReparseStore.read`. */
 export function readEmailOf(pool: Pool): ReparseStore['read'] {
   return async (id) => {
     const [row] = await run(pool, READ_EMAIL, { id });
@@ -78,7 +78,7 @@ const READ_ATTACHMENTS = statement(
   where email_id = $id order by ordinal`,
 );
 
-/** See `ReparseStore.replace`. For inLinkingTransaction: what is locked, and in which order, decides whether it may wait. */
+/** See `ReparseStore.replace`. For inLinkingTransaction: the locks and their order decide whether it may wait. */
 export async function replaceReading(
   executor: Executor,
   email: ReadEmail,
@@ -117,7 +117,7 @@ export async function replaceReading(
   return { kind: 'changed', fields };
 }
 
-/** The record of another email that the message turns out to be; null for none. */
+/** The record of another email with the identity that the message turns out to have; null for none. */
 async function findOther(
   executor: Executor,
   { id, accountId }: ReadEmail,
@@ -127,7 +127,7 @@ async function findOther(
   return known?.id === id ? null : known;
 }
 
-/** Changes of these lead to other threads. */
+/** Changes of these fields lead to other threads. */
 const LINKING: ReadonlySet<string> = new Set([
   'message_id',
   'relay_message_id',
@@ -136,7 +136,7 @@ const LINKING: ReadonlySet<string> = new Set([
   'bounced_message_id',
 ]);
 
-/** Changes of these lead to other customers. */
+/** Changes of these fields lead to other customers. */
 const PEOPLE: ReadonlySet<string> = new Set([
   'from_address',
   'to_addresses',
@@ -146,11 +146,11 @@ const PEOPLE: ReadonlySet<string> = new Set([
 
 interface NewPlace {
   readonly threadId: string;
-  /** null: its reason stays. */
+  /** null: the reason stays. */
   readonly reason: Omit<EmailReason, 'id'> | null;
 }
 
-/** Where the email is now; null for an email whose thread an operator decided: it stays where it is. */
+/** The new place of the email; null for an email whose thread an operator decided: it stays there. */
 async function link(
   executor: Executor,
   { id, accountId }: ReadEmail,

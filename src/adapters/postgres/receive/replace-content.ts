@@ -1,6 +1,6 @@
 /**
- * Puts a Sent copy in the place of a received message that was recorded first under the same identity with other content:
- * what was sent from the account is what its owner wrote. What was received becomes a variant.
+ * Replaces a received message by a Sent copy with the same identity and other content, when the received one was recorded first: the Sent
+ * copy is what the account's owner wrote. The received message becomes a variant.
  */
 import type { Pool } from 'pg';
 import type { ContentReplacements, SentContentRecord } from '../../../app/receive/replacement-ports.ts';
@@ -14,7 +14,7 @@ import { relinkCustomers } from '../customers/relink-customers.ts';
 import { lockThreadOf } from '../emails/thread-rows.ts';
 import { markAsSent } from './sent-copies.ts';
 
-/** It is a sent email meanwhile: roll back. */
+/** The email has become a sent one meanwhile: roll back. */
 class SentMeanwhile extends Error {}
 
 export function createReplacements(pool: Pool): ContentReplacements {
@@ -46,7 +46,7 @@ async function replace(
   const threadId = await markAsSent(executor, id, reading);
   if (threadId === null) throw new SentMeanwhile();
   await writeRaw(executor, id, reading.contentDigest, raw, receivedBy);
-  // Its counterparties are its recipients now, not its sender.
+  // The counterparties of the email are its recipients now, not its sender.
   await relinkCustomers(executor, [threadId]);
   return paths;
 }

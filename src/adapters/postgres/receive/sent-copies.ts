@@ -1,6 +1,6 @@
 /**
- * Emails that another program sent from an account, such as a clerk's mail program, known from their copy in the Sent
- * mailbox. The copy shows that a mail server took the email for all its recipients; the server's reply is unknown.
+ * Emails that another program sent from an account, such as a clerk's mail program, known from their copy in the Sent mailbox. The copy
+ * shows that a mail server took the email for all its recipients; the server's reply is unknown.
  */
 import type { SentCopy } from '../../../app/receive/inbound-ports.ts';
 import { addrSpec, dedupeAddresses, sameMailbox } from '../../../core/address/address.ts';
@@ -14,20 +14,20 @@ import { toView } from '../emails/received-values.ts';
 /** `state_detail` of an email that this service did not send itself. */
 export const SENT_COPY_DETAIL = 'sent by another program; known from its copy in the Sent mailbox';
 
-/** The recipients but for the sender, normalised. */
+/** The recipients without the sender, normalised. */
 export function counterpartiesOf({ from, to, cc, bcc }: SentCopy): readonly string[] {
   return [...to, ...cc, ...bcc]
     .filter((address) => from === null || !sameMailbox(address, from))
     .map((address) => normaliseAddress(toView(address).address));
 }
 
-/** Its recipients, each once, as far as their addresses can be read. */
+/** The recipients, each once, as far as their addresses can be parsed. */
 export function takersOf({ to, cc, bcc }: SentCopy): readonly string[] {
   const readable = [...to, ...cc, ...bcc].filter(({ domain }) => domain !== '');
   return dedupeAddresses(readable).map((address) => toStorable(addrSpec(address)));
 }
 
-/** Returns the thread of an email that was recorded as a received one and is a sent one now; null for any other. */
+/** Returns the thread of an email that was recorded as received and is now a sent one; null for any other. */
 export async function markAsSent(
   executor: Executor,
   emailId: string,

@@ -1,8 +1,8 @@
 /**
  * `SearchIndex` on PostgreSQL: makes the words of the emails in `search_queue`.
  *
- * One instance at a time, in one transaction for each batch: it reads an email as it is at that moment, and a
- * later change of the email puts it into the queue again, so the last one to write its words has seen all changes.
+ * One instance at a time does this, in one transaction per batch: it reads an email as it is at that moment, and a later change of the
+ * email puts it into the queue again, so the last one to write its words has seen all changes.
  */
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Pool, PoolClient } from 'pg';
@@ -17,18 +17,18 @@ import { run, statement, type RowOf } from '../db/statement.ts';
 /** Emails of a batch: some ten milliseconds, and with the longest bodies some ten megabytes. */
 const BATCH = 100;
 
-/** Rows of the queue that are read for a batch; each has one email or many. */
+/** Rows of the queue that are read for a batch; each has one or more emails. */
 const MAX_QUEUE_ROWS = 100;
 
 /** Characters after which other work gets its turn. */
 const CHARS_IN_A_TURN = 50_000;
 
-/** Any constant that no other user of the same database takes; `pg_locks` shows it. */
+/** Any constant that no other user of the same database uses; `pg_locks` shows it. */
 const INDEX_LOCK = 0x73656172;
 
 type EmailRow = RowOf<typeof READ>;
 
-/** What else is learned from emails that are new or have changed; in the transaction that makes them searchable. */
+/** Learns other data from emails that are new or have changed, in the transaction that makes them searchable. */
 export type LearnFrom = (client: PoolClient, emailIds: readonly string[]) => Promise<void>;
 
 export function createSearchIndex(pool: Pool, logger: Logger, learnFrom: LearnFrom): SearchIndex {
@@ -38,13 +38,13 @@ export function createSearchIndex(pool: Pool, logger: Logger, learnFrom: LearnFr
       inTransaction(pool, async (client) => {
         const { ids, newest } = await takeSome(client);
         if (ids.length === 0) return { count: 0, isBusy: false };
-        // A deletion locks emails before all that hangs on them, and so does this.
+        // A deletion locks emails before all rows that depend on them, and so does this.
         await run(client, KEEP, { ids: [...ids] });
         for (let start = 0; start < ids.length; start += BATCH) {
           const rows = await run(client, READ, { ids: ids.slice(start, start + BATCH) });
           await write(client, rows, logger);
         }
-        // After the words of all: it locks rows that others lock after those of emails.
+        // After the words of all emails: learning locks rows that others lock after those of emails.
         await learnFrom(client, ids);
         const isBusy = newest > newestTaken;
         newestTaken = Math.max(newest, newestTaken);
@@ -64,7 +64,7 @@ async function takeSome(
   };
 }
 
-/** Words that the database refuses must not hold up the emails behind them: no search finds that email then. */
+/** Words that the database refuses must not hold up the emails behind them: no search finds such an email then. */
 async function write(client: PoolClient, rows: readonly EmailRow[], logger: Logger): Promise<void> {
   const columns = await toColumns(rows);
   await run(client, SAVE_BATCH);

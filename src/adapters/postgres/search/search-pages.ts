@@ -4,15 +4,15 @@ import { MIN_STEPS, planSearch, type SearchSituation } from './search-plan.ts';
 export interface SearchedList<Row> {
   /** The list is that of one customer or company, or another part that is usually small. */
   readonly isNarrow: boolean;
-  /** Matches among the first `steps` entries of the list, in its order, at most a page. */
+  /** Matches among the first `steps` entries of the list, in its order, at most one page. */
   walk(steps: number): Promise<readonly Row[]>;
-  /** Entries of the list, at most `atMost`. */
+  /** Counts entries of the list, up to `atMost`. */
   count(atMost: number): Promise<number>;
   /** A page of all matches, in the order of the list. */
   lookUp(): Promise<readonly Row[]>;
 }
 
-/** `choose` is given by tests alone. */
+/** Only tests pass `choose`. */
 export async function searchPage<Row>(
   situation: SearchSituation,
   list: SearchedList<Row>,

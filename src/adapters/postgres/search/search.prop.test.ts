@@ -1,4 +1,4 @@
-/** Laws of searching: whatever is typed or received, PostgreSQL takes it; both ways of searching find the same. */
+/** Laws of searching: PostgreSQL accepts whatever is typed or received; both ways of searching find the same. */
 import fc from 'fast-check';
 import type pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';

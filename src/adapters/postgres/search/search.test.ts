@@ -1,4 +1,4 @@
-/** Searching: what is found, by both lists, after every change; and that both ways of searching find the same. */
+/** Searching: the results of both lists, after every change; and both ways of searching find the same. */
 import type pg from 'pg';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { parseEmailsJson } from '../../../../test/helpers/emails-json.ts';
@@ -255,7 +255,7 @@ describe('both ways of searching', () => {
       await store.recordOutbound(record);
       sent.push(record);
     }
-    // Of calls at the same moment, only one would index, and the others would not wait for it.
+    // Of several calls at the same moment, only one would index, and the others would not wait for it.
     await indexAll();
     for (const q of ['apfel', 'birne kirsche', '"apfel birne"', 'dattel -apfel', 'x']) {
       for (const filter of [

@@ -1,6 +1,6 @@
 /**
- * How common words are, for choosing how to search: what ANALYZE knows of `email_search`, kept for a minute. It knows the
- * thousand or so most common words; others are rarer than the rarest of these. A wrong answer only costs time.
+ * How common words are, for choosing how to search: the result of ANALYZE for `email_search`, kept for a minute. It lists the thousand or
+ * so most common words; others are rarer than the rarest of these. A wrong answer only costs time.
  */
 import {
   formatTsquery,
@@ -12,14 +12,14 @@ import {
 import { run, statement, type Executor } from '../db/statement.ts';
 
 export interface WordStatistics {
-  /** Emails that are searched. */
+  /** Number of searched emails. */
   readonly emails: number;
-  /** The part of all emails that a query finds, 0 to 1. */
+  /** The share of all emails that a query finds, 0 to 1. */
   estimate(query: SearchQuery): number;
   /**
-   * The words by which a query is best looked up in the index, as a `tsquery`: the rarest, and others that are rare too.
-   * Finds all that the query finds, and more. Having the index also collect where a common word occurs takes
-   * longer than checking what the rare ones found; the more so when the word is a prefix.
+   * The words by which a query is best looked up in the index, as a `tsquery`: the rarest, and others that are rare too. Finds all matches
+   * of the query, and more. Having the index also collect the occurrences of a common word takes longer than checking the matches of the
+   * rare ones; the more so when the word is a prefix.
    */
   rarest(query: SearchQuery): string;
 }
@@ -29,10 +29,10 @@ const KEPT_MS = 60_000;
 /** Words up to this share of all emails are looked up together. */
 const RARE_SHARE = 0.02;
 
-/** So are words up to this many times as common as the rarest: collecting them takes less time than reading all that the rarest has. */
+/** So are words up to this many times as common as the rarest: collecting them takes less time than reading all matches of the rarest. */
 const COMPARABLE = 2;
 
-/** Of a word that is not among the most common ones, when nothing is known of these. */
+/** The share of a word that is not among the most common ones, when those have no statistics. */
 const UNKNOWN_SHARE = 0.005;
 
 export function createWordStatistics(pool: Executor): () => Promise<WordStatistics> {
@@ -66,7 +66,7 @@ const STATISTICS = statement(
   where c.oid = 'email_search'::regclass`,
 ).narrow<{ emails: number }>();
 
-/** `shares` belong to `words`; more of them may follow. */
+/** The first `shares` belong to `words`; further shares may follow. */
 export function toStatistics(
   emails: number,
   words: readonly string[],
@@ -103,7 +103,7 @@ export function toStatistics(
   };
 }
 
-/** Of all together: words of one query tend to stand in the same emails, so each further one counts less. */
+/** The share of all words together: words of one query tend to occur in the same emails, so each further one counts less. */
 function together(shares: readonly number[]): number {
   const ascending = shares.toSorted((a, b) => a - b);
   return ascending.reduce((product, share, index) => product * share ** (1 / 2 ** index), 1);

@@ -1,11 +1,11 @@
 /**
- * Copies of a sent email that were recorded before it was known that they are copies: because the email itself was
- * recorded later, or because the relay had replaced its Message-ID. The sent email stays, with the identifier that its
- * sender got; the identifiers of the copies become aliases of it, what they say its variants. Whether they really are
- * copies is decided when they are compared (app/receive/variants.ts), after the commit, because that reads the raw message.
+ * Merges copies of a sent email that were recorded before it was known that they are copies: because the email itself was recorded later,
+ * or because the relay had replaced its Message-ID. The sent email stays, with the identifier that its sender got; the identifiers of the
+ * copies become its aliases, their contents its variants. Whether they really are copies is decided when they are compared
+ * (app/receive/variants.ts), after the commit, because that reads the raw message.
  *
- * It is a part of the transaction that records the email or its Message-ID, and no use case: the lock on that Message-ID keeps
- * another copy from being recorded in between.
+ * This is a part of the transaction that records the email or its Message-ID, and not a use case: the lock on that Message-ID keeps another
+ * copy from being recorded in between.
  */
 import type { RecordedSend } from '../../../app/send/outbound-ports.ts';
 import { relinkCustomers } from '../customers/relink-customers.ts';
@@ -35,7 +35,7 @@ export async function absorbCopies(
   await addAliases(executor, emailId, ids);
   await giveMessagesTo(executor, emailId, ids);
   await moveAnchors(executor, emailId, ids);
-  // What came back about a copy is matched again, to the sent email and its recipients.
+  // Reports about a copy are matched again, to the sent email and its recipients.
   await matchReportsAgain(executor, ids);
   const orphans = await mergeVariants(executor, emailId, ids);
   await relinkCustomers(executor, await deleteEmailRows(executor, ids));

@@ -1,4 +1,4 @@
-/** `ExchangeStore` on PostgreSQL: the partial index emails_exchange has emails of automatic exchanges alone. */
+/** `ExchangeStore` on PostgreSQL: the partial index emails_exchange has only emails of automatic exchanges. */
 import type { Pool } from 'pg';
 import type { ExchangeStore } from '../../../app/send/refuse-loop.ts';
 import { run, statement } from '../db/statement.ts';
@@ -12,7 +12,7 @@ export function createExchangeStore(pool: Pool): ExchangeStore {
   };
 }
 
-/** By the time of recording: what Date says is the sender's word. */
+/** By the time of recording: the sender may write any Date. */
 const NTH_NEWEST = statement(
   'nth-newest-exchange',
   `select created_at from emails

@@ -1,10 +1,9 @@
 /**
- * Claiming what is due, in one statement: no two processes ever get the same send (`for update skip locked`).
+ * Claims due sends, in one statement: no two processes ever get the same send (`for update skip locked`).
  *
- * Of the highest priority that has something due, up to `limit` lanes are visited in turn, beginning after the one
- * served last; each gives an equal share. The lanes are found by a loose index scan (one probe of `send_queue_lane`
- * for each), so a lane with a hundred thousand rows costs as much as one with a single row. Measured with 100,000 due
- * rows: see docs/decisions/0001-send-queue.md.
+ * Within the highest priority that has due sends, up to `limit` lanes are visited in turn, beginning after the lane served last; each gives
+ * an equal share. The lanes are found by a loose index scan (one probe of `send_queue_lane` for each), so a lane with a hundred thousand
+ * rows costs as much as one with a single row. Measured with 100,000 due rows: see docs/decisions/0001-send-queue.md.
  */
 import type { Claim, ClaimedSends, ClaimRequest } from '../../../app/send/queue-ports.ts';
 import { fromNow } from '../db/from-now.ts';
@@ -32,17 +31,17 @@ export async function claimSends(
   };
 }
 
-/** A row that waits for its next attempt, of the account and the priority at hand. */
+/** A row of the current account and priority that waits for its next attempt. */
 const FREE = `q.account_id = $accountId and q.priority = (select priority from top) and q.owner is null`;
 
 /**
- * When the first of some rows is due. Not `exists`: for that the planner may scan the whole table, hoping to meet a row
- * early, and finds nothing to do.
+ * The time when the first of some rows is due. Not `exists`: for that the planner may scan the whole table, hoping to meet a row early, and
+ * finds nothing to do.
  */
 export const firstDue = (condition: string) =>
   `(select q.due_at from send_queue q where ${condition} order by q.due_at limit 1)`;
 
-/** The lane after `lane`, as a loose index scan takes it. */
+/** The lane after `lane`, for a loose index scan. */
 const nextLane = (lane: string) =>
   `(select min(q.lane) from send_queue q where ${FREE} and q.lane > ${lane})`;
 

@@ -62,7 +62,7 @@ describe('a claim', () => {
     expect(await keys.claim(newHold(key), fingerprint)).toMatchObject({ kind: 'taken' });
   });
 
-  // With a space: of the service itself, which no caller can send.
+  // With a space: a key of the service itself, which no caller can send.
   test.each(['', 'ä', 'a\n', 'x'.repeat(257), ` ${'x'.repeat(300)}`])(
     'takes nothing else: %j',
     async (key) => {

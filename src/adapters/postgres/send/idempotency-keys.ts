@@ -1,5 +1,5 @@
 /**
- * `IdempotencyKeys` on PostgreSQL: the primary key decides which of several requests has a key. Claims that come while one is under
+ * `IdempotencyKeys` on PostgreSQL: the primary key decides which of several requests gets a key. Claims that come while a claim is under
  * way share a statement and a commit, and so do outcomes.
  */
 import type { Pool } from 'pg';
@@ -10,10 +10,10 @@ import { createBatches, type BatchLimits } from '../db/batches.ts';
 import { run, runCounting, statement, type Executor } from '../db/statement.ts';
 import { freeDraft, settleDrafts } from '../drafts/sent-drafts.ts';
 
-/** Tries of a claim. Another is needed only when another request took or freed the key while the first one ran. */
+/** Tries of a claim. A second one is needed only when another request took or freed the key while the first one ran. */
 const MAX_TRIES = 5;
 
-/** Outcomes are small: the number bounds the bytes, too. */
+/** Outcomes are small, so the number also bounds the bytes. */
 const BATCHED: Omit<BatchLimits, 'name'> = { items: 64, bytes: Infinity, failTogether: false };
 
 interface NewClaim {
@@ -90,9 +90,9 @@ export function createIdempotencyKeys(pool: Pool, instanceId: string): Idempoten
 }
 
 /**
- * A row for each claim: the key is ours now, or what its holder stored stands there. Neither when another request took the key
- * after this statement began: the insert waits for that request, but the select does not see its row. In the order of the
- * keys, so that two statements with the same ones do not wait for each other.
+ * A row for each claim: either the key is ours now, or the row has the data that the key's holder stored. It has neither when another
+ * request took the key after this statement began: the insert waits for that request, but the select does not see its row. In the order of
+ * the keys, so that two statements with the same keys do not wait for each other in a circle.
  */
 const CLAIM = statement(
   'claim-idempotency-keys',
@@ -112,7 +112,7 @@ const CLAIM = statement(
   left join idempotency_keys k on k.key = a.key`,
 ).narrow<{ email_id: string; is_claimed: boolean; outcome: SendOutcome | null }>();
 
-/** The mail server did not take it, and certainly so. */
+/** The mail server certainly did not take the email. */
 const IS_REFUSED = `coalesce(e.outcome ->> 'code' in ('send_failed', 'send_deferred'), false)`;
 
 const COMPLETE = statement(
@@ -152,10 +152,7 @@ const DELETE_EXPIRED = statement(
   )`,
 );
 
-/**
- * Nothing is left of the emails' outcomes. Their keys stay taken until they expire, so that a repeated request sends nothing
- * a second time.
- */
+/** Removes the outcomes of the emails. Their keys stay taken until they expire, so that a repeated request sends nothing a second time. */
 export async function forgetOutcomes(executor: Executor, emailIds: readonly string[]): Promise<void> {
   const outcome: SendOutcome = { kind: 'failed', code: 'email_deleted', details: null };
   await run(executor, FORGET_OUTCOMES, { emailIds, outcome: JSON.stringify(outcome) });
@@ -167,7 +164,7 @@ const FORGET_OUTCOMES = statement(
   `update idempotency_keys set outcome = $outcome::jsonb where email_id = any ($emailIds::uuid[])`,
 );
 
-/** Keys whose text names an address; @param pattern see addressPattern. Returns their number. */
+/** Deletes keys whose text names an address; @param pattern see addressPattern. Returns their number. */
 export function forgetKeysNaming(executor: Executor, pattern: string): Promise<number> {
   return runCounting(executor, FORGET_NAMING, { pattern });
 }
@@ -178,8 +175,8 @@ const FORGET_NAMING = statement(
 );
 
 /**
- * Of requests whose process is not there any more, nor its journal: nothing tells whether one sent whose email is not recorded. A repeat is
- * told so, and sends nothing; its draft is free again, since it has the only text. Returns their number.
+ * Closes the keys of requests whose process is gone, and its journal too: there is no evidence whether a request sent an email that is not
+ * recorded. A repeat gets that answer, and sends nothing; its draft is free again, since it has the only text. Returns their number.
  */
 export function closeOpenKeys(executor: Executor): Promise<number> {
   const failed = (code: SendFailure['code']) =>

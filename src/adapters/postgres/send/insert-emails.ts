@@ -1,6 +1,6 @@
 /**
- * Writes outbound emails: any number of them in one statement, so that one round trip and one commit serve many.
- * A row that is there already is left as it is, which makes every repeat harmless.
+ * Writes outbound emails: any number of them in one statement, so that one round trip and one commit serve many. An existing row is left as
+ * it is, which makes every repeat harmless.
  */
 import type { OutboundRecord } from '../../../app/send/outbound-ports.ts';
 import { sentAutomatic } from '../../../core/delivery/automatic.ts';
@@ -18,11 +18,10 @@ import { insertQueued, QUEUE_COLUMNS, toQueueRow } from './queue-rows.ts';
 import { insertAttempts, insertRecipients, toOutcomeRow } from './send-states.ts';
 
 /**
- * Emails that start a conversation, in one statement and a commit of its own.
+ * Writes emails that start a conversation, in one statement and a commit of its own.
  *
- * Returns the ids of those whose Message-ID is known to the account already (they were recorded before, or an answer or
- * a copy came first), or of whose second there is an email that another program sent, which could be a copy. They are not
- * inserted; they have to be linked.
+ * Returns the ids of emails whose Message-ID the account already has (they were recorded before, or an answer or a copy came first), or in
+ * whose second another program sent an email, which could be a copy. These emails are not inserted; they have to be linked.
  */
 export async function insertNewSends(
   executor: Executor,
@@ -33,8 +32,8 @@ export async function insertNewSends(
 }
 
 /**
- * One email whose thread and Message-IDs are there already, the thread locked, as a part of a transaction. False when it
- * is there, too.
+ * Writes one email whose thread and Message-IDs exist, with the thread locked, as a part of a transaction. False when the email exists,
+ * too.
  */
 export async function insertLinkedSend(
   executor: Executor,
@@ -47,7 +46,7 @@ export async function insertLinkedSend(
   return row !== undefined;
 }
 
-/** What its sender said about its thread; see migrations/0001_schema/emails.ts. */
+/** The sender's statements about its thread; see migrations/0001_schema/emails.ts. */
 export interface StoredLink {
   readonly anchorId: string | null;
   readonly ignoredIds: readonly string[];
@@ -55,8 +54,8 @@ export interface StoredLink {
 }
 
 /**
- * Which parts their statement has; see EmailParts. Not one for each combination: a connection keeps the plans of all that it
- * ran, about a megabyte each.
+ * The parts that the emails' statement has; see EmailParts. Not one statement per combination: a connection keeps the plans of every
+ * statement it ran, about a megabyte each.
  */
 function partsOf(records: readonly OutboundRecord[]): { readonly parts: Parts } {
   if (records.some(({ attachments, customerId }) => attachments.length > 0 || customerId !== null))
@@ -64,7 +63,7 @@ function partsOf(records: readonly OutboundRecord[]): { readonly parts: Parts } 
   return { parts: records.some(({ queue }) => queue !== null) ? 'queue' : 'none' };
 }
 
-/** What is beside the emails, their recipients and attempts: nothing, the queue, or also files and customers that were named. */
+/** The parts beside the emails, their recipients and attempts: none, the queue, or also files and named customers. */
 const PARTS = { parts: ['none', 'queue', 'all'] } as const;
 type Parts = (typeof PARTS.parts)[number];
 
@@ -104,7 +103,7 @@ function toRow(record: LinkedRecord, raws: RawMessages) {
 const RECIPIENTS = '(r.to_addresses || r.cc_addresses || r.bcc_addresses)';
 const COUNTERPARTIES = counterparties(`'outbound'`, 'r.from_address', RECIPIENTS);
 
-/** Of the JSON, what placing an email and finding its customer need. */
+/** The columns of the JSON that placing an email and finding its customer need. */
 const KEY_COLUMNS = `id uuid, account_id text, thread_id uuid, message_id text, relay_message_id text, date timestamptz,
   from_address jsonb, to_addresses jsonb, cc_addresses jsonb, bcc_addresses jsonb, customer_id uuid, company_id uuid`;
 
@@ -128,13 +127,12 @@ const INPUT = `
       select g.* from given g where not exists (select from deleted_emails d where d.id = g.id)
     )`;
 
-/** Known from its Sent copy alone; the index emails_sent_elsewhere has them. */
+/** An email known only from its Sent copy; the index emails_sent_elsewhere has them. */
 export const SENT_ELSEWHERE = `e.direction = 'outbound' and e.identity_key is not null`;
 
 /**
- * A transaction that records sends of an account and has searched for earlier copies holds it, shared, until its sends
- * are visible. A process that recorded such a copy waits for it once and then searches for sends, so one of the two sees
- * the other.
+ * A transaction that records sends of an account and has searched for earlier copies holds this lock, shared, until its sends are visible.
+ * A process that recorded such a copy waits for the lock once and then searches for sends, so one of the two sees the other.
  */
 export const SENDS_LOCK = (account: string) =>
   `pg_advisory_xact_lock_shared(${0x73656e64}, hashtext(${account}))`;
@@ -143,7 +141,7 @@ export const AWAIT_SENDS = statement(
   `select pg_advisory_xact_lock(${0x73656e64}, hashtext($accountId))`,
 );
 
-/** `fresh`: those not known yet. Message-IDs alone tell, so that a transaction that links the same at this moment waits. */
+/** `fresh`: emails not known yet. Only Message-IDs decide, so that a transaction that links the same one at this moment waits. */
 const LINK_FRESH = `
     locks as materialized (
       select ${SENDS_LOCK('a.account_id')} from (select distinct account_id from input) a

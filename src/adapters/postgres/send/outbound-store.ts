@@ -62,7 +62,7 @@ const parentOf = (alias: 'n' | 'p') =>
 
 function toParent(row: ParentJson | null): Parent | null {
   if (row === null) return null;
-  // RFC 5322 §3.6.4: a parent without References lends its In-Reply-To, if that is a single one.
+  // RFC 5322 §3.6.4: for a parent without References, its In-Reply-To is used, if that is a single one.
   const references =
     row.reference_ids.length > 0 ? row.reference_ids : row.in_reply_to.length === 1 ? row.in_reply_to : [];
   return {
@@ -73,7 +73,7 @@ function toParent(row: ParentJson | null): Parent | null {
   };
 }
 
-/** `$accountId`: named by the caller. */
+/** `$accountId`: the account that the caller named. */
 const PLACEMENT_FACTS = statement(
   'placement-facts',
   `select t.id as thread_id, t.account_id as thread_account_id, ${parentOf('n')} as newest,

@@ -7,7 +7,7 @@ import { beginUnseen, loseWaiting, setState } from './send-states.ts';
 /** Makes a row of the queue free. */
 export const FREE = 'owner = null, claim_id = null, lease_until = null, claimed_at = null, begun_at = null';
 
-/** A process has the send of the email `e`, and may be handing it over. */
+/** True if a process has claimed the send of the email `e`, and may be handing it over. */
 export const isClaimed = (e: string): string =>
   `exists (select from send_queue q where q.email_id = ${e}.id and q.lease_until is not null)`;
 
@@ -17,7 +17,7 @@ export async function lockQueueRow(executor: Executor, emailId: string): Promise
   for (;;) {
     const [row] = await run(executor, LOCK, { emailId });
     if (row !== undefined) return row;
-    // A statement that waited for a change of the send finds the row gone that it saw, and not the one in its place.
+    // A statement that waited for a change of the send finds that the row it saw is gone, and does not find the one in its place.
     if ((await run(executor, IS_THERE, { emailId })).length === 0) return undefined;
   }
 }
@@ -31,7 +31,7 @@ const LOCK = statement(
   from send_queue where email_id = $emailId for update`,
 ).narrow<{ is_claimed: boolean }>();
 
-/** What insertQueued needs of the JSON of an email that is to be recorded (emails/email-row.ts). */
+/** The columns that insertQueued needs from the JSON of an email that is to be recorded (emails/email-row.ts). */
 export const QUEUE_COLUMNS = `account_id text, lane text, priority smallint, due_at timestamptz, timed_from timestamptz,
   give_up_at timestamptz, attempts jsonb`;
 
@@ -43,7 +43,7 @@ export const toQueueRow = (queue: QueuedSend | null) => ({
   give_up_at: queue?.giveUpAt ?? null,
 });
 
-/** @param source rows `r` of emails that are new: a repeat must not queue again what was sent meanwhile */
+/** @param source rows `r` of emails that are new: a repeat must not queue again an email that was sent meanwhile */
 export const insertQueued = (source: string): string => `
   insert into send_queue (email_id, account_id, lane, priority, due_at, timed_from, give_up_at, attempts)
   select r.id, r.account_id, r.lane, r.priority, coalesce(r.due_at, now()), r.timed_from, r.give_up_at,
@@ -51,7 +51,7 @@ export const insertQueued = (source: string): string => `
   from ${source}
   where r.lane is not null`;
 
-/** Gives the email its state, and its queue row back or away. @param tookMs of one that is sent with this; null: not known */
+/** Gives the email its state, and puts its queue row back or removes it. @param tookMs of an email that is now sent; null: not known */
 export async function applyConclusion(
   executor: Executor,
   emailId: string,
@@ -74,12 +74,12 @@ export async function dequeue(executor: Executor, emailId: string): Promise<void
 
 const DEQUEUE = statement('dequeue', 'delete from send_queue where email_id = $emailId');
 
-/** Has its next attempt now. */
+/** Makes the next attempt of the send due now. */
 export async function bringForward(executor: Executor, emailId: string): Promise<void> {
   await run(executor, BRING_FORWARD, { emailId });
 }
 
-/** Another row in the place of a free one that was never claimed. @param due null: now */
+/** Replaces a free row that was never claimed by another row. @param due null: now */
 export async function replaceQueueRow(
   executor: Executor,
   emailId: string,
@@ -117,8 +117,8 @@ const BRING_FORWARD = statement(
 );
 
 /**
- * Puts the email into the queue as a free row, whatever row it has; attempts continue to be counted from where they ended. Always another
- * row: a claim that saw the one before, and stood still since, would take this one with the recipients of that time.
+ * Puts the email into the queue as a free row, whatever row it has; the count of attempts goes on from where it ended. Always as another
+ * row: a claim that saw the row before, and stood still since, would take this one with the recipients of that time.
  */
 export async function enqueue(
   executor: Executor,
@@ -140,7 +140,7 @@ export async function enqueue(
 
 const ENQUEUE = statement(
   'enqueue-again',
-  // Another version than any that a caller may know from the row before.
+  // A version other than any that a caller may know from the row before.
   `insert into send_queue (email_id, account_id, lane, priority, due_at, timed_from, give_up_at, attempts, version)
   select e.id, e.account_id, $lane, $priority, least($dueAt, now()), coalesce($timedFrom, now()), $giveUpAt,
     greatest($attempts::int, (select max(a.attempt) from delivery_attempts a where a.email_id = e.id)),
@@ -149,10 +149,10 @@ const ENQUEUE = statement(
 );
 
 /**
- * Takes sends out of the queue whose outcome can't be known: the database was restored from an older copy, and a later one
- * may have sent them. They are `unknown`, so that evidence or an operator decides. Returns their number.
+ * Takes sends out of the queue whose outcome can't be known: the database was restored from an older copy, and a later one may have sent
+ * them. They become `unknown`, so that evidence or an operator decides. Returns their number.
  *
- * @param evenUnclaimed also those that no process had claimed
+ * @param evenUnclaimed also sends that no process had claimed
  */
 export function holdSends(executor: Executor, detail: string, evenUnclaimed: boolean): Promise<number> {
   return runCounting(executor, HOLD, { detail, evenUnclaimed });

@@ -1,6 +1,6 @@
 /**
- * The counters of the accounts' rate limits: one row for an account and a period, locked while it is read and added
- * to, so that all processes together stay within the limits.
+ * The counters of the accounts' rate limits: one row per account and period, locked while it is read and added to, so that all processes
+ * together stay within the limits.
  */
 import {
   PERIOD_MS,
@@ -16,7 +16,7 @@ export function isLimited(rate: RateLimit): boolean {
   return rate.perMinute !== null || rate.perDay !== null;
 }
 
-/** Locks the account's counters until the transaction ends and says what they leave room for. */
+/** Locks the account's counters until the transaction ends and returns the room that they leave. */
 export async function lockRoom(executor: Executor, accountId: string, rate: RateLimit): Promise<Room> {
   let room: Room = { messages: Infinity, waitMs: 0 };
   // Always in the same order, so that two processes never wait for each other in a circle.
@@ -36,7 +36,7 @@ export async function lockRoom(executor: Executor, accountId: string, rate: Rate
   return room;
 }
 
-/** Counts messages; in the same transaction after `lockRoom`. */
+/** Counts messages; call it after `lockRoom` in the same transaction. */
 export async function useRoom(
   executor: Executor,
   accountId: string,

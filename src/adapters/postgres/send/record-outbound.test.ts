@@ -233,7 +233,7 @@ it('gives an email the customer of its send, else of its thread, else of its add
     placement: { rule: 'thread_id', matchedMessageId: null },
   } as const;
   expect((await customerOf({ ...inThread, to: [addressOf(randomUUID())] })).customerId).toBe(one);
-  // The address is now two customers': it decides nothing any more, and the thread keeps its own.
+  // Two customers now claim the address: it decides nothing any more, and the thread keeps its own customer.
   expect((await customerOf({ ...inThread, customerId: two })).customerId).toBe(two);
   expect((await customerOf({})).customerId).toBeNull();
   expect((await customerOf(inThread)).customerId).toBe(one);

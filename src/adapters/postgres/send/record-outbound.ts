@@ -1,10 +1,9 @@
 /**
  * Records outbound emails, many of them in one commit.
  *
- * An email that starts a conversation touches nothing that another one could touch at the same moment, so such emails
- * are collected while a commit is under way and written together by one statement. An email that joins or answers
- * something takes a transaction of its own, which links Message-IDs and may merge threads; so does one of which an
- * answer or a copy was recorded first.
+ * An email that starts a conversation touches nothing that another one could touch at the same moment, so such emails are collected while a
+ * commit is under way and written together by one statement. An email that joins or answers another takes a transaction of its own, which
+ * links Message-IDs and may merge threads; so does an email of which an answer or a copy was recorded first.
  */
 import type { Pool } from 'pg';
 import type { OutboundRecord, RecordedSend } from '../../../app/send/outbound-ports.ts';
@@ -21,9 +20,9 @@ import { linkThread, type NamedCustomer } from '../threads/link-thread.ts';
 import { inLinkingTransaction, LinkConflict, RecordedMeanwhile } from '../db/linking-transaction.ts';
 import { findRewrittenCopy } from './rewritten-copies.ts';
 
-/** Emails in one statement at most. */
+/** Most emails in one statement. */
 const MAX_BATCH = 64;
-/** Bytes of raw messages in one statement at most. */
+/** Most bytes of raw messages in one statement. */
 const MAX_BATCH_BYTES = 4 * 1024 * 1024;
 
 /** Returns the function that records one email; see `OutboundStore.recordOutbound`. */
@@ -42,12 +41,12 @@ export function createOutboundRecorder(pool: Pool): (record: OutboundRecord) => 
       : recordNew(record);
 }
 
-/** An email that was not handed over yet, or refused, has no copy. */
+/** An email that was not handed over yet, or was refused, has no copy. */
 const MAY_COME_BACK: ReadonlySet<EmailState> = new Set<EmailState>(['sent', 'deferred', 'unknown']);
 
 const NEVER_CAME_BACK: RecordedSend = { cameBack: false, orphans: [] };
 
-/** Rolls back what was linked for an email that is recorded already. */
+/** Rolls back the links made for an email that is already recorded. */
 class AlreadyRecorded extends Error {}
 
 async function recordLinked(pool: Pool, record: OutboundRecord): Promise<RecordedSend> {
@@ -85,7 +84,7 @@ async function link(executor: Executor, record: OutboundRecord, exclusive: boole
     const rewritten = await findRewrittenCopy(executor, record);
     if (rewritten !== null) recorded = { ...record, relayMessageId: rewritten };
   }
-  // Whatever thread was chosen by hand, an answer or a copy that came first belongs to it.
+  // Even if the caller chose a thread, an answer or a copy that came first belongs to it.
   if (recorded !== record || (!mayMerge && (known.isElsewhere || linked.isNamed))) {
     const links = named.filter((name) => !ignoredIds.includes(name));
     const email = { ...own, messageIds: ownIds(recorded), links };
@@ -100,8 +99,8 @@ async function link(executor: Executor, record: OutboundRecord, exclusive: boole
 }
 
 /**
- * The email beside which the caller put it: the first of the thread that it named, or the one that it answers. null where
- * nothing was there yet. Only exclusive transactions move it elsewhere.
+ * The email beside which the caller put this one: the first of the thread that it named, or the one that it answers. null if no email was
+ * there yet. Only exclusive transactions move it elsewhere.
  */
 async function findAnchor(
   executor: Executor,
@@ -134,14 +133,14 @@ const IS_IN_THREAD = statement(
 const ownIds = ({ messageId, relayMessageId }: OutboundRecord): readonly MessageId[] =>
   relayMessageId === null ? [messageId] : [messageId, relayMessageId];
 
-/** The identity keys of its copies. */
+/** The identity keys of the email's copies. */
 const keysOf = (record: OutboundRecord): readonly string[] =>
   ownIds(record).map((messageId) => identityKey({ ...record, messageId, from: [record.from] }));
 
 interface Known {
-  /** Of the email itself, of its copies, and of emails that could be a copy with another Message-ID. */
+  /** Ids of the email itself, of its copies, and of emails that could be a copy with another Message-ID. */
   readonly ids: ReadonlySet<string>;
-  /** One of its Message-IDs is in another thread. */
+  /** One of the email's Message-IDs is in another thread. */
   readonly isElsewhere: boolean;
 }
 

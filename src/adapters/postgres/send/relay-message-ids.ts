@@ -1,6 +1,6 @@
 /**
- * Message-IDs that a relay gave to sent emails in place of ours, learned from its reply or from a copy. Answers and copies
- * under such a Message-ID may have come first: their threads are merged with the email's, and the copies are merged into it.
+ * Message-IDs that a relay gave to sent emails in place of ours, learned from its reply or from a copy. Answers and copies with such a
+ * Message-ID may have come first: their threads are merged with the email's, and the copies are merged into the email.
  */
 import type { Pool } from 'pg';
 import type { RecordedSend } from '../../../app/send/outbound-ports.ts';
@@ -25,9 +25,9 @@ export interface TiedEmail {
   readonly messageId: MessageId;
   readonly threadId: string;
   readonly state: EmailState;
-  /** False: another Message-ID of a relay is known for it, and stays the one that is shown. */
+  /** False: the email already has another Message-ID from a relay, and that one is still shown. */
   readonly isTaken: boolean;
-  /** Records that claimed to be copies of it were merged into it; see compareCopies. */
+  /** Records that claimed to be copies of the email were merged into it; see compareCopies. */
   readonly hasAbsorbed: boolean;
   /** Paths of the files of its copies, which nothing refers to any more. */
   readonly orphans: readonly string[];
@@ -41,7 +41,7 @@ export async function tieRelayMessageId(
 ): Promise<TiedEmail> {
   const [email] = await run(executor, READ_TIED, { emailId });
   if (email === undefined) throw new Error('an email whose relay told its Message-ID is gone');
-  // What answered the relay's Message-ID, or a copy, may be in another thread by now.
+  // Answers to the relay's Message-ID, or a copy, may be in another thread by now.
   await linkThread(executor, {
     accountId: email.account_id,
     threadId: email.thread_id,
@@ -71,7 +71,7 @@ export async function tieRelayMessageId(
   };
 }
 
-/** The Message-ID of a relay's reply. */
+/** Stores the Message-ID of a relay's reply. */
 export async function saveRelayMessageId(pool: Pool, relay: RelayMessageId): Promise<RecordedSend> {
   if (await tieFresh(pool, relay)) return { cameBack: false, orphans: [] };
   const { hasAbsorbed, orphans } = await inLinkingTransaction(pool, (trx, exclusive) =>
@@ -92,7 +92,7 @@ const TAKE = statement(
   returning id`,
 );
 
-/** It is nearly always unknown before: then one statement is enough. */
+/** The Message-ID is nearly always unknown before: then one statement is enough. */
 async function tieFresh(pool: Pool, { emailId, messageId }: RelayMessageId): Promise<boolean> {
   try {
     return (await run(pool, TIE_FRESH, { emailId, messageId })).length === 1;
@@ -103,8 +103,8 @@ async function tieFresh(pool: Pool, { emailId, messageId }: RelayMessageId): Pro
 }
 
 /**
- * The thread is locked first, as in linkThread; an email that is moved to another one meanwhile is not found. Recording a
- * copy or an answer links the same Message-ID, so that one of the two waits.
+ * The thread is locked first, as in linkThread; an email that is moved to another one meanwhile is not found. Recording a copy or an answer
+ * links the same Message-ID, so that one of the two waits.
  */
 const TIE_FRESH = statement(
   'tie-relay-message-id',

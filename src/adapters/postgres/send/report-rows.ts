@@ -1,14 +1,14 @@
 /**
- * Writes `bounce_reports` and is alone in it: what was read from each report about sent emails, so that it can be matched
- * again when the sent email is recorded after it.
+ * Writes `bounce_reports`; only this module does: the data of each report about sent emails, so that it can be matched again when the sent
+ * email is recorded after it.
  */
 import type { RecordedReport } from '../../../app/receive/report-ports.ts';
 import { isUnguessable } from '../../../core/message/message-id.ts';
 import { run, statement, type Executor } from '../db/statement.ts';
 
-/** A report is retried as long as a send may be recorded late: one node may be away for that long. */
+/** A report is retried for as long as a send may be recorded late: one node may be away for that long. */
 const MATCH_FOR_DAYS = 30;
-/** The pause doubles with the age of the report, between these, in seconds. */
+/** Bounds of the pause, in seconds; it doubles with the age of the report. */
 const MIN_MATCH_PAUSE_S = 5;
 const MAX_MATCH_PAUSE_S = 600;
 
@@ -21,7 +21,7 @@ export const toReportRow = (report: RecordedReport) => ({
 });
 
 /**
- * As a part of a statement: records reports with the emails that they are.
+ * As a part of a statement: records reports with the emails that contain them.
  *
  * @param source rows `r` with id, account_id, report as toReportRow makes it
  */
@@ -35,7 +35,7 @@ export const insertReports = (source: string): string => `
       as b (kind text, format text, message_ids text[], recipients jsonb, reported_at timestamptz)
   on conflict do nothing`;
 
-/** What was recorded before, and turned out to be a report. */
+/** Adds a report for an email that was recorded before, and turned out to be one. */
 export async function addReport(
   executor: Executor,
   id: string,
@@ -50,7 +50,7 @@ const ADD = statement(
   insertReports('(select $id::uuid as id, $accountId::text as account_id, $report::jsonb as report) r'),
 );
 
-/** @param emailId the email that it is about; null when it had none of the recipients */
+/** @param emailId the email that the report is about; null when it had none of the recipients */
 export async function concludeReport(
   executor: Executor,
   reportId: string,
@@ -87,7 +87,7 @@ const POSTPONE = statement(
   where report_id = $reportId and next_match_at is not null`,
 );
 
-/** Those that were matched to one of the emails: they are records of copies, and end. */
+/** Has reports matched again that were matched to one of these emails, which are records of copies and end. */
 export async function matchReportsAgain(executor: Executor, emailIds: readonly string[]): Promise<void> {
   await run(executor, MATCH_AGAIN, { emailIds });
 }

@@ -1,4 +1,4 @@
-/** Sent emails that a copy with another Message-ID could be, and what a found one gets from its copy. */
+/** Finds sent emails that a copy with another Message-ID could belong to, and gives such an email the data of its copy. */
 import type { Pool } from 'pg';
 import type { InboundStore } from '../../../app/receive/inbound-ports.ts';
 import { toSentContent } from '../../../app/receive/match-sent-copy.ts';
@@ -61,8 +61,8 @@ export function createCopyMatching(pool: Pool): Pick<InboundStore, 'awaitSends' 
 }
 
 /**
- * The Message-ID of a copy of an email that is about to be recorded, where the relay gave it another one and the copy was
- * recorded first, as an email that another program sent; null when there is none.
+ * The Message-ID of a copy of an email that is about to be recorded, if the relay gave it another one and the copy was recorded first, as
+ * an email that another program sent; null when there is none.
  */
 export async function findRewrittenCopy(
   executor: Executor,
@@ -71,7 +71,7 @@ export async function findRewrittenCopy(
   const { accountId, date, subject } = record;
   const rows = await run(executor, FIND_COPIES, { accountId, date, subject, limit: MAX_CANDIDATES });
   if (rows.length === 0) return null;
-  // It reads HTML, for which a process that sends has no library loaded otherwise.
+  // The import reads HTML, with a library that a sending process does not load otherwise.
   const { isRewrittenCopy } = await import('../../../core/message/sent-copy.ts');
   const sent = toSentContent(record);
   const copy = rows
@@ -104,7 +104,7 @@ const CONTENT = `e.message_id, e.date, e.from_address, e.to_addresses, e.cc_addr
   e.in_reply_to, e.text_body, e.html_body,
   array(select encode(a.sha256, 'hex') from email_attachments a where a.email_id = e.id) as digests`;
 
-/** Sends of one second to one recipient; more of them can't be told apart by a person either. */
+/** Sends of one second to one recipient; a person could not tell more of them apart either. */
 const MAX_CANDIDATES = 100;
 
 type ContentRow = RowOf<typeof FIND_COPIES>;
@@ -117,8 +117,8 @@ const FIND_COPIES = statement(
 ).narrow<{ digests: string[] }>();
 
 /**
- * $recipient in lower case, null when the copy names none; $originalIds are Message-IDs that the copy had before. Records of
- * copies have an identity key; sends have none. A copy may come before the outcome of its hand-over.
+ * $recipient in lower case, null when the copy names none; $originalIds are Message-IDs that the copy had before. Records of copies have an
+ * identity key; sends have none. A copy may come before the outcome of its hand-over.
  */
 const FIND_SENDS = statement(
   'find-sends-of-copy',

@@ -1,6 +1,6 @@
 /**
- * What operators do to sends. Each change locks the queue row, then the email, checks its state and only then acts: of
- * two changes at the same moment, one finds the state changed and is refused.
+ * Operators' changes of sends. Each locks the queue row, then the email, checks its state and only then acts: of two changes at the same
+ * moment, one finds the state changed and is refused.
  */
 import type { Pool } from 'pg';
 import type { OperationResult, SendOperations } from '../../../app/send/queue-ports.ts';
@@ -46,7 +46,7 @@ export function createSendOperations(pool: Pool): SendOperations {
         const states = await readStates(executor, emailId);
         const reached = states.filter((delivery) => delivery === 'accepted').length;
         const missed = states.length - reached;
-        // What a recipient has received can't be taken back.
+        // An email that a recipient has received can't be taken back.
         const next = reached > 0 ? 'sent' : 'cancelled';
         const detail = reached > 0 ? `cancelled for ${missed} of ${states.length} recipients` : null;
         await dequeue(executor, emailId);
@@ -72,7 +72,7 @@ export function createSendOperations(pool: Pool): SendOperations {
         if (email.state !== 'unknown') return null;
         await resolveRecipients(executor, emailId, outcome === 'sent' ? 'accepted' : 'rejected');
         const states = await readStates(executor, emailId);
-        // Recipients that were put off while the others' outcome was unknown have their turn now.
+        // Recipients that were put off while the others' outcome was unknown get their turn now.
         const conclusion = conclude(states, reason, new Date());
         if (conclusion.dueAt !== null) await enqueue(executor, email, giveUpAt, conclusion.dueAt);
         await applyConclusion(executor, emailId, conclusion);
@@ -81,7 +81,7 @@ export function createSendOperations(pool: Pool): SendOperations {
   };
 }
 
-/** What can be sent again. An email that is `deferred` is in the queue already. */
+/** States from which an email can be sent again. A `deferred` email is in the queue already. */
 const RETRYABLE: ReadonlySet<EmailState> = new Set<EmailState>(['failed', 'cancelled', 'unknown']);
 
 const LOCK_EMAIL = statement(

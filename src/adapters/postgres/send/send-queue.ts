@@ -19,7 +19,7 @@ export function createSendQueue(pool: Pool): SendQueue {
     async (beginnings) => {
       const [first] = beginnings;
       if (first === undefined) return [];
-      // One process has one owner and one length of leases.
+      // One process has one owner and one lease length.
       const { owner, leaseMs } = first;
       const refs = beginnings.map(({ ref }) => ref);
       const rows = await run(pool, BEGIN, { owner, ...columnsOf(refs), leaseMs });
@@ -63,8 +63,8 @@ export function createSendQueue(pool: Pool): SendQueue {
 
     release: (owner, { emailId, claimId, attempt }, { evenBegun }) =>
       inTransaction(pool, async (client) => {
-        // A statement sees other tables as they were when it began. One that had to wait here for `expire` would free the row and
-        // leave the recipients unknown, so that the next claim would find none.
+        // A statement sees other tables as they were when it began. One that had to wait here for `expire` would free the row and leave the
+        // recipients unknown, so that the next claim would find none.
         await lockQueueRow(client, emailId);
         const rows = await run(client, RELEASE, { emailId, owner, claimId, attempt, evenBegun });
         return rows.length === 1;
@@ -121,7 +121,7 @@ const DUE_ACCOUNTS = statement(
   where ${firstDue('q.account_id = a.account_id and q.priority = p and q.owner is null')} <= now()`,
 ).narrow<{ account_id: string }>();
 
-/** Only what still has a lease: a claim that was taken for lost does not come back. */
+/** Only claims that still have a lease: a claim that was taken for lost does not come back. */
 const STANDING = `
   from unnest($emailIds::uuid[], $claimIds::uuid[]) c (email_id, claim_id)
   where q.email_id = c.email_id and q.claim_id = c.claim_id and q.owner = $owner and q.lease_until is not null
@@ -137,7 +137,7 @@ const BEGIN = statement(
   `update send_queue q set begun_at = coalesce(q.begun_at, now()), lease_until = ${fromNow('$leaseMs')} ${STANDING}`,
 );
 
-/** The rows are locked first: a send that has an outcome meanwhile, or was taken for lost, is left as it is. */
+/** The rows are locked first: a send that got an outcome meanwhile, or was taken for lost, is left as it is. */
 const SHOW_SENDING = statement(
   'show-sending',
   `with under_way as materialized (
@@ -150,7 +150,7 @@ const SHOW_SENDING = statement(
   ${showSending('under_way')}`,
 );
 
-/** Also from `unknown`: the owner knows that it handed nothing over. */
+/** Also from `unknown`: the owner reports that it handed nothing over. */
 const RELEASE = statement(
   'release-claim',
   `with free as (
@@ -161,14 +161,14 @@ const RELEASE = statement(
   select email_id from free`,
 );
 
-/** `claim_id` is set where `owner` is. */
+/** `claim_id` is set whenever `owner` is. */
 const CLAIMS_OF = statement(
   'claims-of',
   'select email_id, claim_id, attempts as attempt from send_queue where owner = $owner',
 ).narrow<{ claim_id: string }>();
 
 /**
- * The rows keep their owner, which alone has evidence. One that was not begun is free again: its owner can't begin any more, as no
+ * The rows keep their owner, which alone has evidence. A send that was not begun is free again: its owner can't begin it any more, as no
  * claim has that id.
  */
 const EXPIRE = statement(

@@ -1,10 +1,10 @@
 /**
- * Writes what becomes of a recorded send, and is alone in it: the states of emails and of their recipients, and their
- * attempts (core/delivery/states.ts says what they mean). Parts of statements stand beside whole ones; `source` is the name
- * of a part with a column email_id.
+ * Writes the fate of recorded sends; only this module does: the states of emails and of their recipients, and their attempts
+ * (core/delivery/states.ts defines the states). Parts of statements are mixed with whole ones; `source` is the name of a part with a column
+ * email_id.
  *
- * A transaction locks the row of the queue first, then the email, and calls these with both locked, so that transactions
- * never wait for each other in a circle.
+ * A transaction locks the row of the queue first, then the email, and calls these with both locked, so that transactions never wait for
+ * each other in a circle.
  */
 import type { EndedAttempt } from '../../../app/send/journal-ports.ts';
 import type { RecordedOutcome } from '../../../app/send/outbound-ports.ts';
@@ -12,7 +12,7 @@ import type { DeliveryState, EmailState, RecipientOutcome, Reply } from '../../.
 import { NO_BOUND_MS } from '../../../core/statistics/latency.ts';
 import { run, statement, type Executor } from '../db/statement.ts';
 
-/** Attempts whose recipients were all accepted, as JSON for `ACCEPTED_ROWS`. */
+/** Attempts whose recipients were all accepted, as JSON for `acceptedRows`. */
 export const toAcceptedRow = (
   { emailId, claimId, attempt, startedAt, endedAt, result }: EndedAttempt,
   { state, detail }: { readonly state: EmailState; readonly detail: string | null },
@@ -44,9 +44,9 @@ const TOOK_MS = (from: string, to: string): string => `
       end`;
 
 /**
- * What saveAttempt, saveOutcomes and setState do, for many at once.
+ * Does the work of saveAttempt, saveOutcomes and setState, for many at once.
  *
- * @param source rows as `acceptedRows` gives them, with timed_from, whose other recipients were accepted before
+ * @param source rows as `acceptedRows` returns them, with timed_from, whose other recipients were accepted before
  */
 export const acceptAll = (source: string): string => `
   new_attempts as (
@@ -66,7 +66,7 @@ export const acceptAll = (source: string): string => `
     returning e.id, e.message_id, e.relay_message_id
   )`;
 
-/** What was seen is never overwritten by what was assumed. */
+/** An assumption never overwrites an observation. */
 const KEEP_SEEN = `on conflict (email_id, attempt) do update set
     started_at = excluded.started_at, ended_at = excluded.ended_at, outcome = excluded.outcome,
     reply_code = excluded.reply_code, reply_status = excluded.reply_status, reply_text = excluded.reply_text,
@@ -124,7 +124,7 @@ export const insertAttempts = (source: string): string => `
   )
   where r.attempts <> '[]'`;
 
-/** Another program sent the email, and its mail server took it for all these recipients. */
+/** Adds recipients of an email that another program sent: its mail server took it for all of them. */
 export async function addTakers(
   executor: Executor,
   emailId: string,
@@ -139,7 +139,7 @@ const ADD_RECIPIENTS = statement(
   insertRecipients('(select $emailId::uuid as id, $recipients::jsonb as deliveries) r'),
 );
 
-/** Of an email that was never tried. */
+/** For an email that was never tried. */
 export async function replaceRecipients(
   executor: Executor,
   emailId: string,
@@ -155,12 +155,12 @@ const REMOVE_RECIPIENTS = statement(
   'delete from email_deliveries where email_id = $emailId',
 );
 
-/** Emails whose hand-over is under way and that wait by what they say. */
+/** Marks emails whose hand-over is under way and whose state still says that they wait. */
 export const showSending = (source: string): string => `
   update emails e set state = 'sending', state_detail = null from ${source} s
   where e.id = s.email_id and e.state in ('queued', 'deferred')`;
 
-/** A claim was given back, so nothing became of its attempt, whatever was assumed. */
+/** A claim was given back, so its attempt had no effect, whatever was assumed. */
 export const takeBackAttempt = (source: string, attempt: string): string => `
   assumed as (
     delete from delivery_attempts a using ${source} s
@@ -176,7 +176,7 @@ export const takeBackAttempt = (source: string, attempt: string): string => `
     from ${source} s where e.id = s.email_id and e.state in ('sending', 'unknown')
   )`;
 
-/** The attempts of claims about which nothing is known. @param source has the columns attempts and claimed_at, too */
+/** The attempts of claims with an unknown outcome. @param source has the columns attempts and claimed_at, too */
 export const beginUnseen = (source: string, detail: string): string => `
   assumed as (
     insert into delivery_attempts (email_id, attempt, started_at, outcome, detail)
@@ -185,7 +185,7 @@ export const beginUnseen = (source: string, detail: string): string => `
   )`;
 
 /**
- * What became of an attempt can't be known while its process is silent.
+ * The outcome of an attempt can't be known while its process is silent.
  *
  * @param source has the columns attempts and claimed_at, too
  */
@@ -198,7 +198,7 @@ export const loseAttempt = (source: string, detail: string): string => `
     where e.id = s.email_id and e.state in ('queued', 'sending', 'deferred')
   )`;
 
-/** What became of emails since can't be known, whether an attempt was under way or not. */
+/** Marks waiting emails as `unknown`: their outcome can't be known, whether an attempt was under way or not. */
 export const loseWaiting = (source: string, detail: string): string => `
   waiting_recipients as (
     update email_deliveries d set state = 'unknown' from ${source} s
@@ -232,7 +232,7 @@ const SET_STATE = statement(
   'update emails set state = $state, state_detail = $detail, took_ms = $tookMs where id = $emailId',
 );
 
-/** An email that is `sent` already keeps what it says of recipients that were missed. */
+/** An email that is already `sent` keeps its note about recipients that were missed. */
 export async function endAsSent(executor: Executor, emailId: string): Promise<void> {
   await run(executor, END_AS_SENT, { emailId });
 }
@@ -242,7 +242,7 @@ const END_AS_SENT = statement(
   `update emails set state = 'sent', state_detail = null where id = $emailId and state <> 'sent'`,
 );
 
-/** Of its recipients, in their order. */
+/** The states of its recipients, in their order. */
 export async function readStates(executor: Executor, emailId: string): Promise<readonly DeliveryState[]> {
   return (await run(executor, READ_STATES, { emailId })).map(({ state }) => state);
 }
@@ -277,8 +277,8 @@ const SAVE_ATTEMPT = statement(
 );
 
 /**
- * That a recipient was accepted is never taken back. A recipient that is `rejected` although the attempt was
- * under way bounced meanwhile, and is not retried unless the attempt says otherwise.
+ * A recipient that was accepted stays accepted. A recipient that is `rejected` although the attempt was under way bounced meanwhile, and is
+ * not retried unless the attempt reports otherwise.
  */
 export async function saveOutcomes(
   executor: Executor,
@@ -299,7 +299,7 @@ const SAVE_OUTCOMES = statement(
     and (d.state <> 'rejected' or r.state in ('accepted', 'rejected'))`,
 );
 
-/** For another attempt. */
+/** Reopens recipients for another attempt. */
 export async function reopenRecipients(executor: Executor, emailId: string): Promise<void> {
   await run(executor, REOPEN, { emailId });
 }
@@ -309,7 +309,7 @@ const REOPEN = statement(
   `update email_deliveries set state = 'pending' where email_id = $emailId and state <> 'accepted'`,
 );
 
-/** What is not known of recipients is decided by an operator, or by evidence. */
+/** Resolves unknown recipients by the decision of an operator, or by evidence. */
 export async function resolveRecipients(
   executor: Executor,
   emailId: string,
@@ -323,7 +323,7 @@ const RESOLVE = statement(
   `update email_deliveries set state = $state where email_id = $emailId and state = 'unknown'`,
 );
 
-/** Recipients that bounced; the email keeps its state. */
+/** Rejects recipients that bounced; the email keeps its state. */
 export async function rejectRecipients(
   executor: Executor,
   emailId: string,

@@ -1,7 +1,7 @@
 /**
- * Stores how attempts ended. Most of them ended alike, with every recipient accepted: those of one moment are stored by one
- * statement. Any other takes a transaction of its own. A Message-ID that the relay gave follows in another one, which locks threads
- * before emails.
+ * Stores how attempts ended. Most of them end alike, with every recipient accepted: one statement stores all such attempts of one moment.
+ * Any other takes a transaction of its own. A Message-ID that the relay gave is stored in a later transaction, which locks threads before
+ * emails.
  */
 import type { Pool } from 'pg';
 import type { EndedAttempt } from '../../../app/send/journal-ports.ts';
@@ -32,7 +32,7 @@ interface Settlement {
   readonly decide: (situation: Situation) => Conclusion;
 }
 
-/** Attempts in one statement at most. */
+/** Most attempts in one statement. */
 const MAX_BATCH = 64;
 /** No caller waits for the outcome of a queued send, and a statement costs nearly the same for one as for thirty. */
 const GATHER_MS = 40;
@@ -57,7 +57,7 @@ export function createAttemptSettler(pool: Pool): (settlement: Settlement) => Pr
 const isAccepted = ({ result: { kind, recipients } }: EndedAttempt) =>
   kind === 'accepted' && recipients.every(({ state }) => state === 'accepted');
 
-/** Returns those that it settled: with the claim as it was made, and no recipient left. */
+/** Returns the attempts that it settled: those whose claim is unchanged, with no recipient left. */
 async function acceptTogether(
   pool: Pool,
   settlements: readonly Settlement[],
@@ -67,7 +67,7 @@ async function acceptTogether(
   const rows = settlements
     .map(({ ended, decide }) => {
       const states = ended.result.recipients.map(({ state }) => state);
-      // When it is given up does not matter: no recipient is left.
+      // The time of giving up does not matter: no recipient is left.
       return toAcceptedRow(ended, decide({ states, giveUpAt: ended.startedAt }));
     })
     .sort((a, b) => (a.email_id < b.email_id ? -1 : 1));
@@ -76,15 +76,15 @@ async function acceptTogether(
     const settled = await run(pool, ACCEPT_ALL, { owner: first.owner, attempts: JSON.stringify(rows) });
     return new Map(settled.map((email) => [email.id, email]));
   } catch (error) {
-    // Another transaction locked some of them in another order.
+    // Another transaction locked some of the rows in another order.
     if (isRetryable(error)) return new Map();
     throw error;
   }
 }
 
 /**
- * The rows of the queue are locked first, and in one order. A statement sees other tables as they were when it began: what another
- * process assumed meanwhile, because the lease had run out, is overwritten by what is known.
+ * The rows of the queue are locked first, and in one order. A statement sees other tables as they were when it began: an assumption that
+ * another process recorded meanwhile, because the lease had run out, is overwritten by the known outcome.
  */
 const ACCEPT_ALL = statement(
   'accept-claimed-sends',
@@ -124,7 +124,7 @@ async function settleAlone(pool: Pool, { owner, ended, decide }: Settlement): Pr
       const states = await readStates(client, emailId);
       const took = ended.endedAt === null ? null : tookMs(row.timed_from, ended.endedAt);
       const conclusion = decide({ states, giveUpAt: row.give_up_at });
-      // Put off once more: that is news, so it has to be another state than before.
+      // Deferred once more: the feed must report that, so the state has to differ from the one before.
       if (conclusion.state === email?.state) await setState(client, emailId, 'sending', null);
       await applyConclusion(client, emailId, conclusion, took);
     } else if (kind === 'accepted') {
@@ -135,7 +135,7 @@ async function settleAlone(pool: Pool, { owner, ended, decide }: Settlement): Pr
   return await tieRelays(pool, ended, known);
 }
 
-/** After the outcome; when it fails, a repeat finds the claim gone and makes up for it. */
+/** After the outcome; if it fails, a repeat finds the claim gone and makes up for it. */
 async function tieRelays(
   pool: Pool,
   { emailId, result: { relayMessageId } }: EndedAttempt,
@@ -157,8 +157,8 @@ const LOCK_EMAIL = statement(
 );
 
 /**
- * An acceptance that became known after the claim was taken for lost: it ends the email when no recipient is left to be
- * reached and no other process works on it, whatever was assumed or asked for meanwhile.
+ * An acceptance that became known after the claim was taken for lost: it ends the email if no recipient is left to be reached and no other
+ * process works on it, whatever was assumed or requested meanwhile.
  */
 async function acceptLate(executor: Executor, emailId: string, row: QueueRow | undefined): Promise<void> {
   if (row?.is_claimed === true) return;

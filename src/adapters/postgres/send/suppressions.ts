@@ -1,6 +1,6 @@
 /**
- * `SuppressionStore` on PostgreSQL. Every change takes the next number of `suppression_clock`, whose only row is locked
- * until the commit: so the numbers grow in the order of commits, and a reader that has read up to one has missed none before it.
+ * `SuppressionStore` on PostgreSQL. Every change takes the next number of `suppression_clock`, whose only row is locked until the commit:
+ * so the numbers grow in the order of commits, and a reader that has read up to a number has missed none before it.
  */
 import type { Pool } from 'pg';
 import type { SuppressionChange, SuppressionStore } from '../../../app/send/suppression-ports.ts';
@@ -96,13 +96,15 @@ const CHANGES = statement(
   where version > $version order by version limit $limit::int`,
 ).narrow<{ active: boolean }>();
 
-/** What a report has to say about an address. */
+/** A report's evidence about an address. */
 export interface SuppressionEvidence extends Omit<Suppression, 'note'> {
-  /** When the reported failure happened: it does not count when the address was lifted later. */
+  /** When the reported failure happened: it does not count if the suppression of the address was lifted later. */
   readonly evidenceAt: Date;
 }
 
-/** Suppresses unless it is lifted after the evidence, or suppressed already for as strong a reason. */
+/**
+ * Suppresses the address unless its suppression was lifted after the evidence, or it is already suppressed for an equally strong reason.
+ */
 export async function suppressByReport(
   executor: Executor,
   { address, reason, since, status, diagnostic, emailId, reportId, evidenceAt }: SuppressionEvidence,
@@ -156,8 +158,8 @@ function toSuppression(row: RowOf<typeof FIND>): Suppression {
 const DIGEST_KEY = statement('read-digest-key', 'select inner_key, outer_key from digest_key');
 
 /**
- * Nothing is known of the addresses any more but a digest, by which nothing is sent to them. What was lifted is forgotten, and so
- * is what an entry of another address says of them. @param pattern see addressPattern
+ * Erases all data about the addresses but a digest, by which nothing is sent to them. Lifted suppressions are forgotten, and so are
+ * mentions of the addresses in entries of other addresses. @param pattern see addressPattern
  *
  * @returns how many entries there were
  */
@@ -175,7 +177,7 @@ export async function eraseSuppressions(
   return lifted + found.length + naming;
 }
 
-/** Such as the bounce of one that forwards to them. */
+/** Such as the bounce of an address that forwards to them. */
 const FORGET_NAMING = statement(
   'forget-suppressions-naming',
   `update suppressions set note = case when lower(note) ~ $pattern then null else note end,

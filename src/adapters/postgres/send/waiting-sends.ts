@@ -1,6 +1,6 @@
 /**
- * `WaitingSends` on PostgreSQL. A change writes the row of the queue anew, as another row: a claim whose statement began before the
- * change can't see that one, and so never has the recipients of before with the message of now.
+ * `WaitingSends` on PostgreSQL. A change replaces the row of the queue by another row: a claim whose statement began before the change
+ * can't see the new row, and so never has the old recipients with the new message.
  */
 import type { Pool } from 'pg';
 import type { ChangeRefusal, WaitingSend, WaitingSends } from '../../../app/send/change-send-ports.ts';
@@ -102,7 +102,7 @@ function toSend(row: RowOf<typeof READ>, version: number, dueAt: Date): WaitingS
     messageId: toMessageId(row.message_id),
     inReplyTo: row.in_reply_to.map(toMessageId),
     references: row.reference_ids.map(toMessageId),
-    // PostgreSQL breaks the lines of long ones.
+    // PostgreSQL breaks long values into lines.
     threadIndex: row.thread_index?.replaceAll('\n', '') ?? null,
     from: row.from_address,
     to: row.to_addresses,

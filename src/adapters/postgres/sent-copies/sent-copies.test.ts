@@ -16,7 +16,7 @@ afterAll(() => end());
 
 it('copies that wait for an account without copies are given up, with the reason', async () => {
   const queue = createSentCopyQueue(pool);
-  /** @param claim null: no process has it */
+  /** @param claim null: no process has claimed it */
   const wait = async (accountId: string, claim: string | null, due: string) => {
     const record = outboundRecord();
     await store.recordOutbound(record);

@@ -1,4 +1,4 @@
-/** Copies in Sent mailboxes, on PostgreSQL: their queue, and what is seen of them. A trigger makes their rows. */
+/** Copies in Sent mailboxes, on PostgreSQL: their queue, and the data that the API shows of them. A trigger makes their rows. */
 import type { Pool } from 'pg';
 import { MAX_KEPT_REASON_CHARS } from '../../../app/base/limits.ts';
 import type { SentCopyCounts } from '../../../app/mailboxes/mailbox-status-ports.ts';
@@ -59,7 +59,7 @@ export function createSentCopyStore(pool: Pool): SentCopyStore {
   };
 }
 
-/** Of the accounts that have copies to be stored, or that failed. */
+/** The counts of accounts that have copies to be stored, or copies that failed. */
 export async function countSentCopies(pool: Pool): Promise<readonly SentCopyCounts[]> {
   return (await run(pool, COUNT_OPEN)).map((row) => {
     const { last_error: reason, last_error_at: at } = row;
@@ -72,7 +72,7 @@ export async function countSentCopies(pool: Pool): Promise<readonly SentCopyCoun
   });
 }
 
-/** Whether one of the accounts has something due: the first entry of an index for each. */
+/** The earliest time at which one of the accounts has a copy due: reads the first entry of an index for each account. */
 export const firstDueCopy = (accounts: string): string => `
   select min(c.due_at) from unnest(${accounts}) a (account_id) cross join lateral (
     select due_at from sent_copies where account_id = a.account_id and state = 'pending' order by due_at limit 1
@@ -146,7 +146,7 @@ const PUT_OFF = statement(
   where account_id = $accountId and state = 'pending' and due_at <= now()`,
 );
 
-/** A claim that has run out is of a process that died. */
+/** A claim that has run out belongs to a process that died. */
 const GIVE_UP = statement(
   'give-up-sent-copies',
   `update sent_copies
@@ -163,7 +163,7 @@ const COUNT_OPEN = statement(
   from sent_copies where state <> 'stored' group by account_id order by account_id`,
 ).narrow<{ pending: string; failed: string }>();
 
-/** Of a copy `c`, for toSentCopyView. */
+/** The view of a copy `c`, for toSentCopyView. */
 export const SENT_COPY = jsonObject('sent-copy-json', {
   from: 'sent_copies c',
   columns: {
@@ -187,7 +187,7 @@ export const toSentCopyView = ({
   mailbox,
 });
 
-/** One that is claimed is being tried now: it keeps its claim. */
+/** A claimed copy is being tried now: it keeps its claim. */
 const RETRY = statement(
   'retry-sent-copy',
   `with retried as (

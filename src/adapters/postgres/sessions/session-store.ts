@@ -1,16 +1,16 @@
-/** `SessionStore` on PostgreSQL. Alone writes `sessions`, `session_clock` and `login_links`. */
+/** `SessionStore` on PostgreSQL. Only this module writes `sessions`, `session_clock` and `login_links`. */
 import type { Pool, PoolClient } from 'pg';
 import type { SessionStore } from '../../../app/sessions/session-ports.ts';
 import { run, statement, type Executor } from '../db/statement.ts';
 import { inTransaction } from '../db/transaction.ts';
 
-/** Sessions of one key, and of the secrets together: browsers on the machines of a person, or of those who share the secret. */
+/** Most sessions of one key, and of all secrets together: browsers on the machines of a person, or of the people who share the secret. */
 const MAX_SESSIONS = 50;
-/** Links that are good at the same time: a loop that restarts the service makes one at each start. */
+/** Most links that are valid at the same time: a loop that restarts the service makes one at each start. */
 const MAX_LINKS = 100;
 
 export function createSessionStore(pool: Pool): SessionStore {
-  /** Changes sessions one after the other, and has all processes read them again. */
+  /** Serialises changes of sessions, and has all processes read the sessions again. */
   const changing = <T>(work: (client: PoolClient) => Promise<T>): Promise<T> =>
     inTransaction(pool, async (client) => {
       await run(client, NEXT_REVISION);
@@ -85,7 +85,7 @@ const USE_LINK = statement(
   'delete from login_links where token_hash = $digest and expires_at > now() returning token_hash',
 );
 
-/** Those of revoked keys, too: nothing brings a key back. */
+/** Includes sessions of revoked keys: nothing restores a key. */
 const DELETE_EXPIRED = statement(
   'delete-expired-sessions',
   `delete from sessions s where s.expires_at <= now()
@@ -146,7 +146,7 @@ const READ_LINK = statement(
 
 const WAS_OPENED = statement('was-session-opened', 'select was_opened from session_clock');
 
-/** Also of those that were ended after the backup from which they came back. */
+/** Includes sessions that were ended after the backup that brought them back. */
 export async function endEverySession(executor: Executor): Promise<void> {
   await run(executor, END_EVERY);
 }

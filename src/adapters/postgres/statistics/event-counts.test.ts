@@ -1,4 +1,4 @@
-/** What is counted of events, and how it is put together to steps. */
+/** The counts of events, and how they add up to steps. */
 import type pg from 'pg';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { createTestDatabase, type TestDatabase } from '../../../../test/helpers/postgres.ts';
@@ -39,7 +39,7 @@ interface Happened {
   readonly tookMs?: number;
 }
 
-/** As triggers write them: all of one statement in a row. */
+/** As triggers write them: all events of one statement in one row. */
 async function happen(events: readonly Happened[]): Promise<void> {
   await pool.query(
     `insert into event_inbox (bodies)
@@ -75,7 +75,7 @@ const readWhole = (request: Partial<StatisticsRequest>) =>
 
 const read = async (request: Partial<StatisticsRequest>) => (await readWhole(request)).points;
 
-/** Beginnings of the steps, and what was received in each. */
+/** The beginnings of the steps, and the number of received emails in each. */
 const shown = (points: readonly StatisticsPoint[]) =>
   points.map((point) => [point.at.toISOString(), point.received]);
 
@@ -185,7 +185,7 @@ describe('what happens to emails', () => {
       (date_trunc('hour', now()) - interval '25 months 2 hours', 'main', 1),
       (date_trunc('hour', now()) - interval '24 months', 'main', 2)`,
     );
-    // null: not now, since something else holds a lock
+    // null: not now, because another transaction holds a lock
     await expect.poll(() => createEventFeed(pool).keep(0)).toBe(0);
     expect((await pool.query('select received::int from event_counts')).rows).toEqual([{ received: 2 }]);
   });
@@ -204,7 +204,7 @@ describe('how long emails took', () => {
       ...[120, 150, 180].map((ms) => sent('2026-10-25T10:10:00Z', ms)),
       { ...received('2026-10-25T10:10:00Z'), tookMs: 3000 },
       { type: 'email.settled', at: '2026-10-25T10:20:00Z', data: { state: 'sent' }, tookMs: 150 },
-      // Neither is known to have taken any time.
+      // Neither of these has a known duration.
       { type: 'email.failed', at: '2026-10-25T10:20:00Z', tookMs: 9 },
       { type: 'email.sent', at: '2026-10-25T10:20:00Z' },
     ]);

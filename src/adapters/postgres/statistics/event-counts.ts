@@ -1,4 +1,7 @@
-/** `StatisticsReader` on PostgreSQL. The counts, and how long emails took, are written where events are numbered: db/migrations/0001_schema/event-counts.ts. */
+/**
+ * `StatisticsReader` on PostgreSQL. The counts, and how long emails took, are written when events are numbered:
+ * db/migrations/0001_schema/event-counts.ts.
+ */
 import { accountIdsOf } from '../../../app/base/account-filter.ts';
 import type { StatisticsReader } from '../../../app/statistics/statistics-ports.ts';
 import type { LatencyBucket } from '../../../core/statistics/latency.ts';
@@ -16,7 +19,7 @@ export function createStatisticsReader(pool: Executor): StatisticsReader {
           since,
           until,
           step,
-          // A row is an hour of UTC: in a zone of half hours it has no hour of its own.
+          // A row is an hour of UTC: a zone with half-hour offsets has no hours of its own in the table.
           timeZone: step === 'hour' ? 'UTC' : timeZone,
           accountIds: accountIdsOf(query),
         });
@@ -34,7 +37,7 @@ export function createStatisticsReader(pool: Executor): StatisticsReader {
   };
 }
 
-/** A day that a zone left out, as Samoa did at the end of 2011, begins when the next one does, and has nothing in it. */
+/** A day that a zone left out, as Samoa did at the end of 2011, begins when the next one does, and is empty. */
 const isStep = (
   { at }: { readonly at: Date },
   index: number,
@@ -46,7 +49,7 @@ const bucketsOf = (times: readonly JsonOf<typeof TIME>[] | null, kind: string): 
     .filter((bucket) => bucket.kind === kind)
     .map((bucket) => ({ belowMs: bucket.below_ms, emails: bucket.emails, totalMs: bucket.total_ms }));
 
-/** Steps are made of local time, in which each day is one, however long it lasts. */
+/** Steps are made in local time, in which each day is one step, however long it lasts. */
 const COUNTED = `with span as (
     select date_trunc($step::text, $since::timestamptz at time zone $timeZone::text) as first,
       date_trunc($step, ($until::timestamptz - interval '1 microsecond') at time zone $timeZone) as last,

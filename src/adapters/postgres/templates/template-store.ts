@@ -9,7 +9,7 @@ import type {
 import { run, statement, type RowOf } from '../db/statement.ts';
 
 export function createTemplateStore(pool: Pool): TemplateStore {
-  /** Why a statement found nothing to change. */
+  /** The reason why a statement found nothing to change. */
   async function refusalOf(id: string, version: number | null): Promise<TemplateRefusal> {
     const [row] = await run(pool, READ, { id, version: null });
     if (row === undefined || version === null) return { kind: 'not_found' };
@@ -83,7 +83,7 @@ const LIST = statement(
   { plannedEachTime: 'the filters may be empty' },
 );
 
-/** Of two changes of a version, one finds it. */
+/** Of two changes of one version, only one finds it. */
 const CHANGE = statement(
   'change-template',
   `with changed as (

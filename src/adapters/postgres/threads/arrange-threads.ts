@@ -1,6 +1,6 @@
 /**
- * Brings threads in line with their links, the customers that sends named, and decisions: reads whole threads, groups
- * their emails anew and moves those that are in the wrong one. Used where threads are kept apart, and by rethreading.
+ * Brings threads in line with their links, the customers that sends named, and decisions: reads whole threads, groups their emails anew and
+ * moves emails that are in the wrong thread. Used where threads are kept apart, and by rethreading.
  */
 import { randomUUID } from 'node:crypto';
 import { groupByLinks, type Groups } from '../../../core/thread/link-graph.ts';
@@ -22,7 +22,7 @@ import {
 } from './thread-graph.ts';
 import { run, statement, type Executor } from '../db/statement.ts';
 
-/** An email that is about to be recorded, and the thread it gets when it joins none. */
+/** An email that is about to be recorded, and the thread that it gets if it joins none. */
 export interface Arrival {
   readonly email: Newcomer;
   readonly newThreadId: string;
@@ -30,20 +30,20 @@ export interface Arrival {
 
 export interface ArrangedArrival {
   readonly threadId: string;
-  /** Where a Message-ID is from now on: one that the email bears or names, or one of the threads. */
+  /** The thread that a Message-ID has from now on: for one that the email bears or names, or one of the threads. */
   readonly ownerOf: (messageId: string) => string;
 }
 
-/** What the links say about some threads. */
+/** The arrangement of some threads that follows from their links. */
 export interface Arrangement {
   readonly threads: readonly ThreadRow[];
   readonly graph: ThreadGraph;
-  /** Of the emails of the graph, then of the one that comes in. */
+  /** Groups of the emails of the graph, then of the new email. */
   readonly groups: Groups;
   readonly plan: ThreadPlan;
 }
 
-/** Arranges the threads anew, and those that are kept apart from them, together with an email that comes in. */
+/** Arranges the threads anew, and those that are kept apart from them, together with a new email. */
 export async function arrangeThreads(
   trx: Executor,
   accountId: string,
@@ -65,12 +65,12 @@ export async function arrangeThreads(
 }
 
 export interface WeighOptions {
-  /** True to change something afterwards. */
+  /** True if the caller changes anything afterwards. */
   readonly lock: boolean;
   readonly arrival?: Arrival;
 }
 
-/** Reads the threads and those that decisions keep apart from them, and says what they should be; changes nothing. */
+/** Reads the threads and those that decisions keep apart from them, and works out their arrangement; changes nothing. */
 export async function weighThreads(
   trx: Executor,
   accountId: string,
@@ -114,7 +114,7 @@ function withArrival(graph: ThreadGraph, email: Newcomer): ThreadGraph {
   return { ...graph, messageIds, emails: [...graph.emails, newcomer] };
 }
 
-/** Makes the threads what the arrangement says. They must be locked since it was made. */
+/** Applies the arrangement to the threads. They must have been locked since it was made. */
 export async function carryOut(
   trx: Executor,
   accountId: string,
@@ -152,8 +152,8 @@ export async function carryOut(
 }
 
 /**
- * New labels for Message-IDs that were kept apart together with emails that are gone. They stay in their thread, or go with it where it
- * ends: the emails there are the last ones that tell of them, so from now on they belong together.
+ * New labels for Message-IDs that were kept apart together with emails that are gone. They stay in their thread, or go along where the
+ * thread ends: the emails there are the last evidence of them, so from now on they belong together.
  */
 function labelsOfLeft({ graph, groups, plan }: Arrangement): ReadonlyMap<string, string> {
   const left = [...groups.messageIds].flatMap(([id, group]) => {
@@ -185,7 +185,7 @@ function labelsOfLeft({ graph, groups, plan }: Arrangement): ReadonlyMap<string,
   return given;
 }
 
-/** Of these emails; those that were refused before keep their time. */
+/** Stores the refused links of these emails; links that were refused before keep their time. */
 async function storeRefused(
   trx: Executor,
   emailIds: readonly string[],
@@ -202,7 +202,7 @@ export interface MovedEmail {
   readonly reason: Reason;
 }
 
-/** The recorded emails that are to move, and why. */
+/** The recorded emails that are to move, and the reasons. */
 export function reasonsOf({ graph, groups, plan }: Arrangement): readonly MovedEmail[] {
   const moves = new Map(plan.emails.map((move) => [move.id, move]));
   const { known, written } = namesOf(graph);
@@ -218,7 +218,7 @@ export function reasonsOf({ graph, groups, plan }: Arrangement): readonly MovedE
   });
 }
 
-/** What was said by people, or found by subject, is still so. */
+/** Rules that stay valid: decisions of people, and ties by subject. */
 const STAYING: ReadonlySet<string> = new Set(['thread_id', 'decision', 'subject']);
 
 /** From now on mail that leads to several of the threads is weighed with all of them. */

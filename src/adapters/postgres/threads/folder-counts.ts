@@ -1,6 +1,6 @@
 /**
  * `FolderCounter` on PostgreSQL: each count walks an index up to MAX_FOLDER_COUNT, so that it costs the same for a hundred threads and a
- * million. Counters kept by triggers would make all mail that comes in wait for the same few rows.
+ * million. With counters maintained by triggers, all incoming mail would wait for the same few rows.
  */
 import {
   MAX_COUNTED_ACCOUNTS,
@@ -66,7 +66,7 @@ const openThreads = (condition: string) => ({
 const OF = { own: ['all', 'some', 'one'] } as const;
 type Own = (typeof OF.own)[number];
 
-/** Whose are counted: those of all accounts, of some, or of one. */
+/** Conditions that select the threads to count: of all accounts, of some, or of one. */
 const IS_OWN: Readonly<Record<Own, string>> = {
   all: 'true',
   some: 'account_id = any ($accountIds::text[])',

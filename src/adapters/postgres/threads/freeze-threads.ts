@@ -1,4 +1,4 @@
-/** Writes what a decision fixes: the labels of everything in its threads, and which of them stay apart. */
+/** Writes the effects of a decision: the labels of everything in its threads, and the labels that stay apart. */
 import { randomUUID } from 'node:crypto';
 import { separationsAfter, type Pair } from '../../../core/thread/decide.ts';
 import { DisjointSets } from '../../../core/thread/disjoint-sets.ts';
@@ -11,23 +11,23 @@ export interface Freeze {
   readonly decisionId: string;
   /** The threads that the decision concerns, before it. */
   readonly threadIds: readonly string[];
-  /** Where every Message-ID of these threads is from now on. */
+  /** The thread that every Message-ID of these threads has from now on. */
   readonly threadsOfIds: ReadonlyMap<string, string>;
-  /** Where the emails are from now on that get labels of their own. */
+  /** The threads that emails with labels of their own have from now on. */
   readonly threadsOfEmails: ReadonlyMap<string, string>;
-  /** See separationsAfter; by threads. */
+  /** See separationsAfter; keyed by thread. */
   readonly heirs: ReadonlyMap<string, readonly string[]>;
   readonly apart: readonly Pair[];
 }
 
-/** To be called before anything moves. */
+/** Call it before anything moves. */
 export async function freezeThreads(trx: Executor, freeze: Freeze): Promise<void> {
   const { accountId, threadIds, threadsOfIds, threadsOfEmails, heirs, apart } = freeze;
   const threadOfLabel = await readLabels(trx, threadIds);
   const old = [...threadOfLabel.keys()];
   const before = await takeSeparations(trx, old);
   const labels = new Map<string, string>();
-  /** Of a thread of the decision a new one; what is no such thread is a label of another one. */
+  /** For a thread of the decision, a new label; any other value is the label of another thread. */
   const labelOf = (thread: string): string => {
     const label = labels.get(thread) ?? randomUUID();
     labels.set(thread, label);
@@ -78,7 +78,7 @@ export async function labelMessageIds(
   });
 }
 
-/** See threadsOfLabelled; those that have labels of their own get new ones. */
+/** See threadsOfLabelled; emails that have labels of their own get new ones. */
 async function relabelEmails(
   trx: Executor,
   threadIds: readonly string[],
@@ -94,7 +94,7 @@ async function relabelEmails(
   await run(trx, LABEL_EMAILS, { ids: [...threads.keys()], labels });
 }
 
-/** The threads, and all that were weighed together with one of them, are from now on weighed together. */
+/** From now on the threads are weighed together, with all threads that were weighed together with one of them. */
 async function cluster(
   trx: Executor,
   threadIds: readonly string[],
@@ -157,7 +157,7 @@ const READ_CLUSTER_IDS = statement(
   'select distinct cluster_id from email_threads where id = any ($threadIds::uuid[]) and cluster_id is not null',
 );
 
-/** A decision about the Message-IDs holds for the names that stand for them. @param messageIds see hideMessageIds */
+/** Applies a decision about Message-IDs to the names that stand in for them. @param messageIds see hideMessageIds */
 export async function hideLabels(
   trx: Executor,
   accountId: string,
@@ -178,7 +178,7 @@ const HIDE_LABELS = statement(
 );
 
 /**
- * Emails are deleted that tied Message-IDs of their threads together: those stay together, by labels as a decision gives them. After
+ * Keeps Message-IDs together that deleted emails tied within their threads, by labels like those of a decision. Call it after
  * hideMessageIds.
  *
  * @param bonds of the deleted emails, see readBonds
@@ -215,9 +215,9 @@ export async function keepBonds(trx: Executor, bonds: readonly Bond[]): Promise<
 type Tied = RowOf<typeof READ_TIED>;
 
 interface BondLabels {
-  /** Which label it gets: one decided to stay apart from others, else any that is there. */
+  /** The label that the Message-ID gets: one that a decision keeps apart from others, else any existing one. */
   of(row: Tied): string;
-  /** Whether it is tied to another one at all. */
+  /** True if the Message-ID is tied to another one. */
   ties(row: Tied): boolean;
 }
 
@@ -290,7 +290,7 @@ const RENAME_OF_EMAILS = statement(
     where e.thread_id = n.thread_id and l.email_id = e.id and l.label = n.old`,
 );
 
-/** The thread is deleted; before forgetMessageIds. */
+/** Deletes the labels of a thread that is being deleted; call it before forgetMessageIds. */
 export async function forgetLabels(trx: Executor, threadId: string): Promise<void> {
   await run(trx, FORGET_LABELS, { threadId });
 }

@@ -1,14 +1,14 @@
 /**
- * Ties the Message-IDs of an email that answers something to its thread, and merges the threads that turn out to be
- * one conversation (the linking steps of RFC 5256 §3's REFERENCES algorithm).
+ * Ties the Message-IDs of an email that answers another one to its thread, and merges threads that turn out to be one conversation (the
+ * linking steps of RFC 5256 §3's REFERENCES algorithm).
  *
- * Nearly every email joins one thread, so it is tried without a lock first. When its Message-IDs turn out to be in
- * other threads too, also because another email claimed them at this moment, the transaction is restarted as an
- * exclusive one: those of an account run one after the other, and only they merge. An exclusive one locks threads
- * before it writes Message-IDs, so that it never waits for a transaction that waits for it.
+ * Nearly every email joins one thread, so this is first tried without a lock. If its Message-IDs turn out to be in other threads too,
+ * perhaps because another email claimed them at this moment, the transaction is restarted as an exclusive one: exclusive transactions of an
+ * account run one after the other, and only they merge. An exclusive one locks threads before it writes Message-IDs, so that it never waits
+ * for a transaction that waits for it.
  *
- * Where threads are kept apart, by decisions or because sends named them for different customers, all links of all of
- * them are weighed anew (arrange-threads.ts).
+ * Where threads are kept apart, by decisions or because sends named them for different customers, all links of all of them are weighed anew
+ * (arrange-threads.ts).
  */
 import { LinkConflict } from '../db/linking-transaction.ts';
 import { makeAlias, openThread, readClusters, resolveThread } from '../emails/thread-rows.ts';
@@ -21,15 +21,15 @@ import { run, statement, type Executor } from '../db/statement.ts';
 
 export interface LinkRequest {
   readonly accountId: string;
-  /** The thread the email is to be in; made when it does not exist. */
+  /** The requested thread of the email; created when it does not exist. */
   readonly threadId: string;
   /** The email, which is not recorded yet, or another Message-ID of a recorded one. */
   readonly email: Omit<Newcomer, 'partyId'>;
   /** The customer that its send named; null for none. */
   readonly customer: NamedCustomer | null;
-  /** Message-IDs of recorded emails that are tied to this one, other than those it names. */
+  /** Message-IDs of recorded emails that are tied to this one, other than those that it names. */
   readonly answeredBy?: readonly string[];
-  /** False when the thread was chosen by hand: then Message-IDs of other threads stay where they are. */
+  /** False when a person chose the thread: then Message-IDs of other threads stay where they are. */
   readonly mayMerge: boolean;
   /** True on the tries after a `LinkConflict`. */
   readonly exclusive: boolean;
@@ -38,20 +38,20 @@ export interface LinkRequest {
 export interface NamedCustomer {
   readonly id: string;
   /**
-   * The caller put the email into a thread, or answered one that is in a thread: it belongs to that thread's party,
-   * whichever customer that is. False for an email that begins a thread.
+   * True if the caller put the email into a thread, or answered an email of one: the new email belongs to that thread's party, whichever
+   * customer that is. False for an email that begins a thread.
    */
   readonly joinsParty: boolean;
 }
 
 export interface Linked {
-  /** Where the email belongs now: the requested thread, the older one it was merged into, or what decisions say. */
+  /** The thread of the email now: the requested one, the older one that it was merged into, or the one that decisions demand. */
   readonly threadId: string;
-  /** Where the Message-IDs are now that it bears and names. All the same, but for decisions and `mayMerge`. */
+  /** The threads of the Message-IDs that the email bears and names. All the same, except because of decisions and `mayMerge`. */
   readonly owners: ReadonlyMap<string, string>;
   /** See LinkedEmail. */
   readonly partyId: string | null;
-  /** Another email bears or names one of its own Message-IDs. */
+  /** Another email bears or names one of this email's own Message-IDs. */
   readonly isNamed: boolean;
 }
 
@@ -79,19 +79,23 @@ export async function linkThread(trx: Executor, request: LinkRequest): Promise<L
     for (const [messageId, owner] of owners) {
       if (owner !== (arrangement.ownerOf?.(messageId) ?? threadId)) throw new LinkConflict();
     }
-    // Links to an email that is there count for more than those to one that was only named, and replies that waited have a new link.
+    // Links to an existing email count for more than links to one that was only named, and replies that waited have a new link.
     const changesLinks = isNamed || (request.answeredBy ?? []).length > 0;
     if (changesLinks && !exclusive && (await isKeptApart(trx, threadId))) throw new LinkConflict();
   }
   return { threadId, owners, partyId: await readParty(trx, request, threadId, isNamed), isNamed };
 }
 
+<<<<<<< HEAD
 /**
  * Of an email that names a customer; the thread's row is locked, or will be before anything is written.
  *
  * @param isNamed another email bears or names one of its own Message-IDs. An operator may have put that one into a thread: then the
  * email belongs there too, and to that thread's party. Only a send that is recorded after a crash comes so late.
  */
+=======
+/** The party for an email that names a customer; the thread's row is locked, or will be before anything is written. */
+>>>>>>> prose-postgres
 async function readParty(
   trx: Executor,
   { accountId, customer, email }: LinkRequest,
@@ -113,14 +117,14 @@ async function isKeptApart(trx: Executor, threadId: string): Promise<boolean> {
 }
 
 /**
- * Makes the thread when it does not exist, and locks its row: until the email is in it, its customer does not change
- * and it does not end. Returns the one that it was merged into when it ended. Called before any Message-ID is written,
- * so that a transaction that waits for the thread holds nothing another one waits for. Throws LinkConflict.
+ * Creates the thread when it does not exist, and locks its row: until the email is in it, its customer does not change and it does not end.
+ * If the thread ended, returns the one that it was merged into. Called before any Message-ID is written, so that a transaction that waits
+ * for the thread holds nothing that another one waits for. Throws LinkConflict.
  */
 async function enterThread(trx: Executor, id: string, accountId: string): Promise<string> {
   const found = await openThread(trx, id, accountId);
   if (found === 'locked') return id;
-  // Read after the row was made: that waits for a transaction that is merging the thread away, and then finds no row in its way.
+  // Read after the insert of the row: the insert waits for a transaction that is merging the thread away, and then succeeds.
   const successor = await resolveThread(trx, id);
   if (found === 'made' && successor === id) return id;
   if (found === 'absent' && successor !== id && (await openThread(trx, successor, accountId)) === 'locked') {
@@ -132,21 +136,21 @@ async function enterThread(trx: Executor, id: string, accountId: string): Promis
 /** First key of the advisory locks of exclusive transactions; the second is the account. */
 const MERGE_LOCK = 0x6d657267;
 
-/** One transaction at a time for each account that merges threads or takes them apart. Held until the transaction ends. */
+/** One transaction at a time per account merges threads or takes them apart. Held until the transaction ends. */
 export async function lockLinks(trx: Executor, accountId: string): Promise<void> {
   await run(trx, LOCK_LINKS, { accountId });
 }
 
 interface Arrangement {
   readonly threadId: string;
-  /** Where threads are kept apart: the thread in which a Message-ID stays. Null: all are in one. */
+  /** The thread in which a Message-ID stays, where threads are kept apart. Null: all are in one thread. */
   readonly ownerOf: ((messageId: string) => string) | null;
 }
 
 /**
- * Makes one thread of the requested one and those of the Message-IDs. Where threads are kept apart, or would have to be, the
- * links of all of them are weighed anew instead. The requested thread need not exist yet: its identifier was given out, so it
- * becomes an alias if it is not the one.
+ * Makes one thread of the requested one and those of the Message-IDs. If threads are kept apart, or would have to be, the links of all of
+ * them are weighed anew instead. The requested thread need not exist yet: its identifier was given out, so it becomes an alias if another
+ * thread survives.
  */
 async function placeExclusively(
   trx: Executor,

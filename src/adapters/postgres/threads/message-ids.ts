@@ -1,6 +1,6 @@
 /**
- * Writes `thread_message_ids`, and is alone in it: every Message-ID that an email bears or names belongs to one thread of its
- * account. A Message-ID that another transaction ties at the same moment is waited for; the first one decides.
+ * Writes `thread_message_ids`; only this module does: every Message-ID that an email bears or names belongs to one thread of its account.
+ * If another transaction ties a Message-ID at the same moment, this one waits for it; the first one decides.
  */
 import type { Move } from '../../../core/thread/plan-threads.ts';
 import { run, statement, type Executor } from '../db/statement.ts';
@@ -12,14 +12,15 @@ export interface Tie {
   readonly threadId: string;
 }
 
-/** What stands for the Message-ID `n.message_id` when the emails that bore and named it were deleted; null while nothing ever was. */
+/** The stand-in for the Message-ID `n.message_id` when the emails that bore and named it were deleted; null if nothing was ever deleted. */
 const standsFor = (n: string): string =>
   `case when ${SOMETHING_WAS_DELETED} then deleted_message_id(${n}.message_id) end`;
 
 /**
- * A condition: the row `m` of thread_message_ids is the one of the Message-ID `n.message_id`. It has what stands for it since the
- * emails that bore and named it were deleted, also when it is named again later. Should it have both, as when it was named while
- * they were being deleted, the Message-ID itself counts. (No `not exists`: that may be planned as a scan of the table.)
+ * A condition: the row `m` of thread_message_ids belongs to the Message-ID `n.message_id`. The row contains the stand-in once the emails
+ * that bore and named the Message-ID were deleted, even when it is named again later. If both rows exist, as when the Message-ID was named
+ * while those emails were being deleted, the one of the Message-ID itself counts. (No `not exists`: that may be planned as a scan of the
+ * table.)
  */
 export const isKnownAs = (m: string, n: string): string =>
   `${m}.message_id = any (array[${n}.message_id, ${standsFor(n)}])
@@ -29,8 +30,8 @@ export const isKnownAs = (m: string, n: string): string =>
     ) is null)`;
 
 /**
- * As a part of a statement: ties those that belong to no thread, and returns their account_id, message_id, thread_id. In one
- * order everywhere, so that two transactions never wait for each other in a circle.
+ * As a part of a statement: ties Message-IDs that belong to no thread, and returns their account_id, message_id, thread_id. In one order
+ * everywhere, so that two transactions never wait for each other in a circle.
  *
  * @param source a query with the columns account_id, message_id, thread_id
  */
@@ -62,7 +63,7 @@ const TIE = statement(
       as n (account_id, message_id, thread_id)`),
 );
 
-/** The threads of those Message-IDs that are known. */
+/** The threads of the known ones among the Message-IDs. */
 export async function ownersOf(
   executor: Executor,
   accountId: string,
@@ -79,7 +80,7 @@ const OWNERS = statement(
   join thread_message_ids m on m.account_id = $accountId and ${isKnownAs('m', 'n')}`,
 ).narrow<{ message_id: string }>();
 
-/** Those that were in no thread get one, unless another email claims them at this moment. For holders of `lockLinks`. */
+/** Moves Message-IDs. Those that had no thread get one, unless another email claims them at this moment. For holders of `lockLinks`. */
 export async function moveMessageIds(
   executor: Executor,
   accountId: string,
@@ -106,7 +107,7 @@ const MOVE = statement(
   where m.account_id = $accountId and m.message_id = n.message_id`,
 );
 
-/** All that belong to the ending threads. For holders of `lockLinks`. */
+/** Hands over all Message-IDs of the ending threads. For holders of `lockLinks`. */
 export async function handOverMessageIds(
   executor: Executor,
   survivorId: string,
@@ -121,8 +122,8 @@ const HAND_OVER = statement(
 );
 
 /**
- * What is left of Message-IDs when emails of the thread are deleted. Those that no other email bears or names, of it and of the threads
- * that are weighed with it, are replaced by what stands for them, so that a reply that comes later still finds the thread.
+ * Hides Message-IDs when emails of the thread are deleted. Those that no other email bears or names, in this thread and in the threads that
+ * are weighed with it, are replaced by their stand-ins, so that a later reply still finds the thread.
  *
  * @param clusterIds the thread, and those of its cluster
  * @param deletedIds emails that are about to be deleted
@@ -138,7 +139,7 @@ export async function hideMessageIds(
   return rows.map((row) => row.message_id);
 }
 
-/** Of the emails `e`: the Message-IDs that they bear and name. */
+/** The Message-IDs that the emails `e` bear and name. */
 const IDS_OF = `
     array[e.message_id::text, e.relay_message_id::text, e.bounced_message_id::text, e.placement_message_id::text]
       || e.in_reply_to || e.reference_ids`;
@@ -165,14 +166,17 @@ const HIDE = statement(
   select message_id from hidden`,
 );
 
-/** What an email ties together: the Message-IDs that it bears and names, and those of the emails beside which senders put it or them. */
+/**
+ * Everything that an email ties together: the Message-IDs that it bears and names, and those of the emails beside which senders put it or
+ * them.
+ */
 export interface Bond {
   readonly accountId: string;
   readonly threadId: string;
   readonly messageIds: readonly string[];
 }
 
-/** Of the emails. */
+/** The bonds of the emails. */
 export async function readBonds(executor: Executor, emailIds: readonly string[]): Promise<readonly Bond[]> {
   const rows = await run(executor, READ_BONDS, { emailIds });
   return rows.map((row) => ({
@@ -192,7 +196,7 @@ const READ_BONDS = statement(
   from emails e where e.id = any ($emailIds::uuid[])`,
 ).narrow<{ message_ids: string[] }>();
 
-/** Nothing refers to the thread any more. */
+/** Deletes the Message-IDs of a thread that nothing refers to any more. */
 export async function forgetMessageIds(executor: Executor, threadId: string): Promise<void> {
   await run(executor, FORGET, { threadId });
 }

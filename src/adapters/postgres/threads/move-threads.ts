@@ -6,7 +6,7 @@ import { handOverEmails } from './place-emails.ts';
 import { uniteWork } from './thread-work.ts';
 
 /**
- * All that is in the threads comes into the survivor, and their identifiers lead to it for ever. For a transaction that holds
+ * Moves everything in the threads to the survivor, and makes their identifiers lead to it for ever. For a transaction that holds
  * `lockLinks`, and that works out the customers of the threads at its end (relink-customers.ts).
  */
 export async function absorbThreads(

@@ -1,15 +1,15 @@
-/** Who takes part in a thread, as lists and its record show it. */
+/** The participants of a thread, as lists and its record show them. */
 import type { AddressView } from '../../../app/emails/email-ports.ts';
 
-/** The newest emails of a thread whose participants are shown, and how many of these. */
+/** The newest emails of a thread whose participants are shown, and how many participants. */
 const PARTICIPANT_EMAILS = 20;
 const MAX_PARTICIPANTS = 10;
 
-/** As many as are shown; an email may have thousands. */
+/** No more than are shown; an email may have thousands. */
 const firstOf = (addresses: string) => `case when jsonb_array_length(${addresses}) > ${MAX_PARTICIPANTS}
   then jsonb_path_query_array(${addresses}, '$[0 to ${MAX_PARTICIPANTS}]') else ${addresses} end`;
 
-/** A query of one row, `people`: of the newest emails `e` that the condition holds for, the sender first. */
+/** A query of one row, `people`: of the newest emails `e` that meet the condition, the sender first. */
 export const peopleOf = (threadId: string, condition: string) => `
     select coalesce(json_agg(r.people), '[]') as people from (
       select jsonb_build_array(e.from_address) || ${firstOf('e.to_addresses')} || ${firstOf('e.cc_addresses')} as people
@@ -17,7 +17,7 @@ export const peopleOf = (threadId: string, condition: string) => `
       order by e.date desc, e.id desc limit ${PARTICIPANT_EMAILS}
     ) r`;
 
-/** Senders, then the others, each address once; measured: cheaper here than in the database. */
+/** Senders, then the others, each address once; measured to be cheaper here than in the database. */
 export function participantsOf(emails: readonly (readonly AddressView[])[]): readonly AddressView[] {
   const senders = emails.flatMap((people) => people.slice(0, 1));
   const others = emails.flatMap((people) => people.slice(1));

@@ -1,5 +1,5 @@
 /**
- * Writes where recorded emails are, and why, and is alone in it: the columns thread_id, placement_rule, placement_message_id,
+ * Writes the place of recorded emails, and the reason; only this module does: the columns thread_id, placement_rule, placement_message_id,
  * anchor_id and party_id of `emails`. For transactions that hold the locks of the threads.
  */
 import type { Placement } from '../../../app/emails/email-ports.ts';
@@ -20,7 +20,7 @@ const MOVE = statement(
   where e.id = m.id and e.thread_id <> m.thread_id`,
 );
 
-/** All that are in the ending threads. */
+/** Hands over all emails of the ending threads. */
 export async function handOverEmails(
   executor: Executor,
   survivorId: string,
@@ -56,7 +56,7 @@ const SET_REASONS = statement(
   where e.id = n.id`,
 );
 
-/** What their senders said about their place no longer counts. */
+/** From now on their senders' choice of place no longer counts. */
 export async function setDecided(executor: Executor, emailIds: readonly string[]): Promise<void> {
   await run(executor, SET_DECIDED, { emailIds });
 }
@@ -67,7 +67,7 @@ const SET_DECIDED = statement(
   where id = any($emailIds::uuid[])`,
 );
 
-/** Emails beside one of the old ones are beside the new one. */
+/** Emails beside one of the old ones are now beside the new one. */
 export async function moveAnchors(
   executor: Executor,
   anchorId: string,
@@ -81,7 +81,7 @@ const MOVE_ANCHORS = statement(
   'update emails set anchor_id = $anchorId where anchor_id = any($oldIds::uuid[])',
 );
 
-/** The party of each thread is the first customer that one of its sends names. Returns the number of sends that have another one now. */
+/** The party of each thread is the first customer that one of its sends names. Returns the number of sends whose party has changed. */
 export function renewParties(executor: Executor, threadIds: readonly string[]): Promise<number> {
   return runCounting(executor, RENEW_PARTIES, { threadIds });
 }

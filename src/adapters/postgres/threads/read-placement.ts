@@ -15,7 +15,7 @@ import { refusedOf } from './refused-merges.ts';
 import { namesOf, readThreadGraph, type ThreadGraph } from './thread-graph.ts';
 import { run, statement, type Executor, type RowOf } from '../db/statement.ts';
 
-/** Emails of a thread in which a chain is looked for: some tens of milliseconds. */
+/** Emails of a thread among which a chain is looked for: some tens of milliseconds. */
 const MAX_CHAIN_EMAILS = 10_000;
 const MAX_MATCHED = 10;
 const MAX_EVENTS = 100;
@@ -54,8 +54,8 @@ async function readPlacement(trx: Executor, given: string): Promise<PlacementFac
 function chainOf(graph: ThreadGraph, emailId: string): readonly Tie[] | null {
   const [first] = graph.emails;
   const { written } = namesOf(graph);
-  // Labels that are also in other threads tie nothing here.
-  // The email beside which a send was put is stored where its sender named the thread; other sends show it by what they answer.
+  // Labels that also occur in other threads tie nothing here. The email beside which a send was put is stored if its sender named the
+  // thread; for other sends, the email that they answer shows it.
   const emails = graph.emails.map((email) => ({
     ...email,
     messageIds: email.messageIds.map(written),

@@ -1,8 +1,8 @@
 /**
- * Reads threads as JSON, each email from the row of `email_json` that triggers keep. Small threads share statements: requests
- * that come while four are under way are served by the next one. The statement gives no emails where the version of a thread
- * is the one that the caller has, or that is kept here. A large thread is read in pieces, each by its own statement once
- * the piece before was taken, so that a slow reader holds no connection and no snapshot.
+ * Reads threads as JSON, each email from the row of `email_json` that triggers maintain. Small threads share statements: requests that come
+ * while four are under way are served by the next one. The statement returns no emails if the version of a thread is the one that the
+ * caller has, or that is cached here. A large thread is read in pieces, each by its own statement once the piece before was taken, so that
+ * a slow reader holds no connection and no snapshot.
  */
 import type { ThreadReader } from '../../../app/threads/thread-list-ports.ts';
 import { createBatches } from '../db/batches.ts';
@@ -13,23 +13,23 @@ import { threadIdOf } from '../emails/thread-rows.ts';
 import { run, statement, type Executor, type RowOf } from '../db/statement.ts';
 import { ThreadCache } from './thread-cache.ts';
 
-/** Threads in one statement at most: with more, each gains little, and the first one waits for the last. */
+/** Most threads in one statement: with more, each gains little, and the first one waits for the last. */
 const THREADS_AT_ONCE = 32;
-/** While PostgreSQL carries some statements out, the answers of others are written. With less, both wait for each other. */
+/** While PostgreSQL executes some statements, the answers of others are written. With fewer, both sides wait for each other. */
 const STATEMENTS_AT_ONCE = 4;
 
-/** A thread with more emails, or more bytes of JSON, is read in pieces: bounds what one statement of many gives. */
+/** A thread with more emails, or more bytes of JSON, is read in pieces: bounds the result of one shared statement. */
 const SMALL_THREAD_EMAILS = 100;
 const SMALL_JSON_BYTES = 512 * 1024;
 
-/** Emails that a piece of a large thread is chosen from. They are measured even when they do not fit any more. */
+/** Emails from which a piece of a large thread is chosen. They are measured even when they do not fit any more. */
 const FIRST_CANDIDATES = 8;
 const MAX_CANDIDATES = 256;
 
-/** Before any email. */
+/** A place before any email. */
 const BEGINNING = { date: '-infinity', id: '00000000-0000-0000-0000-000000000000' } as const;
 
-/** Of a thread that shows no emails; no other has it, see thread_summaries. */
+/** The version of a thread that shows no emails; no other thread has it, see thread_summaries. */
 const NO_EMAILS = '0';
 
 interface Asked {
@@ -82,13 +82,13 @@ export function createThreadReader(
 }
 
 async function readTogether(pool: Executor, asked: readonly Asked[]): Promise<readonly (Found | null)[]> {
-  // Many may ask for the same.
+  // Many requests may ask for the same thread.
   const keyOf = ({ threadId, known }: Asked) => `${threadId} ${known}`;
   const different = new Map(asked.map((one) => [keyOf(one), one]));
   const [first] = different.values();
   if (different.size === 1 && first !== undefined) {
     const [alone] = await run(pool, READ_THREAD, { ...first });
-    // Else it is another thread's alias, has no emails, or does not exist.
+    // Otherwise it is another thread's alias, has no emails, or does not exist.
     if (alone !== undefined) return asked.map(() => alone);
   }
   const threads = [...different.values()];
@@ -123,7 +123,7 @@ async function* readPieces(
   }
 }
 
-/** As `json`: the emails of the thread of the summary `s`; null for a large thread, and one whose version is `known`. */
+/** As `json`: the emails of the thread of the summary `s`; null for a large thread, and for one whose version is `known`. */
 const smallThread = (known: string) => `
   select case when count(*) = count(d.json) and sum(octet_length(d.json)) <= ${SMALL_JSON_BYTES}
     then string_agg(d.json, '},') || '}' end as json
@@ -134,7 +134,7 @@ const smallThread = (known: string) => `
     order by j.date, j.email_id limit ${SMALL_THREAD_EMAILS}
   ) d`;
 
-/** For a single thread it costs half as much as the statement for many, most of which is its start. */
+/** For a single thread it costs half as much as the statement for many, whose cost is mostly its start. */
 const READ_THREAD = statement(
   'read-thread',
   `select s.version, x.json from thread_summaries s cross join lateral (${smallThread('$known::bigint')}) x
@@ -142,8 +142,8 @@ const READ_THREAD = statement(
 );
 
 /**
- * `(select …)` keeps their number from the planner: a plan for each number would be made anew each time, which takes three
- * times as long as the statement.
+ * `(select …)` hides the number of threads from the planner: a plan for each number would be made anew each time, which takes three times
+ * as long as the statement.
  */
 const READ_THREADS = statement(
   'read-threads',

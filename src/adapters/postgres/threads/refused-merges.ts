@@ -1,4 +1,4 @@
-/** `RefusedMergeStore` on PostgreSQL. Threads that were joined since, by hand or by a decision, no longer count as refused. */
+/** `RefusedMergeStore` on PostgreSQL. Threads that were joined since, by a person or by a decision, no longer count as refused. */
 import { accountIdsOf } from '../../../app/base/account-filter.ts';
 import type { RefusedMerge, RefusedMergeStore } from '../../../app/threads/refused-merge-ports.ts';
 import { isKnownAs } from './message-ids.ts';
@@ -20,7 +20,7 @@ export function createRefusedMergeStore(db: Executor): RefusedMergeStore {
   };
 }
 
-/** What the email alone would have joined, the newest first. */
+/** The threads that this email alone would have joined, the newest refusal first. */
 export async function refusedOf(
   trx: Executor,
   emailId: string,

@@ -1,4 +1,4 @@
-/** `RethreadStore` on PostgreSQL: reads everything of one snapshot page by page, and arranges threads one by one. */
+/** `RethreadStore` on PostgreSQL: reads one snapshot of everything page by page, and arranges threads one by one. */
 import type { Pool } from 'pg';
 import type {
   RethreadStore,
@@ -94,7 +94,7 @@ async function* readEmails(trx: Executor): AsyncGenerator<readonly ScannedEmail[
   }
 }
 
-/** What the arrangement says, for people. */
+/** The changes of an arrangement, for people to read. */
 function changesOf(arrangement: Arrangement): ThreadChanges {
   const { plan } = arrangement;
   const made = new Set(plan.made);

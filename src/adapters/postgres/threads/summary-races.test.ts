@@ -1,4 +1,4 @@
-/** Two changes of one thread at the same moment, where its summary begins or ends: it is there afterwards, and says what is so. */
+/** Two changes of one thread at the same moment, where its summary begins or ends: afterwards the summary exists, and is correct. */
 import type pg from 'pg';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { openMailStores, type MessageStore } from '../../../../test/helpers/mail-stores.ts';
@@ -24,7 +24,7 @@ afterEach(async () => {
   await end();
 });
 
-/** What the second transaction does waits for the first, which then does `more` and is committed. */
+/** The second transaction waits for the first, which then does `more` and commits. */
 async function meet(work: Promise<unknown>, more?: () => Promise<unknown>): Promise<void> {
   await waitUntil('it waits', async () => {
     const { rows } = await pool.query('select from pg_locks where not granted');

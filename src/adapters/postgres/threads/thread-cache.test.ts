@@ -3,7 +3,7 @@ import { ThreadCache } from './thread-cache.ts';
 
 const text = (bytes: number) => 'x'.repeat(bytes);
 
-/** Reads a thread twice, after which it is kept. */
+/** Reads a thread twice, after which it is cached. */
 function keep(cache: ThreadCache, id: string, json: string): void {
   cache.add(id, '1', json);
   cache.add(id, '1', json);

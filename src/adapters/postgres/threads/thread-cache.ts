@@ -1,15 +1,17 @@
 /**
- * Threads that are read again and again, ready to be sent. What is kept is never trusted: each read asks the database for
- * the thread's version first, so any process may have changed it.
+ * Threads that are read again and again, ready to be sent. The cache is never trusted: each read asks the database for the thread's version
+ * first, because any process may have changed it.
  */
 
-/** Bytes of all that is kept. Some thousand threads of an inbox: more than a team has open, and no burden beside the rest. */
+/**
+ * Most bytes of the whole cache. Some thousand threads of an inbox: more than a team has open, and little memory compared with the rest.
+ */
 const MAX_BYTES = 16 * 1024 * 1024;
 
-/** A thread with more bytes is read anew each time: a few would take the place of all others. */
+/** A thread with more bytes is read anew each time: a few of them would take the place of all others. */
 const MAX_THREAD_BYTES = 256 * 1024;
 
-/** Threads that were read once, by their identifiers. Only one that comes again while it is remembered is kept. */
+/** Identifiers of threads that were read once. Only a thread that is read again while it is remembered is cached. */
 const MAX_REMEMBERED = 4096;
 
 interface Kept {
@@ -28,19 +30,19 @@ export class ThreadCache {
     this.#maxBytes = maxBytes;
   }
 
-  /** What was given for it last, which may be of the past. */
+  /** The thread's latest entry, which may be out of date. */
   find(threadId: string): Kept | null {
     return this.#kept.get(threadId) ?? null;
   }
 
-  /** It is current, and was read. */
+  /** Call it when the entry is current, and was read. */
   touch(threadId: string, kept: Kept): void {
     if (this.#kept.get(threadId) !== kept) return;
     this.#kept.delete(threadId);
     this.#kept.set(threadId, kept);
   }
 
-  /** Keeps what was read, if the thread was read before. */
+  /** Caches the result of a read, if the thread was read before. */
   add(threadId: string, version: string, json: string): void {
     const old = this.#kept.get(threadId);
     if (old === undefined && !this.#isSecond(threadId)) return;

@@ -1,6 +1,6 @@
 /**
- * `ThreadDecisions` on PostgreSQL: see docs/decisions/0007-thread-decisions.md. Each decision holds the account's lock
- * for merging and locks the threads it concerns, so that no email is linked to them meanwhile.
+ * `ThreadDecisions` on PostgreSQL: see docs/decisions/0007-thread-decisions.md. Each decision holds the account's lock for merging and
+ * locks the threads that it concerns, so that no email is linked to them meanwhile.
  */
 import type { Pool } from 'pg';
 import type {
@@ -107,7 +107,7 @@ async function move(
     accountId,
     decisionId,
     threadIds: [thread.id, ...sources],
-    // A thread that is emptied continues in this one, with the threads it is kept apart from.
+    // A thread that is emptied continues in this one, with the threads that it is kept apart from.
     heirs: new Map(emptied.map((id) => [id, [thread.id]])),
     apart: left.map((id) => [thread.id, id] as const),
   });
@@ -153,12 +153,12 @@ async function merge(
   return { threadId: thread.id, changed: true, decision: { id: decisionId, decidedAt } };
 }
 
-/** An email that is moved takes along those that were put beside it, and a thread that they leave may get another party. */
+/** An email that is moved takes along those that were put beside it, and the thread that they leave may get another party. */
 const MAX_ROUNDS = 5;
 
 /**
- * Sets the customers of the threads, also for later mail: each belongs to the first customer that one of its sends
- * names. Threads that mail could not join because of that may be joined now.
+ * Sets the customers of the threads, also for later mail: each belongs to the first customer that one of its sends names. Threads that mail
+ * could not join because of another party may be joined now.
  */
 async function arrangeDecided(trx: Executor, accountId: string, threadIds: readonly string[]): Promise<void> {
   await relinkCustomers(trx, threadIds);
@@ -188,7 +188,7 @@ async function findThread(trx: Executor, id: string): Promise<ThreadRef> {
   return { id: row.id, accountId: row.account_id };
 }
 
-/** Which thread it is may change until the lock is there, its account never does. */
+/** The thread may change until the lock is taken; its account never does. */
 async function lockAccountOf(trx: Executor, threadId: string): Promise<ThreadRef> {
   const { accountId } = await findThread(trx, threadId);
   await lockLinks(trx, accountId);
@@ -213,7 +213,7 @@ async function countEmails(trx: Executor, threadId: string): Promise<number> {
   return Number(row?.count ?? 0);
 }
 
-/** Moves the emails with their Message-IDs, and fixes where everything in the threads is. */
+/** Moves the emails with their Message-IDs, and fixes the place of everything in the threads. */
 async function carryOver(
   trx: Executor,
   accountId: string,
@@ -224,7 +224,7 @@ async function carryOver(
   const graph = await readThreadGraph(trx, accountId, freeze.threadIds);
   const leaving = new Set(emails.map(({ id }) => id));
   const threadsOfIds = moveMessageIdsAlong(graph.emails, graph.owners, leaving, target);
-  // Before the emails move: the labels of the threads are found by what is in them.
+  // Before the emails move: the labels of the threads are found by the emails in them.
   await freezeThreads(trx, {
     ...freeze,
     threadsOfIds,
@@ -271,7 +271,7 @@ async function store(trx: Executor, decision: NewDecision): Promise<Date> {
   return row.decided_at;
 }
 
-/** The same split, when the emails are still where it put them. */
+/** An earlier identical split, if the emails are still where it put them. */
 async function findSplit(
   trx: Executor,
   threadId: string,
@@ -301,7 +301,7 @@ async function findMove(
   return row === undefined ? null : { id: row.id, decidedAt: row.decided_at };
 }
 
-/** The newest merge by hand of these two, by the identifiers of the request. */
+/** The newest merge of these two threads by a person, by the identifiers of the request. */
 async function findMerge(
   trx: Executor,
   threadId: string,
@@ -358,7 +358,7 @@ const FIND_MERGE = statement(
   order by decided_at desc limit 1`,
 );
 
-/** The thread is deleted: nothing is left of the decisions about it alone. */
+/** Deletes the decisions about a deleted thread alone. */
 export async function forgetDecisions(executor: Executor, threadId: string): Promise<void> {
   await run(executor, FORGET_DECISIONS, { threadId });
 }
@@ -368,7 +368,7 @@ const FORGET_DECISIONS = statement(
   'delete from thread_decisions where thread_id = $threadId or other_thread_id = $threadId',
 );
 
-/** Reasons whose text names an address; @param pattern see addressPattern. Returns their number. */
+/** Erases reasons whose text names an address; @param pattern see addressPattern. Returns their number. */
 export function forgetReasonsNaming(executor: Executor, pattern: string): Promise<number> {
   return runCounting(executor, FORGET_NAMING, { pattern });
 }

@@ -1,4 +1,4 @@
-/** Reads the links of whole threads, with what operators decided about them; no bodies. */
+/** Reads the links of whole threads, with operators' decisions about them; no bodies. */
 import { linksOf, type InboundLink, type NamedIds } from '../../../core/thread/place-inbound.ts';
 import type { LinkedEmail, LinkGraph } from '../../../core/thread/linked-email.ts';
 import type { Placement } from '../../../app/emails/email-ports.ts';
@@ -12,22 +12,22 @@ export type Newcomer = Pick<LinkedEmail, 'id' | 'messageIds' | 'links' | 'date' 
 export interface StoredEmail extends LinkedEmail {
   readonly threadId: string;
   readonly rule: Placement['rule'];
-  /** What `links` says, with the rule of each. */
+  /** The links of `links`, with the rule of each. */
   readonly namedLinks: readonly InboundLink[];
 }
 
 export interface ThreadGraph extends LinkGraph {
   /** In the order in which they were recorded. */
   readonly emails: readonly StoredEmail[];
-  /** Where each Message-ID is; null: nowhere, though an email has or names it. */
+  /** The thread of each Message-ID; null: none, though an email bears or names it. */
   readonly owners: ReadonlyMap<string, string | null>;
-  /** Message-IDs of deleted emails that are named → what stands for them. `messageIds` and `links` of the emails have that. */
+  /** Message-IDs of deleted emails that are still named → their stand-ins. `messageIds` and `links` of the emails contain the stand-ins. */
   readonly standing: ReadonlyMap<string, string>;
 }
 
 type EmailRow = RowOf<typeof READ_EMAILS>;
 
-/** The columns of `emails` that say what one names. */
+/** The columns of `emails` with the Message-IDs that an email names. */
 type NamedIdsRow = Pick<
   EmailRow,
   | 'in_reply_to'
@@ -39,7 +39,7 @@ type NamedIdsRow = Pick<
 >;
 
 /**
- * The threads must be locked, or the transaction must see one moment.
+ * The threads must be locked, or the transaction must read one snapshot.
  *
  * @param newcomer an email that is to be weighed with them
  */
@@ -95,7 +95,7 @@ function toStoredEmail(row: EmailRow): StoredEmail {
   };
 }
 
-/** An email that its sender put into a thread is not tied by what it names of others. */
+/** Links to the Message-IDs that the email ignores are left out: its sender put it into another thread. */
 export function namedLinksOf(row: NamedIdsRow): readonly InboundLink[] {
   const ignored = new Set(row.ignored_ids);
   return linksOf(namedIdsOf(row)).filter(({ messageId }) => !ignored.has(messageId));
@@ -111,7 +111,7 @@ function namedIdsOf(row: NamedIdsRow): NamedIds {
   };
 }
 
-/** Message-IDs of deleted emails → what stands for them; see hideMessageIds. */
+/** Message-IDs of deleted emails → their stand-ins; see hideMessageIds. */
 async function readStanding(
   trx: Executor,
   accountId: string,
@@ -123,17 +123,17 @@ async function readStanding(
   return new Map(rows.map((row) => [row.message_id, row.standing]));
 }
 
-/** The Message-IDs, with what stands for those of deleted emails in their place. */
+/** The Message-IDs, with those of deleted emails replaced by their stand-ins. */
 export const idsAs = (ids: readonly string[], standing: ThreadGraph['standing']): readonly string[] =>
   ids.map((id) => standing.get(id) ?? id);
 
-/** What stands for a Message-ID, and what it was, as the email has it. */
+/** Maps a Message-ID to its stand-in (`known`), and a stand-in to the Message-ID that the email contains (`written`). */
 export function namesOf({ standing }: ThreadGraph): Record<'known' | 'written', (id: string) => string> {
   const names = new Map([...standing].map(([id, known]) => [known, id]));
   return { known: (id) => standing.get(id) ?? id, written: (known) => names.get(known) ?? known };
 }
 
-/** Message-IDs that belong to no thread at all, which a whole record does not leave behind. */
+/** Message-IDs that belong to no thread at all, which a complete record never leaves behind. */
 async function readUnowned(
   trx: Executor,
   accountId: string,

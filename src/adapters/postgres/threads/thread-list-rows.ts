@@ -1,4 +1,4 @@
-/** What pages of the list of threads have in common: the facets, the order, and what is shown of each thread. */
+/** The common parts of pages of the list of threads: the facets, the order, and the displayed data of each thread. */
 import type { AddressView } from '../../../app/emails/email-ports.ts';
 import type { ThreadFilter } from '../../../app/threads/thread-list-ports.ts';
 import { SNIPPET_SOURCE_CHARS } from '../../../core/message/snippet.ts';
@@ -13,7 +13,7 @@ const UNANSWERED = 4;
 const DONE = 8;
 export const ALL_FACETS = Array.from({ length: 16 }, (_, facets) => facets);
 
-/** The values of the facets that a filter lets through. */
+/** The values of the facets that pass a filter. */
 export function facetsOf({
   direction,
   unread,
@@ -31,11 +31,11 @@ export function facetsOf({
   );
 }
 
-/** What else may be asked for: parts of a choice. */
+/** The other filters: parts of a choice. */
 export const CONDITIONS = {
   ofCustomer: [false, true],
   ofCompany: [false, true],
-  // Of one, the index has the order of the list.
+  // For one account, the index has the order of the list.
   ofAccounts: [null, 'one', 'some'],
   isNext: [false, true],
 } as const;
@@ -49,7 +49,7 @@ export interface Conditions {
 
 export const ORDER = 'order by s.last_activity_at desc, s.thread_id desc';
 
-/** But for the facets. */
+/** All conditions but the facets. */
 export const conditionsOf = ({
   ofCustomer,
   ofCompany,
@@ -67,7 +67,7 @@ const PREVIEW_COLUMNS = `n.from_address as newest_from, n.date as newest_date,
   left(coalesce(nullif(n.reply_text, ''), n.text_body), ${SNIPPET_SOURCE_CHARS + 1}) as newest_text, f.subject,
   p.people`;
 
-/** What is shown of each thread beside its summary; of a long thread only its ends are read. */
+/** The displayed data of each thread beside its summary; of a long thread only its ends are read. */
 const PREVIEW = `
   join emails n on n.id = s.newest_email_id
   cross join lateral (
@@ -75,7 +75,7 @@ const PREVIEW = `
   ) f
   cross join lateral (${peopleOf('s.thread_id', LISTED)}) p`;
 
-/** `found` gives the summaries of a page. */
+/** `found` returns the summaries of a page. */
 export const selectThreads = (found: string) => `
   select s.thread_id, s.account_id, s.customer_id, s.company_id, s.email_count, s.unread_count, s.has_attachments,
     (s.facets & ${UNANSWERED}) <> 0 as unanswered, (s.facets & ${DONE}) <> 0 as is_done, s.assignee, s.labels, s.last_activity_at, s.newest_email_id, s.newest_direction,
@@ -92,8 +92,8 @@ export const walkThreads = (listed: string): string =>
     ) m ${ORDER} limit $limit`);
 
 /**
- * A page of a search that asks the index. `offset 0` keeps the two parts apart: joined freely, the whole table would be read for a few
- * hundred threads.
+ * A page of a search that asks the index. `offset 0` keeps the two parts separate: if the planner joined them freely, it would read the
+ * whole table for a few hundred threads.
  */
 export const lookUpThreads = (conditions: readonly string[]): string =>
   selectThreads(`
@@ -106,7 +106,7 @@ export const lookUpThreads = (conditions: readonly string[]): string =>
     where ${conditions.join(' and ')}
     ${ORDER} limit $limit`);
 
-/** The summaries come from pieces, so the schema does not tell what they hold. */
+/** The summaries come from subqueries, so the schema does not give their types. */
 export interface ListedThreadColumns {
   thread_id: string;
   account_id: string;
@@ -121,7 +121,7 @@ export interface ListedThreadColumns {
   newest_direction: 'inbound' | 'outbound';
   newest_text: string;
   subject: string;
-  /** Of the newest emails, the sender first. */
+  /** The people of the newest emails, each with the sender first. */
   people: AddressView[][];
 }
 

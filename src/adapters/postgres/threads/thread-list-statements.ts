@@ -1,7 +1,7 @@
 /**
- * The list of threads, and searches in it, with any assignee and in any state. The indexes have the facets before the
- * time. A page is merged from the pieces of one index, one for each value of the facets that fits the filter; each piece is in
- * order, so no more is read than the page and one row of each piece.
+ * The list of threads, and searches in it, with any assignee and in any state. The indexes have the facets before the time. A page is
+ * merged from ranges of one index, one for each value of the facets that passes the filter; each range is in order, so no more is read than
+ * the page and one row of each range.
  */
 import type { ThreadFilter } from '../../../app/threads/thread-list-ports.ts';
 import { statements } from '../db/statement.ts';
@@ -20,7 +20,7 @@ import {
   type ListedThreadColumns,
 } from './thread-list-rows.ts';
 
-/** What is asked for; each combination is a statement of its own, so that each finds its index. */
+/** The requested filters; each combination is a statement of its own, so that each finds its index. */
 const CHOICES = {
   direction: [null, 'inbound', 'outbound'],
   unread: [null, false, true],
@@ -41,7 +41,7 @@ function list(choice: Choice, rows: RowBound): string {
   return mergePieces(pieces, 's.*', ORDER, rows);
 }
 
-/** What a list is opened with most, beside all threads. */
+/** The filters with which a list is opened most, beside those for all threads. */
 const isInbox = ({ direction, unread, unanswered, ofCustomer, ofCompany, ofAccounts }: Choice): boolean =>
   direction === null && unread !== false && unanswered !== false && !(ofCustomer || ofCompany || ofAccounts);
 

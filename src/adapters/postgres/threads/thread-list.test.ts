@@ -1,4 +1,4 @@
-/** The list of threads: what it shows, its filters and pages, and the marks of what was read. */
+/** The list of threads: its contents, its filters and pages, and the read marks. */
 import { randomUUID } from 'node:crypto';
 import type pg from 'pg';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
@@ -138,7 +138,7 @@ describe('the filters', () => {
   it('choose by customer, company and account, also together', async () => {
     const a = await send({ customerId: CUSTOMER, date: at(1) });
     const b = await send({ customerId: CUSTOMER, companyId: COMPANY, accountId: 'other', date: at(2) });
-    // To another address: that of the others is one of the customer's.
+    // To another address: the address of the others belongs to the customer.
     const c = await send({ companyId: COMPANY, date: at(3), to: [addressOf('bob')] });
     expect(await idsOf({ customerId: CUSTOMER })).toEqual([b.threadId, a.threadId]);
     expect(await idsOf({ companyId: COMPANY })).toEqual([c.threadId, b.threadId]);

@@ -1,4 +1,4 @@
-/** `ThreadList` on PostgreSQL. The rows of `thread_summaries` are kept by triggers, see migrations/0001_schema/thread-list.ts. */
+/** `ThreadList` on PostgreSQL. Triggers maintain the rows of `thread_summaries`, see migrations/0001_schema/thread-list.ts. */
 import type { Pool, PoolClient } from 'pg';
 import { accountIdsOf, howMany } from '../../../app/base/account-filter.ts';
 import type { ThreadList, ThreadListing, ThreadsQuery } from '../../../app/threads/thread-list-ports.ts';
@@ -17,7 +17,7 @@ import { nameAuthor } from '../db/name-author.ts';
 import { inTransaction } from '../db/transaction.ts';
 import { createWordStatistics } from '../search/word-statistics.ts';
 
-/** @param reads carries out what only reads */
+/** @param reads executes read-only statements */
 export function createThreadList(pool: Pool, reads: Executor = pool, choose?: typeof planSearch): ThreadList {
   const readStatistics = createWordStatistics(reads);
   return {
@@ -144,11 +144,11 @@ const READ_UNREAD_COUNT = statement(
   'select unread_count from thread_summaries where thread_id = $thread',
 );
 
-/** The thread itself, for an alias its target. It can't be merged away until the transaction ends. */
+/** The thread itself, or the target of an alias. It can't be merged away until the transaction ends. */
 async function lockThread(client: PoolClient, id: string): Promise<string | null> {
   const [thread] = await run(client, HOLD_THREAD, { id });
   if (thread !== undefined) return thread.id;
-  // It may have become an alias while the lock was waited for.
+  // The thread may have become an alias while this waited for the lock.
   const [target] = await run(client, HOLD_TARGET, { id });
   return target?.id ?? null;
 }

@@ -1,4 +1,4 @@
-/** A page of a thread: with all that is shown of its emails, in one statement. */
+/** A page of a thread: with all displayed data of its emails, in one statement. */
 import { randomUUID } from 'node:crypto';
 import type pg from 'pg';
 import { afterAll, beforeAll, expect, it } from 'vitest';

@@ -1,7 +1,6 @@
 /**
- * `ThreadPages` on PostgreSQL: a thread's record and a page of its emails, with everything that is shown of them, in one statement. A
- * page ends before its texts become too large for one answer, and each text is cut: what is held in memory is bounded, whatever the
- * thread is made of.
+ * `ThreadPages` on PostgreSQL: a thread's record and a page of its emails, with all their displayed data, in one statement. A page ends
+ * before its texts become too large for one answer, and each text is cut: memory is bounded, whatever the thread contains.
  */
 import type { AddressView } from '../../../app/emails/email-ports.ts';
 import type { ThreadEmail, ThreadPages, ThreadRecord } from '../../../app/threads/thread-record-ports.ts';
@@ -18,11 +17,11 @@ import { toMessageId } from '../emails/message-id-column.ts';
 import { threadIdOf } from '../emails/thread-rows.ts';
 import { participantsOf, peopleOf } from './participants.ts';
 
-/** Characters of one text that a page shows: a hundred printed pages. */
+/** Most characters of one text on a page: a hundred printed pages. */
 const MAX_TEXT_CHARS = 200_000;
-/** Bytes of HTML: cut, it would be something else, so it is left out. */
+/** Most bytes of HTML: cut HTML would be something else, so longer HTML is left out. */
 const MAX_HTML_BYTES = STEP_BYTES;
-/** What an email adds to a page beside its texts, in bytes; about. */
+/** Approximate size of an email on a page without its texts, in bytes. */
 const FRAME_BYTES = 2000;
 
 export function createThreadPages(pool: Executor): ThreadPages {
@@ -40,10 +39,10 @@ export function createThreadPages(pool: Executor): ThreadPages {
   };
 }
 
-/** `least` passes over null. */
+/** `least` ignores null. */
 const bytesOf = (text: string, most: number) => `least(coalesce(octet_length(${text}), 0), ${most})`;
 
-/** The emails of the page, newest first, as `n`: their identifiers alone, and how much each has before it. */
+/** The emails of the page, newest first, as `n`: only their identifiers, and whether the emails before them leave room. */
 const page = (withHtml: boolean, isNext: boolean) => `
   select c.id, c.date, c.place <= $limit and c.total - c.size < ${STEP_BYTES} as is_shown
   from (
@@ -64,7 +63,7 @@ const page = (withHtml: boolean, isNext: boolean) => `
 
 const isLong = (text: string) =>
   `octet_length(${text}) > ${MAX_TEXT_CHARS} and length(${text}) > ${MAX_TEXT_CHARS}`;
-/** Not touched, and so not copied, where it is short. */
+/** A short text is not touched, and so not copied. */
 const cut = (text: string) =>
   `case when ${isLong(text)} then left(${text}, ${MAX_TEXT_CHARS}) else ${text} end`;
 
@@ -115,7 +114,7 @@ interface EmailColumns {
   unread: boolean;
 }
 
-/** Of the thread `t` with the summary `s`, which one without listed emails has not. */
+/** Reads the thread `t` with the summary `s`, which a thread without listed emails lacks. */
 const READ_PAGE = statements(
   'read-thread-page',
   { withHtml: [false, true], isNext: [false, true] },

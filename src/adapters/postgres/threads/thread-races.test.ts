@@ -1,4 +1,4 @@
-/** Emails that join a thread at the very moment that it is merged away: an ended thread never comes to life again. */
+/** Emails that join a thread at the very moment when it is merged away: an ended thread never comes to life again. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type pg from 'pg';
 import { v7 as uuidv7 } from 'uuid';

@@ -1,7 +1,7 @@
 /**
- * Laws: after any operations on emails, one at a time or at the same moment, each thread's summary equals a count from
- * scratch, and each email's JSON one made from scratch. Threads that are read meanwhile have another version whenever
- * they look different, also those that a reader keeps.
+ * Laws: after any operations on emails, one at a time or at the same moment, each thread's summary equals a count from scratch, and each
+ * email's JSON equals JSON made from scratch. Threads that are read meanwhile have another version whenever they look different, even those
+ * that a reader caches.
  */
 import { randomUUID } from 'node:crypto';
 import fc from 'fast-check';
@@ -42,11 +42,11 @@ let inbound: InboundStore;
 let operations: SendOperations;
 let list: ThreadList;
 let changes: ThreadChanges;
-/** Keeps what it reads, and one that asks with the version that it read last. */
+/** A reader that caches its results; it is asked with the version that was read last. */
 let read: ThreadReader['readThread'];
 /** Thread and version → its emails. */
 let answers: Map<string, string>;
-/** By account. */
+/** Keyed by account. */
 let messageIds: Record<string, MessageId[]>;
 let end: () => Promise<void>;
 
@@ -64,7 +64,7 @@ beforeEach(() => {
 });
 
 const account = fc.constantFrom(...ACCOUNTS);
-/** Past, present, and a clock that is wrong. */
+/** Past, present, and from a clock that is wrong. */
 const date = fc.integer({ min: -20, max: 3 }).map((days) => new Date(Date.now() + days * DAY_MS));
 const pick = fc.nat(1000);
 const customer = fc.constantFrom(
@@ -139,7 +139,7 @@ function knownIds(accountId: string, picks: readonly number[]): readonly Message
   return known.length === 0 ? [] : picks.map((index) => known[index % known.length]!);
 }
 
-/** As every writer does: starts again when another one got in its way. */
+/** As every writer does: starts again when another transaction got in its way. */
 async function retried(work: () => Promise<unknown>): Promise<void> {
   for (let tries = 1; ; tries += 1) {
     try {
@@ -281,7 +281,7 @@ async function perform(step: Operation): Promise<void> {
           removeLabels: [],
         })
         .catch((error: unknown) => {
-          // It was merged away when its last emails were deleted.
+          // The thread was merged away when its last emails were deleted.
           if (!(error instanceof ServiceError && error.code === 'thread_not_found')) throw error;
         });
       return;
@@ -307,7 +307,7 @@ const CHANGES = {
   rename: `update email_attachments set filename = 'x' || $2 where email_id = $1`,
 };
 
-/** The same version has to be the same emails, whatever way they are read. */
+/** The same version must mean the same emails, whichever way they are read. */
 async function readTwice(threadId: string): Promise<void> {
   let known: string | null = null;
   for (const reader of [read, createThreadReader(pool), read, read]) {
@@ -316,7 +316,7 @@ async function readTwice(threadId: string): Promise<void> {
     const { version, emails } = thread;
     const key = `${threadId} ${version}`;
     const seen = answers.get(key);
-    // Without emails it is the version that was asked with, and that one was seen.
+    // Without emails, the version is the one that was asked with, and its emails were seen.
     const json = emails === null ? (version === known ? seen : undefined) : await readEmailsJson(emails);
     expect(json).toBe(seen ?? json ?? 'the emails of a version that the reader does not know');
     answers.set(key, json ?? '');
@@ -346,6 +346,6 @@ it('holds after any operations, one after the other and at the same moment', asy
   );
   await fc.assert(property, { numRuns: runs(25), endOnFailure: true });
   const { rows } = await pool.query<{ n: number }>('select count(*)::int as n from thread_aliases');
-  // Else the operations would not do what the law is about. A short run says too little of that.
+  // Otherwise the operations would not exercise the law. A short run has too few of them for this check.
   expect(!IS_LONG || rows[0]!.n > 10).toBe(true);
 });

@@ -1,8 +1,7 @@
 /**
- * The list of threads, and searches in it, by what people say of them: their status, who looks after them, a label; or by their
- * attachments and their time. As in
- * thread-list-statements.ts a page is made of pieces of one index, one for each value of the facets; but the values are a parameter, so
- * that not each combination of all filters is a statement.
+ * The list of threads, and searches in it, by people's data about them: status, assignee, label; or by attachments and time. As in
+ * thread-list-statements.ts, a page is merged from ranges of one index, one for each value of the facets; but the values are a parameter,
+ * so that not every combination of all filters is a statement.
  */
 import { statements } from '../db/statement.ts';
 import {
@@ -30,7 +29,7 @@ const ASSIGNEES = {
   none: ['s.assignee is null'],
 } as const;
 
-/** Planned for its value: one that is not asked for costs nothing. */
+/** Planned for its values: a filter that is not requested costs nothing. */
 const conditionsOfWork = (choice: Choice): readonly string[] => [
   '($hasAttachments::boolean is null or s.has_attachments = $hasAttachments)',
   '($activeSince::timestamptz is null or s.last_activity_at >= $activeSince)',
@@ -48,7 +47,7 @@ function piece(choice: Choice, rows: string): string {
   }
   const ofLabel = [
     '($activeUntil::timestamptz is null or l.last_activity_at < $activeUntil)',
-    // What the index has: the summary of a thread that does not fit is not looked up.
+    // Conditions that the index can answer: the summary of a thread that does not match is not looked up.
     '($hasAttachments::boolean is null or l.has_attachments = $hasAttachments)',
     ...(choice.ofAccounts === 'one' ? ['l.account_id = ($accountIds::text[])[1]'] : []),
     ...(choice.ofAccounts === 'some' ? ['l.account_id = any ($accountIds::text[])'] : []),

@@ -1,6 +1,6 @@
 /**
- * What people say of a thread: whether it is done, whose it is, its labels, and the customer and company that an operator chose. Alone
- * in writing these columns of `email_threads`, beside the trigger that makes a thread open again when a person writes
+ * People's data about a thread: its status, its assignee, its labels, and the customer and company that an operator chose. Only this module
+ * writes these columns of `email_threads`, beside the trigger that reopens a thread when a person writes
  * (migrations/0001_schema/thread-list.ts). Triggers keep `thread_summaries` and `thread_labels` in step and write the events.
  */
 import type { Pool } from 'pg';
@@ -16,7 +16,7 @@ import { run, statement, type Executor } from '../db/statement.ts';
 import { LOCK_THREADS, threadIdOf } from '../emails/thread-rows.ts';
 import { relinkCustomers } from '../customers/relink-customers.ts';
 
-/** Merges unite labels, and refuse nothing: beyond these the last in the alphabet are left out. */
+/** Merges unite labels, and never fail: beyond this number the last labels in the alphabet are left out. */
 const MAX_MERGED_LABELS = 100;
 
 export function createThreadChanges(pool: Pool): ThreadChanges {
@@ -58,11 +58,11 @@ function labelsAfter(before: readonly string[], change: ThreadChange): string[] 
   return after;
 }
 
-/** The thread itself, for an alias its target; it neither ends nor changes until the transaction ends. */
+/** The thread itself, or the target of an alias; it neither ends nor changes until the transaction ends. */
 async function lockThread(trx: Executor, id: string) {
   const [thread] = await run(trx, LOCK, { id });
   if (thread !== undefined) return thread;
-  // It may have become an alias while the lock was waited for.
+  // The thread may have become an alias while this waited for the lock.
   const [target] = await run(trx, LOCK_TARGET, { id });
   return target ?? null;
 }
@@ -90,8 +90,8 @@ const CHANGE = statement(
 );
 
 /**
- * What is said of threads that are about to be merged into another: open wins, labels unite, and the survivor keeps whose it is and
- * what was chosen; where nothing was, the oldest of the others decides.
+ * Unites the data about threads that are about to be merged into another: open wins, labels unite, and the survivor keeps its assignee and
+ * an operator's choices; where it has none, the oldest of the others decides.
  */
 export async function uniteWork(
   trx: Executor,
@@ -127,7 +127,7 @@ const UNITE = statement(
   )`,
 );
 
-/** A thread that is split off is as the one it comes from. */
+/** A thread that is split off inherits the data of the one it comes from. */
 export async function inheritWork(trx: Executor, from: string, to: string): Promise<void> {
   await run(trx, INHERIT, { from, to });
 }

@@ -1,8 +1,8 @@
 /**
- * Laws of threads, for any mix of received mail, sends and decisions: threads made step by step are those that all of it makes
- * together, and those of a model without a database (its own laws: core/thread/live-threads.prop.test.ts), `rethread`
- * finds nothing, no received email joins what sends named for different customers, and the order of arrival does
- * not count. `TEST_RUNS` and `TEST_SEED`: test/helpers/runs.ts.
+ * Laws of threads, for any mix of received mail, sends and decisions: threads made step by step equal those that all of it makes together,
+ * and those of a model without a database (its own laws: core/thread/live-threads.prop.test.ts); `rethread` finds nothing; no received
+ * email joins threads that sends named for different customers; and the order of arrival does not matter. `TEST_RUNS` and `TEST_SEED`:
+ * test/helpers/runs.ts.
  */
 import { createHash, randomUUID } from 'node:crypto';
 import fc from 'fast-check';
@@ -33,7 +33,7 @@ const TIMEOUT_MS = 60_000 + RUNS * 4000;
 const CUSTOMERS = ['A', 'B', 'C'].map(
   (_, index) => `${index + 1}`.repeat(8) + '-1111-4111-8111-111111111111',
 );
-/** Message-IDs of received mail and of sends; few, so that they meet. */
+/** Message-IDs of received mail and of sends; few, so that they collide. */
 const NAMES = 14;
 const FIRST_SENT = 9;
 
@@ -57,7 +57,7 @@ const received = fc.record({
   own: fc.nat(FIRST_SENT - 1),
   inReplyTo: fc.option(fc.nat(NAMES - 1), { nil: null }),
   references: fc.array(fc.nat(NAMES - 1), { maxLength: 3 }),
-  /** Equal ones are common. */
+  /** Equal days are common. */
   day: fc.integer({ min: 1, max: 3 }),
 });
 type Received = (typeof received extends fc.Arbitrary<infer T> ? T : never) & {
@@ -83,7 +83,7 @@ const oneByOne = fc.oneof(
     arbitrary: fc.record({
       kind: fc.constant('send' as const),
       own: fc.integer({ min: FIRST_SENT, max: NAMES - 1 }),
-      /** The thread of the nth email; null: it names none. */
+      /** The thread of the nth email; null: the send names none. */
       thread: fc.option(fc.nat(40), { nil: null }),
       inReplyTo: fc.option(fc.nat(NAMES - 1), { nil: null }),
       customer,
@@ -96,7 +96,7 @@ const oneByOne = fc.oneof(
   },
 );
 const step = fc.oneof({ weight: 13, arbitrary: oneByOne }, { weight: 2, arbitrary: together });
-/** What the model has not: replies that join by their subject, and emails that are deleted. */
+/** Steps that the model lacks: replies that join by their subject, and emails that are deleted. */
 const anyStep = fc.oneof(
   { weight: 6, arbitrary: oneByOne },
   {
@@ -151,8 +151,14 @@ function toRecord(accountId: string, mail: Received): InboundRecord {
   };
 }
 
+<<<<<<< HEAD
 function createWorld(accountId: string) {
   /** Two processes. */
+=======
+/** @param mayBeNamed false: a send's Message-ID is new, as always except for a send that is recorded after a crash */
+function createWorld(accountId: string, mayBeNamed = true) {
+  /** As if in two processes. */
+>>>>>>> prose-postgres
   const inbound = [createInboundStore(pool), createInboundStore(pool)] as const;
   const messages = createMessageStore(pool);
   const decisions = createThreadDecisions(pool);
@@ -209,13 +215,13 @@ function createWorld(accountId: string) {
     });
     await messages.recordOutbound(record);
     emails.push(record.id);
-    // Where the caller was told that it is.
+    // In the thread that its caller was given.
     const { rows } = await pool.query<{ same: boolean }>(
       `select e.thread_id = coalesce((select thread_id from thread_aliases where id = $2), $2::uuid) as same
       from emails e where e.id = $1`,
       [record.id, placement.threadId],
     );
-    // A decision about a thread that named it before it was recorded outweighs that, also when what named it was deleted.
+    // A decision about a thread that named the email before it was recorded outweighs that, even if the email that named it was deleted.
     if (named.length === 0) expect(rows[0]?.same).toBe(true);
     return {
       kind: 'send',
@@ -269,7 +275,7 @@ function createWorld(accountId: string) {
 
   return {
     emails,
-    /** Returns what was done, for the model; null for nothing, and where the order is not known. */
+    /** Returns the executed step, for the model; null for none, and when the order is not known. */
     async take(one: Step | AnyStep): Promise<ModelStep | null> {
       if (one.kind === 'delete') {
         await deletions.deleteEmail(emails[one.email % Math.max(emails.length, 1)] ?? uuidv7());
@@ -311,7 +317,10 @@ it(
   TIMEOUT_MS,
 );
 
-/** A send stays where its caller put it, though another customer's send named its Message-ID elsewhere, when the first email there is split off. */
+/**
+ * A send stays where its caller put it, though another customer's send named its Message-ID elsewhere, when the first email there is split
+ * off.
+ */
 const HELD_BY_NO_MESSAGE_ID: StepOfOne[] = [
   { kind: 'receive', mail: { own: 0, inReplyTo: null, references: [], day: 1 } },
   { kind: 'send', own: 10, thread: 0, inReplyTo: 11, customer: 0 },
@@ -404,7 +413,7 @@ it(
   TIMEOUT_MS,
 );
 
-/** What is stored, emails called as the model calls them. */
+/** The stored state, with emails named as in the model. */
 async function readAsModel(
   accountId: string,
 ): Promise<ReturnType<ReturnType<typeof createThreadModel>['stored']>> {
@@ -434,7 +443,7 @@ it(
   async () => {
     const histories = fc.record({
       mails: fc.array(received, { minLength: 1, maxLength: 9 }),
-      // Sends that begin a conversation; some are recorded after what answers them.
+      // Sends that begin a conversation; some are recorded after emails that answer them.
       sends: fc.uniqueArray(
         fc.record({ own: fc.integer({ min: FIRST_SENT, max: NAMES - 1 }), customer, at: fc.nat(9) }),
         { maxLength: 4, selector: ({ own }) => own },

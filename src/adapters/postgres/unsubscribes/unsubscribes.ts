@@ -37,7 +37,7 @@ export function createUnsubscribeStore(pool: Pool): UnsubscribeStore {
   };
 }
 
-/** Of two processes at the same moment, one key stays. */
+/** Of two processes at the same moment, only one stores its key. */
 const MAKE_KEY = statement(
   'make-unsubscribe-key',
   'insert into unsubscribe_key (key) values ($key) on conflict do nothing',
@@ -103,7 +103,7 @@ export const hasLeftList = (
   ))`;
 
 /**
- * Nothing is known of the addresses any more but a digest, by which they stay off the lists that they left.
+ * Erases all data about the addresses but a digest, by which they stay off the lists that they left.
  *
  * @returns how many entries there were
  */
@@ -121,7 +121,7 @@ const ERASE = statement(
   )`,
 );
 
-/** Those that an earlier erasure left a digest of. */
+/** Addresses of which an earlier erasure left a digest. */
 const ERASE_REPEATED = statement(
   'erase-repeated-unsubscribes',
   'delete from unsubscribes where lower(address) = any ($addresses::text[])',

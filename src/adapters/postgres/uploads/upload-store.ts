@@ -40,7 +40,7 @@ export function createUploadStore(pool: Pool): UploadStore & FileFinder {
   };
 }
 
-/** At the same moment several may pass the bound together, by what requests that run at once may have. */
+/** Several uploads at the same moment may exceed the bound together, by as much as concurrent requests may bring. */
 const RESERVE = statement(
   'reserve-upload',
   `insert into uploads (id, account_id, filename, content_type, size_bytes, sha256, storage_path, expires_at)
@@ -56,7 +56,7 @@ const LIST_EXPIRED = statement(
 
 const REMOVE = statement('remove-uploads', `delete from uploads where id = any($ids::uuid[])`);
 
-/** Whose a file is: that account's alone. */
+/** A file belongs to one account alone. */
 const FIND_FILES = statement(
   'find-named-files',
   `select 'upload' as kind, id, filename, content_type, size_bytes, storage_path from uploads

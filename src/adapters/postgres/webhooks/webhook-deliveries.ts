@@ -1,16 +1,16 @@
-/** `DeliveryLog` on PostgreSQL: a partition for each day (UTC), so that forgetting is dropping a table. */
+/** `DeliveryLog` on PostgreSQL: a partition for each day (UTC), so that forgetting means dropping a table. */
 import type { Pool } from 'pg';
 import type { Delivery, DeliveryLog } from '../../../app/webhooks/webhook-ports.ts';
 import { dayOf } from '../../../core/event/event-id.ts';
 import { run, statement, statements, runCounting, type Executor } from '../db/statement.ts';
 
 export interface WebhookDeliveries extends DeliveryLog {
-  /** Makes the tables that are needed to store them. */
+  /** Creates the tables that are needed to store the deliveries. */
   prepare(deliveries: readonly Delivery[]): Promise<void>;
 }
 
 export function createWebhookDeliveries(pool: Pool): WebhookDeliveries {
-  /** Whose table is there. */
+  /** Days whose table exists. */
   const days = new Set<number>();
 
   async function prepare(deliveries: readonly Delivery[]): Promise<void> {
@@ -105,7 +105,7 @@ const LIST = statements(
 );
 
 /**
- * What endpoints answered to events that are redacted, and answers that name an address; @param pattern see addressPattern
+ * Redacts answers of endpoints to redacted events, and answers that name an address; @param pattern see addressPattern
  *
  * @returns how many answers
  */

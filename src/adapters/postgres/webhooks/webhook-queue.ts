@@ -1,6 +1,6 @@
 /**
- * `WebhookQueue` on PostgreSQL: one process delivers to a webhook at a time, whose lease it renews. Rows are locked in the order of
- * their ids.
+ * `WebhookQueue` on PostgreSQL: one process at a time delivers to a webhook, and renews its lease. Rows are locked in the order of their
+ * ids.
  */
 import type { Pool } from 'pg';
 import type { Progress, WebhookQueue } from '../../../app/webhooks/delivery-ports.ts';
@@ -11,15 +11,15 @@ import { inTransaction } from '../db/transaction.ts';
 import { INSERT_DELIVERIES, toDeliveryValues, type WebhookDeliveries } from './webhook-deliveries.ts';
 import { nextRevision, toBeyondJson, toWebhook, WEBHOOK_COLUMNS } from './webhook-rows.ts';
 
-/** Of webhooks whose progress one statement stores: all that there may be, nearly. */
+/** The number of webhooks whose progress one statement stores: nearly all that can exist. */
 const BATCH = { items: 50, bytes: 4 * 1024 * 1024, failTogether: true };
-/** Of an attempt, but for the answer. */
+/** Approximate size of an attempt without its answer. */
 const DELIVERY_BYTES = 300;
 
 export interface WebhookQueueOptions {
   readonly pool: Pool;
   readonly deliveries: WebhookDeliveries;
-  /** Identifies this process, and the one that takes its place after a restart. */
+  /** Identifies this process, and the one that replaces it after a restart. */
   readonly owner: string;
   readonly leaseMs: number;
 }

@@ -1,4 +1,4 @@
-/** How a webhook stands in its two rows: `w` of `webhooks`, `p` of `webhook_positions`. */
+/** The representation of a webhook in its two rows: `w` of `webhooks`, `p` of `webhook_positions`. */
 import type { BeyondJson, ClaimedWebhook } from '../../../app/webhooks/delivery-ports.ts';
 import type { Beyond } from '../../../app/webhooks/webhook-ports.ts';
 import { run, statement, type Executor, type RowOf } from '../db/statement.ts';
@@ -39,7 +39,7 @@ export function toWebhook(row: WebhookRow): ClaimedWebhook {
   };
 }
 
-/** What failed before the webhook was resumed counts as never tried. */
+/** Events that failed before the webhook was resumed count as never tried. */
 function fromJson({ delivered, failed }: BeyondJson, resumedAt: Date | null): Beyond {
   const events = failed.map(({ position, attempts, since, due_at: dueAt }) => ({
     position,

@@ -13,13 +13,13 @@ import { run, statement, statements, type Executor } from '../db/statement.ts';
 import { inTransaction } from '../db/transaction.ts';
 import { nextRevision, READ_WEBHOOK, toWebhook, WEBHOOK_COLUMNS, type WebhookRow } from './webhook-rows.ts';
 
-/** A position of its own, so that one that was never moved is told from one whose events are forgotten. */
+/** A separate position, so that a webhook that never moved can be told from one whose events are forgotten. */
 const FIRST_POSITION = 1;
 
 export function createWebhookStore(pool: Pool): WebhookStore {
   const read = async (executor: Executor, id: string) => toOne(await run(executor, READ_WEBHOOK, { id }));
 
-  /** Changes a webhook by `work`, after which it is read. */
+  /** Changes a webhook by `work`, and then reads it. */
   const changing = (
     id: string,
     work: (client: PoolClient, webhook: StoredWebhook, revision: string) => Promise<void>,
@@ -99,12 +99,12 @@ export function createWebhookStore(pool: Pool): WebhookStore {
   };
 }
 
-/** Where a webhook may begin; null: now, 0: with the first event that is kept. */
+/** Checks where a webhook may begin; null: now, 0: with the first event that is kept. */
 async function checkPosition(client: Executor, position: number | null): Promise<number> {
   const [clock] = await run(client, READ_CLOCK);
   if (clock === undefined) throw new Error('the clock of events has no row');
   const forgotten = Number(clock.forgotten);
-  // The next event gets a position of today at least.
+  // The next event gets a position of today or later.
   const last = Math.max(Number(clock.position), Number(clock.day_start));
   if (position === null) return last;
   if (position === 0) return Math.max(forgotten, FIRST_POSITION);

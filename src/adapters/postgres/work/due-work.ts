@@ -1,6 +1,6 @@
 /**
- * `DueWork` on PostgreSQL. Each condition reads the first entry of an index that has what waits and nothing else, so an idle
- * service costs its database one cheap statement.
+ * `DueWork` on PostgreSQL. Each condition reads the first entry of an index that contains only waiting work, so an idle service costs its
+ * database one cheap statement.
  */
 import type { Pool } from 'pg';
 import type { DueWork } from '../../../app/work/due-work.ts';
@@ -9,11 +9,11 @@ import { firstDueCopy } from '../sent-copies/sent-copies.ts';
 import { firstDue } from '../send/claim-sends.ts';
 
 export interface DueWorkAccounts {
-  /** Those that this process sends for. */
+  /** The accounts that this process sends for. */
   readonly sending: readonly string[];
   /** Those of them that keep copies in Sent. */
   readonly keepingCopies: readonly string[];
-  /** Those whose mailboxes it is configured to read. */
+  /** The accounts whose mailboxes it is configured to read. */
   readonly reading: readonly string[];
 }
 
@@ -58,10 +58,7 @@ const FIRST_SEND = `
   select min(${firstDue('q.account_id = a.account_id and q.priority = p and q.owner is null')})
   from unnest($accounts::text[]) a (account_id) cross join generate_series(0, 2) p`;
 
-/**
- * Not `exists`: for that the planner may scan a table from its beginning, hoping to meet a row early, over all the rows
- * that are gone.
- */
+/** Not `exists`: for that the planner may scan a table from its beginning, hoping to meet a row early, across all the dead rows. */
 const DUE_WORK = statement(
   'due-work',
   `select

@@ -1,4 +1,4 @@
-/** The whole schema, one area after the other; docs/schema.sql has it as PostgreSQL shows it. */
+/** The whole schema, one area after the other; docs/schema.sql shows it as PostgreSQL dumps it. */
 import { ACCOUNTS } from './0001_schema/accounts.ts';
 import { ADDRESSES } from './0001_schema/addresses.ts';
 import { AUDIT } from './0001_schema/audit.ts';

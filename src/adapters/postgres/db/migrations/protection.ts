@@ -1,13 +1,13 @@
 /**
- * Who may look: the owner of the schema alone. Managed servers have roles for browsers and other programs, such as `anon` of
- * Supabase, and privileges that these get by default on everything that is made. Carried out after each change of the schema, on all
- * that is there by then; tables that are made while the service runs go through `protect_table`.
+ * Restricts access to the owner of the schema. Managed servers have roles for browsers and other programs, such as `anon` of Supabase, with
+ * default privileges on every new object. This runs after each change of the schema, on everything that exists by then; tables that are
+ * created while the service runs go through `protect_table`.
  *
- * Row security without a policy shows no row to anyone but the owner, who is not bound by it. It does not cover `truncate`, so
- * privileges are taken back as well.
+ * Row security without a policy shows rows to the owner alone, who is not bound by it. It does not cover `truncate`, so privileges are
+ * revoked as well.
  */
 export const PROTECTION = [
-  // Of public and of all roles but the owner.
+  // From public and from all roles but the owner.
   `create or replace function revoke_all(kind text, named text, owner oid, privileges aclitem[]) returns void language plpgsql as $$
   declare
     grantee text;

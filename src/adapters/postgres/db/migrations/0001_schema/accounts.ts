@@ -1,7 +1,7 @@
 /**
- * What OAuth2 token endpoints gave out: rotated refresh tokens and access tokens, sealed with a key that is made from the
- * configured refresh token, so they can't be read here. `key_id` names that key: a new refresh token begins a new row.
- * `owner` is renewing until `lease_until`.
+ * Tokens from OAuth2 token endpoints: rotated refresh tokens and access tokens, sealed with a key that is derived from the configured
+ * refresh token, so they can't be read here. `key_id` names that key: a new refresh token begins a new row. `owner` is renewing the token
+ * until `lease_until`.
  */
 export const ACCOUNTS = [
   `create table oauth2_tokens (

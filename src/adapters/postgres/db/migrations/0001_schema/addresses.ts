@@ -1,7 +1,7 @@
 /**
- * Addresses that were seen, for completing them. The worker that makes emails searchable fills these tables
- * (adapters/postgres/addresses/learn-addresses.ts): each email has a row for each address that it speaks of, from which the rows
- * of the addresses follow, so that an email counts once however often it is read, and not any more when it is deleted.
+ * Addresses seen in mail, for completing typed ones. The worker that makes emails searchable fills these tables
+ * (adapters/postgres/addresses/learn-addresses.ts): each email has a row for each address that it mentions. The rows of the addresses
+ * follow from these, so an email counts once however often it is read, and no longer counts when it is deleted.
  */
 export const ADDRESSES = [
   `create table address_mentions (

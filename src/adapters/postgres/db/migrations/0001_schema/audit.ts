@@ -1,10 +1,10 @@
 /**
- * The audit log: who asked for what, and what became of it. Both tables are only ever added to: triggers refuse everything else, but
- * that a transaction which says so forgets what is older than any AUDIT_DAYS may be. An
- * entry is written before its act, so that no act goes without one; an entry without an outcome was cut off in between.
+ * The audit log: the author and target of each act, and its outcome. Both tables only ever grow: triggers refuse every other change, except
+ * that a transaction which declares it may forget entries older than any AUDIT_DAYS may be. An entry is written before its act, so that no
+ * act goes without one; an entry without an outcome was cut off in between.
  */
 
-/** What is younger is never deleted; see AUDIT_DAYS. */
+/** Younger entries are never deleted; see AUDIT_DAYS. */
 const LEAST_AUDIT_DAYS = 30;
 
 export const AUDIT = [

@@ -1,6 +1,6 @@
-/** Rules that say whose an email is, and what finds the past mail that a rule is about. */
+/** Rules that assign emails to customers, and the indexes that find the past mail that a rule is about. */
 export const CUSTOMERS = [
-  // An address of two customers decides nothing. `removed`: a send does not teach it again.
+  // An address of two customers decides nothing. `removed`: sends do not teach it again.
   `create table customer_addresses (
     address text,
     customer_id uuid,
@@ -31,7 +31,7 @@ export const CUSTOMERS = [
     company_id uuid not null
   )`,
 
-  // Every customer that something is registered for, or that has mail. Those without a name come last.
+  // Every customer that has a registration or mail. Customers without a name come last.
   `create table customers (
     customer_id uuid primary key,
     name text check (length(name) between 1 and 200),
@@ -42,7 +42,7 @@ export const CUSTOMERS = [
   )`,
   `create index customers_list on customers (is_unnamed, name_key, customer_id)`,
   `create index customers_words on customers using gin (name_words) where name is not null`,
-  // Which accounts have, or had, mail of a customer
+  // The accounts that have, or had, mail of a customer
   `create table customer_accounts (
     customer_id uuid,
     account_id account_id,
@@ -60,14 +60,14 @@ export const CUSTOMERS = [
     version bigint not null
   )`,
   `insert into customer_rules_version (version) values (1)`,
-  // Recorded while rules changed: to be linked anew
+  // Emails recorded while rules changed: to be relinked
   `create table customer_relinks (
     email_id uuid primary key references emails on delete cascade
   )`,
 
-  // The counterparties of an email, each written backwards as a word, so that one index finds those of an address
-  // (the word) and those of a domain and of what is below it (words that begin so). What has 250 characters or more is
-  // no address, and could be longer than a word may be.
+  // The counterparties of an email, each written backwards as a word, so that one index finds the emails of an address (the word) and those
+  // of a domain and its subdomains (words with that beginning). A text of 250 characters or more is no address, and could exceed the
+  // longest word.
   `create function counterparty_words(direction text, from_address jsonb, recipients jsonb) returns tsvector
     language sql immutable parallel safe
     return array_to_tsvector(array_remove(string_to_array(right(left(reverse(lower(

@@ -1,9 +1,9 @@
 /**
- * Emails that are being written. `message` is what the caller wrote, as JSON text: it may hold what jsonb takes for an error,
- * such as NUL, and is judged when it is sent.
+ * Emails that are being written. `message` is the caller's text, as JSON text: it may contain characters that jsonb refuses, such as NUL,
+ * and is checked when it is sent.
  *
- * `sending_id` is the email that it becomes, from the moment that a request has claimed the key of its version: then nothing changes
- * it any more. The statement that completes or releases that key deletes the draft, or sets it free again.
+ * `sending_id` is the email that the draft becomes, from the moment that a request has claimed the key of its version: from then on nothing
+ * changes the draft. The statement that completes or releases that key deletes the draft, or sets it free again.
  */
 export const DRAFTS = [
   `create table drafts (
@@ -25,12 +25,12 @@ export const DRAFTS = [
     updated_at timestamptz(3) not null default clock_timestamp()
   )`,
   `create index drafts_updated_at on drafts (updated_at desc, id desc)`,
-  // Counting those of an account
+  // For counting the drafts of an account
   `create index drafts_account on drafts (account_id)`,
   `create index drafts_thread on drafts (thread_id) where thread_id is not null`,
-  // Deleting the email that they answer
+  // For deleting the email that drafts answer
   `create index drafts_answered on drafts (((answers ->> 'emailId')::uuid)) where answers is not null`,
-  // Whose key is completed or released
+  // For completing or releasing the key of a draft's send
   `create unique index drafts_sending on drafts (sending_id) where sending_id is not null`,
 
   `create table draft_files (
@@ -46,6 +46,6 @@ export const DRAFTS = [
     inline boolean not null
   )`,
   `create index draft_files_draft on draft_files (draft_id, ordinal)`,
-  // The file cleaner
+  // For the file cleaner
   `create index draft_files_path on draft_files (storage_path)`,
 ];

@@ -1,22 +1,22 @@
 /**
- * `email_json`: each email as the API shows it, so that reading a thread is reading its rows. Kept by triggers, so that no
- * writer of `emails` or `email_attachments` has to know of it. The table is apart from `emails` because its rows stay in
- * their pages up to 8 kB: the texts of `emails` are elsewhere, and fetching them took most of a read; and a change of an
- * email's state does not write its text again.
+ * `email_json`: each email as the API shows it, so that reading a thread means reading its rows. Triggers maintain it, so that code that
+ * writes `emails` or `email_attachments` need not know about it. It is a separate table because its rows stay in their pages up to 8 kB:
+ * the texts of `emails` are stored out of line, and fetching them took most of a read. Also, a change of an email's state does not write
+ * its text again.
  *
- * Whatever changes what a thread's emails show gives the thread another `version`, in the same transaction.
+ * Every change of what a thread's emails show gives the thread another `version`, in the same transaction.
  */
 
 /**
- * Bytes of text, as stored, up to which the JSON of an email is. Longer texts are read in slices or pieces (email-json.ts), and
+ * Up to this many bytes of text, as stored, an email has stored JSON. Longer texts are read in slices or pieces (email-json.ts), and
  * keeping them twice would gain little.
  */
 const MAX_TEXT_BYTES = 128 * 1024;
 
-/** Bytes of recipients and subject, as JSON: there may be thousands of them. */
+/** The same bound for recipients and subject, in bytes of JSON: there may be thousands of recipients. */
 const MAX_HEAD_BYTES = 64 * 1024;
 
-/** The columns but the first of the row of an email `e`; without the last brace, because lists show more. */
+/** All columns but the first of the row of an email `e`; the JSON lacks its last brace, because lists show more. */
 const COLUMNS = `e.thread_id, e.date, email_is_listed(e.state), f.count, f.sent > 0, e.direction, e.account_id, case
       when octet_length(e.text_body) <= ${MAX_TEXT_BYTES} and octet_length(e.json_before_text) <= ${MAX_HEAD_BYTES}
       then concat(e.json_before_text, to_json(e.text_body), e.json_after_text,
@@ -44,14 +44,14 @@ export const EMAIL_JSON = [
     direction text not null,
     account_id account_id not null
   ) with (toast_tuple_target = 8160)`,
-  // What does not fit into a page is not compressed: unpacking it would take longer than reading it.
+  // A value that does not fit into a page is not compressed: decompressing it would take longer than reading it.
   'alter table email_json alter column json set storage external',
   // GET /api/thread/{id}
   'create index email_json_thread on email_json (thread_id, date, email_id) where is_listed',
-  // GET /api/emails?has_files=, both answers; the account is compared without reading the row.
+  // GET /api/emails?has_files=, for both answers; the account is compared without reading the row.
   `create index email_json_files on email_json (has_files, direction, date desc, email_id desc) include (account_id)`,
 
-  // What the emails say now, however many have been changed
+  // Renews the rows to the emails' present content, however many emails have changed
   `create function refresh_email_json(ids uuid[]) returns void language plpgsql as $$
   begin
     perform change_thread_versions(array(select e.thread_id from emails e where e.id = any(ids)));
@@ -65,14 +65,14 @@ export const EMAIL_JSON = [
       files = excluded.files, has_files = excluded.has_files, direction = excluded.direction, json = excluded.json;
   end $$`,
 
-  // At random: the versions of a database that was restored from a backup are no longer those of before.
+  // At random: a database that was restored from a backup must not give out the versions of before again.
   `create function change_thread_versions(threads uuid[]) returns void language plpgsql as $$
   begin
     perform from thread_summaries where thread_id = any(threads) order by thread_id for update;
     update thread_summaries set version = default where thread_id = any(threads);
   end $$`,
 
-  // The threads have another version by the trigger that counts their emails.
+  // The trigger that counts a thread's emails gives the thread another version.
   `create function emails_json_after_insert() returns trigger language plpgsql as $$
   begin
     insert into email_json (email_id, thread_id, date, is_listed, files, has_files, direction, account_id, json)
@@ -91,8 +91,8 @@ export const EMAIL_JSON = [
   `create trigger emails_json_after_delete after delete on emails
     referencing old table as before for each statement execute function emails_json_after_delete()`,
 
-  // Where the thread, the date or the state differ, see the trigger that counts the emails of threads. Here it is not asked
-  // whether something differs: the texts may be long, and they are written when they do.
+  // The trigger that counts the emails of threads handles changes of the thread, the date or the state. This trigger does not check whether
+  // anything differs: the texts may be long, and they are only written when they do differ.
   `create function emails_json_after_content() returns trigger language plpgsql as $$
   begin
     perform refresh_email_json(array[new.id]);
@@ -102,7 +102,7 @@ export const EMAIL_JSON = [
       message_id, written_message_id, direction, from_address, to_addresses, subject, text_body on emails
     for each row execute function emails_json_after_content()`,
 
-  // Files that came in one statement with their email are counted already.
+  // Files that were inserted in one statement with their email are counted already.
   `create function email_attachments_json_after_insert() returns trigger language plpgsql as $$
   begin
     perform refresh_email_json(array[j.email_id]) from email_json j

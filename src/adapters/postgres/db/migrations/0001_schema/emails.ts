@@ -1,23 +1,22 @@
 /**
  * Threads, emails, their deliveries, attachments and variants.
  *
- * Accounts live in the configuration, customers and companies in the caller's system, so none of them is a table.
- * `thread_message_ids` gives every Message-ID seen or referenced to exactly one thread of its account;
- * `thread_aliases` keeps the identifier of a merged thread valid for ever, `email_aliases` that of a record that turned out
- * to be a copy of a sent email.
+ * Accounts live in the configuration, customers and companies in the caller's system, so none of them is a table. `thread_message_ids`
+ * assigns every Message-ID seen or referenced to exactly one thread of its account; `thread_aliases` keeps the identifier of a merged
+ * thread valid for ever, and `email_aliases` that of a record that turned out to be a copy of a sent email.
  *
- * What sends say about threads is stored and not inferred; see docs/decisions/0016-refused-merges.md. `anchor_id`: the email
- * beside which the sender of an email put it. `ignored_ids`: Message-IDs that it names and that were in another thread when
- * its sender put it into this one. `party_id`: of an email that names a customer, the first customer that a send named for
- * its thread; mail never brings different ones together. `own_customer`: it failed authentication, or is in its thread only because others named
- * its Message-ID before it came; like a new participant, it has the customer that the rules give to its own address.
+ * Statements of sends about threads are stored, not inferred; see docs/decisions/0016-refused-merges.md. `anchor_id`: the email beside which
+ * the sender of an email put it. `ignored_ids`: Message-IDs that the email names and that were in another thread when its sender put it
+ * into this one. `party_id`: on an email that names a customer, the first customer that a send named for its thread; mail never joins two
+ * different parties. `own_customer`: the email failed authentication, or is in its thread only because others named its Message-ID before
+ * it came; like a new participant, it has the customer that the rules give to its own address.
  *
- * The JSON of an email and of a file beside the text is made when they are written: PostgreSQL keeps these columns in step
- * with the others, and reading a thread joins them. Made at each read, they took more of its time than all else. The functions
- * are immutable in fact: no setting changes what they give. They call no function of ours, so that they work with the empty
- * search path of a restore.
+ * The JSON of an email and of a file beside the text is made when they are written: PostgreSQL keeps these columns in step with the others,
+ * and reading a thread concatenates them. Making them at each read took more time than all the rest of the read. The functions are
+ * immutable in fact: no setting changes their results. They call no function of ours, so that they work with the empty search path of a
+ * restore.
  */
-/** Arguments of `concat`: `{"name":…,"address":…}`; a stored address may have more, or lack one. */
+/** Arguments of `concat`: `{"name":…,"address":…}`; a stored address may have more keys, or lack one. */
 const address = (value: string) =>
   `'{"name":', coalesce(${value} -> 'name', 'null'), ',"address":', coalesce(${value} -> 'address', 'null'), '}'`;
 
@@ -77,7 +76,7 @@ export const EMAILS = [
   )`,
   `create index thread_message_ids_thread on thread_message_ids (thread_id)`,
 
-  // One `concat` and not many `||`: each operator has to be made ready for each statement.
+  // One `concat` instead of many `||`: each operator has to be prepared for each statement.
   `create function email_json_before_text(
     id uuid, message_id text, direction text, from_address jsonb, to_addresses jsonb, subject text
   ) returns text language plpgsql immutable parallel safe as $$
@@ -98,7 +97,7 @@ export const EMAILS = [
       '],"subject":', to_json(subject), ',"text_body":');
   end $$`,
 
-  // With milliseconds, as \`Date.toISOString\`. Years have four digits: see parseMessageDate.
+  // With milliseconds, as `Date.toISOString`. Years have four digits: see parseMessageDate.
   `create function email_json_after_text(date timestamptz) returns text language plpgsql immutable parallel safe as $$
   begin
     return ',"date":"' || to_char(date at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') || '","has_attachments":';
@@ -208,34 +207,34 @@ export const EMAILS = [
   `create unique index emails_identity on emails (account_id, identity_key) where identity_key is not null`,
   // GET /api/thread/{id}, and the newest email of a thread
   `create index emails_thread on emails (thread_id, date, id)`,
-  // The email a reply answers
+  // The email that a reply answers
   `create index emails_message_id on emails (account_id, message_id)`,
   `create index emails_relay_message_id on emails (account_id, relay_message_id) where relay_message_id is not null`,
   `create index emails_subject_key on emails (account_id, subject_key, date) where subject_key is not null`,
   `create index emails_anchor on emails (anchor_id) where anchor_id is not null`,
-  // The first of a thread that names a customer
+  // The first email of a thread that names a customer
   `create index emails_party on emails (thread_id, created_at, id) where party_id is not null`,
-  // Sent by other programs, so that every send can ask for one of its second
+  // Emails sent by other programs: every send can look for one of the same second
   `create index emails_sent_elsewhere on emails (account_id, date)
     where direction = 'outbound' and identity_key is not null`,
-  // Loops
+  // Finds mail loops
   `create index emails_exchange on emails (account_id, exchange_with, created_at) where exchange_with is not null`,
-  // Files of emails and variants are looked for by their paths
+  // Files of emails and variants are looked up by their paths
   `create index emails_raw_path on emails (raw_path) where raw_path is not null`,
 
-  // GET /api/emails, of an account or of all; with the state before the date, each filter is some pieces in order.
+  // GET /api/emails, for one account or for all; with the state before the date, each filter reads some ranges, each in order.
   `create index emails_state_date on emails (state, date desc, id desc)`,
   `create index emails_account_date on emails (account_id, state, date desc, id desc)`,
   // GET /api/emails?defect=not_parsed among millions, and reparsing
   `create index emails_not_parsed on emails (date desc, id desc) where defects @> '{not_parsed}'`,
-  // GET /api/customer/{id}/emails, also of one direction that a large customer has none of
+  // GET /api/customer/{id}/emails, even for a direction in which a large customer has no email
   `create index emails_customer on emails (customer_id, direction, date desc, id desc) include (account_id, state)
     where customer_id is not null`,
   `create index emails_company on emails (company_id, direction, date desc, id desc) include (account_id)
     where company_id is not null`,
   // GET /api/emails?list_id=
   `create index emails_list on emails (list_id, date desc, id desc) where list_id is not null`,
-  // GET /api/emails?recorded_since=, which mail with an old date may fit; new rows go to the end of the index.
+  // GET /api/emails?recorded_since=, which mail with an old date may match; new rows go to the end of the index.
   `create index emails_created_at on emails (created_at, date, id)`,
 
   `create table email_aliases (
@@ -274,8 +273,8 @@ export const EMAILS = [
     unique (email_id, ordinal)
   )`,
 
-  // Variants: messages with the identity of a recorded email and another content, each kept whole. What an email says,
-  // and by which way it came, stands in the record; a send of ours says what its raw message says.
+  // Variants: messages with the identity of a recorded email and another content, each kept whole. The record has the content of an email,
+  // and the way it came; for a send of ours, the raw message has the content.
   `create table email_variants (
     id uuid primary key,
     email_id uuid not null references emails on delete cascade,
@@ -301,7 +300,7 @@ export const EMAILS = [
     last_at timestamptz not null
   )`,
 
-  // Long texts on their way into an email, within one transaction: there is never a row to be seen, and none to be restored
+  // Long texts on their way into an email, within one transaction: no row is ever visible, and none has to be restored
   `create unlogged table text_pieces (
     owner_id uuid not null,
     name text not null,
@@ -309,6 +308,6 @@ export const EMAILS = [
     piece text not null,
     primary key (owner_id, name, ordinal)
   )`,
-  // They are gone before compressing them would have gained anything
+  // They are gone before compressing them would have paid off
   'alter table text_pieces alter column piece set storage external',
 ];

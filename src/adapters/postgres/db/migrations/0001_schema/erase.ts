@@ -1,6 +1,6 @@
 /**
- * What is left of deleted emails: identifiers and keyed digests. They keep a deleted email from being recorded again, and
- * tell only a holder of both the message and the key what it was.
+ * The remains of deleted emails: identifiers and keyed digests. They keep a deleted email from being recorded again, and identify it only
+ * to a holder of both the message and the key.
  */
 export const ERASE = [
   // Of keyed_digest: 64 bytes each, a block of SHA-256, as the inner and outer key of HMAC (RFC 2104)
@@ -36,11 +36,11 @@ export const ERASE = [
   )`,
   `create index deleted_identities_email on deleted_identities (email_id)`,
 
-  // Stands for the Message-ID of a deleted email where only its thread counts
+  // Stands in for the Message-ID of a deleted email where only its thread matters
   `create function deleted_message_id(message_id text) returns text language sql stable parallel safe
   return encode(keyed_digest(convert_to('message-id:' || message_id, 'UTF8')), 'hex') || '@deleted.invalid'`,
 
-  // The header fields of a message that name senders and recipients, in lower case; the record has not all of them
+  // The header fields of a message that name senders and recipients, in lower case; the record does not have all of them
   `create function address_fields(raw bytea) returns text language sql immutable parallel safe
   return (
     select lower(string_agg(field[1], E'\\n'))
@@ -58,11 +58,11 @@ export const ERASE = [
     ) field
   )`,
 
-  // Stands for an erased address that has to be known when it comes again; core/erase/erased-address.ts makes the same.
+  // Stands in for an erased address that has to be recognised when it comes again; core/erase/erased-address.ts makes the same value.
   `create function erased_address(address text) returns text language sql stable parallel safe
   return encode(keyed_digest(convert_to('address:' || address, 'UTF8')), 'hex') || '@erased.invalid'`,
 
-  // Erasing a person: what is to be done, and the record of it
+  // Erasing a person: the work to be done, and the record of it
   `create table erasures (
     id uuid primary key,
     requested_at timestamptz not null default now(),

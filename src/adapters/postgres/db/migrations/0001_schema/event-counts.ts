@@ -1,13 +1,13 @@
 /**
- * How many emails came, went and failed in each hour, and how long they took, for statistics. `number_events` (events.ts) counts what it
- * numbers, in the same statement: it is one writer at a time, so no counter is fought for, and an event is counted exactly once. No row
- * names a person.
+ * Counts of emails that came, went and failed in each hour, and of how long they took, for statistics. `number_events` (events.ts) counts
+ * the events that it numbers, in the same statement: only one writer numbers at a time, so writers do not compete for a counter, and each
+ * event is counted exactly once. No row names a person.
  */
 import { BUCKET_BOUNDS_MS, NO_BOUND_MS } from '../../../../../core/statistics/latency.ts';
 
 const KINDS = ['received', 'sent', 'failed', 'unknown', 'bounced', 'complained'] as const;
 
-/** Of an event: how it counts, or null. A send whose outcome was unknown counts again as what it turned out to be. */
+/** How an event counts, or null. A send whose outcome was unknown counts again under its final outcome. */
 export const KIND_OF_EVENT = `case
         when is_historical then null
         when type = 'email.settled' then 'email.' || (data::json ->> 'state')
@@ -42,14 +42,14 @@ export const FORGET_COUNTS = `delete from event_counts ${FORGOTTEN};
     delete from latency_counts ${FORGOTTEN}`;
 
 export const EVENT_COUNTS = [
-  // A column for each kind: a sixth of the rows that a row for each would take. Room for updates of the hour that is counted.
+  // One column per kind: a sixth of the rows that one row per kind would take. The free space is for updates of the current hour.
   `create table event_counts (
     hour timestamptz not null,
     account_id text not null,
     ${KINDS.map((kind) => `${kind} bigint not null default 0`).join(',\n    ')},
     primary key (hour, account_id)
   ) with (fillfactor = 70)`,
-  // Only buckets that something fell into
+  // Only buckets with at least one email
   `create table latency_counts (
     hour timestamptz not null,
     account_id text not null,

@@ -1,12 +1,10 @@
-/**
- * The triggers that write events. No code that writes a table has to know of them.
- */
+/** The triggers that write events. Code that writes a table need not know about them. */
 import { EVENT_COLUMNS } from './events.ts';
 
-/** Events of one row of the inbox at most: a row is held in memory. */
+/** Most events in one row of the inbox: a row is held in memory. */
 const MAX_EVENTS = 500;
 
-/** Adds the events that a query gives, with EVENT_COLUMNS and `took_ms`, in the order of its columns `rank` and `key`. */
+/** Adds the events that a query returns, with EVENT_COLUMNS and `took_ms`, in the order of its columns `rank` and `key`. */
 const add = (query: string) =>
   `
     insert into event_inbox (bodies)
@@ -16,7 +14,7 @@ const add = (query: string) =>
     ) e
     group by part order by part;`.trim();
 
-/** The email \`e\` in `data`, without what changes with its state. */
+/** The email `e` in `data`, without the fields that change with its state. */
 const email = (e: string) => `case
     when length(${e}.json_before_text) < 16000
     -- They go on with the text of the email, and with its files.
@@ -24,13 +22,13 @@ const email = (e: string) => `case
     else event_email_json(${e}.json_before_text, ${e}.json_after_text)
   end`;
 
-/** The notes of the email `e`, where it has any: what a program that sends correlates its events by. */
+/** Adds the notes of the email `e`, if it has any: a sending program correlates its events by them. */
 const noted = (e: string, data: string) => `case
     when ${e}.tags = '{}' and ${e}.metadata is null then ${data}
     else event_with_notes(${data}, ${e}.tags, ${e}.metadata)
   end`;
 
-/** Of the email `e`: it was imported, or found at the first reading of its mailbox. */
+/** True for an email `e` that was imported, or found at the first reading of its mailbox. */
 const IS_HISTORICAL = `case e.received_by ->> 'way'
           when 'import' then true
           when 'imap' then exists (
@@ -40,7 +38,7 @@ const IS_HISTORICAL = `case e.received_by ->> 'way'
           else false
         end`;
 
-/** A trigger for each row of another table, with one event. `author`: the key that did it where the transaction names none. */
+/** A trigger for each row of another table, with one event. `author`: the key that acted, if the transaction names none. */
 function rowTrigger(
   name: string,
   on: string,
@@ -59,7 +57,7 @@ function rowTrigger(
   ];
 }
 
-/** A trigger of drafts; `row` is the one that the event is about. */
+/** A trigger on drafts; `row` is the row that the event is about. */
 function draftTrigger(
   name: string,
   on: string,
@@ -91,7 +89,7 @@ export const EVENT_TRIGGERS = [
     return json_build_object('id', key_id, 'name', coalesce((select k.name from api_keys k where k.id = key_id), key_id));
   end $$`,
 
-  // For emails with some hundred recipients, which are left out, and the subject cut
+  // For emails with several hundred recipients: leaves the recipients out and cuts the subject
   `create function event_email_json(json_before_text text, json_after_text text) returns text
   language plpgsql immutable parallel safe as $$
   declare
@@ -181,11 +179,11 @@ export const EVENT_TRIGGERS = [
   `create trigger emails_events_after_update after update on emails
     referencing old table as before new table as after for each statement execute function emails_events_after_update()`,
 
-  // For columns alone: comparing the texts of all emails that change their state would cost too much.
+  // Looks at columns only: comparing the texts of all emails that change their state would cost too much.
   ...rowTrigger(
     'emails_events_after_content',
     `update of subject, text_body, html_body, date, from_address, to_addresses, cc_addresses on emails`,
-    // Whatever is changed of a send that waits: its files, or who gets a blind copy.
+    // Any change of a waiting send counts: its files, or the recipients of blind copies.
     `(old.state = 'queued' and new.state = 'queued') or (old.text_body, old.html_body, old.subject, old.date, old.from_address, old.to_addresses, old.cc_addresses)
       is distinct from
       (new.text_body, new.html_body, new.subject, new.date, new.from_address, new.to_addresses, new.cc_addresses)`,
@@ -332,7 +330,7 @@ export const EVENT_TRIGGERS = [
     null,
     `case when old.sending_id is null then 'draft.deleted' else 'draft.sent' end`,
     'old',
-    // Who sent it: the author of the email.
+    // The sender: the author of the email.
     '(select s.author_key from emails s where s.id = old.sending_id)',
   ),
   ...rowTrigger(

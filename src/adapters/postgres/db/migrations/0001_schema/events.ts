@@ -1,14 +1,14 @@
 /**
- * Events: what happened to emails, threads, customers' links, suppressed addresses and mailboxes, in the order of commits and without
- * gaps; see docs/decisions/0019-events.md. Triggers (event-triggers.ts) write an event into `event_inbox` in the transaction that
- * causes it. `number_events` moves them into `events`, a partition for each day (UTC), under positions that only grow: its row lock
- * on `event_clock` lets one transaction number at a time, so an event can't appear behind one that was read before.
+ * Events: changes of emails, threads, customers' links, suppressed addresses and mailboxes, in the order of commits and without gaps; see
+ * docs/decisions/0019-events.md. Triggers (event-triggers.ts) write an event into `event_inbox` in the transaction that causes it.
+ * `number_events` moves the events into `events`, a partition for each day (UTC), under positions that only grow: its row lock on
+ * `event_clock` lets one transaction number at a time, so an event can't appear behind one that was read before.
  *
  * A position is the day's number since 1970 times 2^36, plus a number within the day.
  */
 import { COUNT_NUMBERED, COUNT_TIMED, FORGET_COUNTS, KIND_OF_EVENT } from './event-counts.ts';
 
-/** Columns of an event, but for its position. */
+/** Columns of an event, without its position. */
 const COLUMNS = `
     type text not null,
     occurred_at timestamptz not null,
@@ -22,7 +22,7 @@ const COLUMNS = `
     data text not null,
     -- The key that did it, or whose email it is about: JSON, on one line
     author text`;
-/** Their names. */
+/** The names of these columns. */
 export const EVENT_COLUMNS =
   'type, occurred_at, account_id, email_id, thread_id, customer_id, company_id, is_historical, data, author';
 
@@ -33,22 +33,22 @@ export const EVENTS = [
     -- Of a sent or received email, for latency_counts alone
     took_ms int
   )`,
-  // A row for all events of a statement: a row for each would cost three times as much.
+  // One row for all events of a statement: one row per event would cost three times as much.
   `create table event_inbox (
     ordinal bigint generated always as identity primary key,
     bodies event_body[] not null
   )`,
-  // It is gone before compressing would have gained anything, and the table is emptied all the time.
+  // A row is gone before compressing it would have paid off, and the table is emptied all the time.
   `alter table event_inbox alter column bodies set storage external`,
   `alter table event_inbox set (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 2000,
     autovacuum_analyze_scale_factor = 0, autovacuum_analyze_threshold = 2000000000)`,
   `create table events (
     position bigint primary key,${COLUMNS}
   ) partition by range (position)`,
-  // One row. Nothing comes into the inbox any more up to \`taken_to\`, so a numbering does not walk over what was taken from there, which
-  // stays for as long as an old snapshot, such as that of a backup, might see it. \`mark\` will be the next such place: the last
-  // ordinal that was given out at some numbering. A later numbering notes its own transaction as \`mark_xid\`: a transaction that got an
-  // ordinal up to the mark wrote something before, so it is older. When all of these have ended, the mark holds.
+  // One row. The inbox gets no more rows up to `taken_to`, so a numbering does not walk over the rows that were taken there; these stay for
+  // as long as an old snapshot, such as that of a backup, might see them. `mark` will be the next such place: the last ordinal that was
+  // given out at some numbering. A later numbering notes its own transaction as `mark_xid`: a transaction that got an ordinal up to the
+  // mark wrote something before, so it is older. When all older transactions have ended, the mark holds.
   `create table event_clock (
     -- The last one given out, and the last one that is forgotten
     position bigint not null default 0,
@@ -65,8 +65,8 @@ export const EVENTS = [
   `create function event_day(at timestamptz) returns bigint language sql immutable parallel safe
     return floor(extract(epoch from at) / 86400)::bigint`,
 
-  // Waits for all who read events, and keeps others waiting. A reader takes its snapshot after it was planned: beside one that was planned
-  // without the partition, its events would be counted by the clock that the reader sees, and be missing from what it reads.
+  // Waits for all readers of events, and keeps others waiting. A reader takes its snapshot after it was planned: if it was planned without
+  // the new partition, the clock that it sees would count that partition's events, and the reader would miss them.
   `create function make_event_partition(day bigint) returns void language plpgsql as $$
   declare
     name text = 'events_' || to_char('1970-01-01'::date + day::int, 'YYYYMMDD');
@@ -80,7 +80,7 @@ export const EVENTS = [
     perform protect_table(name);
   end $$`,
 
-  // Takes so many rows of the inbox at most. Returns how many it took: \`at_most\` when there may be more.
+  // Takes at most `at_most` rows of the inbox. Returns how many it took: `at_most` when there may be more.
   `create function number_events(at_most int) returns int language plpgsql as $$
   declare
     clock event_clock;
@@ -131,7 +131,7 @@ export const EVENTS = [
     return taken;
   end $$`,
 
-  // Drops the partitions of whole days before \`first_day\`, whose names end with their day; returns how many. It shuts all readers out.
+  // Drops the partitions of whole days before `first_day`, whose names end with their day; returns how many. It shuts all readers out.
   `create function drop_days(partitioned regclass, first_day bigint) returns int language plpgsql as $$
   declare
     partition regclass;
@@ -148,8 +148,8 @@ export const EVENTS = [
     return dropped;
   end $$`,
 
-  // Makes the partition of tomorrow, and forgets old counts and whole days before \`forgotten_day\`; returns how many days. Null, to be
-  // tried again: another transaction reads events, as a backup may for hours, and all later readers would wait behind this one.
+  // Makes the partition of tomorrow, and forgets old counts and whole days before `forgotten_day`; returns how many days. Null means try
+  // again: another transaction reads events, as a backup may for hours, and all later readers would wait behind this one.
   `create function keep_events(forgotten_day bigint) returns int language plpgsql as $$
   declare
     forgotten_days int;
@@ -167,8 +167,8 @@ export const EVENTS = [
     return null;
   end $$`,
 
-  // Tells the client of this connection that there is something to number; see event-signal.ts. One that tells itself after its
-  // commit says so: a notice wakes the client at once, in the middle of the transaction.
+  // Notifies the client of this connection that there is something to number; see event-signal.ts. A client that signals by itself after
+  // its commit declares it in a setting: a notice wakes the client at once, in the middle of the transaction.
   `create function event_inbox_after_insert() returns trigger language plpgsql as $$
   begin
     if current_setting('email_worker.tells_events', true) is distinct from 'on' and exists (select from added) then

@@ -1,4 +1,4 @@
-/** What imports have done, so that one that was interrupted, or is repeated, need not read it again. */
+/** The progress of imports, so that one that was interrupted, or is repeated, need not read the same mail again. */
 export const IMPORT = [
   `create table import_marks (
     account_id account_id,
@@ -12,7 +12,7 @@ export const IMPORT = [
     primary key (account_id, source),
     check ((position is null) = (digest is null))
   )`,
-  // Each run of the command, for operators who watch it from elsewhere
+  // One row per run of the command, for operators who watch it from elsewhere
   `create table imports (
     id uuid primary key default gen_random_uuid(),
     account_id account_id not null,

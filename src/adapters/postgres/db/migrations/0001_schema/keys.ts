@@ -1,6 +1,6 @@
 /**
- * Keys of the API. Only the SHA-256 of a key's secret is stored: it has 32 random bytes, so that guessing it from its hash is hopeless.
- * Processes keep all keys in memory and ask `key_clock` each second whether any has changed.
+ * Keys of the API. Only the SHA-256 of a key's secret is stored: the secret has 32 random bytes, so guessing it from its hash is hopeless.
+ * Processes keep all keys in memory and check `key_clock` each second for changes.
  */
 export const KEYS = [
   // One row; its lock puts changes in the order of their commits.

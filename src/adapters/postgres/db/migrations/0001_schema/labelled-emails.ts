@@ -1,10 +1,10 @@
 /**
- * `labelled_emails`: the emails of the threads of a label, newest first, so that GET /api/emails?label= reads a page of them, however many
- * threads have the label and however old they are. Triggers alone keep it: here when a thread gets a label or loses it, and for emails that
- * come and are not listed; in thread-list.ts for listed ones that come, and for all that move or are dated anew. An email of a thread
- * without labels costs a comparison.
+ * `labelled_emails`: the emails of the threads with a label, newest first, so that GET /api/emails?label= reads one page of them, however
+ * many threads have the label and however old they are. Only triggers maintain it: those here when a thread gets a label or loses it, and
+ * for new emails that are not listed; those in thread-list.ts for new listed emails, and for all that move or get another date. An email of
+ * a thread without labels costs a comparison.
  *
- * Writing here takes the lock of the thread's summary, as changing its labels does: neither misses what the other did.
+ * Writing here takes the lock of the thread's summary, as changing its labels does: neither misses the other's changes.
  */
 export const LABELLED_EMAILS = [
   `create table labelled_emails (
@@ -34,7 +34,7 @@ export const LABELLED_EMAILS = [
   `create trigger thread_labels_after_delete after delete on thread_labels
     for each row execute function thread_labels_after_write()`,
 
-  // One that is not listed does not count for its thread, so nothing has locked that.
+  // An unlisted email does not count for its thread, so nothing has locked the thread's summary.
   `create function emails_labels_after_unlisted() returns trigger language plpgsql as $$
   declare
     has_labels boolean;

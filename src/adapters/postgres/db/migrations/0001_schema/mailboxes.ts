@@ -1,15 +1,15 @@
 /**
- * Mailboxes that are read by IMAP: which processes read them and which of them an account, how far each mailbox was read, and
+ * Mailboxes that are read by IMAP: the processes that read them and the accounts that each of them has, how far each mailbox was read, and
  * what became of each message.
  *
- * A message waits while it has no email, is not gone and is not set aside; `next_try_at` says from when on it may be
- * tried. `email_id` has no foreign key: deleting an email must not make its message wait again.
+ * A message waits while it has no email, is not gone and is not set aside; `next_try_at` is the earliest time of its next try. `email_id`
+ * has no foreign key: deleting an email must not make its message wait again.
  *
- * Operators see counts without a million rows being counted: triggers keep them, so that code that writes messages of
- * mailboxes need not know of them.
+ * Operators see counts without a million rows being counted: triggers maintain the counts, so code that writes messages of mailboxes need
+ * not know about them.
  */
 
-/** Column of `mailboxes` → which messages it counts. */
+/** Column of `mailboxes` → the condition of the messages that it counts. */
 const COUNTS = {
   messages: 'true',
   recorded: 'email_id is not null',
@@ -26,7 +26,7 @@ const additions = Object.keys(COUNTS)
   .join(', ');
 const COLUMNS = 'mailbox_id, email_id, expunged_at, quarantined_at';
 
-/** `changes`: rows with `sign` 1 for what is there now, -1 for what was. */
+/** `changes`: rows with `sign` 1 for the new state, -1 for the old one. */
 const addUp = (changes: string) => `
   update mailboxes b set ${additions}
   from (select mailbox_id, ${sums} from (${changes}) c group by mailbox_id) d
@@ -117,7 +117,7 @@ export const MAILBOXES = [
     check (email_id is null or quarantined_at is null),
     constraint mailbox_messages_quarantine check ((quarantined_at is null) = (quarantine_id is null))
   )`,
-  // What waits or is set aside, the newest first
+  // Messages that wait or are set aside, the newest first
   `create index mailbox_messages_waiting on mailbox_messages (mailbox_id, uid_validity, uid desc)
     where email_id is null and expunged_at is null`,
   `create index mailbox_messages_email on mailbox_messages (email_id) where email_id is not null`,

@@ -1,7 +1,7 @@
-/** What a read on a streaming replica begins with; see db/replica-reads.ts. */
+/** The first step of a read on a streaming replica; see db/replica-reads.ts. */
 export const REPLICAS = [
-  // Waits until this server has replayed what the primary had written at `primary_position`. The statement behind it in the same message
-  // takes its snapshot later, unless the isolation is another one. The codes are ours: EW001, too far behind; EW002, no replica.
+  // Waits until this server has replayed everything up to `primary_position`. The next statement in the same message takes its snapshot
+  // later, unless the isolation is another one. The error codes are ours: EW001, too far behind; EW002, no replica.
   `create function await_replay(primary_position pg_lsn, patience_ms int) returns void language plpgsql as $$
   declare
     deadline timestamptz := clock_timestamp() + patience_ms * interval '1 millisecond';

@@ -1,9 +1,9 @@
 /**
- * What comes back about sent emails, and the addresses that nothing is sent to.
+ * Reports about sent emails, and the addresses that nothing is sent to.
  *
- * `bounce_reports` has what was read from each report, so that it can be matched again when the sent email is recorded
- * after it. `delivery_reports` has what the matched ones say about a recipient; all of them, so that the order in which
- * they came does not matter. A row of `suppressions` stays when it is lifted: then `lifted_at` remembers it.
+ * `bounce_reports` has the data of each report, so that the report can be matched again when the sent email is recorded after it.
+ * `delivery_reports` has the statements of the matched reports about a recipient; all of them, so that the order in which they came does
+ * not matter. A row of `suppressions` stays when the suppression is lifted: `lifted_at` then has the time.
  */
 export const REPORTS = [
   `create table bounce_reports (
@@ -38,13 +38,13 @@ export const REPORTS = [
     primary key (email_id, ordinal, report_id),
     foreign key (email_id, ordinal) references email_deliveries on delete cascade
   )`,
-  // Is it the last straw: soft bounces of one address
+  // For the decision whether a soft bounce is the last straw: soft bounces of one address
   `create index delivery_reports_address on delivery_reports (address, reported_at)
     where outcome in ('bounced_soft', 'delivered')`,
   // GET /api/emails?bounced=true
   `create index delivery_reports_bounced on delivery_reports (email_id)
     where outcome in ('bounced_hard', 'bounced_soft', 'blocked')`,
-  // What an email says, and deleting one
+  // For showing the report in an email, and for deleting one
   `create index delivery_reports_report on delivery_reports (report_id)`,
 
   `create table suppressions (

@@ -1,9 +1,9 @@
 /**
- * Full-text search over subject, people, names of files and body. Triggers put the emails whose words are to be (re)made
- * into `search_queue`, and a worker fills `email_search`: see docs/decisions/0010-search.md.
+ * Full-text search over subject, people, file names and body. Triggers put the emails whose words must be (re)made into `search_queue`, and
+ * a worker fills `email_search`: see docs/decisions/0010-search.md.
  */
 export const SEARCH = [
-  // The words of a long email are kept apart (TOAST).
+  // The words of a long email are stored out of line (TOAST).
   `create table email_search (
     email_id uuid primary key references emails on delete cascade,
     thread_id uuid not null,
@@ -14,7 +14,7 @@ export const SEARCH = [
   // New entries are collected in a list that every search reads, hence its small bound, in kB.
   `create index email_search_words on email_search using gin (words) with (gin_pending_list_limit = 1024)`,
 
-  // One row for each statement that wrote emails
+  // One row per statement that wrote emails
   `create table search_queue (
     id bigint primary key generated always as identity,
     email_ids uuid[] not null

@@ -1,11 +1,11 @@
 /**
  * The send queue, the attempts of every email, the counters of the accounts' rate limits, and idempotency keys.
  *
- * A row of `send_queue` is free when it has no owner, claimed while it has an owner and a lease, and lost when it has
- * an owner and no lease: its owner fell silent, and only that owner's journal, or an operator, can say what happened.
+ * A row of `send_queue` is free when it has no owner, claimed while it has an owner and a lease, and lost when it has an owner and no
+ * lease: its owner fell silent, and only that owner's journal, or an operator, can settle what happened.
  *
- * `idempotency_keys` says which request holds a key, and how its send ended; a key without an outcome is open. Its `email_id`
- * names no row of `emails`: the email is recorded after the key is claimed, or never.
+ * `idempotency_keys` shows which request holds a key, and how its send ended; a key without an outcome is open. Its `email_id` names no row
+ * of `emails`: the email is recorded after the key is claimed, or never.
  */
 export const SEND = [
   `create table send_queue (
@@ -34,11 +34,11 @@ export const SEND = [
     check (owner is not null or begun_at is null)
     -- Room for what begins a hand-over and renews a lease: no index has its columns, so it stays in the page
   ) with (fillfactor = 60)`,
-  // Is something due, and of which priority
+  // Finds out whether something is due, and of which priority
   `create index send_queue_due on send_queue (account_id, priority, due_at) where owner is null`,
-  // The lanes of a priority one after the other, and what is due in one of them
+  // The lanes of a priority one after the other, and the due sends of one lane
   `create index send_queue_lane on send_queue (account_id, priority, lane, due_at, email_id) where owner is null`,
-  // Those that are claimed, also to find leases that ran out: they are few, and each lease is another one all the time
+  // Claimed sends, also to find leases that ran out: they are few, and every lease expires at a different time
   `create index send_queue_owner on send_queue (owner) where owner is not null`,
 
   `create table delivery_attempts (
@@ -77,8 +77,8 @@ export const SEND = [
     outcome jsonb check (jsonb_typeof(outcome) = 'object'),
     created_at timestamptz not null default now()
   )`,
-  // Deleting expired keys
+  // For deleting expired keys
   `create index idempotency_keys_created_at on idempotency_keys (created_at)`,
-  // What an instance has to settle
+  // The keys that an instance has to settle
   `create index idempotency_keys_open on idempotency_keys (instance_id) where outcome is null`,
 ];

@@ -1,8 +1,8 @@
 /**
- * Copies of sent emails that are to be put into the Sent mailboxes of their accounts, and where they were put.
+ * Copies of sent emails that are to be put into the Sent mailboxes of their accounts, and the places where they were put.
  *
- * The row of a copy is made by the statement that makes its email `sent`, whichever that is; emails that keep no copy cost
- * nothing. A copy is claimed by `claim_id`, and then due again when the lease of the claim runs out.
+ * The statement that makes an email `sent`, whichever it is, also makes the row of its copy; emails without a copy cost nothing. A claim of
+ * a copy is marked by `claim_id`, and the copy is due again when the lease of the claim runs out.
  */
 export const SENT_COPIES = [
   `create table sent_copies (
@@ -27,7 +27,7 @@ export const SENT_COPIES = [
     check ((state = 'stored') = (path is not null)),
     check ((last_error is null) = (last_error_at is null))
   )`,
-  // What is due of an account, and what is open of all
+  // The due copies of an account, and the open copies of all accounts
   `create index sent_copies_open on sent_copies (account_id, state, due_at) where state <> 'stored'`,
   `create index sent_copies_claim on sent_copies (claim_id) where claim_id is not null`,
 

@@ -1,6 +1,6 @@
 /**
- * Sessions of browsers, and links to log in. Only the SHA-256 of a token of 32 random bytes is stored. Processes keep all sessions in
- * memory and ask `session_clock` each second whether any has changed. They hold no address of anyone.
+ * Sessions of browsers, and log-in links. Only the SHA-256 of a token of 32 random bytes is stored. Processes keep all sessions in memory
+ * and check `session_clock` each second for changes. The tables hold no address of a person.
  */
 export const SESSIONS = [
   // One row; its lock puts changes in the order of their commits.

@@ -1,11 +1,9 @@
 /**
- * What the planner knows of tables that grow. Plans are kept for as long as a connection lives, and PostgreSQL makes them anew
- * when a table is analyzed; autovacuum looks once a minute. A plan that was made for an empty table reads all of it for each row
- * that it looks up, which is many thousand rows a minute later.
+ * Planner statistics for tables that grow. Plans are kept for as long as a connection lives, and PostgreSQL renews them when a table is
+ * analyzed; autovacuum looks once a minute. A plan that was made for an empty table reads the whole table for each row that it looks up,
+ * which is many thousand rows a minute later.
  */
-/**
- * Columns that no condition is about. They are most of a row, and took four tenths of the time that analyzing `emails` takes.
- */
+/** Columns that no condition uses. They are most of a row, and took four tenths of the time of analyzing `emails`. */
 const NEVER_COMPARED = {
   emails: [
     'in_reply_to',
@@ -41,7 +39,7 @@ export const STATISTICS = [
       `alter table ${table} ${columns.map((column) => `alter column ${column} set statistics 0`).join(', ')}`,
   ),
 
-  // Analyzes tables that are twice as large as when they were last: some fifteen times in a table's life. Returns how many.
+  // Analyzes tables that have doubled in size since they were last analyzed: some fifteen times in a table's life. Returns how many.
   `create function analyze_grown() returns int language plpgsql as $$
   declare
     grown regclass;

@@ -1,6 +1,6 @@
 /**
- * `email_tags`: the emails of a tag, newest first, which no index on a list of tags could give. Kept by triggers, so that no writer of
- * `emails` has to know of it. An email without tags has no row, and costs a look at its tags.
+ * `email_tags`: the emails of a tag, newest first, an order that no index on a list of tags could give. Triggers maintain it, so that code
+ * that writes `emails` need not know about it. An email without tags has no row, and costs a look at its tags.
  */
 export const TAGS = [
   `create table email_tags (

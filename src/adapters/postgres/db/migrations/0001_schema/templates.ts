@@ -1,6 +1,6 @@
 /**
- * Templates of emails, and every version of them. A version never changes; `templates.version` is the newest. They hold what the
- * company says to all its customers, and nothing about a person: the text that an email makes of one is in the email alone.
+ * Templates of emails, with every version of them. A version never changes; `templates.version` is the newest. They contain what the
+ * company tells all its customers, and nothing about a person: the filled-in text is in the email alone.
  */
 export const TEMPLATES = [
   `create table templates (

@@ -1,6 +1,6 @@
 /**
- * Labels of threads, as rows in the order of the list: GET /api/threads?label= and the counts of labels walk an index. Kept by
- * triggers alone, from `thread_summaries`; a thread without labels costs the condition of a trigger.
+ * Labels of threads, as rows in the order of the list: GET /api/threads?label= and the counts of labels walk an index. Triggers alone
+ * maintain them, from `thread_summaries`; a thread without labels costs the condition of a trigger.
  */
 export const THREAD_LABELS = [
   `create table thread_labels (
@@ -15,7 +15,7 @@ export const THREAD_LABELS = [
   // The account and the files are compared without reading the row.
   `create index thread_labels_list on thread_labels (label, facets, last_activity_at desc, thread_id desc)
     include (account_id, has_attachments)`,
-  // The labels of an account, and how much is open of each
+  // The labels of an account, and the number of open threads of each
   `create index thread_labels_account on thread_labels (account_id, label, facets)`,
 
   `create function thread_summaries_labels_after_write() returns trigger language plpgsql as $$

@@ -1,19 +1,18 @@
 /**
  * The list of threads and read marks.
  *
- * `thread_summaries` has a row for each thread with a listed email, and `unread_emails` one for each unread email. Both
- * are kept by the triggers here alone, so that no writer of `emails` has to know of them: an insert adds to what is
- * there, also when several of its emails are in one thread; every other change counts the thread anew
- * (`refresh_thread_summaries`). A row's lock is taken before its emails are counted; an insert meanwhile waits for it and
- * adds to the result.
+ * `thread_summaries` has a row for each thread with a listed email, and `unread_emails` one for each unread email. Only the triggers here
+ * maintain both, so code that writes `emails` need not know about them: an insert adds to the existing values, even when several of its
+ * emails are in one thread; every other change counts the thread anew (`refresh_thread_summaries`). A row's lock is taken before its emails
+ * are counted; an insert meanwhile waits for it and adds to the result.
  *
- * Emails that are read when they are received are not marked as unread first. The insert names them in the setting
- * `email_worker.read_emails` of the transaction, as a uuid array.
+ * Emails that count as read from the start are never marked as unread. The insert names them in the setting `email_worker.read_emails` of
+ * the transaction, as a uuid array.
  */
 
 /**
- * What the emails `e` mean for the list, one row for each thread; the statement continues after `from`. An automatic
- * email neither answers nor waits for an answer. Two emails of the same moment are ordered by identifier.
+ * The aggregates of the emails `e` for the list, one row per thread; the statement continues after `from`. An automatic email neither
+ * answers nor waits for an answer. Two emails of the same moment are ordered by identifier.
  */
 const SUMMARY_COLUMNS = `
   e.thread_id,
@@ -31,15 +30,15 @@ const SUMMARY_COLUMNS = `
   (array_agg(e.direction order by email_activity_at(e.date, e.created_at) desc, e.id desc)
     filter (where e.automatic is null))[1] as person_direction`;
 
-/** The newest of the inserted emails of a thread that `which` holds for; see SUMMARY_COLUMNS. */
+/** The value of the newest inserted email of a thread that meets `which`; see SUMMARY_COLUMNS. */
 const newest = (value: string, which = 'true') =>
   `(array_agg(${value} order by activity_at desc, id desc) filter (where ${which}))[1]`;
 
 export const THREAD_LIST = [
-  // What certainly did not go out is not listed: LISTED_STATES of core/delivery/states.ts.
+  // Emails that certainly did not go out are not listed: LISTED_STATES of core/delivery/states.ts.
   `create function email_is_listed(state text) returns boolean language sql immutable parallel safe
     return state in ('queued', 'sending', 'sent', 'deferred', 'unknown', 'received')`,
-  // A date in the future, of a scheduled email or a wrong clock, is no activity yet. Milliseconds, as cursors have them.
+  // A date in the future, of a scheduled email or a wrong clock, is no activity yet. In milliseconds, as in cursors.
   `create function email_activity_at(date timestamptz, created_at timestamptz) returns timestamptz
     language sql immutable parallel safe
     return least(date, date_bin('1 millisecond', created_at, '2000-01-01T00:00:00Z'))`,
@@ -272,8 +271,8 @@ export const THREAD_LIST = [
     )
     execute function email_threads_after_update()`,
 
-  // GET /api/threads: all, or those of an account, a customer or a company. With the facets before the time, each
-  // combination of the filters is some pieces of the index, each in order, which are merged.
+  // GET /api/threads: all, or those of an account, a customer or a company. With the facets before the time, each combination of the
+  // filters reads some ranges of the index, each in order, and merges them.
   `create index thread_summaries_activity on thread_summaries (facets, last_activity_at desc, thread_id desc)`,
   `create index thread_summaries_account
     on thread_summaries (account_id, facets, last_activity_at desc, thread_id desc)`,
@@ -283,7 +282,7 @@ export const THREAD_LIST = [
     on thread_summaries (company_id, facets, last_activity_at desc, thread_id desc) where company_id is not null`,
   `create index thread_summaries_assignee
     on thread_summaries (assignee, facets, last_activity_at desc, thread_id desc) where assignee is not null`,
-  // Both answers, also when only old threads have the one that is asked for; the account is compared without reading the row.
+  // For both answers, even when only old threads give the requested one; the account is compared without reading the row.
   `create index thread_summaries_attachments
     on thread_summaries (has_attachments, facets, last_activity_at desc, thread_id desc) include (account_id)`,
   `create index thread_summaries_unassigned

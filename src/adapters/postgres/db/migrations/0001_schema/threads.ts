@@ -1,10 +1,10 @@
 /**
- * What operators decided about threads, and what keeps it: see docs/decisions/0007-thread-decisions.md.
+ * Operators' decisions about threads, and the rows that uphold them: see docs/decisions/0007-thread-decisions.md.
  *
- * A decision gives the emails and Message-IDs of the threads it concerns a label each; equal labels belong together,
- * separated ones never do. Labels outlive threads: which thread a label is in follows from the links, as for all mail.
+ * A decision gives a label each to the emails and Message-IDs of the threads that it concerns; equal labels belong together, separated ones
+ * never do. Labels outlive threads: the thread of a label follows from the links, as for all mail.
  *
- * `refused_links`: what mail would have joined, but for different parties; see docs/decisions/0016-refused-merges.md.
+ * `refused_links`: threads that mail would have joined, had their parties not differed; see docs/decisions/0016-refused-merges.md.
  */
 export const THREADS = [
   `create table thread_decisions (
@@ -24,7 +24,7 @@ export const THREADS = [
     check ((email_ids = '{}') = (kind = 'merge')),
     check (cardinality(email_ids) = cardinality(from_thread_ids))
   )`,
-  // A repeat of the same request
+  // Finds a repeat of the same request
   `create index thread_decisions_thread on thread_decisions (thread_id, kind, decided_at)`,
   // Decisions about an email, and about a thread that ended
   `create index thread_decisions_emails on thread_decisions using gin (email_ids)`,

@@ -1,8 +1,8 @@
 /**
- * Addresses that left a list of an account, by the link in an email of it. `email_id` names that email, which may be gone.
+ * Addresses that left a list of an account, by the link in one of its emails. `email_id` names that email, which may be gone.
  *
- * `unsubscribe_key` is the one key of the tokens in those links. It is here so that all processes have the same, and a
- * backup too: links in old mail work for ever.
+ * `unsubscribe_key` is the single key of the tokens in those links. It is stored here so that all processes use the same key, and a backup
+ * includes it: links in old mail work for ever.
  */
 export const UNSUBSCRIBES = [
   `create table unsubscribes (

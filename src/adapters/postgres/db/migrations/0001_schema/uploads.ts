@@ -1,4 +1,4 @@
-/** Files that callers put here for a send to come; `expires_at` is a day later. */
+/** Files that callers put here for a later send; `expires_at` is a day later. */
 export const UPLOADS = [
   `create table uploads (
     id uuid primary key,

@@ -1,6 +1,7 @@
 /**
- * Webhooks: endpoints that get events by HTTP; see docs/decisions/0020-webhooks.md. The feed is their queue: each webhook has a position
- * in it. What changes with every delivery is a row of its own (`webhook_positions`), which the process that delivers has leased.
+ * Webhooks: endpoints that get events by HTTP; see docs/decisions/0020-webhooks.md. The feed is their queue: each webhook has a position in
+ * it. The values that change with every delivery have a row of their own (`webhook_positions`), on which the delivering process has a
+ * lease.
  */
 export const WEBHOOKS = [
   // One row; its lock puts changes in the order of their commits.
@@ -87,8 +88,8 @@ export const WEBHOOKS = [
       to_timestamp(day * 86400), to_timestamp((day + 1) * 86400));
   end $$`,
 
-  // Dropping a table shuts all readers out: it waits for none that reads for long, such as a backup, and returns null then.
-  // Forgets whole days before \`day\`; returns how many.
+  // Forgets whole days before `day`; returns how many. Dropping a table shuts all readers out: if another transaction reads for long, as a
+  // backup does, this does not wait for it and returns null.
   `create function forget_webhook_deliveries(day bigint) returns int language plpgsql as $$
   begin
     perform set_config('lock_timeout', '200ms', true);
