@@ -8,9 +8,9 @@ import { open, type Database, type RootDatabase } from 'lmdb';
 export type Environment = RootDatabase<unknown, Buffer>;
 export type Table = Database<unknown, Buffer>;
 
-/** What a new environment needs, with room to spare. */
+/** The disk space that a new environment needs, with room to spare. */
 const NEW_ENVIRONMENT_BYTES = 1024 * 1024;
-/** LMDB's table of readers, for its default of 126, with room to spare. */
+/** The size of LMDB's reader table for its default of 126 readers, with room to spare. */
 const LOCK_FILE_BYTES = 16 * 1024;
 
 /**
@@ -50,9 +50,9 @@ export function openTable(env: Environment, name: string): Table {
   return env.openDB<unknown, Buffer>({ name, keyEncoding: 'binary' });
 }
 
-/** A value as the table's own encoder makes it, so that its size is known before it is put. */
+/** Encodes a value with the table's own encoder, so that its size is known before it is put. */
 export function encodeValue(table: Table, value: unknown): Buffer {
-  // lmdb-js does not declare the encoder, but hands it out to be used (its README, "Serialization options").
+  // lmdb-js does not declare the encoder, but documents its use (README, "Serialization options").
   const { encoder } = table as unknown as { readonly encoder: { encode(value: unknown): Buffer } };
   return encoder.encode(value);
 }

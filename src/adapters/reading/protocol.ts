@@ -1,7 +1,7 @@
-/** What the service and its reading processes say to each other, over Node's channel for child processes. */
+/** The messages between the service and its reading processes, over Node's channel for child processes. */
 import type { ReadingKind } from '../../app/reading/reading-ports.ts';
 
-/** Answered one after the other, in the order they were asked. */
+/** Questions are answered one after the other, in the order they were asked. */
 export interface Question {
   readonly id: number;
   readonly kind: ReadingKind;
@@ -10,7 +10,7 @@ export interface Question {
 }
 
 export type Answer =
-  /** Said once, first. */
+  /** Sent once, first. */
   | { readonly kind: 'ready' }
   | { readonly kind: 'read'; readonly id: number; readonly value: unknown }
   /** The reading threw; `detail` is the error with its stack. */
