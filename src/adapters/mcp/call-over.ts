@@ -6,7 +6,7 @@ const TIMEOUT_MS = 120_000;
 
 /**
  * @param token a key, or the API secret
- * @param signal ends what is under way
+ * @param signal aborts requests under way
  */
 export function callOver(url: URL, token: string, signal?: AbortSignal): ApiCall {
   return async (request) => {
@@ -22,7 +22,7 @@ export function callOver(url: URL, token: string, signal?: AbortSignal): ApiCall
         ...(range === undefined ? {} : { range }),
       },
       ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-      // The token goes to this service alone.
+      // The token must go to this service only.
       redirect: 'error',
       signal: signal === undefined ? timeout : AbortSignal.any([signal, timeout]),
     });

@@ -1,4 +1,4 @@
-/** The MCP server for the program that started this process, over standard input and output; it asks a service by HTTP. */
+/** The MCP server for the program that started this process, over standard input and output; it calls a service by HTTP. */
 import { once } from 'node:events';
 import { StdioServerTransport } from '@modelcontextprotocol/sdk/server/stdio.js';
 import { callOver } from './call-over.ts';
@@ -13,7 +13,7 @@ export interface StdioOptions {
   readonly signal: AbortSignal;
 }
 
-/** Resolves when the other program closes its end, or `signal` is aborted. */
+/** Resolves when the parent program closes its end, or `signal` is aborted. */
 export async function serveStdio({ url, token, version, signal }: StdioOptions): Promise<void> {
   const server = createMcpServer({ call: callOver(url, token), mayUse: null, version });
   await server.connect(new StdioServerTransport());

@@ -1,4 +1,4 @@
-/** The pool through the transport: how many connections it opens, which messages wait, and what becomes of them. */
+/** The pool through the transport: how many connections it opens, which messages wait, and how they end. */
 import { describe, expect, it } from 'vitest';
 import {
   RESET,
@@ -127,7 +127,7 @@ describe('the pool', () => {
       50,
     );
     expect(kinds(results)).toEqual(['refused']);
-    // Two attempts for all on each connection at most, not one for each message.
+    // At most two attempts on each connection for all messages together, not one for each message.
     expect(server.connections).toBeLessThanOrEqual(4);
   });
 

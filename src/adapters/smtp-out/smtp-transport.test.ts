@@ -1,4 +1,4 @@
-/** Against a real server: envelopes, partial refusals, what EHLO offers, and files. */
+/** Against a real server: envelopes, partial refusals, EHLO extensions, and files. */
 import { mkdtemp, rm, truncate, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
@@ -213,7 +213,7 @@ describe('nodemailer', () => {
   });
 
   it('pipes the message and ends it itself', async () => {
-    // The moment of no return is the end of our stream, so the library must not take the bytes another way.
+    // The point of no return is the end of our stream, so the library must not take the bytes another way.
     const seen: string[] = [];
     const stream = new MessageStream(
       SMALL,

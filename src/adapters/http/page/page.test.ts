@@ -1,4 +1,4 @@
-/** The page's files as a browser gets them. */
+/** The page's files as a browser receives them. */
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';

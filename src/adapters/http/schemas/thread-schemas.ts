@@ -13,7 +13,7 @@ export const ThreadStatusText = {
   enum: THREAD_STATUSES,
 } as const;
 
-/** Neither control characters nor spaces at the ends, which no reader sees. */
+/** No control characters, and no spaces at the ends, which no reader sees. */
 const NAME_PATTERN = '^[^\\p{Cc}\\s]([^\\p{Cc}]*[^\\p{Cc}\\s])?$';
 
 export const ThreadLabel = {
