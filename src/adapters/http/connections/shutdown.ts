@@ -18,12 +18,12 @@ export class Shutdown {
   #step: 'serving' | 'draining' | 'turning away' | 'ended' = 'serving';
   #takenAt = Number.NEGATIVE_INFINITY;
 
-  /** @param now milliseconds, by a clock that never goes back */
+  /** @param now in milliseconds, by a clock that never goes back */
   constructor(now: () => number) {
     this.#now = now;
   }
 
-  /** One for each address that is listened on: `localhost` may be two. */
+  /** One server for each address that is listened on: `localhost` may be two. */
   attach(server: { keepAliveTimeout: number }): void {
     this.#servers.add(server);
   }
@@ -49,7 +49,7 @@ export class Shutdown {
     this.#stopping.abort();
   }
 
-  /** How long no request was taken since reads are turned away, in ms. */
+  /** How long no request has been taken since reads are turned away, in ms. */
   quietMs(): number {
     return this.#now() - this.#takenAt;
   }
@@ -57,7 +57,7 @@ export class Shutdown {
   end(): void {
     this.#step = 'ended';
     this.#stopping.abort();
-    // For answers whose headers are out already: their connections would be kept, and closing would wait for them.
+    // For answers whose headers are already sent: their connections would be kept, and closing would wait for them.
     for (const server of this.#servers) server.keepAliveTimeout = 1;
   }
 
