@@ -33,7 +33,7 @@ const TEMP_NAME_BYTES = 12;
 /** Folders remembered as existing and durable; each email has one, used only briefly. */
 const MAX_KNOWN_FOLDERS = 1000;
 const READ_CHUNK_BYTES = 256 * 1024;
-/** No file takes so long to write, in ms. */
+/** No write of a file takes this long, in ms. */
 const ABANDONED_MS = DAY_MS;
 /** Codes for a hard link that can't be made: another file system, one without links, too many links, or not allowed. */
 const NO_LINK: ReadonlySet<unknown> = new Set(['EXDEV', 'EPERM', 'EACCES', 'EMLINK', 'ENOTSUP', 'ENOSYS']);
@@ -41,7 +41,7 @@ const NO_LINK: ReadonlySet<unknown> = new Set(['EXDEV', 'EPERM', 'EACCES', 'EMLI
 const NO_FILE: ReadonlySet<unknown> = new Set(['ENOENT', 'ENOTDIR']);
 
 export class FolderBlobStore implements BlobStore {
-  /** Without symbolic links. */
+  /** With symbolic links resolved. */
   readonly #root: string;
   /** Folders that exist and whose names are durable, or are being made so. */
   readonly #known = new Map<string, Promise<void>>();

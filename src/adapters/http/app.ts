@@ -121,7 +121,7 @@ export interface HttpAppOptions {
 }
 
 export interface HttpApp {
-  /** Call `listen` or `inject` on it, and `close` when done: that waits for the requests under way. */
+  /** Call `listen` or `inject` on it, and `close` when done, which waits for the requests under way. */
   readonly fastify: FastifyInstance;
   /** Stops taking requests, in steps. */
   readonly shutdown: Pick<Shutdown, 'beginDrain' | 'turnAway' | 'quietMs' | 'end'>;

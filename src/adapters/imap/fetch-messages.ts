@@ -158,7 +158,7 @@ async function* fetchLarge(
   }
 }
 
-/** @param start the beginning, and how much of it was asked for */
+/** @param start the beginning, and how much of it was requested */
 async function* readLarge(
   connection: ImapConnection,
   uid: Uid,

@@ -46,7 +46,7 @@ export async function findPresent(connection: ImapConnection, uids: readonly Uid
   return uids.filter((uid) => found.has(uid));
 }
 
-/** UID SEARCH: ascending, each once, all of them valid UIDs. */
+/** UID SEARCH: the UIDs in ascending order, each once, all of them valid. */
 export async function search(
   connection: ImapConnection,
   query: { readonly uid?: string; readonly since?: Date; readonly all?: boolean },

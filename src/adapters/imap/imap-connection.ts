@@ -72,7 +72,7 @@ export class ImapConnection {
       // It offers nothing that we need, and servers are less used to it.
       disableIMAP4rev2: true,
       qresync: true,
-      // MD5, the default, is missing where only FIPS algorithms are allowed.
+      // MD5, the default, is not available where only FIPS algorithms are allowed.
       idHashAlgorithm: 'sha256',
       connectionTimeout: NEVER_MS,
       greetingTimeout: NEVER_MS,

@@ -25,7 +25,7 @@ export async function committed(writes: readonly Promise<boolean>[]): Promise<vo
   }
 }
 
-/** lmdb-js rejects each write with a general error and hands the reason over as a second promise. */
+/** lmdb-js rejects each write with a general error and provides the reason as a second promise. */
 async function throwCause(error: unknown): Promise<never> {
   if (error instanceof Error && 'commitError' in error) await error.commitError;
   throw error;

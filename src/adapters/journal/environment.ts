@@ -1,4 +1,4 @@
-/** Opens LMDB environments in the one way that this folder relies on. */
+/** Opens LMDB environments with the settings that this folder relies on. */
 import { randomBytes } from 'node:crypto';
 import { access, mkdir, open as openFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -14,14 +14,14 @@ const NEW_ENVIRONMENT_BYTES = 1024 * 1024;
 const LOCK_FILE_BYTES = 16 * 1024;
 
 /**
- * Opens or makes an environment in a folder of its own; no other process may have it open.
+ * Opens or creates an environment in a folder of its own; no other process may have it open.
  * - Overlapping sync is off: with it a write's promise may resolve before the data is safe.
- * - Batching by event turns is off: it makes a promise of its own that no caller can reach, whose rejection on a full
+ * - Batching by event turns is off: it creates a promise that no caller can reach, whose rejection on a full
  *   disk would end the process.
  * - The lock file, which LMDB maps and never writes, is filled beforehand: on a full disk the first touch of a page
  *   that has no block kills the process with SIGBUS.
- * - A new one is begun only when there is room for it, for the reason in room.ts.
- * Throws what the file system or LMDB throws.
+ * - A new environment is created only when there is room for it, for the reason in room.ts.
+ * Throws the errors of the file system and LMDB.
  */
 export async function openEnvironment(
   folder: string,

@@ -90,7 +90,7 @@ export class DiskSpoolFolder implements SpoolFolder {
     let ascii = true;
     try {
       for await (const chunk of source) {
-        // Waiting for each write is the back-pressure: the source is not asked for more meanwhile.
+        // Waiting for each write gives back-pressure: meanwhile the source is not asked for more.
         await file.writeFile(chunk).catch((error: unknown) => {
           throw diskFailure(error);
         });

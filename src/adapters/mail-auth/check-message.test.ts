@@ -34,7 +34,7 @@ const RECORDS: Readonly<Record<string, string>> = {
   'slow.test': `v=spf1 ${Array.from({ length: 8 }, (_, n) => `include:s${n}.slow.test`).join(' ')} -all`,
 };
 
-/** ms that look-ups took. */
+/** Time that look-ups took, in ms. */
 let clock = 0;
 
 const resolve: Lookup = async (domain) => {

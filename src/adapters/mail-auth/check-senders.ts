@@ -32,7 +32,7 @@ const MAX_OPEN = 200;
 /** Limit of the thread's heap. Messages are read in pieces. */
 const MEMORY_MB = 192;
 
-/** Starts nothing before it is needed. */
+/** Starts no thread before it is needed. */
 export function createSenderCheck(options: SenderCheckOptions): SenderCheck & { close(): Promise<void> } {
   const { program, dnsServers, logger, timeoutMs = CHECK_TIMEOUT_MS } = options;
   const open = new Map<number, (results: AuthResults | null) => void>();

@@ -11,7 +11,7 @@ export interface ApiRequest {
   readonly idempotencyKey?: string | undefined;
   /** The version that the request applies to, in quotes. */
   readonly ifMatch?: string | undefined;
-  /** Bytes of a file, as in the header field Range. */
+  /** The bytes of a file that are wanted, as in the header field Range. */
   readonly range?: string | undefined;
 }
 
@@ -25,7 +25,7 @@ export interface RawAnswer {
 
 export interface ApiFile {
   readonly contentType: string;
-  /** Of the whole file. */
+  /** Size of the whole file. */
   readonly sizeBytes: number;
   /** The bytes of the requested range. */
   readonly bytes: Uint8Array;

@@ -1,4 +1,4 @@
-/** The API of a running service over HTTP: for MCP over standard input and output, and for commands. */
+/** Calls the API of a running service over HTTP: for MCP over standard input and output, and for commands. */
 import { readAnswer, targetOf, type ApiCall } from './api-call.ts';
 
 /** A send may take as long as the mail server does. */

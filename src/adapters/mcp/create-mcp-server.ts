@@ -15,7 +15,7 @@ export interface McpServerOptions {
   readonly call: ApiCall;
   /** Tools that need another right are not offered; null: the key's rights are unknown, and the API refuses what it lacks. */
   readonly mayUse: ((right: Right) => boolean) | null;
-  /** Of the service. */
+  /** The version of the service. */
   readonly version: string;
 }
 

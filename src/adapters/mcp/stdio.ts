@@ -5,7 +5,7 @@ import { callOver } from './call-over.ts';
 import { createMcpServer } from './create-mcp-server.ts';
 
 export interface StdioOptions {
-  /** Of the service, such as `http://127.0.0.1:3000`. */
+  /** Address of the service, such as `http://127.0.0.1:3000`. */
   readonly url: URL;
   /** A key, or the API secret. */
   readonly token: string;

@@ -1,4 +1,4 @@
-/** The program of a reading process. */
+/** The program that runs in a reading process. */
 import { closeSync, openSync, readSync } from 'node:fs';
 import { setPriority } from 'node:os';
 import { setFlagsFromString } from 'node:v8';

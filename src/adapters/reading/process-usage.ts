@@ -4,7 +4,7 @@ import { readFileSync } from 'node:fs';
 export interface ProcessUsage {
   /** Of all its threads, since the process began. */
   readonly cpuMs: number;
-  /** In memory now. */
+  /** Resident in memory now. */
   readonly residentBytes: number;
 }
 

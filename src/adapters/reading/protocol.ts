@@ -5,7 +5,7 @@ import type { ReadingKind } from '../../app/reading/reading-ports.ts';
 export interface Question {
   readonly id: number;
   readonly kind: ReadingKind;
-  /** See Readings. */
+  /** Depends on `kind`; see Readings. */
   readonly asked: unknown;
 }
 

@@ -45,7 +45,7 @@ async function read(reader: ReadingPool, text: string): Promise<unknown> {
   return result.kind === 'read' ? result.value : result.reason;
 }
 
-/** Of this process. */
+/** The reading processes of this process. */
 function readingProcesses(): readonly string[] {
   const path = `/proc/self/task/${process.pid}/children`;
   if (!existsSync(path)) return [];

@@ -14,7 +14,7 @@ import { ReadingProcess, type ProcessEnd, type ReadingLimits } from './reading-p
 export interface ReadingPoolOptions extends ReadingLimits {
   /** Processes that read at the same time; as many again while these are slow. */
   readonly processes: number;
-  /** File of the program that runs in them; see child.ts. */
+  /** File of the program that runs in the processes; see child.ts. */
   readonly program: string;
   readonly logger: Logger;
 }
@@ -45,11 +45,11 @@ interface Waiting {
 }
 
 export interface ReadingPool extends MessageReader {
-  /** Ends all processes; nothing is read any more. */
+  /** Ends all processes; nothing can be read any more. */
   close(): Promise<void>;
 }
 
-/** Starts nothing before it is needed. */
+/** Starts no process before it is needed. */
 export function createReadingPool(options: ReadingPoolOptions): ReadingPool {
   return new Pool(options);
 }
@@ -57,9 +57,9 @@ export function createReadingPool(options: ReadingPoolOptions): ReadingPool {
 class Pool implements ReadingPool {
   readonly #options: ReadingPoolOptions;
   readonly #processes = new Set<ReadingProcess>();
-  /** By the question's id: all that have no answer yet. */
+  /** All questions that have no answer yet, by id. */
   readonly #open = new Map<number, Waiting>();
-  /** Those of them that were given to no process. */
+  /** Of these, the questions that no process has. */
   #queue: Waiting[] = [];
   #nextId = 1;
   #failedStarts = 0;

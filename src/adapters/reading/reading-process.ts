@@ -70,7 +70,7 @@ export class ReadingProcess {
   #cpuMsBefore: number | null = null;
   #isSlow = false;
   #residentBytes = 0;
-  /** By `performance.now()`. */
+  /** On the clock of `performance.now()`. */
   idleSince = performance.now();
 
   constructor(program: string, limits: ReadingLimits, events: ReadingProcessEvents) {

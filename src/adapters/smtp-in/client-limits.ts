@@ -111,7 +111,7 @@ export class ClientLimits {
     if (idlest === null) return false;
     const [id, client] = idlest;
     this.#cutOff(id, client, 'makes_room');
-    // Its place is free at once; the connection takes a moment to end.
+    // The slot is free at once, although the connection takes a moment to end.
     this.disconnect(id);
     return true;
   }

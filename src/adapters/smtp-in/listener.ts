@@ -61,7 +61,7 @@ export async function startListener(options: ListenerOptions): Promise<Listener>
     now: () => performance.now(),
     cutOff(id, reason, address) {
       tell('mail_client.cut_off', reason, address);
-      // In the middle of a command, whose handling continues after this.
+      // This may be called in the middle of a command, whose handling continues afterwards.
       for (const connection of server.connections) {
         if (connection.id === id) connection.send(421, CUT_TEXTS[reason]);
       }

@@ -150,7 +150,7 @@ async function loginByToken(connection: Connection, user: string, token: string)
   );
 }
 
-/** Seen in practice: servers that quote the AUTH line they refuse. */
+/** Seen in practice: servers that quote the AUTH line that they refuse. */
 function withoutToken(error: unknown, user: string, token: string): unknown {
   if (!(error instanceof Error)) return error;
   const line = toBase64(`user=${user}\x01auth=Bearer ${token}\x01\x01`);
@@ -175,7 +175,7 @@ function toSessionError(error: unknown, options: SmtpOptions): SessionError {
   return new SessionError(`${where} ${what}: ${formatReply(reply)}`, reply);
 }
 
-/** Seen in practice: servers that quote the AUTH line they refuse. */
+/** Seen in practice: servers that quote the AUTH line that they refuse. */
 function redact(text: string, options: SmtpOptions): string {
   if (options.credentials === null) return text;
   const { user, password } = options.credentials;

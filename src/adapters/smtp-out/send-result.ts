@@ -30,10 +30,10 @@ export function toAccepted(
 }
 
 /**
- * Certainly not taken. Recipients without an answer of their own share the deciding reply; without one, or with one
- * that is not 5yz, they may be tried again. `temporary` as soon as one recipient may.
+ * The message was certainly not taken. Recipients without an answer of their own share the deciding reply; if there is none, or it is
+ * not 5yz, they may be tried again. `temporary` as soon as one recipient may be tried again.
  *
- * @param state what the deciding reply means when that is not its class: a session that could not be set up says
+ * @param state the meaning of the deciding reply when its class does not give it: a session that could not be set up says
  *   nothing about the message
  */
 export function toRefused(

@@ -177,7 +177,7 @@ describe('closing', () => {
     const server = await start({ dot: () => ['', '250 2.0.0 Ok\r\n'] });
     const transport = connect(server.port, 'max_connections=2');
     const sending = sendMany(transport, 6);
-    // Content is looked at before a connection is asked for.
+    // Content is inspected before a connection is asked for.
     await expect.poll(() => server.connections).toBe(2);
     await Promise.all([transport.close(), transport.close()]);
     expect(kinds(await sending)).toEqual(['accepted']);

@@ -10,7 +10,7 @@ import { SessionError } from './open-session.ts';
 import type { SessionOutcome, SmtpSession } from './smtp-session.ts';
 import type { SmtpLimits } from './smtp-url.ts';
 
-/** After a failed attempt, while other sessions work, no new one is tried for this time. */
+/** While other sessions work, no new one is opened for this time after a failed attempt. */
 const REOPEN_DELAY_MS = 5_000;
 
 const ABORTED = 'the service ended before the mail server answered';
@@ -173,7 +173,7 @@ export function createSessionPool(
 
   function release(session: SmtpSession, condition: SessionOutcome['session']): void {
     if (condition === 'reset') {
-      // It stays lent until the server has confirmed the end of the transaction.
+      // The session stays lent until the server has confirmed the end of the transaction.
       session.reset().then(
         (ok) => release(session, ok ? 'ready' : 'dead'),
         () => release(session, 'dead'),

@@ -22,7 +22,7 @@ export type Done<T> = (error?: LibraryError | null, result?: T) => void;
 /** Private fields of nodemailer 10; a test fails when an update removes them. */
 interface PrivateFields {
   readonly _supportedExtensions: readonly string[];
-  /** 0: no limit announced. */
+  /** 0: the server announced no limit. */
   readonly _maxAllowedSize: number;
   /** Replies that arrived and that no command has asked for yet. */
   readonly _responseQueue: readonly string[];
@@ -35,7 +35,7 @@ interface PrivateFields {
 /** The envelope that nodemailer is given, and the results that it adds as replies arrive. */
 export interface EnvelopeBooks
   extends SMTPEnvelope, Partial<Pick<SMTPConnectionEnvelope, 'accepted' | 'rejectedErrors'>> {
-  /** MAIL was refused. */
+  /** Set when MAIL was refused. */
   mailError?: LibraryError;
 }
 

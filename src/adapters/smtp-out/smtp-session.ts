@@ -43,7 +43,7 @@ export interface SmtpSession {
   readonly messages: number;
   /** Called when the session ends; at most one listener. */
   onEnd(listener: () => void): void;
-  /** One at a time. Never throws because of the server. */
+  /** Only one at a time. Never throws because of the server. */
   send(envelope: Envelope, content: Content, eightBit: boolean): Promise<SessionOutcome>;
   /** RSET; false when the session has ended. */
   reset(): Promise<boolean>;
@@ -91,7 +91,7 @@ export function createSession(
     let endDeadline = () => {};
     const mayStart = () => refuseToStart(connection);
     const onHandedOver = () => {
-      // The socket's own timer counts silence of both sides; from here on we wait for one reply only.
+      // The socket's own timer counts silence on both sides; from here on we wait for one reply only.
       connection.setSocketTimeout(0);
       endDeadline = startDeadline(options.dataTimeoutMs, connection);
     };
@@ -220,7 +220,7 @@ function findObstacle(connection: Connection, envelope: Envelope, content: Conte
   }
   const limit = connection.maxSizeBytes;
   const size = sizeOfContent(content);
-  // RFC 1870 §6.1 leaves it to the server to refuse; asking is a round trip for a certain answer.
+  // RFC 1870 §6.1 lets a client leave the refusal to the server; asking costs a round trip for a certain answer.
   if (limit === null || size <= limit) return null;
   return `the message has ${size} bytes, the mail server takes ${limit} at most`;
 }

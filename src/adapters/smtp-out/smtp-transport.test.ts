@@ -179,7 +179,7 @@ describe('a message', () => {
     const server = await startScripted({});
     const transport = connect(`smtp://127.0.0.1:${server.port}`);
     const original = Connection.prototype.run;
-    // The moment between the first look at the file and DATA.
+    // Runs between the first inspection of the file and DATA.
     Connection.prototype.run = async function run(start) {
       await truncate(file, 1_000_000);
       return original.call(this, start) as never;

@@ -12,7 +12,7 @@ const FIGURES_MAX_AGE_MS = 5000;
 
 /** From a read out of the cache, 1 ms, to the time after which a caller gives up, in seconds. */
 const REQUEST_BUCKETS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
-/** Mail servers take their time. */
+/** Up to minutes: mail servers take their time. */
 const NETWORK_BUCKETS = [0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300];
 const STATEMENT_BUCKETS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 
@@ -21,7 +21,7 @@ const METHODS = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIO
 export interface MetricsOptions {
   readonly version: string;
   readonly readFigures: ReadFigures;
-  /** Of the connection pool. */
+  /** State of the connection pool. */
   readonly readPool: () => {
     readonly used: number;
     readonly idle: number;
@@ -31,7 +31,7 @@ export interface MetricsOptions {
   /** Of the replica for reads; null: none is configured. */
   readonly readReplica: () => {
     readonly state: string;
-    /** Statements since the start. */
+    /** Statements since the start, by server. */
     readonly byReplica: number;
     readonly byPrimary: number;
   } | null;
@@ -40,7 +40,7 @@ export interface MetricsOptions {
     readonly withoutOutcome: number;
     readonly sizeBytes: number;
   };
-  /** Accounts whose mailboxes this process reads. */
+  /** Counts the accounts whose mailboxes this process reads. */
   readonly countAccountsRead: () => number;
   /** The certificates that the service presents. */
   readonly readCertificates: () => readonly {

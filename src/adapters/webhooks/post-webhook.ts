@@ -34,7 +34,7 @@ export interface WebhookPoster {
 
 export interface WebhookPosterOptions {
   readonly targets: TargetRules;
-  /** From the beginning to the head of the answer. */
+  /** Time from the beginning to the head of the answer. */
   readonly timeoutMs: number;
   readonly clock: Clock;
   /** Default: the name servers of the machine. */

@@ -172,7 +172,7 @@ it('what fails in the middle cuts the connection and is logged', async () => {
   socket.resume();
   const answer = await closed();
   expect(answer).toContain('200 OK');
-  // The last chunk is missing, so no client takes this for the end.
+  // The last chunk is missing, so no client takes this for a complete answer.
   expect(answer).not.toMatch(/0\r\n\r\n$/);
   expect(answer).not.toContain('database_unavailable');
   await expect

@@ -12,7 +12,7 @@ import { setAnswerHeaders } from '../connections/security-headers.ts';
 
 /** The time after which a caller may retry after a 503 or 429, in seconds. */
 export const RETRY_AFTER_SECONDS = 5;
-/** The same while the first request with an idempotency key runs: most sends take less. */
+/** The same while the first request with an idempotency key runs: most sends take less time. */
 const RETRY_AFTER_RUNNING_SECONDS = 1;
 
 /** Errors that Fastify itself throws. */

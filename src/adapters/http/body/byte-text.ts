@@ -16,7 +16,7 @@ export class ByteText {
     return this.#length;
   }
 
-  /** Throws `payload_too_large` beyond the bound. */
+  /** Throws `payload_too_large` above the bound. */
   append(bytes: Buffer): void {
     const length = this.#length + bytes.length;
     if (length > this.#maxBytes) throw new ServiceError('payload_too_large');

@@ -17,7 +17,7 @@ import { JsonStringReader } from './json-string-reader.ts';
 import { parseJson } from './parse-json.ts';
 
 export interface LongStringOptions {
-  /** Strings of more bytes than this, as written in the JSON, are cut out. */
+  /** Strings that take more bytes than this in the JSON are cut out. */
   readonly threshold: number;
   /** Bound of the rest of the body, in bytes; more is `payload_too_large`. */
   readonly maxTextBytes: number;
@@ -152,7 +152,7 @@ class Scanner {
   #lastLiteralIsContentKey(): boolean {
     if (this.#lastLiteralAt === null) return false;
     const literal = this.#text.bytes(this.#lastLiteralAt);
-    // White space may stand between the literal and the colon.
+    // White space may separate the literal from the colon.
     const end = literal.lastIndexOf(QUOTE) + 1;
     if (end > MAX_CONTENT_KEY_BYTES) return false;
     try {

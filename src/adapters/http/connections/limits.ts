@@ -12,7 +12,7 @@ export interface HttpLimits {
   readonly maxBodyBytes: number;
   /** Bytes of one received message. Default 50 MiB: the largest that mail providers accept, Base64 included. */
   readonly maxInboundBytes: number;
-  /** Bytes of a request body without its long attachments; they are held in memory. Default 10 MiB. */
+  /** Bytes of a request body without its long attachments; they are kept in memory. Default 10 MiB. */
   readonly maxTextBytes: number;
   /** Base64 longer than this is written to a file while it arrives, in characters. Default 64 KiB. */
   readonly maxInlineContentBytes: number;
@@ -47,7 +47,7 @@ export interface HttpLimits {
   readonly lingerBytes: number;
   /** Time limit for that, in milliseconds. Default 30 s, as nginx. */
   readonly lingerTimeoutMs: number;
-  /** Silence that ends it, in milliseconds. Default 5 s, as nginx. */
+  /** Silence that ends the connection sooner, in milliseconds. Default 5 s, as nginx. */
   readonly lingerIdleMs: number;
   /**
    * Connections at the same moment; one more pushes out the oldest that never had a valid secret. Default 500: some hundred times the need

@@ -42,7 +42,7 @@ export class LingeringClose {
       clearInterval(timer);
       this.#sockets.delete(socket);
     });
-    // The client may go away at any time.
+    // The client may disconnect at any time.
     socket.on('error', () => {});
     socket.end(last ?? '');
   }

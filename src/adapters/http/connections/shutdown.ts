@@ -1,11 +1,11 @@
 /**
  * How the edge stops taking requests, in steps. Behind a load balancer no request fails:
  *
- * 1. Draining: readiness says 503, everything else is answered, and connections end with their answer. Balancers that ask for readiness
+ * 1. Draining: readiness is 503, everything else is answered, and connections end with their answer. Balancers that check readiness
  *    send elsewhere.
- * 2. Turning away: reads get 503 as well. A balancer that asks for nothing (nginx) repeats a read elsewhere, and leaves this process alone
+ * 2. Turning away: reads get 503 as well. A balancer without checks (nginx) repeats a read elsewhere, and leaves this process alone
  *    for a while. It repeats no other request, so those are still answered.
- * 3. Ended: every request gets 503, and the listener closes. Without a balancer it begins here.
+ * 3. Ended: every request gets 503, and the listener closes. Without a balancer shutdown begins here.
  */
 import { ServiceError } from '../../../core/errors.ts';
 
@@ -33,7 +33,7 @@ export class Shutdown {
     return this.#step !== 'serving';
   }
 
-  /** Aborted when requests that wait for events are to be answered. */
+  /** Aborted when requests that wait for events must be answered. */
   get stopping(): AbortSignal {
     return this.#stopping.signal;
   }

@@ -131,7 +131,7 @@ describe('an example of a body', () => {
     for (const operation of operations) {
       const { method, path, operationId } = operation;
       const body = bodyOf(operation);
-      // The secret of the example opens no session here.
+      // The secret of the example can't open a session here.
       if (body === undefined || operationId === 'openSession') continue;
       sent += 1;
       const answer = await app.fastify.inject({

@@ -112,7 +112,7 @@ describe('the page', () => {
     const etag = String(compressed.headers.etag);
     const again = await get('/', { 'accept-encoding': 'br', 'if-none-match': etag });
     expect([again.statusCode, again.body, again.headers['cache-control']]).toEqual([304, '', 'no-cache']);
-    // Another encoding is another representation.
+    // Another encoding is a different representation.
     expect((await get('/', { 'if-none-match': etag })).statusCode).toBe(200);
   });
 });

@@ -12,7 +12,7 @@ import { isUnchanged } from '../answers/entity-tag.ts';
 
 /** The bundler's folder for files that are named after their content. */
 const ASSETS = '/assets/';
-/** A year: a file of this name never changes. */
+/** A year: a file with such a name never changes. */
 const FOR_EVER = 'public, max-age=31536000, immutable';
 /** Cached, but revalidated each time: the entity tag shows if it has changed. */
 const ASK_FIRST = 'no-cache';

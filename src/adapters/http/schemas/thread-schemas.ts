@@ -24,7 +24,7 @@ export const ThreadLabel = {
   pattern: NAME_PATTERN,
 } as const;
 
-/** Of a filter. */
+/** For a filter. */
 export const AssigneeName = {
   title: 'AssigneeName',
   type: 'string',
@@ -40,7 +40,7 @@ export const Assignee = {
   type: ['string', 'null'],
 } as const;
 
-/** In the list and in the record. */
+/** For the list and the record. */
 export const workProperties = {
   status: ThreadStatusText,
   assignee: Assignee,

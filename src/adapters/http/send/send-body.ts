@@ -340,7 +340,7 @@ function readAddressLists(body: Fields, field: string): readonly string[] {
   return texts.filter((text) => text.trim() !== '');
 }
 
-/** Bodies may be white space; only an empty one counts as not given. */
+/** A body may be white space; only an empty one counts as not given. */
 function isEmpty(value: unknown): boolean {
   return value === undefined || value === null || value === '';
 }

@@ -39,7 +39,7 @@ export const NO_SESSIONS: SessionUseCases = {
   endAllOf: () => Promise.resolve(0),
 };
 
-/** As long as the longest header with a secret could be. */
+/** The length of the longest header that could contain a secret. */
 const MAX_SECRET_CHARS = 2000;
 
 const SessionSchema = record('Session', {

@@ -22,7 +22,7 @@ const HOUR_MS = 3_600_000;
 /** A week; for an endpoint that needs longer the secret is rotated again. */
 const MAX_OLD_HOURS = 168;
 const DEFAULT_OLD_HOURS = 24;
-/** Tests that wait for their endpoints at the same moment. */
+/** Tests under way at the same moment; each waits for its endpoint. */
 const MAX_TESTS = 10;
 
 const ReplayBody = {
