@@ -25,7 +25,7 @@ export function startOrphanWatch(): OrphanWatch {
   thread.unref();
   thread.on('online', () => (watch.isOn = true));
   thread.on('exit', () => (watch.isOn = false));
-  // `exit` follows, and `isOn` becomes false.
+  // `exit` follows, and readings without a watch are still bounded (serve-readings.ts).
   thread.on('error', (error) => process.emitWarning(error));
   return watch;
 }

@@ -51,7 +51,7 @@ export function createSessionPool(
   const borrowed = new Set<SmtpSession>();
   let lent = 0;
   let opening = 0;
-  /** The start of the latest attempt that failed; null while attempts succeed or no session is left. */
+  /** The start of the latest attempt that failed; null while attempts succeed or none is under way. */
   let failedAttemptAt: number | null = null;
   let reopenAt = 0;
   let queueTimer: NodeJS.Timeout | undefined;

@@ -30,7 +30,7 @@ export class Framing {
     if (rawHeaders.length / 2 > this.#maxHeaders) return new ServiceError('headers_too_large');
     const coding = headers['transfer-encoding'];
     if (coding === undefined) return null;
-    // RFC 9112 §6.1: HTTP before 1.1 has no chunks, so a proxy added the header, or took the body for something else.
+    // RFC 9112 §6.1: HTTP before 1.1 has no chunks, so a proxy added them, or took them for something else.
     if (httpVersion !== '1.1') return invalidRequest('chunks_in_old_http');
     // RFC 9112 §6.1: an unknown coding. A compressed body would be taken as it is.
     return coding.trim().toLowerCase() === 'chunked' ? null : new ServiceError('unsupported_transfer_coding');

@@ -169,7 +169,7 @@ const ChangeBody = {
     assignee: Assignee,
     labels: labelList(MAX_THREAD_LABELS, 'All labels it is to have.'),
     add_labels: labelList(MAX_THREAD_LABELS, 'Beside those it has.'),
-    // After a merge a thread may have more than it may be given.
+    // After a merge a thread may have more labels than a request may give it.
     remove_labels: labelList(5 * MAX_THREAD_LABELS, 'Those it is not to have any more.'),
   },
 } as const;
