@@ -1,4 +1,4 @@
-/** Encrypts backups in the age format (https://age-encryption.org/v1), so that the program of that name opens them too. */
+/** Encrypts backups in the age format (https://age-encryption.org/v1), so that the `age` program can open them, too. */
 import { createHmac, hkdfSync } from 'node:crypto';
 import { Decrypter, Encrypter, generateX25519Identity, identityToRecipient } from 'age-encryption';
 import type { Cipher } from '../../app/backup/vault.ts';

@@ -9,20 +9,20 @@ export interface BlobStoreOptions {
   /** `s3://…`, see s3-url.ts; null for the folder. */
   readonly url: string | null;
   readonly folder: string;
-  /** True: another process has the folder, this one only uses it. Default false. */
+  /** True: another process owns the folder, and this one only uses it. Default false. */
   readonly shared?: boolean;
-  /** null: what the environment of the process offers, such as an instance's role. For S3 only. */
+  /** null: the credentials that the environment of the process offers, such as an instance's role. For S3 only. */
   readonly credentials: S3Credentials | null;
 }
 
 /**
- * Opens the folder, or makes a client without asking the server anything yet. Throws a plain error for a wrong URL,
- * and `ServiceError('storage_unavailable' | 'disk_full')` when the folder can't be used.
+ * Opens the folder, or creates a client without asking the server anything yet. Throws a plain error for a wrong URL, and
+ * `ServiceError('storage_unavailable' | 'disk_full')` when the folder can't be used.
  */
 export async function createBlobStore(options: BlobStoreOptions): Promise<BlobStore> {
   if (options.url === null) return FolderBlobStore.open(options.folder, options.shared);
   const location = parseS3Url(options.url);
-  // Only here: the SDK costs a start without S3 nothing.
+  // Loaded only here: a start without S3 does not pay for the SDK.
   const { S3BlobStore } = await import('./s3.ts');
   return new S3BlobStore({ ...location, credentials: options.credentials });
 }
@@ -33,7 +33,7 @@ export interface PlaceOptions {
   readonly credentials: S3Credentials | null;
 }
 
-/** A store of a part of a place, which several processes may use. Throws as `createBlobStore` does. */
+/** A store for a part of a place, which several processes may use. Throws as `createBlobStore` does. */
 export async function openPlace({ place, credentials }: PlaceOptions, part: string): Promise<BlobStore> {
   if (!isS3(place)) return FolderBlobStore.open(path.join(place, part), true);
   const location = parseS3Url(place, 'the place');

@@ -1,10 +1,10 @@
-/** Failures of a store as the service names them. */
+/** Failures of a store, as errors of the service. */
 import { lstat } from 'node:fs/promises';
 import { ServiceError } from '../../core/errors.ts';
 
 const DISK_FULL: ReadonlySet<unknown> = new Set(['ENOSPC', 'EDQUOT']);
 
-/** `disk_full` when there is no room, else `storage_unavailable`; a `ServiceError` stays what it is. */
+/** `disk_full` when the disk has no room, else `storage_unavailable`; a `ServiceError` is returned as it is. */
 export function storageFailure(error: unknown): ServiceError {
   if (error instanceof ServiceError) return error;
   return new ServiceError(DISK_FULL.has(codeOf(error)) ? 'disk_full' : 'storage_unavailable', {

@@ -1,9 +1,8 @@
 /**
- * Blobs as files below a folder. A file is made complete and durable under `.tmp`, then named into place, so that it
- * is seen whole or not at all; what a crash leaves in `.tmp` is deleted at the next start, or a day later. Large content is
- * hard-linked where that is possible, so that storing it costs no second copy.
- * No symbolic link below the folder is followed. One process at a time cleans up: the lock of the data folder
- * ensures that. Others may store and delete beside it.
+ * Blobs as files below a folder. A file is completed and made durable under `.tmp`, then named into place, so that it is seen whole or not
+ * at all; files that a crash leaves in `.tmp` are deleted at the next start, or a day later. Large content is hard-linked where possible,
+ * so that storing it costs no second copy. No symbolic link below the folder is followed. Only one process at a time cleans up: the lock of
+ * the data folder enforces that. Others may store and delete meanwhile.
  */
 import { randomBytes } from 'node:crypto';
 import { constants } from 'node:fs';
@@ -31,20 +30,20 @@ import { parseStoragePath } from './storage-path.ts';
 
 const TEMP_FOLDER = '.tmp';
 const TEMP_NAME_BYTES = 12;
-/** Folders remembered as existing and durable; each email has one, used for a moment. */
+/** Folders remembered as existing and durable; each email has one, used only briefly. */
 const MAX_KNOWN_FOLDERS = 1000;
 const READ_CHUNK_BYTES = 256 * 1024;
-/** No file takes so long to write, in ms. */
+/** No write of a file takes this long, in ms. */
 const ABANDONED_MS = DAY_MS;
-/** A hard link can't be made: another file system, one without links, too many of them, or not allowed. */
+/** Codes for a hard link that can't be made: another file system, one without links, too many links, or not allowed. */
 const NO_LINK: ReadonlySet<unknown> = new Set(['EXDEV', 'EPERM', 'EACCES', 'EMLINK', 'ENOTSUP', 'ENOSYS']);
-/** There is no such file; ELOOP is not among them: a symbolic link is a fault. */
+/** Codes for a missing file. ELOOP is not among them: a symbolic link is a fault. */
 const NO_FILE: ReadonlySet<unknown> = new Set(['ENOENT', 'ENOTDIR']);
 
 export class FolderBlobStore implements BlobStore {
-  /** Without symbolic links. */
+  /** With symbolic links resolved. */
   readonly #root: string;
-  /** Each folder that exists for sure, its name durable; or is being made so. */
+  /** Folders that exist and whose names are durable, or are being made so. */
   readonly #known = new Map<string, Promise<void>>();
 
   private constructor(root: string) {
@@ -52,8 +51,8 @@ export class FolderBlobStore implements BlobStore {
   }
 
   /**
-   * Makes the folder when it is missing and clears away what a crash left; when it is `shared` with other processes, only what is so old
-   * that none of them works on it. Throws as `put` does.
+   * Creates the folder when missing and deletes files that a crash left; when it is `shared` with other processes, only files so old that
+   * no process is still writing them. Throws as `put` does.
    */
   static async open(root: string, shared = false): Promise<FolderBlobStore> {
     try {
@@ -72,18 +71,18 @@ export class FolderBlobStore implements BlobStore {
     }
   }
 
-  /** The content type is not kept: the database has it. */
+  /** The content type is not stored: the database has it. */
   async put(path: string, content: Content): Promise<void> {
     const segments = parseStoragePath(path);
     try {
-      // Before any name leads to it: after a power cut a name must not lead to half a file.
+      // Before any name points to it: after a power cut a name must not point to half a file.
       if (content.kind === 'file') {
         await requireSource(content.path);
         await sync(content.path);
       }
       await this.#place(segments, content).catch(async (error: unknown) => {
         if (!NO_FILE.has(codeOf(error))) throw error;
-        // A delete removed the folder in between, or another process did.
+        // A delete in this process, or another process, removed the folder in between.
         this.#known.clear();
         await this.#place(segments, content);
       });
@@ -97,7 +96,7 @@ export class FolderBlobStore implements BlobStore {
     try {
       const folder = dirname(target);
       if ((await realpath(folder)) !== folder) throw new Error(`a symbolic link on the way to ${path}`);
-      // Opened before the answer, so that a missing file is known; O_NONBLOCK, so that a pipe can't hold us up.
+      // Opened before the answer, so that a missing file is noticed; O_NONBLOCK, so that a pipe can't block us.
       const file = await open(target, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
       if (!(await file.stat()).isFile()) {
         await file.close();
@@ -143,7 +142,7 @@ export class FolderBlobStore implements BlobStore {
     }
   }
 
-  /** A disk answers. */
+  /** A disk always answers, so no request needs to be aborted. */
   abort(): void {}
 
   async close(): Promise<void> {}
@@ -152,7 +151,7 @@ export class FolderBlobStore implements BlobStore {
     const folder = join(this.#root, ...segments);
     const subfolders: string[] = [];
     const found = await opendir(folder).catch((error: unknown) => {
-      // Empty folders go with their last file.
+      // Empty folders are deleted with their last file.
       if (segments.length > 0 && codeOf(error) === 'ENOENT') return [];
       throw error;
     });
@@ -162,7 +161,7 @@ export class FolderBlobStore implements BlobStore {
       if (!entry.isFile()) continue;
       const stats = await lstat(join(folder, entry.name)).catch(() => null);
       if (stats === null) continue;
-      // Not the time of its bytes: a file that was linked into place has those of another name.
+      // Not the time of its bytes: a file that was linked into place keeps the time of the original.
       yield { path: [...segments, entry.name].join('/'), sizeBytes: stats.size, storedAt: stats.ctime };
     }
     for (const name of subfolders) yield* this.#listFolder([...segments, name]);
@@ -171,7 +170,7 @@ export class FolderBlobStore implements BlobStore {
   async #place(segments: readonly [string, ...string[]], content: Content): Promise<void> {
     const target = join(this.#root, ...segments);
     const folder = dirname(target);
-    // Else a disk that is not mounted would get its files into the folder it is mounted on.
+    // Otherwise, while a disk is not mounted, files would be written into its mount point.
     if (!(await this.#isThere())) throw new Error(`not there: ${this.#root}`);
     const ready = this.#ensureFolder(segments.slice(0, -1));
     if (content.kind === 'file') {
@@ -195,7 +194,7 @@ export class FolderBlobStore implements BlobStore {
     await sync(folder);
   }
 
-  /** Makes a folder and those above it, each a real one whose name is durable. */
+  /** Creates a folder and those above it. Each is a real folder whose name is durable. */
   #ensureFolder(segments: readonly string[]): Promise<void> {
     if (segments.length === 0) return Promise.resolve();
     const path = join(this.#root, ...segments);
@@ -228,12 +227,12 @@ export class FolderBlobStore implements BlobStore {
       try {
         await rmdir(path);
       } catch {
-        return; // Not empty, most likely; an empty folder does no harm either.
+        return; // Most likely not empty; an empty folder does no harm either.
       }
     }
   }
 
-  /** Tells a missing file from an unavailable store, such as a disk that is not mounted. */
+  /** Distinguishes a missing file from an unavailable store, such as a disk that is not mounted. */
   async #isThere(): Promise<boolean> {
     return lstat(join(this.#root, TEMP_FOLDER)).then(
       (found) => found.isDirectory(),
@@ -255,7 +254,7 @@ async function removeAbandoned(temp: string): Promise<void> {
   }
 }
 
-/** False when there is a file already or a link can't be made. Throws ENOENT when the folder went away. */
+/** False when the file exists already or a link can't be made. Throws ENOENT when the folder is gone. */
 async function tryLink(source: string, target: string): Promise<boolean> {
   try {
     await link(source, target);
@@ -266,7 +265,7 @@ async function tryLink(source: string, target: string): Promise<boolean> {
   }
 }
 
-/** Makes a complete and durable new file; a source file is durable already. */
+/** Writes a complete and durable new file; a source file is durable already. */
 async function fill(temp: string, content: Content): Promise<void> {
   if (content.kind === 'file') {
     if (await tryLink(content.path, temp)) return;

@@ -1,28 +1,31 @@
-/** The URL of an S3 store, as `BLOB_URL` and places of backups have it: `s3://bucket/prefix?endpoint=https://host&region=eu-central-1&path_style=true`. */
+/**
+ * The URL of an S3 store, as in `BLOB_URL` and in places of backups:
+ * `s3://bucket/prefix?endpoint=https://host&region=eu-central-1&path_style=true`.
+ */
 import { trimEnds } from '../../core/trim-ends.ts';
 import { parseStoragePath } from './storage-path.ts';
 
 export interface S3Location {
   readonly bucket: string;
-  /** Begins every key, ends with `/`; empty when there is none. */
+  /** The start of every key, ends with `/`; empty for no prefix. */
   readonly prefix: string;
   /** null for AWS itself. */
   readonly endpoint: string | null;
   readonly region: string;
-  /** Bucket in the path instead of the host name. Default: true with an endpoint, as most servers beside AWS want. */
+  /** The bucket is in the path instead of the host name. Default: true with an endpoint, as most servers other than AWS need. */
   readonly pathStyle: boolean;
 }
 
-/** What AWS takes when a client names none, and what other servers ignore. */
+/** The region that AWS assumes when a client names none, and that other servers ignore. */
 const DEFAULT_REGION = 'us-east-1';
-/** Wider than AWS, which takes no upper case and no `_`: other servers do. */
+/** Wider than AWS, which allows no upper case and no `_`: other servers allow both. */
 const BUCKET = /^[A-Za-z0-9][A-Za-z0-9._-]{1,61}[A-Za-z0-9]$/;
 const PARAMETERS: ReadonlySet<string> = new Set(['endpoint', 'region', 'path_style']);
 
 /**
- * Throws a plain error whose message says what is wrong, and never holds what could be a secret.
+ * Throws a plain error whose message names the fault, and never contains anything that could be secret.
  *
- * @param named what the message calls it
+ * @param named the name of the URL in the message
  */
 export function parseS3Url(text: string, named = 'BLOB_URL'): S3Location {
   const url = URL.canParse(text) ? new URL(text) : null;

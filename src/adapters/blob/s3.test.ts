@@ -17,7 +17,7 @@ describe('S3 blob store', () => {
     for (const close of closing.splice(0).reverse()) await close();
   });
 
-  /** A store in front of a server that answers as the test says. */
+  /** A store in front of a server whose answers the test gives. */
   const storeOn = async (
     answer: (request: IncomingMessage, response: ServerResponse) => void,
     idleTimeoutMs = 20_000,
@@ -66,7 +66,7 @@ describe('S3 blob store', () => {
       'content-type': 'text/plain; charset=utf-8',
       'content-length': '1',
     });
-    // What some servers refuse: chunked signing and checksums after the body.
+    // Some servers refuse chunked signing and checksums after the body.
     expect(Object.keys(seen?.headers ?? {}).filter((name) => /trailer|checksum|encoding/.test(name))).toEqual(
       [],
     );

@@ -1,7 +1,7 @@
 /**
- * Blobs in a bucket of any S3 server: AWS, MinIO, Garage, Supabase. What fits into one part is sent as one request;
- * larger files are uploaded in parts that are read as they are sent, so that memory stays flat. Nothing here keeps a file
- * locally. Deletes of unfinished uploads after a crash are left to the bucket's lifecycle rule.
+ * Blobs in a bucket of any S3 server: AWS, MinIO, Garage, Supabase. Content that fits into one part is sent as one request; larger files
+ * are uploaded in parts that are read as they are sent, so that memory stays flat. Nothing is stored locally. Unfinished uploads after a
+ * crash are left for the bucket's lifecycle rule to delete.
  */
 import { setMaxListeners } from 'node:events';
 import { createReadStream } from 'node:fs';
@@ -30,32 +30,32 @@ export interface S3Credentials {
 }
 
 export interface S3BlobStoreOptions extends S3Location {
-  /** null: the SDK looks for credentials that the machine offers. */
+  /** null: the SDK looks for credentials on the machine. */
   readonly credentials: S3Credentials | null;
-  /** A connection on which nothing moves for so long is dead. Default 20,000. */
+  /** A connection on which nothing moves for so long, in ms, is dead. Default 20,000. */
   readonly idleTimeoutMs?: number;
 }
 
-/** The smallest part S3 takes (but for the last), so that a transfer holds little. */
+/** The smallest part that S3 takes (except for the last), so that a transfer holds little in memory. */
 const PART_BYTES = 5 * 1024 * 1024;
 /** Parts of one transfer under way at the same time. */
 const PARTS_AT_ONCE = 2;
 const CONNECT_TIMEOUT_MS = 3_000;
 const IDLE_TIMEOUT_MS = 20_000;
-/** One request with its body, such as a part over a slow line. */
+/** Limit of one request with its body, such as a part over a slow line. */
 const REQUEST_TIMEOUT_MS = 120_000;
-/** Everything that moves no file: finding one, deleting one, checking; tries and pauses included. */
+/** Limit of every request that moves no file: finding one, deleting one, checking; tries and pauses included. */
 const ANSWER_TIMEOUT_MS = 15_000;
-/** The first try included; pauses grow from about 100 ms. */
+/** Including the first try; pauses grow from about 100 ms. */
 const MAX_ATTEMPTS = 3;
 const MAX_SOCKETS = 50;
-/** Written to prove that the store can be; at most once in a while, since each costs money. */
+/** A file written to prove that the store can be written to; only at intervals, since each write costs money. */
 const PROBE_NAME = '.check';
 const PROBE_INTERVAL_MS = 60_000;
-/** The server's disk is full: RFC 4918 §11.5, and what MinIO calls it. */
+/** The server's disk is full: RFC 4918 §11.5, and MinIO's name for it. */
 const STATUS_INSUFFICIENT_STORAGE = 507;
 
-// Else the SDK tells each process about its own plans for versions of Node.js, on standard error, where commands tell what went wrong.
+// Otherwise the SDK prints its plans for versions of Node.js in each process, on standard error, where commands report errors.
 process.env['AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED'] = 'true';
 
 export class S3BlobStore implements BlobStore {
@@ -72,7 +72,7 @@ export class S3BlobStore implements BlobStore {
     this.#bucket = options.bucket;
     this.#prefix = options.prefix;
     this.#answerTimeoutMs = Math.min(ANSWER_TIMEOUT_MS, idleTimeoutMs);
-    // Each request listens to it.
+    // Each request listens to the signal.
     setMaxListeners(0, this.#aborted.signal);
     this.#client = new S3Client({
       region: options.region,
@@ -80,7 +80,7 @@ export class S3BlobStore implements BlobStore {
       ...(options.endpoint !== null && { endpoint: options.endpoint }),
       ...(options.credentials !== null && { credentials: options.credentials }),
       maxAttempts: MAX_ATTEMPTS,
-      // Newer SDKs send checksums as trailers, which several servers beside AWS refuse.
+      // Newer SDKs send checksums as trailers, which several servers other than AWS refuse.
       requestChecksumCalculation: 'WHEN_REQUIRED',
       responseChecksumValidation: 'WHEN_REQUIRED',
       requestHandler: {
@@ -100,7 +100,7 @@ export class S3BlobStore implements BlobStore {
     if (content.kind === 'file') await requireSource(content.path);
     try {
       if (sizeBytes <= PART_BYTES) {
-        // From memory even when it is a file: a body that can be sent again can be tried again.
+        // Read into memory even when it is a file: only a body that can be sent again can be retried.
         const body = content.kind === 'bytes' ? content.bytes : await readFile(content.path);
         await this.#client.send(new PutObjectCommand({ ...target, Body: body, ContentLength: body.length }), {
           abortSignal: this.#aborted.signal,
@@ -125,7 +125,7 @@ export class S3BlobStore implements BlobStore {
       return Body;
     } catch (error) {
       if (isMissing(error)) return null;
-      // Nothing of the file is in the range, such as any range of an empty file.
+      // The range covers nothing of the file, such as any range of an empty file.
       if (statusOf(error) === 416) return Readable.from([]);
       throw toFailure(error);
     }
@@ -157,7 +157,7 @@ export class S3BlobStore implements BlobStore {
     } while (token !== undefined);
   }
 
-  /** Writes a small file, or looks for it when something was written within the last minute. */
+  /** Writes a small file, or only looks for it when something was written within the last minute. */
   async check(): Promise<void> {
     const target = { Bucket: this.#bucket, Key: this.#prefix + PROBE_NAME };
     try {
@@ -172,7 +172,7 @@ export class S3BlobStore implements BlobStore {
       );
       this.#lastWriteMs = performance.now();
     } catch (error) {
-      // Not there, then, but the server answered. A missing bucket looks the same; the next write tells.
+      // The file does not exist, but the server answered. A missing bucket looks the same; the next write will show it.
       if (!isHeadMiss(error)) throw toFailure(error);
     }
   }
@@ -208,7 +208,7 @@ export class S3BlobStore implements BlobStore {
       content.kind === 'bytes'
         ? content.bytes
         : createReadStream(content.path, { highWaterMark: 1024 * 1024 });
-    // One for each: an upload takes over its controller's `onabort`.
+    // One for each upload: an upload takes over its controller's `onabort`.
     const controller = new AbortController();
     const upload = new Upload({
       client: this.#client,
@@ -229,7 +229,7 @@ export class S3BlobStore implements BlobStore {
     return { Bucket: this.#bucket, Key: this.#prefix + parseStoragePath(path).join('/') };
   }
 
-  /** Ends the wait for an answer, not the transfer of its body. */
+  /** Limits the wait for an answer, not the transfer of its body. */
   async #answered<T>(request: (abortSignal: AbortSignal) => Promise<T>): Promise<T> {
     const controller = new AbortController();
     const timer = setTimeout(() => controller.abort(), this.#answerTimeoutMs);

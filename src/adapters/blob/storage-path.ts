@@ -1,15 +1,15 @@
-/** The paths both blob stores take, and which they refuse. */
+/** The paths that both blob stores accept and refuse. */
 
-/** What file systems in use allow of one name, in octets of UTF-8. */
+/** The longest name in the file systems in use, in octets of UTF-8. */
 const MAX_SEGMENT_BYTES = 255;
 /** The limit of an S3 key, in octets of UTF-8. */
 const MAX_PATH_BYTES = 1024;
-/** Begins the first segment of the paths that the stores keep for themselves. */
+/** The first segment of the paths that the stores keep for themselves begins with it. */
 const RESERVED_START = '.';
 
 /**
- * The segments of a relative path with `/`. Throws a plain error, since callers make the paths: an absolute path,
- * an empty segment, `.`, `..`, a backslash, NUL, a lone surrogate, something too long or a leading dot.
+ * The segments of a relative path with `/`. Throws a plain error, since callers make the paths, for an absolute path, an empty segment,
+ * `.`, `..`, a backslash, NUL, a lone surrogate, something too long or a leading dot.
  */
 export function parseStoragePath(path: string): readonly [string, ...string[]] {
   const [first = '', ...rest] = path.split('/');

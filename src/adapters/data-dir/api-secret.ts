@@ -1,4 +1,4 @@
-/** The API secret that the service makes for itself when the configuration gives none. */
+/** The API secret that the service generates when the configuration gives none. */
 import { randomBytes } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -6,18 +6,18 @@ import { createFile } from './create-file.ts';
 import { DataDirError } from './data-dir-lock.ts';
 
 export interface FileSecret {
-  /** Never empty; base64url when it was made here. */
+  /** Never empty; base64url if it was generated here. */
   readonly secret: string;
-  /** The file it is kept in. */
+  /** The file that contains it. */
   readonly path: string;
 }
 
-/** 256 bits: it can't be guessed at any rate of trying. */
+/** 256 bits can't be guessed at any rate of trying. */
 const SECRET_BYTES = 32;
 
 /**
- * Reads `<DATA_DIR>/api-secret`, or makes it, readable by its owner only. The caller holds the lock of DATA_DIR.
- * Throws `DataDirError` when the file is there but empty.
+ * Reads `<DATA_DIR>/api-secret`, or creates it, readable by its owner only. The caller holds the lock of DATA_DIR. Throws `DataDirError`
+ * when the file exists but is empty.
  */
 export async function loadOrCreateSecret(dataDir: string): Promise<FileSecret> {
   const path = join(dataDir, 'api-secret');

@@ -1,8 +1,8 @@
-/** Makes a small file of DATA_DIR so that it is there whole, readable by its owner only, or not at all. */
+/** Creates a small file of DATA_DIR, readable by its owner only: the file appears whole or not at all. */
 import { open, rename, rm } from 'node:fs/promises';
 import { dirname } from 'node:path';
 
-/** The caller holds the lock of DATA_DIR. On the disk when this returns: what depends on it may be used at once. */
+/** The caller holds the lock of DATA_DIR. The file is on the disk when this returns: callers may rely on it at once. */
 export async function createFile(path: string, text: string): Promise<void> {
   const unfinished = `${path}.unfinished`;
   await rm(unfinished, { force: true });
@@ -14,7 +14,7 @@ export async function createFile(path: string, text: string): Promise<void> {
     await handle.close();
   }
   await rename(unfinished, path);
-  // It must not be another one after a power cut.
+  // The file must not be a different one after a power cut.
   const folder = await open(dirname(path), 'r');
   try {
     await folder.sync();

@@ -19,7 +19,7 @@ describe('the lock of DATA_DIR', () => {
   });
   afterEach(() => temp.remove());
 
-  /** Another process that takes the lock; a program that it starts keeps running when it is killed. */
+  /** Another process that takes the lock; a program that it starts keeps running after that process is killed. */
   const startHolder = async () => {
     const child = spawn(process.execPath, [CHILD, dataDir], { stdio: ['pipe', 'pipe', 'inherit'] });
     const [chunk] = (await once(child.stdout, 'data')) as [Buffer];
@@ -88,7 +88,7 @@ describe('the lock of DATA_DIR', () => {
     const aborted = waitForDataDir(dataDir, { signal: impatient.signal });
     impatient.abort(new Error('enough'));
     await expect(aborted).rejects.toThrow('enough');
-    // One that does not wait is refused, with the process that has it.
+    // A caller that does not wait is refused, with the process that has the lock.
     await expect(lockDataDir(dataDir)).rejects.toThrow(`in use by process ${process.pid}.`);
     await brief.release();
     const lock = await waiting;

@@ -1,6 +1,6 @@
 /**
- * DATA_DIR belongs to one process at a time. The lock is the kernel's: it ends with the process, however that ends,
- * and is not inherited by programs that the process starts.
+ * DATA_DIR belongs to one process at a time. The lock is the kernel's: it ends with the process, however the process ends, and is not
+ * inherited by programs that it starts.
  */
 import {
   closeSync,
@@ -17,25 +17,25 @@ import { dirname, join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 
 export interface DataDirLock {
-  /** Lets go of DATA_DIR. A second call does nothing. */
+  /** Releases DATA_DIR. A second call does nothing. */
   release(): Promise<void>;
 }
 
 export interface LockOptions {
-  /** It is let go within seconds, so that a process that wants it had better wait. Default: false. */
+  /** The lock is released within seconds, so that another process had better wait for it. Default: false. */
   readonly isBrief?: boolean;
 }
 
-/** Stands behind the number of a process that lets go soon. */
+/** Follows the number of a process that releases the lock soon. */
 const BRIEF = ' briefly';
-/** How long to wait for such a process, in ms: several times what it takes on a busy machine. */
+/** How long to wait for such a process, in ms: several times what it needs on a busy machine. */
 const BRIEF_PATIENCE_MS = 60_000;
 const RETRY_AFTER_MS = 100;
 
-/** DATA_DIR can't be used. English, for the operator: it is thrown at the start only. */
+/** DATA_DIR can't be used. In English, for the operator: it is thrown at the start only. */
 export class DataDirError extends Error {
   readonly code: 'data_dir_locked' | 'data_dir_unusable';
-  /** The process that has it lets go of it within seconds. */
+  /** The process that has the lock releases it within seconds. */
   isBrief = false;
 
   constructor(code: DataDirError['code'], message: string, cause?: unknown) {
@@ -46,8 +46,8 @@ export class DataDirError extends Error {
 }
 
 /**
- * Makes DATA_DIR, for its owner only, and takes it for this process. Existing permissions stay as they are.
- * Throws `DataDirError`: `data_dir_locked` names the process that has it.
+ * Creates DATA_DIR, for its owner only, and locks it for this process. Existing permissions stay as they are. Throws `DataDirError`:
+ * `data_dir_locked` names the process that has it.
  */
 export async function lockDataDir(
   dataDir: string,
@@ -87,8 +87,8 @@ export async function lockDataDir(
 }
 
 /**
- * As `lockDataDir`, but waits while a process has DATA_DIR that lets go of it soon, such as the doctor: a service that starts in that moment
- * is not to fail. Throws the reason of the signal, too.
+ * As `lockDataDir`, but waits while the lock is held by a process that releases it soon, such as the doctor: a service that starts at that
+ * moment must not fail. Throws the reason of the signal, too.
  */
 export async function waitForDataDir(
   dataDir: string,
@@ -105,7 +105,7 @@ export async function waitForDataDir(
   }
 }
 
-/** As `recursive` does, which in Node.js 20 goes round in circles where nothing can be made, such as in /proc. */
+/** As `recursive` does, which in Node.js 20 loops for ever where no folder can be made, such as in /proc. */
 function makeFolder(path: string): void {
   try {
     mkdirSync(path, { mode: 0o700 });
@@ -131,7 +131,7 @@ function lockedError(dataDir: string, path: string): DataDirError {
   return error;
 }
 
-/** Loaded late: where there is no binary for the platform, that becomes an error the operator can read. */
+/** Loaded late: a missing binary for the platform becomes an error that the operator can read. */
 async function loadTryLock(): Promise<(fd: number) => boolean> {
   try {
     const { tryLock } = await import('fs-native-extensions');

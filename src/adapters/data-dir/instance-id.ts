@@ -1,4 +1,4 @@
-/** Identifies a DATA_DIR among the instances that share a database: each marks what belongs to it with this id. */
+/** Identifies a DATA_DIR among the instances that share a database: each marks its own rows with this id. */
 import { randomUUID } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -8,8 +8,8 @@ import { DataDirError } from './data-dir-lock.ts';
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
 /**
- * Reads `<DATA_DIR>/instance-id`, a lower-case UUID, or makes it. The caller holds the lock of DATA_DIR.
- * Throws `DataDirError` when the file holds something else.
+ * Reads `<DATA_DIR>/instance-id`, a lower-case UUID, or creates it. The caller holds the lock of DATA_DIR. Throws `DataDirError` when the
+ * file contains something else.
  */
 export async function loadOrCreateInstanceId(dataDir: string): Promise<string> {
   const path = join(dataDir, 'instance-id');

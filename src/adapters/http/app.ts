@@ -1,5 +1,5 @@
 /**
- * Builds the HTTP edge; it never listens. Order of a request: shutdown and form of the request, then the secret, then
+ * Builds the HTTP edge; it never listens. A request is checked in this order: shutdown and the form of the request, then the secret, then
  * its parameters, then its body.
  */
 import { randomUUID } from 'node:crypto';
@@ -88,46 +88,46 @@ export interface HttpAppOptions {
   readonly application: Application;
   /** The application as a caller may use it; default: `application`, which hides nothing. */
   readonly applicationOf?: (caller: Caller) => Application;
-  /** Operations in the name of an actor; default: those of the caller's application, which know of no actor. */
+  /** Operations on behalf of an actor; default: those of the caller's application, which are attributed to no actor. */
   readonly operationsOf?: (actor: HttpActor, application: Application) => Operations;
-  /** Beside the secrets; default: there are none. */
+  /** Accepted besides the secrets; default: none. */
   readonly keys?: Pick<KeyRing, 'find' | 'refresh'>;
-  /** Of browsers; default: none can be opened. */
+  /** Sessions of browsers; default: none can be opened. */
   readonly sessions?: SessionUseCases;
-  /** The folder of the built page; default: there is none. */
+  /** The folder of the built page; default: no page. */
   readonly page?: string | null;
-  /** Is told of log-ins beside the security log; default: nothing is. */
+  /** Receives log-ins, in addition to the security log; default: nothing does. */
   readonly access?: AccessLog;
-  /** All lines that a request causes name it, not those of this edge alone. Default: where that is cheap. */
+  /** True: all log lines that a request causes contain its ID, not only those of this edge. Default: where that is cheap. */
   readonly followsRequests?: boolean;
-  /** Are told of each request when it is over; they must not throw. Default: none. */
+  /** Called for each request when it is over; they must not throw. Default: none. */
   readonly observers?: readonly RequestObserver[];
   readonly spool: Spool;
-  /** Bearer secrets; any of them opens. At least one, none empty. */
+  /** Bearer secrets; any of them is accepted. At least one, none empty. */
   readonly secrets: readonly string[];
   /** Overrides of the defaults in limits.ts. */
   readonly limits?: Partial<HttpLimits>;
   readonly logger: Logger;
   readonly security: SecurityLog;
-  /** Addresses and networks whose X-Forwarded-For tells the client; default: none. */
+  /** Addresses and networks whose X-Forwarded-For is trusted to name the client; default: none. */
   readonly trustedProxies?: readonly string[];
   readonly clock: Clock;
   /** Default: HTTP without TLS. */
   readonly tls?: CertificateSource | null;
-  /** How long browsers are told to use https alone, in days; default: 0, they are not. */
+  /** How long browsers are told to use only https, in days; default: 0, they are not told. */
   readonly hstsDays?: number;
-  /** For language models at /mcp; default: none. */
+  /** Serves language models at /mcp; default: none. */
   readonly mcp?: McpHandler;
 }
 
 export interface HttpApp {
-  /** Call `listen` or `inject` on it, and `close` when done: that waits for the requests under way. */
+  /** Call `listen` or `inject` on it, and `close` when done, which waits for the requests under way. */
   readonly fastify: FastifyInstance;
-  /** How it stops taking requests. */
+  /** Stops taking requests, in steps. */
   readonly shutdown: Pick<Shutdown, 'beginDrain' | 'turnAway' | 'quietMs' | 'end'>;
 }
 
-/** Every key is wrong. */
+/** Accepts no key. */
 const NO_KEYS: Pick<KeyRing, 'find' | 'refresh'> = { find: () => null, refresh: () => Promise.resolve() };
 
 const NO_ACCESS_LOG: AccessLog = {
@@ -152,7 +152,7 @@ export function createHttpApp(options: HttpAppOptions): HttpApp {
   const context: HttpContext = {
     applicationFor,
     requireRight: (request, right) => requireRight(request, right, access),
-    // Copies of keys and of sessions alike.
+    // Refreshes the copies of keys and of sessions.
     keys: { refresh: () => Promise.all([keys.refresh(), sessions.refresh()]).then(() => undefined) },
     checkReadiness: () => application.checkReadiness(),
     signedImages: application,
@@ -178,14 +178,14 @@ export function createHttpApp(options: HttpAppOptions): HttpApp {
   const framing = new Framing(limits.maxHeaders);
 
   const app: HttpServer = Fastify({
-    // Our own logger writes what matters; a line for each request would be most of the log.
+    // Our own logger writes the important events; a line for each request would be most of the log.
     logger: false,
     genReqId: createRequestId,
     trustProxy: trustedProxies.length === 0 ? false : [...trustedProxies],
-    // Our hook answers instead, in our shape.
+    // Our hook answers instead, in our format.
     return503OnClosing: false,
     forceCloseConnections: 'idle',
-    // For each address that is listened on.
+    // Called for each address that is listened on.
     serverFactory: (handler) => {
       const server = createServer(limits, tls, handler);
       if (tls !== null) handshakes.attach(server);
@@ -194,26 +194,26 @@ export function createHttpApp(options: HttpAppOptions): HttpApp {
       answerExpectations(server);
       return server;
     },
-    // Too long a parameter is a bad one, not an unknown path; the length of the URL is bounded anyway.
+    // A parameter that is too long is invalid, not an unknown path; the length of the URL is bounded anyway.
     routerOptions: { maxParamLength: limits.maxUrlLength },
     clientErrorHandler: createClientErrorHandler(lingering, handshakes),
-    // The guard does not see them: no route can be looked for.
+    // The guard does not see these requests: Fastify can't look for a route.
     frameworkErrors: (error, request, reply) => {
       const unclear = framing.faultOf(request.raw);
       if (unclear !== null) reply.header('connection', 'close');
       handleError(unclear ?? error, request, reply);
     },
     schemaErrorFormatter: toValidationError,
-    // Unlisted parameters are reported, not removed; errors carry the value, which tells what is given twice.
+    // Unlisted parameters are reported, not removed; errors include the value, which shows what is given twice.
     ajv: { customOptions: { removeAdditional: false, verbose: true } },
     schemaController: { compilersFactory: { buildValidator } },
   });
 
-  // Answers are made field by field, so the schemas have nothing to filter; see email-view.ts.
+  // Answers are built field by field, so the schemas have nothing to filter; see email-view.ts.
   app.setSerializerCompiler(() => JSON.stringify);
   app.setErrorHandler(handleError);
   app.removeAllContentTypeParsers();
-  // Bodies are read by the one route that wants them.
+  // Only the routes that need a body read it.
   app.addContentTypeParser('*', (_request, _body, done) => done(null));
   app.addHook('onSend', (_request, reply, _payload, done) => {
     if (shutdown.isDraining) reply.header('connection', 'close');
@@ -297,11 +297,11 @@ function registerRoutes(
   });
 }
 
-/** The caller's own name of the request, or a new one. */
+/** The caller's own ID of the request, or a new one. */
 const createRequestId = ({ headers }: Pick<IncomingMessage, 'headers'>): string =>
   readRequestId(headers['x-request-id']) ?? randomUUID();
 
-/** Says `100 Continue` only when the body is read; other expectations may be ignored (RFC 9110 §10.1.1). */
+/** Sends `100 Continue` only when the body is read; other expectations may be ignored (RFC 9110 §10.1.1). */
 function answerExpectations(server: Server): void {
   server.on('checkContinue', (request: IncomingMessage, response: ServerResponse) => {
     expectContinue(request);
@@ -312,7 +312,7 @@ function answerExpectations(server: Server): void {
   });
 }
 
-/** What every request must pass before its route runs. */
+/** The checks that every request must pass before its route runs. */
 function createGuard(
   limits: HttpLimits,
   shutdown: Shutdown,

@@ -1,4 +1,4 @@
-/** Bodies that stop, break off, are too large, or never end. */
+/** Bodies that stall, break off, are too large, or never end. */
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';
@@ -19,13 +19,13 @@ async function start(limits?: Partial<HttpLimits>): Promise<void> {
 }
 afterEach(() => http.close());
 
-/** The beginning of a send whose attachment is on its way: 1 MiB of Base64. */
+/** The beginning of a send whose attachment is under way: 1 MiB of Base64. */
 const beginning = Buffer.from(
   `{"to":"a@example.com","subject":"s","text_body":"t","attachments":[{"filename":"f","content":"${'QUJD'.repeat(262_144)}`,
 );
 const ending = Buffer.from('"}]}');
 
-/** How many connections the service has. */
+/** The number of the service's connections. */
 function connections({ fastify }: TestHttpApp): Promise<number> {
   return new Promise((resolve, reject) => {
     fastify.server.getConnections((error, count) => (error === null ? resolve(count) : reject(error)));
@@ -44,7 +44,7 @@ describe('bodies', () => {
   });
 
   it('that stop are given up with 408, and nothing is left', async () => {
-    // Long enough to see on a busy machine what has come by then.
+    // Long enough even on a busy machine to see what has arrived by then.
     await start({ bodyIdleTimeoutMs: 2000 });
     const { write, closed } = await http.client();
     await write(rawSend('Content-Length: 9000000'));

@@ -8,7 +8,9 @@ import { createRecordingApplication } from '../../../test/helpers/recording-appl
 const MIB = 1024 * 1024;
 const REQUESTS = 20;
 const FILE_BYTES = 25 * MIB;
-/** Measured: 60 MB, clients included. Held in memory it would be more than 500 MB, and 1,500 MB with its Base64. */
+/**
+ * Measured: 60 MB, clients included. If the attachments were held in memory it would be more than 500 MB, and 1,500 MB with their Base64.
+ */
 const MAX_GROWTH_BYTES = 300 * MIB;
 
 let app: TestHttpApp | undefined;

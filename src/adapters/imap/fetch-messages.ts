@@ -1,9 +1,9 @@
 /**
- * Reads whole messages (RFC 9051 §6.4.5, always BODY.PEEK): small ones several in one command, large ones in pieces. No
- * size that the server says is trusted: every request names how many bytes it wants, and stops when fewer come.
+ * Reads whole messages (RFC 9051 §6.4.5, always BODY.PEEK): several small ones in one command, large ones in pieces. No size that the
+ * server reports is trusted: every request names how many bytes it wants, and reading stops when fewer arrive.
  *
- * A message that the server can't give must not keep the others from being read: what is refused for several is asked
- * for one by one, and what is refused alone becomes that message's error.
+ * A message that the server can't give must not keep the others from being read: messages that are refused together are requested one by
+ * one, and a message that is refused alone gets that error.
  */
 import type { FetchMessageObject } from 'imapflow';
 import { MailboxError, type FetchedMessage, type Uid } from '../../app/mailboxes/mailbox-ports.ts';
@@ -19,7 +19,7 @@ import {
 } from './limits.ts';
 import { inPortions } from './uid-set.ts';
 
-/** How often a piece is asked for again that came with another offset, or not at all. */
+/** How often a piece is requested again after it came with another offset, or not at all. */
 const ATTEMPTS = 3;
 
 export async function* fetchMessages(
@@ -39,7 +39,7 @@ export async function* fetchMessages(
   }
 }
 
-/** In the order given; a large message is alone. */
+/** In the order given; a large message has a batch of its own. */
 export function* planBatches(
   uids: readonly Uid[],
   sizes: ReadonlyMap<Uid, number>,
@@ -66,7 +66,7 @@ export function* planBatches(
   if (batch.length > 0) yield batch;
 }
 
-/** Infinity for a message that is there, but is to be read alone, as its size is not known or better not asked for. */
+/** Infinity for a message that exists but must be read alone, as its size is unknown or should not be asked for. */
 async function fetchSizes(
   connection: ImapConnection,
   uids: readonly Uid[],
@@ -100,12 +100,12 @@ async function* fetchSmall(
   let refusal: MailboxError | null = null;
   let broken: unknown = null;
   try {
-    // One byte more tells a message that is larger than the server said.
+    // One extra byte reveals a message that is larger than the server said.
     const source = { start: 0, maxLength: SMALL_MESSAGE_BYTES + 1 };
     await fetchRows(connection, batch, { source }, (row) => {
-      // Seen in practice: Dovecot gives an empty text for a file that is gone below it, and says OK.
+      // Seen in practice: Dovecot gives an empty text and says OK for a message whose file was removed underneath it.
       if (!row.source || row.source.length === 0 || sources.has(row.uid)) return;
-      // Not kept: all of a batch could be like that.
+      // Its bytes are not kept: all messages of a batch could be like that.
       if (row.source.length > SMALL_MESSAGE_BYTES + 1) overlong.add(row.uid);
       else sources.set(row.uid, row.source);
     });
@@ -129,7 +129,7 @@ async function* fetchSmall(
         };
     }
   }
-  // What came before counts: else a message that breaks the connection could keep it from ever being read.
+  // Messages received before the failure count: otherwise a message that breaks the connection could keep it from ever being read.
   if (broken !== null) throw broken;
 }
 
@@ -158,7 +158,7 @@ async function* fetchLarge(
   }
 }
 
-/** @param start the beginning, and how much of it was asked for */
+/** @param start the beginning, and how much of it was requested */
 async function* readLarge(
   connection: ImapConnection,
   uid: Uid,
@@ -173,7 +173,7 @@ async function* readLarge(
     if (chunk.length > 0) yield chunk;
     offset += chunk.length;
     if (offset > MAX_MESSAGE_BYTES) throw new MailboxError('refused', `UID ${uid} has no end`);
-    // RFC 9051 §6.4.5: what is shorter than asked for is the end. Asked once more when the size does not say so.
+    // RFC 9051 §6.4.5: a piece shorter than requested is the end. Requested once more when the size disagrees.
     if (chunk.length === 0 || (chunk.length < asked && offset >= size)) return;
     chunk = await fetchChunk(connection, uid, offset);
     asked = CHUNK_BYTES;
@@ -190,13 +190,13 @@ async function fetchChunk(connection: ImapConnection, uid: Uid, offset: number):
       if (row.source && [null, offset].includes(readOrigin(row))) found ??= row.source;
     });
     if (found !== null) return found;
-    // Seen in practice: NIL behind the end of the message.
+    // Seen in practice: NIL beyond the end of the message.
     if (there && attempt === ATTEMPTS && offset > 0) return Buffer.alloc(0);
   }
   throw new MailboxError('refused', `UID ${uid} can't be read any more`);
 }
 
-/** Where the piece starts, as the server says. Seen in practice (Apache James): the answer to an earlier request. */
+/** Where the piece starts, according to the server. Seen in practice (Apache James): the answer to an earlier request. */
 function readOrigin(row: FetchMessageObject): number | null {
   const origins: unknown = 'partialOrigins' in row ? row.partialOrigins : null;
   const origin: unknown = origins instanceof Map ? origins.get('') : null;

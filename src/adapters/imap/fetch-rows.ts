@@ -1,12 +1,12 @@
-/** One UID FETCH, and which messages exist at all. */
+/** One UID FETCH, and a search for the messages that exist at all. */
 import type { FetchMessageObject, FetchQueryObject } from 'imapflow';
 import { MailboxError, type Uid } from '../../app/mailboxes/mailbox-ports.ts';
 import type { ImapConnection } from './imap-connection.ts';
 import { formatUidSet } from './uid-set.ts';
 
 /**
- * Calls `onRow` for each answer about one of the UIDs; a server may give several about one, also unasked, and none. What
- * it says of other messages is passed by.
+ * Calls `onRow` for each answer about one of the UIDs; a server may give several about one, also unasked, and none. Answers about other
+ * messages are ignored.
  *
  * @throws {MailboxError} `refused` after some rows, too
  */
@@ -39,20 +39,20 @@ export async function fetchRows(
   if (uids.length === 1) connection.suspects.delete(first);
 }
 
-/** Those of the UIDs that the mailbox holds. */
+/** The UIDs that are in the mailbox. */
 export async function findPresent(connection: ImapConnection, uids: readonly Uid[]): Promise<readonly Uid[]> {
   if (uids.length === 0) return [];
   const found = new Set(await search(connection, { uid: formatUidSet(uids) }));
   return uids.filter((uid) => found.has(uid));
 }
 
-/** UID SEARCH: ascending, each once, all of them valid UIDs. */
+/** UID SEARCH: the UIDs in ascending order, each once, all of them valid. */
 export async function search(
   connection: ImapConnection,
   query: { readonly uid?: string; readonly since?: Date; readonly all?: boolean },
 ): Promise<readonly Uid[]> {
   const found = await connection.run('SEARCH', () => connection.client.search({ ...query }, { uid: true }));
-  // The library keeps the server's words to itself.
+  // The library does not pass on the server's words.
   if (found === false || found === undefined) throw new MailboxError('refused', 'SEARCH was refused');
   return found;
 }

@@ -1,6 +1,6 @@
 /**
- * What tells messages from each other, without reading them: date, size, whether it was seen, four header fields, and
- * the trace, which no other message has.
+ * Facts that distinguish messages without reading them: date, size, whether it was seen, four header fields, and the trace, which no other
+ * message has.
  */
 import type { FetchQueryObject } from 'imapflow';
 import type { MessageSummary, Uid } from '../../app/mailboxes/mailbox-ports.ts';
@@ -28,7 +28,7 @@ export async function* fetchSummaries(
     const found = await fetchFound(connection, trusted, { headers: HEADER_FIELDS });
     const missing = portion.filter((uid) => found.get(uid)?.header === undefined);
     const present = await findPresent(connection, missing);
-    // One that the server can't read must not hide the others.
+    // A message that the server can't read must not hide the others.
     for (const uid of present) {
       const alone = (await fetchFound(connection, [uid], { headers: HEADER_FIELDS })).get(uid);
       const rest = alone?.header === undefined ? (await fetchFound(connection, [uid], {})).get(uid) : {};
@@ -52,7 +52,7 @@ export async function* fetchSummaries(
   }
 }
 
-/** What came before a refusal counts. */
+/** Rows received before a refusal count. */
 async function fetchFound(
   connection: ImapConnection,
   uids: readonly Uid[],
@@ -75,13 +75,13 @@ async function fetchFound(
   return found;
 }
 
-/** RFC 9051 §2.3.2: in any case of letters. */
+/** RFC 9051 §2.3.2: flags are case-insensitive. */
 function hasSeen(flags: ReadonlySet<string>): boolean {
   for (const flag of flags) if (flag.toLowerCase() === '\\seen') return true;
   return false;
 }
 
-/** A copy, so that a huge one can go. */
+/** A copy, so that the memory of a huge header can be freed. */
 function cut(header: Buffer): Buffer {
   if (header.length <= MAX_SUMMARY_HEADER_BYTES) return header;
   return Buffer.concat([header.subarray(0, MAX_SUMMARY_HEADER_BYTES), Buffer.from('\r\n\r\n')]);

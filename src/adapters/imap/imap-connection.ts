@@ -1,9 +1,9 @@
 /**
- * One connection of the IMAP library with what it lacks: an end to every command, one error that says why the connection
- * ended, and a note of what changed in the open mailbox meanwhile.
+ * One connection of the IMAP library, with what the library lacks: an end to every command, one error that explains why the connection
+ * ended, and a note of changes in the open mailbox meanwhile.
  *
- * The library's own timers are switched off where ours are stricter: its watchdog counts silence only, and a server that
- * says something now and then would hold it up for ever.
+ * The library's own timers are switched off where ours are stricter: its watchdog counts silence only, so a server that sends something now
+ * and then would hold it up for ever.
  */
 import { ImapFlow, type ImapFlowOptions } from 'imapflow';
 import { MailboxError, type Uid } from '../../app/mailboxes/mailbox-ports.ts';
@@ -31,13 +31,13 @@ export interface ConnectionOptions extends Pick<
 > {
   readonly context: FailureContext;
   readonly commandTimeoutMs: number;
-  /** Of the account: they outlive the connection. */
+  /** They belong to the account and outlive the connection. */
   readonly suspects: SuspectUids;
 }
 
-/** A method of the library that is not for others; tests on a real server fail when an update takes it away. */
+/** A private method of the library; tests on a real server fail when an update removes it. */
 interface PrivateMethods {
-  /** For VANISHED, within EXAMINE and elsewhere. */
+  /** Called for VANISHED, within EXAMINE and elsewhere. */
   untaggedVanished(response: VanishedResponse): Promise<void>;
 }
 
@@ -45,7 +45,7 @@ export class ImapConnection {
   readonly client: ImapFlow;
   readonly vanished: VanishedUids;
   readonly suspects: SuspectUids;
-  /** What summaries said of the open mailbox, by UID; taken away as it is used. Not to be trusted. */
+  /** Sizes that summaries reported in the open mailbox, by UID; removed when used. Not to be trusted. */
   readonly sizes = new Map<Uid, number>();
   /** Messages may have come or gone since this was last set to false. */
   changed = false;
@@ -67,12 +67,12 @@ export class ImapConnection {
       clientInfo: { name: 'email-worker', version: false, vendor: false, 'support-url': false },
       logger: false,
       disableAutoIdle: true,
-      // 250 KiB of memory for each connection, and a way to send little that becomes much.
+      // Compression takes 250 KiB of memory for each connection, and lets a server turn a few bytes into many.
       disableCompression: true,
-      // It has nothing that we need, and answers that servers are less used to give.
+      // It offers nothing that we need, and servers are less used to it.
       disableIMAP4rev2: true,
       qresync: true,
-      // MD5, the default, is missing where only FIPS algorithms are allowed.
+      // MD5, the default, is not available where only FIPS algorithms are allowed.
       idHashAlgorithm: 'sha256',
       connectionTimeout: NEVER_MS,
       greetingTimeout: NEVER_MS,
@@ -91,7 +91,7 @@ export class ImapConnection {
     } satisfies PrivateMethods);
   }
 
-  /** Greeting, TLS and login, within `timeoutMs`. */
+  /** Greeting, TLS and login, all within `timeoutMs`. */
   async connect(timeoutMs: number, signal: AbortSignal): Promise<void> {
     const { server } = this.#options.context;
     const late = new MailboxError('connection', `${server}: no connection within ${Math.ceil(timeoutMs)} ms`);
@@ -112,10 +112,10 @@ export class ImapConnection {
   }
 
   /**
-   * Does a command, with a bound on the server's silence, on the whole time, and on what the server says meanwhile.
+   * Runs a command, with a bound on the server's silence, on the whole time, and on what the server sends meanwhile.
    *
-   * @param step how messages name it
-   * @param uploadMs how long the server may be silent besides, because it is given something large
+   * @param step the command's name in messages
+   * @param uploadMs how much longer the server may be silent while it receives something large
    */
   async run<T>(
     step: string,
@@ -149,13 +149,13 @@ export class ImapConnection {
     this.#wake();
   }
 
-  /** Calls `listener` when something changed or the connection ended; returns how to take it away. */
+  /** Calls `listener` when something changed or the connection ended; returns a function that removes the listener. */
   onChange(listener: () => void): () => void {
     this.#listeners.add(listener);
     return () => this.#listeners.delete(listener);
   }
 
-  /** Logs out when nothing is under way; else cuts the line. */
+  /** Logs out when no command is under way; otherwise cuts the line. */
   close(): Promise<void> {
     this.#closing ??= this.#close();
     return this.#closing;
@@ -167,7 +167,7 @@ export class ImapConnection {
       const late = new Promise<void>((resolve) => {
         timer = setTimeout(resolve, LOGOUT_MS);
       });
-      // The line may break instead: it is to be closed anyway.
+      // If the line breaks instead, it is to be closed anyway.
       const logout = this.client.logout().catch(() => {});
       await Promise.race([logout, late]);
       clearTimeout(timer);
@@ -184,7 +184,7 @@ export class ImapConnection {
     for (const listener of this.#listeners) listener();
   }
 
-  /** The error to throw; one that is about the connection ends it. */
+  /** The error to throw; an error about the connection ends it. */
   #over(error: unknown, step: string): MailboxError {
     if (this.#failure !== null) return this.#failure;
     const failure = toMailboxError(error, step, this.#options.context);

@@ -1,4 +1,4 @@
-/** A mailbox session over one IMAP connection. Nothing of the library leaves this folder. */
+/** A mailbox session over one IMAP connection. No type of the library leaves this folder. */
 import type { ListResponse } from 'imapflow';
 import {
   MailboxError,
@@ -20,7 +20,7 @@ const MAX_UID_VALIDITY = 2n ** 32n - 1n;
 
 export interface SessionOptions {
   readonly idleRenewMs: number;
-  /** The mailbox that is `\Sent` whatever the server says; null: the server's word, or a name that says so. */
+  /** The mailbox that is `\Sent` whatever the server says; null: the server's flag, or a name that suggests it. */
   readonly sentPath: string | null;
 }
 
@@ -39,7 +39,7 @@ export function createSession(connection: ImapConnection, options: SessionOption
 
   async function open(path: string, known: KnownMailbox | null): Promise<OpenedMailbox> {
     const modSeq = known?.highestModSeq ?? null;
-    // RFC 7162 §3.2.5: the server tells what changed since; without QRESYNC the library leaves it out.
+    // RFC 7162 §3.2.5: the server reports changes since then; without QRESYNC the library leaves it out.
     const since =
       known === null || modSeq === null ? {} : { uidValidity: known.uidValidity, changedSince: modSeq };
     connection.changed = false;
@@ -52,7 +52,7 @@ export function createSession(connection: ImapConnection, options: SessionOption
     );
     const gone = vanished.take();
     const { uidValidity, uidNext, exists, highestModseq, noModseq } = mailbox;
-    // A server that leaves it out has no lasting UIDs.
+    // A server that omits it has no lasting UIDs.
     if (typeof uidValidity !== 'bigint' || uidValidity < 1n || uidValidity > MAX_UID_VALIDITY) {
       throw new MailboxError('refused', `the server gives no valid UIDVALIDITY for ${path}`);
     }
@@ -97,7 +97,7 @@ export function createSession(connection: ImapConnection, options: SessionOption
   };
 }
 
-// RFC 9051 §7.3.1; Seen in practice: other cases than those of the standard.
+// RFC 9051 §7.3.1. Seen in practice: other cases than those of the standard.
 function canBeOpened({ flags }: ListResponse): boolean {
   return ![...flags].some((flag) => /^\\(?:noselect|nonexistent)$/i.test(flag));
 }

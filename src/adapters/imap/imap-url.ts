@@ -1,6 +1,6 @@
 /**
- * The mail server whose mailboxes are read, as one URL: `imaps://user:password@host?name=value`.
- * The names of the query parameters are listed at IMAP_URL_PARAMETERS.
+ * The mail server whose mailboxes are read, as one URL: `imaps://user:password@host?name=value`. IMAP_URL_PARAMETERS lists the names of the
+ * query parameters.
  */
 import {
   isLoopback,
@@ -13,7 +13,7 @@ import {
 export interface ImapLimits {
   /** Name lookup, connecting, greeting, TLS and login together. Default 30,000 ms. */
   readonly connectTimeoutMs: number;
-  /** Silence of the server while a command is under way. Default 120,000 ms: some take long to search. */
+  /** Silence of the server while a command is under way. Default 120,000 ms: some servers take long to search. */
   readonly commandTimeoutMs: number;
   /**
    * IDLE is renewed after this, so that a dead line is noticed and no server logs us out (RFC 2177: within 29 minutes).
@@ -22,10 +22,10 @@ export interface ImapLimits {
   readonly idleRenewMs: number;
 }
 
-/** Everything that is known about the mail server. */
+/** All settings of the mail server. */
 export interface ImapOptions extends ImapLimits, ServerOptions {
   readonly user: string;
-  /** null: an OAuth2 token takes its place. */
+  /** null: an OAuth2 token is used instead. */
   readonly password: string | null;
 }
 
@@ -63,11 +63,11 @@ const RULES = {
 };
 
 /**
- * Reads a URL such as `imaps://user:password@host`. Credentials are percent-encoded (UTF-8). The port is 993 for
- * `imaps://` and 143 for `imap://` when the URL has none.
+ * Reads a URL such as `imaps://user:password@host`. Credentials are percent-encoded (UTF-8). The port is 993 for `imaps://` and 143 for
+ * `imap://` when the URL has none.
  *
  * @param hasToken an OAuth2 token can take the place of a password
- * @throws {Error} with an English message that holds no part of the URL but parameter names and their values
+ * @throws {Error} with an English message that contains no part of the URL except parameter names and their values
  */
 export function parseImapUrl(text: string, hasToken: boolean): ImapOptions {
   const { options, user, password, query } = parseServerUrl(text, RULES);

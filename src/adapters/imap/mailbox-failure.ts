@@ -1,27 +1,27 @@
-/** What went wrong in the IMAP library or at the server, as a MailboxError without secrets. */
+/** Turns failures of the IMAP library or the server into a MailboxError without secrets. */
 import type { ImapFlowError } from 'imapflow';
 import { MailboxError } from '../../app/mailboxes/mailbox-ports.ts';
 import { cleanReplyText } from '../../core/delivery/reply.ts';
 
-/** RFC 5530 §3: the login failed for a passing reason, which says nothing about the credentials. */
+/** RFC 5530 §3: the login failed for a temporary reason, which says nothing about the credentials. */
 const PASSING_CODES = new Set(['UNAVAILABLE', 'INUSE', 'LIMIT', 'SERVERBUG', 'OVERQUOTA', 'THROTTLED']);
 
-// Seen in practice: Gmail "Too many simultaneous connections", Dovecot "Maximum number of connections from user+IP
-// exceeded", Exchange "Server Unavailable", Yahoo "[LIMIT] Rate limit hit", all without one of the codes at times.
+// Seen in practice: Gmail "Too many simultaneous connections", Dovecot "Maximum number of connections from user+IP exceeded", Exchange
+// "Server Unavailable", Yahoo "[LIMIT] Rate limit hit", at times all without one of the codes.
 const PASSING_TEXT =
   /too many|maximum number of connections|temporar|unavailable|try again|rate limit|throttl|internal (?:server )?error/i;
 
-/** The library has no code for it. */
+/** The library has no code for this failure. */
 const NO_MECHANISM = 'Unsupported authentication mechanism';
 
 export interface FailureContext {
   /** Such as `imap.example.com:993`. */
   readonly server: string;
-  /** What may stand nowhere: servers quote what they refuse. */
+  /** Must appear in no message: servers quote what they refuse. */
   readonly secrets: readonly string[];
 }
 
-/** @param step what was being done, such as `LIST` */
+/** @param step the operation under way, such as `LIST` */
 export function toMailboxError(error: unknown, step: string, context: FailureContext): MailboxError {
   if (error instanceof MailboxError) return error;
   const failure: ImapFlowError = error instanceof Error ? error : new Error(String(error));
@@ -45,10 +45,10 @@ export function toMailboxError(error: unknown, step: string, context: FailureCon
   );
 }
 
-/** The server's words; the library puts them in one place or the other. */
+/** The server's words; the library puts them in one of two places. */
 function responseText(failure: ImapFlowError): string | undefined {
   const { oauthError, response, responseText: text } = failure;
-  // RFC 7628 §3.2.2: the status stands in the challenge, the tagged NO often says nothing.
+  // RFC 7628 §3.2.2: the challenge contains the status; the tagged NO is often empty.
   const status: unknown =
     typeof oauthError === 'object' && oauthError !== null ? oauthError.status : undefined;
   const words = [text ?? (typeof response === 'string' ? response : ''), status].filter(

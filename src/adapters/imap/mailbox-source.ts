@@ -1,6 +1,6 @@
 /**
- * Reads mailboxes by IMAP (RFC 9051, RFC 3501) with imapflow. Credentials cross no network in plain text, and nothing
- * that is thrown from here holds them.
+ * Reads mailboxes by IMAP (RFC 9051, RFC 3501) with imapflow. Credentials cross no network in plain text, and no error thrown from here
+ * contains them.
  */
 import { readFile } from 'node:fs/promises';
 import { MailboxError, type MailboxSource } from '../../app/mailboxes/mailbox-ports.ts';
@@ -24,7 +24,7 @@ interface KnownAccount extends ImapAccount {
   readonly suspects: SuspectUids;
 }
 
-/** @param tokens for the accounts without a password */
+/** @param tokens for accounts without a password */
 export function createImapSource(
   accounts: readonly ImapAccount[],
   tokens: AccessTokens,
@@ -50,7 +50,7 @@ export function createImapSource(
       const account = find(accountId);
       const connection = await connect(account, tokens, signal);
       const cut = () => {
-        // What goes wrong with it is told by the command under way.
+        // The command under way reports any failure.
         connection.close().catch(() => undefined);
       };
       signal.addEventListener('abort', cut, { once: true });
@@ -67,9 +67,7 @@ export function createImapSource(
   };
 }
 
-/**
- * Logs in and out again. Returns when the first certificate of the server's chain ends; null without TLS. Throws `MailboxError`.
- */
+/** Logs in and out again. Returns when the first certificate of the server's chain expires; null without TLS. Throws `MailboxError`. */
 export async function inspectMailboxServer(
   account: ImapAccount,
   tokens: AccessTokens,
@@ -88,7 +86,7 @@ function connect(account: KnownAccount, tokens: AccessTokens, signal: AbortSigna
     : logIn(account, { pass: account.password }, deadline, signal);
 }
 
-/** A token that the server does not take may have been revoked meanwhile: a new one is tried once. */
+/** A token that the server refuses may have been revoked meanwhile: a new one is tried once. */
 async function connectWithToken(
   account: KnownAccount,
   tokens: AccessTokens,
@@ -142,7 +140,7 @@ async function logIn(
   signal: AbortSignal,
 ): Promise<ImapConnection> {
   const { host, port, user, tls, commandTimeoutMs } = account;
-  // Loaded by the first connection: a service without mailboxes goes without the memory of the library.
+  // Loaded by the first connection: a service without mailboxes saves the memory of the library.
   const library = await import('./imap-connection.ts');
   const connection = new library.ImapConnection({
     host,
@@ -164,7 +162,7 @@ async function logIn(
   return connection;
 }
 
-/** No mailbox can be read without logging in, so TLS may be left out only where credentials may go without it. */
+/** No mailbox can be read without logging in, so TLS is optional only where credentials may be sent without it. */
 function startTlsOf(account: ImapAccount): { readonly doSTARTTLS?: boolean } {
   if (account.tls === 'implicit') return {};
   if (account.tls === 'off') return { doSTARTTLS: false };

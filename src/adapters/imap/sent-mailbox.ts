@@ -10,17 +10,17 @@ import { isRefused } from './fetch-rows.ts';
 import type { ImapConnection } from './imap-connection.ts';
 import { MAX_COMMAND_BYTES, MAX_LIST_BYTES, MAX_OPEN_BYTES, MIN_UPLOAD_BYTES_PER_SECOND } from './limits.ts';
 
-/** What a Sent mailbox is called that is made here: the name that most servers and programs use. */
+/** The name of a Sent mailbox that is created here: the one that most servers and programs use. */
 const NEW_SENT_PATH = 'Sent';
 /** Needs no encoding (RFC 9051 §5.1), so that it can stand in a command of ours. Input: at most 1000 characters. */
 const PLAIN_PATH = /^[ !#-%'-[\]-~]+$/;
 
-/** A method of the library that is not for others; tests on a real server fail when an update takes it away. */
+/** A private method of the library; tests on a real server fail when an update removes it. */
 interface PrivateMethods {
   exec(command: string, attributes: readonly unknown[]): Promise<{ next(): void }>;
 }
 
-/** @param sentPath the configured name; null: the server's word, or a name that says so */
+/** @param sentPath the configured name; null: the server's flag, or a name that suggests it */
 export async function openSentMailbox(
   connection: ImapConnection,
   sentPath: string | null,
@@ -36,18 +36,18 @@ export async function openSentMailbox(
     path,
 
     async find(messageId) {
-      // RFC 9051 §5.2: a search may not know of what came since the last command that tells of new messages.
+      // RFC 9051 §5.2: a search may miss messages that arrived since the last command that reports new messages.
       await connection.run('NOOP', () => connection.client.noop());
       const header = { 'message-id': formatMessageId(messageId) };
       const uids = await connection.run('SEARCH', () => connection.client.search({ header }, { uid: true }));
-      // The library keeps the server's words to itself.
+      // The library does not pass on the server's words.
       if (uids === false || uids === undefined) throw new MailboxError('refused', 'SEARCH was refused');
       const [uid] = uids;
       return uid === undefined ? null : { uidValidity, uid };
     },
 
     async append(raw, date) {
-      // The library writes the message at once, and the server says nothing until it has it all.
+      // The library writes the message at once, and the server sends nothing until it has received all of it.
       const uploadMs = Math.ceil((raw.length / MIN_UPLOAD_BYTES_PER_SECOND) * 1000);
       const appended = await connection.run(
         'APPEND',
@@ -70,7 +70,7 @@ async function append({ client }: ImapConnection, path: string, raw: Buffer, dat
   try {
     return await client.append(path, raw, ['\\Seen'], date);
   } catch (error) {
-    // RFC 7889: the library refuses what the server says is too large, without asking it.
+    // RFC 7889: the library itself refuses a message above the size that the server announced.
     if (error instanceof Error && 'serverResponseCode' in error && error.serverResponseCode === 'APPENDLIMIT')
       throw new MailboxError('refused', error.message, error);
     throw error;
@@ -83,15 +83,15 @@ async function findSent(connection: ImapConnection, sentPath: string | null): Pr
   return mailboxes.find(isSent)?.path ?? null;
 }
 
-// RFC 9051 §7.3.1; Seen in practice: other cases than those of the standard.
+// RFC 9051 §7.3.1. Seen in practice: other cases than those of the standard.
 const isSent = ({ specialUse, flags, path }: ListResponse): boolean =>
   specialUse === '\\Sent' &&
   !path.includes('\0') &&
   ![...flags].some((flag) => /^\\(?:noselect|nonexistent)$/i.test(flag));
 
 /**
- * Only where the server keeps special uses: then every mail program knows what the new mailbox is for. Elsewhere a second one may
- * be there under a name that we don't know.
+ * Only on servers that store special uses: then every mail program recognises the new mailbox. Elsewhere a Sent mailbox may already exist
+ * under a name that we don't know.
  */
 async function createSent(connection: ImapConnection, sentPath: string | null): Promise<string> {
   const { client } = connection;
@@ -104,7 +104,7 @@ async function createSent(connection: ImapConnection, sentPath: string | null): 
   }
   try {
     await connection.run('CREATE', async () => {
-      // RFC 6154 §3; the library's own method knows no special use.
+      // RFC 6154 §3; the library's own method does not support special uses.
       const use = [{ type: 'ATOM', value: 'USE' }, [{ type: 'ATOM', value: '\\Sent' }]];
       const answer = await (client as ImapFlow & PrivateMethods).exec('CREATE', [
         { type: 'STRING', value: path },
@@ -113,7 +113,7 @@ async function createSent(connection: ImapConnection, sentPath: string | null): 
       answer.next();
     });
   } catch (error) {
-    // Another process may have made it at the same moment.
+    // Another process may have created it at the same moment.
     const found = isRefused(error) ? await findSent(connection, sentPath) : null;
     if (found === null) throw error;
     return found;

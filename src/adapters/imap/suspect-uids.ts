@@ -1,20 +1,20 @@
 /**
- * Messages that may have broken a connection. Seen in practice: Dovecot ends the session when it can't read the
- * file of one message, so that message would end every session that asks for several, and hide the others for ever.
+ * Messages that may have broken a connection. Seen in practice: Dovecot ends the session when it can't read the file of one message, so
+ * that message would end every session that requests several, and hide the others for ever.
  *
- * Messages that such a command did not deliver are requested alone from then on, and the one that breaks the connection
- * again is known by that. The process keeps this in memory: after a restart it is found out again.
+ * Messages that such a command did not deliver are requested alone from then on, and so the one that breaks the connection again is
+ * identified. The process keeps this in memory: after a restart it is found out again.
  */
 import type { Uid } from '../../app/mailboxes/mailbox-ports.ts';
 
-/** Beyond it everything is forgotten: only time is lost. */
+/** Beyond this number all are forgotten, which costs only time. */
 const MAX_SUSPECTS = 20_000;
 
 export class SuspectUids {
   readonly #known = new Set<string>();
   #mailbox = '';
 
-  /** What the UIDs belong to from now on. */
+  /** Sets the mailbox and UIDVALIDITY that UIDs belong to from now on. */
   use(path: string, uidValidity: number): void {
     this.#mailbox = `${uidValidity} ${path}`;
   }
@@ -32,7 +32,7 @@ export class SuspectUids {
     this.#known.delete(this.#key(uid));
   }
 
-  /** Those that may be asked for together, and those that are asked for alone; both in order. */
+  /** UIDs that may be requested together, and UIDs that are requested alone; both in order. */
   split(uids: readonly Uid[]): { readonly trusted: readonly Uid[]; readonly suspect: readonly Uid[] } {
     return { trusted: uids.filter((uid) => !this.has(uid)), suspect: uids.filter((uid) => this.has(uid)) };
   }

@@ -1,9 +1,9 @@
-/** UIDs as commands name them (RFC 9051 §9 "sequence-set"), and in portions that a command line can hold. */
+/** UIDs as written in commands (RFC 9051 §9 "sequence-set"), and in portions that fit in a command line. */
 import type { Uid } from '../../app/mailboxes/mailbox-ports.ts';
 
 /**
- * `1:3,7` of 3, 1, 2, 7: the order is lost. Only UIDs that are given are named, so that nothing else is asked for.
- * Must not be called with an empty list, which no command can name.
+ * `1:3,7` for 3, 1, 2, 7: the order is lost. A range contains only UIDs from the list, so that no other message is requested. The list must
+ * not be empty: no command can name an empty set.
  */
 export function formatUidSet(uids: readonly Uid[]): string {
   const ascending = uids.toSorted((a, b) => a - b);

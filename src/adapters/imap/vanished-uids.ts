@@ -1,12 +1,12 @@
 /**
- * What a server says about messages that are gone: VANISHED (RFC 7162 §3.2.10). Within EXAMINE, VANISHED (EARLIER) tells
- * what went since the last time; a server that forgot when may name every UID that is not there, so the list can be much
- * longer than the mailbox, and a hostile one can name four thousand million UIDs in a short line.
+ * The server's reports of messages that are gone: VANISHED (RFC 7162 §3.2.10). Within EXAMINE, VANISHED (EARLIER) lists the messages that
+ * went since the last time; a server that forgot when may name every UID that does not exist, so the list can be much longer than the
+ * mailbox, and a hostile server can name four thousand million UIDs in a short line.
  */
 import type { Uid } from '../../app/mailboxes/mailbox-ports.ts';
 import { MAX_VANISHED } from './limits.ts';
 
-/** A response as the library has parsed it. */
+/** A response, as parsed by the library. */
 export interface VanishedResponse {
   readonly attributes?: readonly unknown[] | undefined;
 }
@@ -20,7 +20,7 @@ export class VanishedUids {
   #complete = true;
   readonly #onChange: () => void;
 
-  /** @param onChange called for the UIDs that vanished just now */
+  /** @param onChange called when UIDs vanished just now */
   constructor(onChange: () => void) {
     this.#onChange = onChange;
   }
@@ -31,14 +31,14 @@ export class VanishedUids {
     this.#complete = true;
   }
 
-  /** The UIDs since `collect`, ascending; null when they were too many. */
+  /** The UIDs since `collect`, ascending; null when there were too many. */
   take(): readonly Uid[] | null {
     const uids = this.#complete ? (this.#collected ?? []) : null;
     this.#collected = null;
     return uids?.toSorted((a, b) => a - b) ?? null;
   }
 
-  /** In place of the library's own way, which goes through every UID that is named. */
+  /** Replaces the library's own method, which goes through every UID that is named. */
   add({ attributes = [] }: VanishedResponse): void {
     const [first, second] = attributes;
     const earlier = Array.isArray(first) && first.some((tag) => /^EARLIER$/i.test(textOf(tag)));

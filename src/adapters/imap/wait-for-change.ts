@@ -1,6 +1,6 @@
 /**
- * Waits for messages to come or go: IDLE (RFC 2177), renewed with a NOOP, so that a line that died is noticed and no
- * server logs us out; without IDLE a NOOP from time to time.
+ * Waits for messages to come or go: with IDLE (RFC 2177), renewed with a NOOP, so that a dead line is noticed and no server logs us out;
+ * without IDLE, with a NOOP from time to time.
  */
 import type { ImapConnection } from './imap-connection.ts';
 import { MIN_IDLE_MS, POLL_MS } from './limits.ts';
@@ -27,7 +27,7 @@ export class ChangeWaiter {
   async wait(options: WaitOptions): Promise<'changed' | 'timeout' | 'stopped'> {
     const { signal } = options;
     const end = performance.now() + options.timeoutMs;
-    // What was left behind by a wait that was stopped.
+    // An IDLE may be left over from a wait that was stopped.
     if (this.#connection.client.idling && !signal.aborted) await this.#ask();
     for (;;) {
       this.#connection.assertOpen();
@@ -45,7 +45,7 @@ export class ChangeWaiter {
     }
   }
 
-  /** Ends an IDLE, shows whether the line is alive, and lets the server say what is new. */
+  /** Ends an IDLE, shows whether the line is alive, and lets the server report news. */
   #ask(): Promise<void> {
     return this.#connection.run('NOOP', () => this.#connection.client.noop());
   }
@@ -53,14 +53,14 @@ export class ChangeWaiter {
   async #idle(ms: number, signal: AbortSignal): Promise<void> {
     const start = performance.now();
     const { client } = this.#connection;
-    // The library answers false when the server refused it, and when the line broke.
+    // The library returns false when the server refused IDLE, and when the line broke.
     const ended = client.idle().catch(() => false);
     if (!(await this.#pause(ms, signal, ended))) return;
     this.#connection.assertOpen();
     if (performance.now() - start < MIN_IDLE_MS) this.#idleWorks = false;
   }
 
-  /** Until something changed, the connection ended, `ms` went by, `signal` says stop, or `ended`; true for the last. */
+  /** Resolves when something changed, the connection ended, `ms` went by, `signal` aborts, or `ended` settles; true for the last. */
   #pause(ms: number, signal: AbortSignal, ended: Promise<unknown> | null): Promise<boolean> {
     return new Promise((resolve) => {
       const finish = (result: boolean): void => {

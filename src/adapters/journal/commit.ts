@@ -1,13 +1,13 @@
-/** Waiting for LMDB's commits, and the keys under which the journal keeps things. */
+/** Waits for LMDB's commits, and makes the keys of the journal's entries. */
 import { ServiceError } from '../../core/errors.ts';
 import { diskFailure } from './disk.ts';
 
-/** A commit that takes longer has met a dead disk: LMDB gives no answer at all after a failed meta page. */
+/** A commit that takes longer has met a dead disk: LMDB never answers after a failed write of a meta page. */
 const COMMIT_TIMEOUT_MS = 30_000;
 
 class CommitTimeout extends Error {}
 
-/** Resolves when all writes are on the disk; throws the cause when they are not. */
+/** Resolves when all writes are on the disk; otherwise throws the cause. */
 export async function committed(writes: readonly Promise<boolean>[]): Promise<void> {
   if (writes.length === 0) return;
   let timer: NodeJS.Timeout | undefined;
@@ -18,14 +18,14 @@ export async function committed(writes: readonly Promise<boolean>[]): Promise<vo
     );
   });
   try {
-    // The cause is looked for even after a timeout: unhandled, it would end the process.
+    // The cause is looked for even after a timeout: an unhandled rejection would end the process.
     await Promise.race([Promise.all(writes).catch(throwCause), timeout]);
   } finally {
     clearTimeout(timer);
   }
 }
 
-/** lmdb-js rejects each write with a general error and hands the reason over as a second promise. */
+/** lmdb-js rejects each write with a general error and provides the reason as a second promise. */
 async function throwCause(error: unknown): Promise<never> {
   if (error instanceof Error && 'commitError' in error) await error.commitError;
   throw error;
@@ -37,7 +37,7 @@ export function asServiceError(error: unknown): unknown {
     : diskFailure(error);
 }
 
-/** True when it is not known whether the commit took effect after all. */
+/** True when the commit may still have taken effect. */
 export function causedByTimeout(error: unknown): boolean {
   return error instanceof Error && error.cause instanceof CommitTimeout;
 }

@@ -1,6 +1,6 @@
 /**
- * How an entry and its outcome look in the journal: `[version, value]`, encoded as MessagePack, which keeps Dates and
- * Buffers. Files are named relative to the spool, so that a moved data folder stays readable.
+ * The format of an entry and its outcome in the journal: `[version, value]`, encoded as MessagePack, which keeps Dates and Buffers. Files
+ * are named relative to the spool, so that a moved data folder stays readable.
  */
 import { basename, dirname } from 'node:path';
 import type { Content } from '../../app/files/file-ports.ts';
@@ -14,10 +14,10 @@ import type {
 import { fromKey, toKey } from './commit.ts';
 import type { DiskSpool, DiskSpoolFolder } from './spool.ts';
 
-/** Raise it when a reader of the version before would misunderstand a value; then read both. */
+/** Raise it when a reader of the previous version would misunderstand a value; then read both. */
 const FORMAT_VERSION = 3;
 
-/** What stands in the database under a claim's key. */
+/** The value stored under a claim's key. */
 export type Stored<T> = readonly [version: number, value: T];
 
 type StoredContent = { readonly bytes: Buffer } | { readonly file: string; readonly sizeBytes: number };
@@ -25,7 +25,7 @@ type StoredContent = { readonly bytes: Buffer } | { readonly file: string; reado
 interface StoredEmail extends Omit<UnrecordedEmail, 'raw' | 'attachments'> {
   readonly raw: StoredContent;
   readonly attachments: readonly StoredContent[];
-  /** null when nothing is in the spool. */
+  /** null when the email has nothing in the spool. */
   readonly folder: string | null;
 }
 
@@ -35,7 +35,7 @@ interface StoredAttempt extends Pick<JournalAttempt, 'attempt' | 'envelope' | 's
 
 type StoredOutcome = Pick<EndedAttempt, 'endedAt' | 'result'>;
 
-/** The 16 bytes of the email's UUID, which sort by time; then those of the claim's, unless it has the same. */
+/** The 16 bytes of the email's UUID, which sort by time; then those of the claim's UUID, unless it is the same. */
 export function toEntryKey(key: ClaimKey): Buffer {
   const emailKey = toKey(key.emailId);
   return isDirect(key) ? emailKey : Buffer.concat([emailKey, toKey(key.claimId)]);
@@ -46,7 +46,7 @@ export function fromEntryKey(key: Buffer): ClaimKey {
   return { emailId, claimId: key.length === 16 ? emailId : fromKey(key.subarray(16)) };
 }
 
-/** Throws when a file is not in `folder`, or there is none. */
+/** Throws when a file is not in `folder`, or `folder` is null. */
 export function toStoredAttempt(
   { attempt, envelope, startedAt, email }: JournalAttempt,
   folder: DiskSpoolFolder | null,
@@ -78,7 +78,7 @@ export function toStoredOutcome({ endedAt, result }: EndedAttempt): Stored<Store
   return [FORMAT_VERSION, { endedAt, result }];
 }
 
-/** The way back. Throws for a version or a shape that this program does not know. */
+/** The reverse. Throws for a version or a shape that this program does not know. */
 export function fromStored(
   key: ClaimKey,
   stored: unknown,

@@ -1,4 +1,4 @@
-/** Opens LMDB environments in the one way that this folder relies on. */
+/** Opens LMDB environments with the settings that this folder relies on. */
 import { randomBytes } from 'node:crypto';
 import { access, mkdir, open as openFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -8,20 +8,20 @@ import { open, type Database, type RootDatabase } from 'lmdb';
 export type Environment = RootDatabase<unknown, Buffer>;
 export type Table = Database<unknown, Buffer>;
 
-/** What a new environment needs, with room to spare. */
+/** The disk space that a new environment needs, with room to spare. */
 const NEW_ENVIRONMENT_BYTES = 1024 * 1024;
-/** LMDB's table of readers, for its default of 126, with room to spare. */
+/** The size of LMDB's reader table for its default of 126 readers, with room to spare. */
 const LOCK_FILE_BYTES = 16 * 1024;
 
 /**
- * Opens or makes an environment in a folder of its own; no other process may have it open.
+ * Opens or creates an environment in a folder of its own; no other process may have it open.
  * - Overlapping sync is off: with it a write's promise may resolve before the data is safe.
- * - Batching by event turns is off: it makes a promise of its own that no caller can reach, whose rejection on a full
+ * - Batching by event turns is off: it creates a promise that no caller can reach, whose rejection on a full
  *   disk would end the process.
  * - The lock file, which LMDB maps and never writes, is filled beforehand: on a full disk the first touch of a page
  *   that has no block kills the process with SIGBUS.
- * - A new one is begun only when there is room for it, for the reason in room.ts.
- * Throws what the file system or LMDB throws.
+ * - A new environment is created only when there is room for it, for the reason in room.ts.
+ * Throws the errors of the file system and LMDB.
  */
 export async function openEnvironment(
   folder: string,
@@ -50,9 +50,9 @@ export function openTable(env: Environment, name: string): Table {
   return env.openDB<unknown, Buffer>({ name, keyEncoding: 'binary' });
 }
 
-/** A value as the table's own encoder makes it, so that its size is known before it is put. */
+/** Encodes a value with the table's own encoder, so that its size is known before it is put. */
 export function encodeValue(table: Table, value: unknown): Buffer {
-  // lmdb-js does not declare the encoder, but hands it out to be used (its README, "Serialization options").
+  // lmdb-js does not declare the encoder, but documents its use (README, "Serialization options").
   const { encoder } = table as unknown as { readonly encoder: { encode(value: unknown): Buffer } };
   return encoder.encode(value);
 }

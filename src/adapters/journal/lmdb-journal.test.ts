@@ -332,7 +332,7 @@ describe('LMDB journal', () => {
         if (output.length > killAt * '1000\n'.length) child.kill('SIGKILL');
       }
       await exited;
-      // A line that the kill cut off promised nothing.
+      // A line that the kill cut off is no promise.
       const promised = output.split('\n').slice(0, -1).map(Number);
       expect(promised.length).toBeGreaterThan(500);
 

@@ -1,9 +1,9 @@
 /**
- * The journal on LMDB (lmdb-js): what was handed to SMTP, or is about to be, until the database has the outcome.
+ * The journal on LMDB (lmdb-js): the messages that were handed to SMTP, or are about to be, until the database has the outcome.
  *
- * LMDB runs in its classic mode (see environment.ts): a write's promise resolves after data and meta page are on the
- * disk, and rejects when syncing failed. Writes that come while a transaction is being synced share the next: that is
- * the group commit. One process at a time may open a journal; the lock of the data folder ensures that.
+ * LMDB runs in its classic mode (see environment.ts): a write's promise resolves after data and meta page are on the disk, and rejects when
+ * syncing failed. Writes that arrive while a transaction is being synced share the next one: that is the group commit. Only one process at
+ * a time may open a journal; the lock of the data folder enforces that.
  */
 import type { Journal, JournalAttempt, JournalEntry, EndedAttempt } from '../../app/send/journal-ports.ts';
 import type { Logger } from '../../app/base/basics.ts';
@@ -17,14 +17,14 @@ import { OutcomeLog, type JournalSize } from './outcome-log.ts';
 import { DiskSpoolFolder, type DiskSpool } from './spool.ts';
 
 export interface LmdbJournalOptions {
-  /** Made when missing; holds nothing else. */
+  /** Created when missing; must hold nothing else. */
   readonly folder: string;
-  /** Where the entries' files are; `folder` and it may be moved together. */
+  /** The spool with the entries' files; it and `folder` may be moved together. */
   readonly spool: DiskSpool;
   readonly logger: Logger;
 }
 
-/** Names of spool folders, apart from the entries so that an unreadable entry keeps its files. */
+/** Names of spool folders, stored apart from the entries so that an unreadable entry keeps its files. */
 const FOLDERS = 'folders';
 
 export class LmdbJournal implements Journal {
@@ -41,8 +41,8 @@ export class LmdbJournal implements Journal {
   }
 
   /**
-   * Opens or makes the journal and deletes spool folders that no entry names.
-   * Throws `ServiceError('disk_full')`, or what LMDB says of a damaged file.
+   * Opens or creates the journal and deletes spool folders that no entry names. Throws `ServiceError('disk_full')`, or LMDB's error for a
+   * damaged file.
    */
   static async open({ folder, spool, logger }: LmdbJournalOptions): Promise<LmdbJournal> {
     const log = await OutcomeLog.open(folder, [FOLDERS], logger);
@@ -67,11 +67,11 @@ export class LmdbJournal implements Journal {
     const stored = toStoredAttempt(attempt, folder);
     folder.handOver();
     try {
-      // Before the entry: an entry on the disk must never name a file that is not.
+      // Before the entry: an entry on the disk must never name a file that is not on the disk.
       await folder.sync();
       await this.#log.add(key, stored, () => (folder.used ? [this.#folders.put(key, folder.name)] : []));
     } catch (error) {
-      // After a timeout the entry may still appear; then its files must be there.
+      // After a timeout the entry may still reach the disk; then its files must exist.
       if (!causedByTimeout(error)) folder.handBack();
       throw error;
     }

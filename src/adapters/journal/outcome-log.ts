@@ -1,7 +1,7 @@
 /**
- * What the journal is made of: a table of entries, each written before something is handed over, and their
- * outcomes, which are known later. Durability is that of environment.ts; room on the disk is made beforehand (room.ts);
- * outcomes survive a killed process from the moment they are known (recent-results.ts).
+ * The base of the journal: a table of entries, each written before something is handed over, and their outcomes, which are known later.
+ * environment.ts makes them durable; room on the disk is reserved beforehand (room.ts); outcomes survive a killed process from the moment
+ * they are known (recent-results.ts).
  *
  * Writes made together may fall into two transactions; `recover` removes what a crash between them leaves.
  */
@@ -24,26 +24,26 @@ import {
 import { RecentResults } from './recent-results.ts';
 import { Room } from './room.ts';
 
-/** Never given to new entries, so that entries of emails that were sent can be settled and forgotten on a full disk. */
+/** Never given to new entries, so that entries of sent emails can be settled and removed on a full disk. */
 const KEPT_FOR_OUTCOMES_BYTES = 1024 * 1024;
-/** Keys read at a time, so that no read transaction stays open and holds back the reuse of pages. */
+/** Keys read at a time, so that no read transaction stays open and keeps pages from being reused. */
 const PAGE_OF_KEYS = 500;
 
 const ID_FILE = 'id';
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
-/** More writes for the same commit. */
+/** Further writes for the same commit. */
 type MoreWrites = () => readonly Promise<boolean>[];
 
 export interface JournalSize {
   readonly entries: number;
   readonly withoutOutcome: number;
-  /** Of its file, with the room that is kept free in it. */
+  /** Size of its file, including the room kept free in it. */
   readonly sizeBytes: number;
 }
 
 export class OutcomeLog {
-  /** UUID, made with the log; without its file it gets another one. */
+  /** UUID, created with the log; a log whose file is gone gets another one. */
   readonly id: string;
   readonly #env: Environment;
   readonly #room: Room;
@@ -51,7 +51,7 @@ export class OutcomeLog {
   readonly #logger: Logger;
   readonly #entries: Table;
   readonly #outcomes: Table;
-  /** Outcomes that are not on the disk; by the key in hex. */
+  /** Outcomes that are not on the disk yet, by the key in hex. */
   readonly #pending = new Map<string, unknown>();
   readonly #reported = new Set<string>();
 
@@ -66,8 +66,7 @@ export class OutcomeLog {
   }
 
   /**
-   * Opens or makes the log in a folder that holds nothing else.
-   * Throws `ServiceError('disk_full')`, or what LMDB says of a damaged file.
+   * Opens or creates the log in a folder that holds nothing else. Throws `ServiceError('disk_full')`, or LMDB's error for a damaged file.
    */
   static async open(folder: string, tableNames: readonly string[], logger: Logger): Promise<OutcomeLog> {
     const closing: { close(): Promise<void> }[] = [];
@@ -76,7 +75,7 @@ export class OutcomeLog {
       const id = await loadOrCreateId(folder, path);
       const env = await openClean(path);
       closing.push(env);
-      // Before the room is measured: each table takes some.
+      // Before the room is measured: each table takes some of it.
       for (const name of ['entries', 'outcomes', ...tableNames]) openTable(env, name);
       await syncFolder(folder);
       await syncFolder(dirname(folder));
@@ -93,19 +92,19 @@ export class OutcomeLog {
     }
   }
 
-  /** How much it holds; entries without an outcome are those that have not ended. */
+  /** The size of the log; entries without an outcome are those that have not ended. */
   measure(): JournalSize {
     const entries = this.#entries.getKeysCount();
     const outcomes = this.#outcomes.getKeysCount() + this.#pending.size;
     return { entries, withoutOutcome: Math.max(0, entries - outcomes), sizeBytes: this.#room.allocatedBytes };
   }
 
-  /** A table beside the log's own, one of those named at `open`. */
+  /** A table beside the log's own: one of those named in `open`. */
   table(name: string): Table {
     return openTable(this.#env, name);
   }
 
-  /** Returns when the entry is on the disk. Throws `disk_full`. */
+  /** Resolves when the entry is on the disk. Throws `disk_full`. */
   async add(key: Buffer, entry: unknown, more: MoreWrites = () => []): Promise<void> {
     const bytes = encodeValue(this.#entries, entry);
     await this.#commit(bytes.length, KEPT_FOR_OUTCOMES_BYTES, () => [
@@ -114,7 +113,7 @@ export class OutcomeLog {
     ]);
   }
 
-  /** Adds the outcome. It survives a killed process at once, and a power cut when `flush` has resolved. */
+  /** Adds the outcome. It survives a killed process at once, and a power cut once `flush` has resolved. */
   settle(key: Buffer, outcome: unknown): { readonly flush: () => Promise<void> } {
     const name = key.toString('hex');
     this.#pending.set(name, outcome);
@@ -131,7 +130,7 @@ export class OutcomeLog {
     return { flush };
   }
 
-  /** Forgets entry and outcome. Throws `disk_full`. */
+  /** Removes the entry and its outcome. Throws `disk_full`. */
   async remove(key: Buffer, more: MoreWrites = () => []): Promise<void> {
     await this.#commit(0, 0, () => [this.#entries.remove(key), this.#outcomes.remove(key), ...more()]);
     this.#recent.forget(key);
@@ -142,7 +141,7 @@ export class OutcomeLog {
     return this.#entries.doesExist(key);
   }
 
-  /** In their order; entries may be removed meanwhile. */
+  /** In order of the keys; entries may be removed meanwhile. */
   *keys(): Iterable<Buffer> {
     let after: Buffer | undefined;
     for (;;) {
@@ -155,8 +154,8 @@ export class OutcomeLog {
   }
 
   /**
-   * An entry with its outcome (undefined when there is none), as `decode` makes it; null when there is no entry. One that
-   * can't be decoded is reported once, and kept; it is null too.
+   * An entry with its outcome (undefined when there is none), as `decode` returns it; null when there is no entry. An entry that can't be
+   * decoded is reported once and kept; the result is null, too.
    */
   read<T>(key: Buffer, decode: (entry: unknown, outcome: unknown) => T): T | null {
     const name = key.toString('hex');
@@ -195,11 +194,11 @@ export class OutcomeLog {
     await this.#commit(bytes.length, 0, () => [this.#outcomes.put(key, asBinary(bytes))]);
   }
 
-  /** Writes when there is room for a value of that size beside what is kept for others. */
+  /** Writes if there is room for a value of that size beside the room kept for others. */
   async #commit(valueBytes: number, keepBytes: number, write: MoreWrites): Promise<void> {
     const cost = this.#room.costOf(valueBytes);
     try {
-      // Awaited only when it must be, so that calls keep their order.
+      // Awaited only when necessary, so that calls keep their order.
       if (!this.#room.tryReserve(cost, keepBytes)) await this.#room.reserve(cost, keepBytes);
       try {
         await committed(write());
@@ -211,7 +210,7 @@ export class OutcomeLog {
     }
   }
 
-  /** Takes over the outcomes that the process before left in memory, and drops those that belong to no entry. */
+  /** Takes over the outcomes that the previous process left in memory, and drops those that belong to no entry. */
   async #recover(): Promise<void> {
     const leftover = this.#recent.leftover();
     for (const { key, value } of leftover) {
@@ -221,7 +220,7 @@ export class OutcomeLog {
     await this.dropOrphans(this.#outcomes);
   }
 
-  /** Removes what stands in a table of this log under a key that no entry has. */
+  /** Removes rows of a table of this log whose key has no entry. */
   async dropOrphans(table: Table): Promise<void> {
     const keys: Buffer[] = [...table.getKeys()];
     for (const key of keys) {
@@ -234,8 +233,8 @@ export class OutcomeLog {
 const emailIdOf = (key: Buffer) => fromKey(key.subarray(0, 16));
 
 /**
- * A log without entries begins with a new file: LMDB's file never shrinks, and keeps in its free pages what was removed, until it
- * writes over them. The new file takes the place of the old one at once, so that a crash leaves one of them.
+ * A log without entries begins with a new file: LMDB's file never shrinks, and its free pages keep removed data until it is overwritten.
+ * The new file replaces the old one atomically, so that a crash leaves one of them.
  */
 async function openClean(path: string): Promise<Environment> {
   const data = join(path, 'data.mdb');
@@ -250,14 +249,14 @@ async function openClean(path: string): Promise<Environment> {
     await rename(join(fresh, 'data.mdb'), data);
     await syncFolder(path);
   } catch (error) {
-    // On a full disk the old one does as well.
+    // On a full disk the old file will do.
     if (!isDiskFull(error)) throw error;
   }
   await rm(fresh, { recursive: true, force: true });
   return openEnvironment(path);
 }
 
-/** A log without its file is a new one: the id of another must not stay with it, and so is written first. */
+/** A log whose file is gone is a new log. It must not keep the id of the old one, so the new id is written first. */
 async function loadOrCreateId(folder: string, path: string): Promise<string> {
   const file = join(folder, ID_FILE);
   if ((await exists(join(path, 'data.mdb'))) && (await exists(file))) {

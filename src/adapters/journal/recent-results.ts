@@ -1,9 +1,8 @@
 /**
- * Outcomes that must survive a killed process from the moment they are known, before any thread or disk is waited
- * for: a small LMDB environment that never syncs, written in the calling thread (about 10 µs). What is in it is in
- * the page cache, which outlives the process but not the machine; so it is named after the machine's boot and
- * after another boot deleted unread, because without syncing LMDB may then be torn. Linux only: elsewhere it keeps
- * nothing and an outcome is safe when its commit to the journal is.
+ * Outcomes that must survive a killed process from the moment they are known, before any thread or disk is waited for: a small LMDB
+ * environment that never syncs, written in the calling thread (about 10 µs). Its data is in the page cache, which outlives the process but
+ * not the machine. So the folder is named after the machine's boot, and after another boot it is deleted unread, because without syncing
+ * LMDB may then be torn. Linux only: elsewhere nothing is kept here, and an outcome is safe once its commit to the journal is.
  */
 import { readFileSync } from 'node:fs';
 import { readdir, rm } from 'node:fs/promises';
@@ -17,7 +16,7 @@ import { Room } from './room.ts';
 const BOOT_ID_FILE = '/proc/sys/kernel/random/boot_id';
 const FOLDER_PREFIX = 'recent-';
 
-/** Room for outcomes that come while the journal is committing; one that finds no room is safe a moment later. */
+/** Room for outcomes that arrive while the journal is committing; an outcome that finds no room is safe a moment later. */
 const ROOM_BYTES = 2 * 1024 * 1024;
 
 interface Store {
@@ -26,11 +25,11 @@ interface Store {
 }
 
 export class RecentResults {
-  /** null where nothing can be kept. */
+  /** null where outcomes can't be kept. */
   #store: Store | null;
   readonly #folder: string;
   readonly #logger: Logger;
-  /** Deleted together with the next write, so that forgetting costs no transaction of its own. */
+  /** Keys deleted together with the next write, so that forgetting costs no transaction of its own. */
   #forgotten: Buffer[] = [];
   #growing: Promise<void> | null = null;
 
@@ -40,7 +39,10 @@ export class RecentResults {
     this.#logger = logger;
   }
 
-  /** Opens what this boot of the machine has left below `folder`; deletes what another has. Does without room. */
+  /**
+   * Opens the outcomes that this boot of the machine has left below `folder`; deletes those of other boots. Works without them when the
+   * disk has no room.
+   */
   static async open(folder: string, logger: Logger): Promise<RecentResults> {
     const bootId = readBootId();
     const current = bootId === null ? null : FOLDER_PREFIX + bootId;
@@ -54,12 +56,15 @@ export class RecentResults {
     return new RecentResults(path, await openIfRoom(path, logger), logger);
   }
 
-  /** Everything left by the process before. */
+  /** All outcomes that the previous process left. */
   leftover(): readonly { readonly key: Buffer; readonly value: unknown }[] {
     return this.#store === null ? [] : [...this.#store.env.getRange()];
   }
 
-  /** Forgets what the process before left, with its file, which keeps in its free pages what was removed. Before anything is put. */
+  /**
+   * Forgets the outcomes that the previous process left, and their file, whose free pages keep removed data. Call it before anything is
+   * put.
+   */
   async renew(): Promise<void> {
     if (this.#store === null) return;
     await this.close();
@@ -68,7 +73,7 @@ export class RecentResults {
     this.#store = await openIfRoom(this.#folder, this.#logger);
   }
 
-  /** False when it could not be kept. */
+  /** False when the outcome could not be kept. */
   put(key: Buffer, value: unknown): boolean {
     if (this.#store === null) return false;
     const bytes = encodeValue(this.#store.env, value);
@@ -81,13 +86,13 @@ export class RecentResults {
     });
   }
 
-  /** The journal has it durably. */
+  /** Call it when the journal has the outcome durably. */
   forget(key: Buffer): void {
     if (this.#store !== null) this.#forgotten.push(key);
   }
 
   async close(): Promise<void> {
-    // What is left is taken over at the next open; it may be more than the journal could write.
+    // Outcomes that are left are taken over at the next open; there may be more than the journal could write.
     await this.#growing;
     await this.#store?.env.close();
     await this.#store?.room.close();
@@ -98,7 +103,7 @@ export class RecentResults {
     const { env, room } = this.#store;
     const cost = room.costOf(valueBytes, removals);
     if (!room.tryReserve(cost)) {
-      // For those to come; on a full disk they go without.
+      // For later outcomes; on a full disk they do without.
       this.#growing ??= makeRoom(room)
         .catch(() => undefined)
         .finally(() => {
@@ -144,7 +149,7 @@ async function makeRoom(room: Room): Promise<void> {
   room.release(ROOM_BYTES);
 }
 
-/** null where the system does not tell. */
+/** null where the system does not provide it. */
 function readBootId(): string | null {
   try {
     const id = readFileSync(BOOT_ID_FILE, 'utf8').trim();

@@ -1,9 +1,8 @@
 /**
- * Room on the disk that an LMDB environment is sure to have. A write of LMDB that fails for lack of room can't be
- * survived: lmdb-js 3.5.6 overruns a buffer when it words the error (mdb.c, `sprintf` into `malloc(100)`), and the
- * process dies with a broken heap. So its data file is made longer, with blocks, before LMDB comes to need them; what
- * does not fit is refused here, and LMDB only ever overwrites. File systems that copy on write (btrfs, ZFS) can't
- * promise that.
+ * Disk space that an LMDB environment is sure to have. The process does not survive a write of LMDB that fails for lack of space: lmdb-js
+ * 3.5.6 overruns a buffer when it words the error (mdb.c, `sprintf` into `malloc(100)`), and the process dies with a broken heap. So the
+ * data file is extended, with blocks, before LMDB needs them; a write that does not fit is refused here, and LMDB only ever overwrites.
+ * File systems that copy on write (btrfs, ZFS) can't promise that.
  */
 import { open, statfs, type FileHandle } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -12,13 +11,13 @@ import type { Environment } from './environment.ts';
 
 /** Pages that one operation may dirty beside its value: two tables' paths from root to leaf, and splits. */
 const PAGES_PER_OPERATION = 12;
-/** For what a transaction dirties once, however many operations it has: the list of free pages, the main table. */
+/** Pages that a transaction dirties once, however many operations it has: the list of free pages, the main table. */
 const TRANSACTION_BYTES = 256 * 1024;
 const MIN_STEP_BYTES = 1024 * 1024;
 const MAX_STEP_BYTES = 16 * 1024 * 1024;
-/** Growth by a quarter, within the bounds above. */
+/** The file grows by a quarter, within the bounds above. */
 const STEP_DIVISOR = 4;
-/** A file up to this size is written anew before it grows, since LMDB leaves holes in what it makes first. */
+/** A file up to this size is rewritten before it grows, since LMDB leaves holes in the file that it creates. */
 const MAX_FILL_BYTES = 1024 * 1024;
 
 export class Room {
@@ -30,7 +29,7 @@ export class Room {
   #allocated: number;
   /** Upper bound of the bytes that LMDB uses, or may use after the operations under way. */
   #used = 0;
-  /** Of these, operations under way. */
+  /** The part of it that belongs to operations under way. */
   #underWay = 0;
   #filled = false;
   #growing: Promise<void> | null = null;
@@ -45,7 +44,7 @@ export class Room {
     this.#measure();
   }
 
-  /** `folder` is the environment's. Throws what the file system throws. */
+  /** `folder` is the environment's. Throws the file system's error. */
   static async open(env: Environment, folder: string): Promise<Room> {
     const path = join(folder, 'data.mdb');
     const file = await open(path, 'r+');
@@ -58,12 +57,12 @@ export class Room {
     return this.#allocated;
   }
 
-  /** What an operation may need at most, for `reserve` and `release`; `removals` are others in the same go. */
+  /** The most that an operation may need, for `reserve` and `release`; `removals` counts further removals in the same transaction. */
   costOf(valueBytes: number, removals = 0): number {
     return (Math.ceil(valueBytes / this.#pageBytes) + 1 + PAGES_PER_OPERATION + removals) * this.#pageBytes;
   }
 
-  /** Takes room if it is there already, leaving `keepBytes` for others. Give it back by `release` after the commit. */
+  /** Takes room if it exists already, leaving `keepBytes` for others. Return it with `release` after the commit. */
   tryReserve(bytes: number, keepBytes = 0): boolean {
     if (!this.#fits(bytes, keepBytes)) this.#measure();
     if (!this.#fits(bytes, keepBytes)) return false;
@@ -73,8 +72,8 @@ export class Room {
   }
 
   /**
-   * Takes room, making the file longer when it must, and throws what the file system throws then. With nothing to
-   * keep for others it first waits for operations under way to give theirs back.
+   * Takes room, and extends the file if necessary; throws the file system's error when that fails. With nothing to keep for others it first
+   * waits for operations under way to return their room.
    */
   async reserve(bytes: number, keepBytes = 0): Promise<void> {
     while (!this.tryReserve(bytes, keepBytes)) {
@@ -107,7 +106,7 @@ export class Room {
     this.#used = (statsOf(this.#env).lastPageNumber + 1) * this.#pageBytes + this.#underWay;
   }
 
-  /** By a generous step, or by the least that helps when there is no room for that. */
+  /** By a generous step, or by the smallest sufficient one when the disk has no room for that. */
   async #grow(missingBytes: number): Promise<void> {
     const least = missingBytes + TRANSACTION_BYTES;
     const step = Math.min(Math.max(this.#allocated / STEP_DIVISOR, MIN_STEP_BYTES), MAX_STEP_BYTES);
@@ -116,7 +115,7 @@ export class Room {
         await this.#append(Math.floor(step));
         return;
       } catch {
-        // There may be room for less.
+        // The disk may have room for less.
       }
     }
     await this.#append(least);
@@ -127,7 +126,7 @@ export class Room {
     const { size } = await this.#file.stat();
     if (!this.#filled && size <= MAX_FILL_BYTES && this.#underWay === 0) await fillHoles(this.#file, size);
     this.#filled = true;
-    // LMDB writes below the old end, but for what it made before the first growth: never overwrite that.
+    // LMDB writes below the old end, except for what it wrote before the first growth: never overwrite that.
     const start = Math.max(this.#allocated, size);
     const { bavail, bsize } = await statfs(this.#path);
     if (bavail * bsize < end - start) throw new ServiceError('disk_full');
@@ -140,14 +139,14 @@ export class Room {
       await this.#file.sync();
       this.#allocated = end;
     } catch (error) {
-      // Not kept for half a step: others need the last of the disk, too.
+      // Half a step is not kept: others need the last of the disk, too.
       await this.#file.truncate(start).catch(() => undefined);
       throw error;
     }
   }
 }
 
-/** Writes a file over itself: the same bytes, but every block there. */
+/** Writes a file over itself: the bytes stay the same, but every block is allocated. */
 async function fillHoles(file: FileHandle, size: number): Promise<void> {
   const bytes = Buffer.alloc(size);
   for (let at = 0; at < size;) {

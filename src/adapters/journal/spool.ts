@@ -13,12 +13,12 @@ import { diskFailure, syncFolder } from './disk.ts';
 const NAME_BYTES = 12;
 const FOLDER_NAME = /^[0-9a-f]{24}$/;
 
-/** A spool below `root`, which is made when it is missing. Files are readable by the owner only. */
+/** A spool below `root`, which is created when missing. Only the owner can read the files. */
 export function createSpool(root: string): DiskSpool {
   return new DiskSpool(root);
 }
 
-/** The spool with what the journal needs besides `create`. */
+/** The spool, with the operations that the journal needs besides `create`. */
 export class DiskSpool implements Spool {
   readonly root: string;
 
@@ -30,7 +30,7 @@ export class DiskSpool implements Spool {
     return new DiskSpoolFolder(this.root);
   }
 
-  /** Path of a file in the folder of that name. Throws when either could lead out of the spool. */
+  /** Path of a file in the folder of that name. Throws when either name could lead out of the spool. */
   resolve(folderName: string, fileName: string): string {
     if (!FOLDER_NAME.test(folderName) || fileName !== basename(fileName) || fileName.startsWith('.')) {
       throw new Error(`not a file of the spool: ${folderName}/${fileName}`);
@@ -45,7 +45,7 @@ export class DiskSpool implements Spool {
     }
   }
 
-  /** Deletes every folder but the named ones; only before the first `create`. Returns how many went. */
+  /** Deletes every folder except those in `keep`; only before the first `create`. Returns the number of deleted folders. */
   async sweep(keep: ReadonlySet<string>): Promise<number> {
     await mkdir(this.root, { recursive: true, mode: 0o700 });
     const stale = (await readdir(this.root)).filter((name) => FOLDER_NAME.test(name) && !keep.has(name));
@@ -67,7 +67,7 @@ export class DiskSpoolFolder implements SpoolFolder {
     this.#root = root;
   }
 
-  /** Made when it is first asked for: most requests never use their folder. */
+  /** Created when it is first asked for: most requests never use their folder. */
   get name(): string {
     return (this.#name ??= randomBytes(NAME_BYTES).toString('hex'));
   }
@@ -76,7 +76,7 @@ export class DiskSpoolFolder implements SpoolFolder {
     return join(this.#root, this.name);
   }
 
-  /** True once a file was begun, so that there is something on disk. */
+  /** True once a file was begun, so that the folder exists on the disk. */
   get used(): boolean {
     return this.#made !== null;
   }
@@ -90,7 +90,7 @@ export class DiskSpoolFolder implements SpoolFolder {
     let ascii = true;
     try {
       for await (const chunk of source) {
-        // Waiting for each write is the back-pressure: the source is not asked for more meanwhile.
+        // Waiting for each write gives back-pressure: meanwhile the source is not asked for more.
         await file.writeFile(chunk).catch((error: unknown) => {
           throw diskFailure(error);
         });
@@ -163,7 +163,7 @@ async function makeFolder(path: string): Promise<void> {
     await mkdir(path, { mode: 0o700 });
   } catch (error) {
     if (!(error instanceof Error && 'code' in error && error.code === 'ENOENT')) throw error;
-    // Not at once: on a full disk Node's recursive mkdir says ENOENT instead of ENOSPC.
+    // Not in one call: on a full disk Node's recursive mkdir reports ENOENT instead of ENOSPC.
     await mkdir(dirname(path), { recursive: true, mode: 0o700 });
     await mkdir(path, { mode: 0o700 });
   }

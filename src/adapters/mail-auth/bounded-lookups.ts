@@ -1,12 +1,12 @@
-/** Look-ups in DNS for one check of one message: bounded in number and remembered for a while, so that a flood of mail asks little. */
+/** DNS look-ups for one check of one message: bounded in number and cached for a while, so that a flood of mail causes few queries. */
 
 export type Lookup = (domain: string, type: string) => Promise<string[] | string[][]>;
 
-/** Of one check. SPF may need 10 and their addresses (RFC 7208 §4.6.4), each signature one. */
+/** Look-ups of one check. SPF may need 10 and their addresses (RFC 7208 §4.6.4), each signature one. */
 const MAX_LOOKUPS = 60;
-/** How long one check may ask, in ms; what is asked later is not told. */
+/** How long one check may make look-ups, in ms; later ones get no answer. */
 const MAX_ASKING_MS = 10_000;
-/** How long answers are remembered, in ms, failures too. DNS itself would say; minutes are less than nearly all say. */
+/** How long answers and failures are cached, in ms. The records have their own TTLs; minutes are less than nearly all of them. */
 const KEPT_MS = 120_000;
 const MAX_KEPT = 2000;
 
@@ -36,7 +36,7 @@ export class BoundedLookups {
     const known = this.#kept.get(key);
     if (known !== undefined && known.until > this.#now()) return known.answer;
     const answer = this.#ask(domain, type);
-    // The one who asked hears of it.
+    // The caller handles the failure.
     answer.catch(() => undefined);
     this.#kept.delete(key);
     this.#kept.set(key, { until: this.#now() + KEPT_MS, answer });

@@ -1,4 +1,4 @@
-/** What is found out about who sent a message, with answers of DNS from the test: signed and sealed mail, and mail of forgers. */
+/** The results for the sender of a message, with DNS answers from the test: signed and sealed mail, and forged mail. */
 import { generateKeyPairSync } from 'node:crypto';
 import { Readable } from 'node:stream';
 import fc from 'fast-check';
@@ -17,7 +17,7 @@ function signer(domain: string, modulusLength = 1024): Signer {
   return { domain, pem: privateKey.export({ format: 'pem', type: 'pkcs8' }).toString(), record };
 }
 
-/** The domain that is forged: it wants its mail refused that does not come from it. */
+/** The forged domain: it asks receivers to refuse mail that does not come from it. */
 const VICTIM = signer('victim.test');
 const EVIL = signer('evil.test');
 const WEAK = signer('weak.test', 512);
@@ -34,7 +34,7 @@ const RECORDS: Readonly<Record<string, string>> = {
   'slow.test': `v=spf1 ${Array.from({ length: 8 }, (_, n) => `include:s${n}.slow.test`).join(' ')} -all`,
 };
 
-/** ms that look-ups took. */
+/** Time that look-ups took, in ms. */
 let clock = 0;
 
 const resolve: Lookup = async (domain) => {
@@ -63,13 +63,13 @@ const mailOf = (from: string, body = 'Hello\r\n') =>
   `From: ${from}\r\nTo: sales@example.com\r\nSubject: x\r\nDate: Sun, 01 Mar 2026 12:00:00 +0100\r\nMessage-ID: <a@b.test>\r\n\r\n${body}`;
 
 async function sign(raw: string, { domain, pem }: Signer, options: object = {}): Promise<string> {
-  // Else the second in which it is signed may be another one than that in which it is written.
+  // Otherwise the message may be signed in a different second from that in which it is written.
   const key = { signingDomain: domain, selector: 's1', privateKey: pem, signTime: new Date() };
   const { signatures } = await dkimSign(raw, { ...key, ...options, signatureData: [{ ...key, ...options }] });
   return signatures + raw;
 }
 
-/** As a list does that takes the message on. */
+/** As a mailing list does that forwards the message. */
 async function seal(raw: string, { domain, pem }: Signer): Promise<string> {
   const { headers } = await authenticate(raw, {
     ...GENUINE.client,
@@ -193,7 +193,7 @@ describe('a forged message', () => {
     const forgery = fc.record({
       from: fc.constantFrom(...AUTHORS),
       fields: fc.array(field, { maxLength: 6 }),
-      // None, or a second one before or behind the first.
+      // No second From, or one before or after the first.
       otherFrom: fc.constantFrom('', 'before', 'behind'),
       signs: fc.boolean(),
       seals: fc.constantFrom(null, EVIL, WEAK),

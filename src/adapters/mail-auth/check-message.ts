@@ -1,7 +1,7 @@
 /**
- * Checks one message with the library mailauth: SPF (RFC 7208), DKIM (RFC 6376), DMARC (RFC 7489) and ARC (RFC 8617). The writer of a forged
- * message wants it to pass: each method has look-ups of its own, so that a slow DNS of the stranger hides nothing that another domain
- * says, and a message that breaks the library has not passed.
+ * Checks one message with the library mailauth: SPF (RFC 7208), DKIM (RFC 6376), DMARC (RFC 7489) and ARC (RFC 8617). The writer of a
+ * forged message wants it to pass: each method has look-ups of its own, so that a slow DNS server of the forger can't hide another domain's
+ * records, and a message that breaks the library has not passed.
  */
 import { isIP } from 'node:net';
 import type { Readable } from 'node:stream';
@@ -12,12 +12,12 @@ import type { SenderFacts } from '../../app/receive/sender-check.ts';
 import { toOutcome, type AuthOutcome, type AuthResults } from '../../core/message/authentication.ts';
 import type { Lookup } from './bounded-lookups.ts';
 
-/** The topmost ones; RFC 6376 §6.1 lets verifiers choose. Each may ask for a hash of the whole body. */
+/** Only the topmost signatures; RFC 6376 §6.1 lets verifiers choose. Each may need a hash of the whole body. */
 const MAX_SIGNATURES = 10;
-/** Written into texts that are not used. */
+/** Appears only in texts that are not used. */
 const MTA = 'localhost';
 
-/** @param lookups gives one method its look-ups. Throws when the message can't be read. */
+/** @param lookups creates the look-ups of one method. Throws when the message can't be read. */
 export async function checkMessage(
   message: Readable,
   { client, mailFrom }: Pick<SenderFacts, 'client' | 'mailFrom'>,
@@ -41,7 +41,7 @@ class BoundedVerifier extends DkimVerifier {
     let left = MAX_SIGNATURES;
     const parsed = headers.parsed.filter(({ key }) => key !== 'dkim-signature' || left-- > 0);
     await super.messageHeaders({ ...headers, parsed });
-    // The library verifies the seal of ARC as if it were a signature, too.
+    // The library verifies the ARC seal as if it were a signature, too.
     this.signatureHeaders = this.signatureHeaders.filter(({ type }) => type !== 'AS');
   }
 }
@@ -75,14 +75,14 @@ async function checkSignatures(message: Readable, resolver: Lookup) {
 function outcomeOf({ status, signingHeaders }: DkimVerifier['results'][number]): AuthOutcome {
   const outcome = toOutcome(status.result);
   if (outcome !== 'pass') return outcome;
-  // RFC 6376 §6.1.1: without From the signature says nothing about its author.
+  // RFC 6376 §6.1.1: a signature that does not cover From says nothing about the author.
   const fields = (signingHeaders?.keys ?? '').toLowerCase().split(/: ?/);
   if (!fields.includes('from')) return 'permerror';
-  // RFC 6376 §8.2: what stands behind the signed part may come from anywhere.
+  // RFC 6376 §8.2: anything after the signed part may come from anywhere.
   return status.underSized ? 'policy' : 'pass';
 }
 
-/** Whether SPF of the domain of `mailFrom` allows the client to send for it. */
+/** The SPF result: does the domain of `mailFrom` allow the client to send for it? */
 export async function checkSpf(
   { address, helo }: NonNullable<SenderFacts['client']>,
   mailFrom: string | null,
@@ -97,7 +97,7 @@ export async function checkSpf(
   }
 }
 
-/** `permerror` without a domain where From does not name one: no policy is that of the message. */
+/** `permerror` without a domain when From does not name exactly one: then no policy applies to the message. */
 async function checkDmarc(
   { results, fromDomains }: Signed,
   sent: AuthResults['spf'],
@@ -127,7 +127,7 @@ async function checkArc({ verifier }: Signed, resolver: Lookup): Promise<AuthOut
   try {
     return toOutcome((await arc(verifier.arc, { resolver })).status.result);
   } catch {
-    // Seen in practice: the library fails over a key that is too short.
+    // Seen in practice: the library throws on a key that is too short.
     return 'fail';
   }
 }

@@ -1,4 +1,4 @@
-/** `SenderCheck` in a thread of its own, which is started for the first message and replaced when it fails or hangs. */
+/** `SenderCheck` in its own thread, which is started for the first message and replaced when it fails or hangs. */
 import { Worker } from 'node:worker_threads';
 import type { Logger } from '../../app/base/basics.ts';
 import type { SenderCheck, SenderFacts } from '../../app/receive/sender-check.ts';
@@ -10,27 +10,29 @@ export interface SenderQuestion extends SenderFacts {
 
 export type SenderAnswer =
   | { readonly id: number; readonly results: AuthResults }
-  /** English. */
+  /** In English. */
   | { readonly id: number; readonly detail: string };
 
 export interface SenderCheckOptions {
-  /** File of the program of the thread; see sender-worker.ts. */
+  /** File of the thread's program; see sender-worker.ts. */
   readonly program: string;
-  /** `address` or `address:port`; empty: those of the system. */
+  /** `address` or `address:port`; empty: the system's servers. */
   readonly dnsServers: readonly string[];
   readonly logger: Logger;
   /** Default: CHECK_TIMEOUT_MS. */
   readonly timeoutMs?: number;
 }
 
-/** One message, all its look-ups in DNS included. The client waits for its reply meanwhile; RFC 5321 gives it 10 minutes. */
+/**
+ * Time limit for one message, all its DNS look-ups included, in ms. The client waits for its reply meanwhile; RFC 5321 gives it 10 minutes.
+ */
 const CHECK_TIMEOUT_MS = 40_000;
-/** Messages at the same moment; beyond it they are recorded unchecked. */
+/** Messages checked at the same moment; further ones are recorded unchecked. */
 const MAX_OPEN = 200;
-/** Of its heap. Messages are read in pieces. */
+/** Limit of the thread's heap. Messages are read in pieces. */
 const MEMORY_MB = 192;
 
-/** Starts nothing before it is needed. */
+/** Starts no thread before it is needed. */
 export function createSenderCheck(options: SenderCheckOptions): SenderCheck & { close(): Promise<void> } {
   const { program, dnsServers, logger, timeoutMs = CHECK_TIMEOUT_MS } = options;
   const open = new Map<number, (results: AuthResults | null) => void>();
@@ -46,7 +48,7 @@ export function createSenderCheck(options: SenderCheckOptions): SenderCheck & { 
     const started = new Worker(program, {
       workerData: { dnsServers },
       env: {},
-      // The library prints there what it makes of some signatures.
+      // The library prints its notes on some signatures there.
       stdout: true,
       resourceLimits: { maxOldGenerationSizeMb: MEMORY_MB },
     });
@@ -76,7 +78,7 @@ export function createSenderCheck(options: SenderCheckOptions): SenderCheck & { 
         const timer = setTimeout(() => {
           logger.warn({}, 'the sender of a message could not be checked in time');
           answerTo(id, null);
-          // It may be busy with one message for ever.
+          // The thread may be stuck on one message for ever.
           asked.terminate().catch(() => undefined);
         }, timeoutMs);
         open.set(id, (results) => {

@@ -1,6 +1,4 @@
-/**
- * The thread that checks senders. Many messages at once, since they wait for DNS; hashing keeps nothing but this thread busy.
- */
+/** The thread that checks senders. It checks many messages at once, since they wait for DNS; hashing keeps only this thread busy. */
 import { Resolver } from 'node:dns/promises';
 import { createReadStream } from 'node:fs';
 import { Readable } from 'node:stream';
@@ -11,7 +9,7 @@ import { checkMessage } from './check-message.ts';
 import type { SenderAnswer, SenderQuestion } from './check-senders.ts';
 
 const { dnsServers } = workerData as { readonly dnsServers: readonly string[] };
-/** One try of a server, in ms; as often as the library of the system does it. */
+/** One try of a server, in ms; as many tries as the system's resolver makes. */
 const DNS_TIMEOUT_MS = 2000;
 const DNS_TRIES = 2;
 

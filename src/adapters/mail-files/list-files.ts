@@ -1,13 +1,13 @@
 /**
- * Finds the files of emails at the paths of an import. A folder is searched with all it holds:
+ * Finds the files of emails at the paths of an import. A folder is searched with everything in it:
  * - a Maildir (a folder with `cur` or `new`): every file of both, and its subfolders (Maildir++: `.Sent`, `.a.b`);
  * - any other folder: `.eml` files, and files that begin as an mbox does; other files are left alone.
  *
- * What a person names may be a symbolic link; one that lies in a folder is not followed, as it may lead anywhere or back.
- * Pipes, sockets and devices are not opened.
+ * A path given by the operator may be a symbolic link; a link inside a folder is not followed, as it may lead anywhere or back. Pipes,
+ * sockets and devices are not opened.
  *
- * The name of a folder or an mbox file says what it is for, and that goes for everything in it (special-folder.ts). An operator who
- * names a folder of junk or trash wants what is in it.
+ * The name of a folder or an mbox file shows its purpose, and that applies to everything in it (special-folder.ts). An operator who names a
+ * folder of junk or trash wants its contents.
  */
 import { createHash } from 'node:crypto';
 import type { BigIntStats, Dirent } from 'node:fs';
@@ -19,9 +19,9 @@ import { specialFolderOf, type SpecialFolder } from '../../core/mailbox/special-
 import { openRegular } from './open-regular.ts';
 import { isMboxStart } from '../../core/mbox/split-mbox.ts';
 
-/** Folders in folders; real ones have a handful. */
+/** Nesting depth of folders; real ones have a handful of levels. */
 const MAX_DEPTH = 64;
-/** Enough to know an mbox, or a message, by its beginning, in bytes. */
+/** Enough to recognise an mbox, or a message, by its beginning, in bytes. */
 const BEGINNING_BYTES = 1024;
 
 export async function* listMailFiles(paths: readonly string[]): AsyncGenerator<ListedFile> {
@@ -65,7 +65,7 @@ async function* listFolder(
   }
   for (const link of links) yield unusable(link, 'is a symbolic link, which is not followed');
   if (isMaildir) {
-    // In this order: a mail program moves emails from `new` to `cur`, and none is passed by.
+    // In this order: a mail program moves emails from `new` to `cur`, so none is missed.
     for (const name of ['new', 'cur'])
       if (subfolders.includes(name)) yield* listMaildir(path.join(folder, name), use);
   }
@@ -75,14 +75,14 @@ async function* listFolder(
   }
 }
 
-/** `tmp` holds what is not delivered yet. */
+/** `tmp` holds mail that is not delivered yet. */
 const MAILDIR_FOLDERS: ReadonlySet<string> = new Set(['cur', 'new', 'tmp']);
 
 async function* listMaildir(folder: string, use: SpecialFolder | null): AsyncGenerator<ListedFile> {
   try {
     for await (const entry of await opendir(folder, { bufferSize: 1024 })) {
       const found = path.join(folder, entry.name);
-      // Maildir: names that begin with a dot are no emails.
+      // Maildir: files whose names begin with a dot are not emails.
       if (entry.name.startsWith('.') || entry.isDirectory()) continue;
       yield entry.isFile()
         ? await describe(found, 'message', isDraft(entry.name) ? 'unsent' : use)
@@ -110,18 +110,18 @@ async function* listEntry(
   }
 }
 
-/** A person says that it is one; still, a picture that was named by mistake is not recorded. */
+/** The operator named it as an email; still, a picture that was named by mistake is not recorded. */
 async function listNamed(file: string, stats: BigIntStats, use: SpecialFolder | null): Promise<ListedFile> {
   const beginning = await readBeginning(file);
   if (isMboxStart(beginning)) return toListed(file, 'mbox', stats, use);
   if (!LOOKS_LIKE_MESSAGE.test(beginning.toString('latin1')) && !file.toLowerCase().endsWith('.eml')) {
     return unusable(file, 'is neither an email nor an mbox file');
   }
-  // Its name says nothing about a folder.
+  // A single file is in no folder that would show its purpose.
   return toListed(file, 'message', stats, null);
 }
 
-/** RFC 5322 §2.2: the name of a field and a colon, behind a byte order mark (UTF-8) as editors write it. */
+/** RFC 5322 §2.2: the name of a field and a colon, after a byte order mark (UTF-8) if an editor wrote one. */
 const LOOKS_LIKE_MESSAGE = /^(?:\u00ef\u00bb\u00bf)?\s*[!-9;-~]{1,100}[ \t]*:/;
 
 async function readBeginning(file: string): Promise<Buffer> {
@@ -147,8 +147,8 @@ async function describe(
 }
 
 /**
- * The key holds no name: mail programs rename files in a Maildir for their flags. An mbox file grows, and a part of it
- * that is done is known by its bytes.
+ * The key contains no name: mail programs rename files in a Maildir to change their flags. An mbox file grows, and a part that is already
+ * imported is recognised by its bytes.
  */
 function toListed(
   file: string,
@@ -178,7 +178,7 @@ function toListed(
 // Input: at most 255 characters, the name of a file.
 const isDraft = (name: string): boolean => /:2,[^:,]*D[^:]*$/.test(name);
 
-/** Maildir: mail that no program has opened yet is in `new`; names in `cur` end in `:2,` and flags. */
+/** Maildir: mail that no program has opened yet is in `new`; names in `cur` end with `:2,` and flags. */
 function readMarkOf(file: string): boolean | null {
   const folder = path.basename(path.dirname(file));
   if (folder !== 'new' && folder !== 'cur') return null;

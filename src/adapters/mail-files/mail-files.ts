@@ -1,4 +1,4 @@
-/** `MailFiles` on the file system. Nothing is written or locked: no program should deliver into the files meanwhile. */
+/** `MailFiles` on the file system. Nothing is written or locked: no program should deliver into the files during an import. */
 import { createHash } from 'node:crypto';
 import type { MailFile, MailFiles } from '../../app/import/import-ports.ts';
 import { isSeparatorStart } from '../../core/mbox/split-mbox.ts';
@@ -6,16 +6,16 @@ import { listMailFiles } from './list-files.ts';
 import { openRegular } from './open-regular.ts';
 
 const CHUNK_BYTES = 256 * 1024;
-/** Before a position, enough to know it again: no two emails end alike with their headers and bodies. */
+/** Bytes before a position, enough to recognise it: no two emails end alike, headers and bodies included. */
 const DIGEST_BYTES = 4096;
-/** As many as show whether a message begins. */
+/** As many bytes as show whether a message begins. */
 const BEGIN_BYTES = 5;
 
 export function createMailFiles(): MailFiles {
   return { list: listMailFiles, read, digestBefore };
 }
 
-/** Up to its size when it was listed: what comes while it is read is for the next time. */
+/** Up to the file's size when it was listed: bytes appended meanwhile are for the next import. */
 async function* read({ path, sizeBytes }: MailFile, offset = 0): AsyncGenerator<Buffer> {
   const handle = await openRegular(path);
   try {

@@ -1,10 +1,7 @@
 import { constants } from 'node:fs';
 import { open, type FileHandle } from 'node:fs/promises';
 
-/**
- * Opens a file to read it. Throws for what is no plain file by now; a symbolic link is not followed, and a pipe can't
- * hold us up.
- */
+/** Opens a file for reading. Throws if it is no longer a plain file; a symbolic link is not followed, and a pipe can't block us. */
 export async function openRegular(path: string): Promise<FileHandle> {
   const handle = await open(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
   try {

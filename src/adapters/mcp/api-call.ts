@@ -1,21 +1,21 @@
-/** How the tools reach the service: by its HTTP API, so that a key may do through them what it may do without them, and no more. */
+/** The tools reach the service through its HTTP API, so that a key may do no more through them than without them. */
 
 export interface ApiRequest {
   readonly method: 'GET' | 'POST' | 'PATCH' | 'DELETE';
-  /** Below the root, with its parameters escaped: see `path`. */
+  /** Below the root, with escaped parameters: see `path`. */
   readonly path: string;
-  /** A list is a parameter that is repeated. */
+  /** A list becomes a repeated parameter. */
   readonly query?: Readonly<Record<string, string | number | boolean | readonly string[] | undefined>>;
-  /** JSON. */
+  /** Sent as JSON. */
   readonly body?: object;
   readonly idempotencyKey?: string | undefined;
-  /** The version that is meant, in quotes. */
+  /** The version that the request applies to, in quotes. */
   readonly ifMatch?: string | undefined;
-  /** Bytes of a file, as in the header field Range. */
+  /** The bytes of a file that are wanted, as in the header field Range. */
   readonly range?: string | undefined;
 }
 
-/** As it came. */
+/** An answer as received. */
 export interface RawAnswer {
   readonly status: number;
   readonly contentType: string | null;
@@ -25,27 +25,27 @@ export interface RawAnswer {
 
 export interface ApiFile {
   readonly contentType: string;
-  /** Of the whole file. */
+  /** Size of the whole file. */
   readonly sizeBytes: number;
-  /** The range that was asked for. */
+  /** The bytes of the requested range. */
   readonly bytes: Uint8Array;
 }
 
 export interface ApiAnswer {
   readonly status: number;
-  /** What the body says; null when it is empty, and for a file. */
+  /** The value of the body; null when it is empty, and for a file. */
   readonly json: unknown;
-  /** null unless a range was asked for, and is there. */
+  /** null unless a range was requested and exists. */
   readonly file: ApiFile | null;
 }
 
 /** Rejects when there is no answer. */
 export type ApiCall = (request: ApiRequest) => Promise<ApiAnswer>;
 
-/** A path of these parts, none of which leaves its place, whatever an agent writes into it. */
+/** A path of these parts; whatever an agent writes into a part, it can't become another path segment. */
 export const path = (...parts: readonly string[]): string => `/${parts.map(encodeURIComponent).join('/')}`;
 
-/** A file may be JSON too, of which a range is no JSON. */
+/** A file may be JSON, too, but a range of it is not. */
 export function readAnswer(
   { range }: ApiRequest,
   { status, contentType, contentRange, body }: RawAnswer,

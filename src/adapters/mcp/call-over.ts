@@ -1,4 +1,4 @@
-/** The API of a running service over HTTP: for MCP over standard input and output, and for commands. */
+/** Calls the API of a running service over HTTP: for MCP over standard input and output, and for commands. */
 import { readAnswer, targetOf, type ApiCall } from './api-call.ts';
 
 /** A send may take as long as the mail server does. */
@@ -6,7 +6,7 @@ const TIMEOUT_MS = 120_000;
 
 /**
  * @param token a key, or the API secret
- * @param signal ends what is under way
+ * @param signal aborts requests under way
  */
 export function callOver(url: URL, token: string, signal?: AbortSignal): ApiCall {
   return async (request) => {
@@ -22,7 +22,7 @@ export function callOver(url: URL, token: string, signal?: AbortSignal): ApiCall
         ...(range === undefined ? {} : { range }),
       },
       ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-      // The token goes to this service alone.
+      // The token must go to this service only.
       redirect: 'error',
       signal: signal === undefined ? timeout : AbortSignal.any([signal, timeout]),
     });

@@ -1,4 +1,4 @@
-/** An MCP server (Model Context Protocol) over the HTTP API, by the official SDK: for language models that read and write mail. */
+/** An MCP server (Model Context Protocol) over the HTTP API, with the official SDK: for language models that read and write mail. */
 import { McpServer } from '@modelcontextprotocol/sdk/server/mcp.js';
 import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js';
 import type { Right } from '../../core/keys/rights.ts';
@@ -13,9 +13,9 @@ const TOOLS: readonly Tool[] = [...READING_TOOLS, ...DRAFT_TOOLS, ...SENDING_TOO
 
 export interface McpServerOptions {
   readonly call: ApiCall;
-  /** Tools that need another right are not offered; null: what the key may do is not known, and the API says it. */
+  /** Tools that need another right are not offered; null: the key's rights are unknown, and the API refuses what it lacks. */
   readonly mayUse: ((right: Right) => boolean) | null;
-  /** Of the service. */
+  /** The version of the service. */
   readonly version: string;
 }
 
@@ -35,7 +35,7 @@ export function createMcpServer({ call, mayUse, version }: McpServerOptions): Mc
         inputSchema: tool.input,
         annotations: {
           readOnlyHint: tool.effect === 'none',
-          // What was sent can't be taken back.
+          // Sent mail can't be taken back.
           destructiveHint: tool.effect === 'destroys' || tool.effect === 'sends',
           openWorldHint: tool.effect === 'sends',
         },

@@ -1,6 +1,6 @@
 /**
- * Tools for emails that a person looks at before they go out. Only plain text: a person who looks at what an agent wrote sees all of it.
- * Each change, and the send, names the version that the model saw, so that it neither overwrites nor sends what another writer changed since.
+ * Tools for emails that a person reviews before they go out. Only plain text: the reviewer sees everything that the agent wrote. Each
+ * change, and the send, names the version that the model saw, so that neither overwrites nor sends another writer's later changes.
  */
 import { z } from 'zod';
 import { path } from './api-call.ts';
@@ -39,7 +39,7 @@ const fields = {
     .describe('Plain text. An answer quotes the email below it.'),
 };
 
-/** Of one draft, as a tool may name them. */
+/** Files of one draft that a tool may name. */
 const MAX_FILES = 20;
 
 const namedFile = {
@@ -52,7 +52,7 @@ const anyFile = newFile.extend({
   draft_file_id: id.optional().describe('A file that the draft has, and keeps.'),
 });
 
-/** As the API names them; it refuses one that is named twice, or not at all. */
+/** In the API's form; the API refuses a file that is named twice, or not at all. */
 const toAttachments = (files: readonly z.infer<typeof anyFile>[] | undefined) =>
   files === undefined
     ? {}
@@ -149,7 +149,7 @@ const editDraft = defineTool({
       method: 'PATCH',
       path: path('api', 'drafts', draftId),
       ifMatch: ifMatch(read),
-      // The person who sends it would see this text, and send the HTML that was there before.
+      // Otherwise the person who sends the draft would see this text, and send the old HTML.
       body: {
         message: { ...message, ...(message.text_body === undefined ? {} : { html_body: null }) },
         ...toAttachments(attachments),

@@ -1,6 +1,6 @@
 /**
- * The MCP server for one HTTP request (streamable HTTP without sessions): nothing is kept between two requests, so any process answers any
- * of them. The SDK is loaded when the first one comes: most services never need it.
+ * The MCP server for one HTTP request (streamable HTTP without sessions): nothing is kept between two requests, so any process can answer
+ * any of them. The SDK is loaded with the first request: most services never need it.
  */
 import { readAnswer, targetOf, type ApiRequest, type RawAnswer } from './api-call.ts';
 import type { McpServerOptions } from './create-mcp-server.ts';
@@ -15,7 +15,7 @@ export interface McpRequest extends Pick<McpServerOptions, 'mayUse'> {
   /** `target`: path and query. */
   readonly call: (request: ApiRequest, target: string) => Promise<RawAnswer>;
   readonly headers: Readonly<Record<string, string>>;
-  /** The body, as JSON says it. */
+  /** The body, as parsed JSON. */
   readonly message: unknown;
 }
 

@@ -1,4 +1,4 @@
-/** Tools that change nothing. Each answer is bounded, and says how to get what comes after it. */
+/** Tools that change nothing. Each answer is bounded, and tells the model how to get the rest. */
 import { z } from 'zod';
 import { path } from './api-call.ts';
 import { ApiRefusal, bodyOf, defineTool, type Tool } from './define-tool.ts';
@@ -10,7 +10,7 @@ const DEFAULT_ENTRIES = 10;
 const MAX_ENTRIES = 25;
 const DEFAULT_EMAILS = 5;
 const MAX_EMAILS = 10;
-/** Of each email of a thread: `read_email` has the rest. */
+/** Of each email of a thread: `read_email` returns the rest. */
 const THREAD_TEXT_CHARS = 3000;
 
 const id = z.uuid();
@@ -115,7 +115,7 @@ const readEmail = defineTool({
   },
 });
 
-/** Of one answer: no more characters than other texts. */
+/** Bytes of one answer: no more characters than for other texts. */
 const FILE_BYTES = MAX_TEXT_CHARS;
 
 const readAttachment = defineTool({
@@ -135,7 +135,7 @@ const readAttachment = defineTool({
       range: `bytes=${offset}-${offset + FILE_BYTES - 1}`,
     });
     const { status, file } = answer;
-    // RFC 9110 §15.5.17: nothing is there, at the end or in an empty file.
+    // RFC 9110 §15.5.17: the range is empty, at the end or in an empty file.
     if (status === 416) {
       return { attachment_id: attachmentId, is_text: true, untrusted_text: '', next_offset: null };
     }

@@ -1,4 +1,4 @@
-/** Tools that send mail. Only plain text: a person who looks at what an agent wrote sees all of it. */
+/** Tools that send mail. Only plain text: a person who reviews it sees everything that the agent wrote. */
 import { z } from 'zod';
 import { path } from './api-call.ts';
 import { bodyOf, defineTool, type Tool } from './define-tool.ts';

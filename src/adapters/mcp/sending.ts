@@ -1,6 +1,6 @@
-/** What tools that write and send mail have in common. */
+/** Shared by the tools that write and send mail. */
 
-/** Of one email that a model writes: less than the API takes of other callers. */
+/** Limits of one email that a model writes: lower than those of the API for other callers. */
 export const MAX_WRITTEN_BODY_CHARS = 100_000;
 export const MAX_WRITTEN_RECIPIENTS_CHARS = 2000;
 export const MAX_WRITTEN_SUBJECT_CHARS = 500;

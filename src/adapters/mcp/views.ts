@@ -1,7 +1,7 @@
-/** What a language model gets of emails and threads: as much as it needs, in few words, with what others wrote marked. */
+/** The view of emails and threads for a language model: as much as it needs, in few words, with text from others marked. */
 import { MAX_TEXT_CHARS, pieceOf } from './untrusted.ts';
 
-/** As the API has them; fields that are read here only. */
+/** Objects of the API; only the fields that are read here. */
 interface AddressJson {
   readonly name: string;
   readonly address: string;
@@ -61,17 +61,17 @@ export interface DraftLineJson extends DraftCommonJson {
   readonly subject: string;
   readonly file_count: number;
 }
-/** Fields of its message are what callers wrote: any of a send, or none. */
+/** The fields of its message are as callers wrote them: any field of a send, or none. */
 export interface DraftJson extends DraftCommonJson {
   readonly message: Readonly<Record<string, unknown>>;
   readonly attachments: readonly AttachmentJson[];
 }
 
 const SNIPPET_CHARS = 300;
-/** Recipients of an email that are told. */
+/** Recipients of an email that are shown. */
 const MAX_ADDRESSES = 20;
 
-/** An address is data as well: a stranger chooses its name, and writes what is before the `@`. */
+/** An address is untrusted data as well: a stranger chooses its name, and the part before the `@`. */
 const toAddresses = (addresses: readonly AddressJson[]) =>
   addresses
     .slice(0, MAX_ADDRESSES)
@@ -163,7 +163,7 @@ export const toDraftLine = (draft: DraftLineJson) => ({
   attachment_count: draft.file_count,
 });
 
-/** A draft with a piece of its text. Any person or model may have written it, and pasted into it what mail says. */
+/** A draft with a piece of its text. Any person or model may have written it, and may have pasted text from mail into it. */
 export function toDraftView({ message, attachments, ...draft }: DraftJson, offset: number) {
   const people = (field: string) => pieceOf([message[field] ?? []].flat().join(', '), 0).untrusted_text;
   const text = (field: string) => (typeof message[field] === 'string' ? message[field] : '');
@@ -174,7 +174,7 @@ export function toDraftView({ message, attachments, ...draft }: DraftJson, offse
     untrusted_bcc: people('bcc'),
     untrusted_subject: pieceOf(text('subject'), 0).untrusted_text,
     ...pieceOf(text('text_body'), offset),
-    // A person wrote it: the text alone is not what would be sent.
+    // A person wrote the HTML: the text alone is not what would be sent.
     has_html: text('html_body') !== '',
     send_at: message['send_at'] ?? null,
     attachments: toFiles(attachments),

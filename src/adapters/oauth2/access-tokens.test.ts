@@ -50,7 +50,7 @@ async function begin(strict = false): Promise<void> {
   };
 }
 
-/** What another process, or the next one, has. */
+/** The tokens of another process, or of the next one. */
 function start(others: Partial<OAuth2Account> = {}, otherStore = store): OAuth2Tokens {
   const tokens = createAccessTokens([{ ...account, ...others }], silentLogger);
   tokens.keepIn(otherStore);
@@ -67,7 +67,7 @@ const failureOf = (tokens: OAuth2Tokens) =>
     (error: unknown) => error as TokenError,
   );
 
-/** Only the clock: the timers go on. */
+/** Moves only the clock: timers keep running. */
 function moveClock(seconds: number): void {
   vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + seconds * 1000 });
 }
@@ -122,7 +122,7 @@ describe('an access token', () => {
     moveClock(40);
     tokens.reject(account.id, first);
     expect(await get(tokens)).toBe(server.given[1]);
-    // Another process knows nothing of that, and gets the new one.
+    // Another process has no record of that, and gets the new token.
     expect(await get(start())).toBe(server.given[1]);
   });
 });
@@ -158,7 +158,7 @@ describe('a stored token', () => {
     server.good.add('second-refresh-token');
     await get(start({ refreshToken: 'second-refresh-token' }));
     expect(server.requests[1]!.get('refresh_token')).toBe('second-refresh-token');
-    // The processes that have the old configuration yet go on with theirs.
+    // Processes that still have the old configuration continue with their tokens.
     expect(await get(start())).toBe(server.given[0]);
   });
 
@@ -220,7 +220,7 @@ describe('several processes', () => {
       ...store,
       lease: async (name, owner, leaseMs) => {
         const row = await store.lease(name, owner, leaseMs);
-        // The lease of the paused process has ended without its knowledge.
+        // The lease of the paused process has ended unnoticed.
         await pool.query('update oauth2_tokens set lease_until = now() where account_id = $1', [account.id]);
         tokenOfPaused = await get(paused);
         return row;

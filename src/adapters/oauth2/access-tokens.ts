@@ -5,9 +5,9 @@ import type { AccessTokens, TokenStore } from '../../app/accounts/token-ports.ts
 import { AccountTokens, type OAuth2Account } from './account-tokens.ts';
 
 export interface OAuth2Tokens extends AccessTokens {
-  /** Where tokens are kept from now on; without it a rotated refresh token is lost with the process. */
+  /** Sets the store in which tokens are kept from now on; without it a rotated refresh token is lost with the process. */
   keepIn(store: TokenStore): void;
-  /** Ends the renewing; what is under way is kept before. */
+  /** Stops the renewals; tokens of a renewal under way are kept first. */
   close(): Promise<void>;
 }
 

@@ -1,10 +1,10 @@
 /**
- * The OAuth2 tokens of one account. Used from the first `get` on, the access token is renewed at half of its lifetime, so
- * that a failing renewal is a warning long before mail stops.
+ * The OAuth2 tokens of one account. From the first `get` on, the access token is renewed at half of its lifetime, so that a failing renewal
+ * is reported long before mail stops.
  *
- * Processes that share a database share the tokens: the one with the lease renews, the others take over what it kept. A
- * token endpoint may take a refresh token once only and give another one (Microsoft gives one each time), so what it gave
- * is kept before anything else, and no answer is called final before the kept and the configured token were both tried.
+ * Processes that share a database share the tokens: the one with the lease renews, the others take over the tokens that it kept. A token
+ * endpoint may accept a refresh token only once and return another one (Microsoft returns one each time), so the new tokens are kept before
+ * anything else, and no refusal is final before both the kept and the configured token were tried.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from '../../app/base/basics.ts';
@@ -18,30 +18,30 @@ export interface OAuth2Account extends TokenEndpoint {
 }
 
 export interface AccountTokensOptions {
-  /** Throws until there is one. */
+  /** Throws until a store is set. */
   readonly store: () => TokenStore;
   readonly logger: Logger;
-  /** Names this process among those that share the store. */
+  /** Identifies this process among those that share the store. */
   readonly owner: string;
 }
 
 /** Longer than a renewal takes: two requests of 15 s, and the database. */
 const LEASE_MS = 60_000;
-/** How often to look whether the process with the lease is ready, in ms. */
+/** How often to check if the process with the lease is ready, in ms. */
 const LEASE_POLL_MS = 250;
 
-/** An access token that ends within this time is not handed out any more, in ms; less for those that live shortly. */
+/** An access token that expires within this time is no longer handed out, in ms; less for short-lived tokens. */
 const MARGIN_MS = 60_000;
 
-/** After a failure: doubled each time up to the second; the third is for failures that an administrator has to mend. */
+/** Delay after a failure: doubled each time up to the second value; the third is for failures that an administrator has to fix. */
 const FIRST_BACKOFF_MS = 1000;
 const MAX_BACKOFF_MS = 300_000;
 const PERMANENT_BACKOFF_MS = 600_000;
 
-/** Until what could not be kept is tried to be kept again, in ms. */
+/** Delay before another try to keep tokens that could not be kept, in ms. */
 const KEEP_AGAIN_MS = 10_000;
 
-/** A younger token that a server refuses is as good as the next one, in ms. */
+/** A younger token that a server refuses would be no better if renewed, in ms. */
 const MIN_REJECTED_AGE_MS = 30_000;
 
 export class AccountTokens {
@@ -49,11 +49,11 @@ export class AccountTokens {
   readonly #options: AccountTokensOptions;
   readonly #sealer: Sealer;
   #held: HeldTokens | null = null;
-  /** The last one that a server did not take. */
+  /** The last token that a server refused. */
   #rejected: string | null = null;
   #renewing: Promise<void> | null = null;
   #keeping: Promise<void> | null = null;
-  /** What the store does not have yet. */
+  /** Tokens that the store does not have yet. */
   #unkept: HeldTokens | null = null;
   #failure: { readonly error: TokenError; readonly since: Date } | null = null;
   #failures = 0;
@@ -71,7 +71,7 @@ export class AccountTokens {
   async get(): Promise<string> {
     if (this.#held !== null && this.#isFresh(this.#held)) return this.#held.accessToken;
     const renewal = this.#startRenewal();
-    // Renewed behind the caller's back as long as the old one works.
+    // Renewed in the background as long as the old token works.
     if (this.#held !== null && this.#isUsable(this.#held)) return this.#held.accessToken;
     await renewal;
     if (this.#held !== null && this.#isUsable(this.#held)) return this.#held.accessToken;
@@ -91,7 +91,7 @@ export class AccountTokens {
     return `the OAuth2 token can not be renewed since ${since.toISOString()}, ${then}: ${error.message}`;
   }
 
-  /** What is under way is kept before. */
+  /** Tokens of a renewal under way are kept first. */
   async close(): Promise<void> {
     this.#closed = true;
     clearTimeout(this.#timer);
@@ -104,7 +104,7 @@ export class AccountTokens {
     );
   }
 
-  /** One at a time, and none before the time that a failure asks for. Never rejects. */
+  /** One at a time, and none before the delay after a failure has passed. Never rejects. */
   #startRenewal(): Promise<void> {
     if (this.#renewing !== null) return this.#renewing;
     if (this.#closed || Date.now() < this.#notBefore) return Promise.resolve();
@@ -124,7 +124,7 @@ export class AccountTokens {
       this.#failure = null;
       this.#failures = 0;
       this.#notBefore = 0;
-      // Not all processes at the same moment.
+      // Not in all processes at the same moment.
       this.#renewIn((halfway(held) - Date.now()) * (1 + Math.random() / 10));
     } catch (error) {
       const failure =
@@ -156,7 +156,7 @@ export class AccountTokens {
       row = leased.row;
     } catch (error) {
       if (error instanceof TokenError) throw error;
-      // Sending continues without the database.
+      // Sending must continue without the database.
       logger.warn(
         { accountId: this.#account.id, err: error },
         'an OAuth2 token is renewed without the database',
@@ -174,7 +174,7 @@ export class AccountTokens {
       if (other !== null) return other;
       throw error;
     } finally {
-      // A lease that can't be given back expires; the lease of another process is left alone.
+      // A lease that can't be released expires; the lease of another process is left alone.
       if (row !== null)
         await store()
           .release(this.#name, owner)
@@ -183,18 +183,18 @@ export class AccountTokens {
   }
 
   /**
-   * What another process kept although we had the lease: one that was paused for longer than its own. It has used up the
-   * refresh token that we were refused for.
+   * The tokens that another process kept although this one had the lease: that process was paused beyond the end of its own lease. It has
+   * used up the refresh token that this process was refused for.
    */
   async #renewedMeanwhile(row: KeptTokens | null, refusal: TokenError): Promise<HeldTokens | null> {
-    // It is not known whether another process has renewed.
+    // Another process may have renewed; without the database that is unknown.
     if (row === null) throw new TokenError(refusal.message, false, refusal);
     const now = await this.#options.store().load(this.#name);
     const kept = now === null || now.revision === row.revision ? null : this.#sealer.open(now.sealed);
     return kept !== null && this.#isUsable(kept) ? kept : null;
   }
 
-  /** The right to renew, or what another process renewed meanwhile. */
+  /** The right to renew, or the tokens that another process renewed meanwhile. */
   async #lease(): Promise<{ readonly row: KeptTokens } | { readonly held: HeldTokens }> {
     const { store, owner } = this.#options;
     const deadline = Date.now() + LEASE_MS;
@@ -209,7 +209,7 @@ export class AccountTokens {
     throw new TokenError('another process is renewing the OAuth2 token', false);
   }
 
-  /** The newest first; the configured one last, should the kept one be from a restored backup. */
+  /** The newest first; the configured one last, in case the kept one is from a restored backup. */
   #refreshTokens(kept: HeldTokens | null): readonly string[] {
     const known = [this.#held, kept].filter((tokens) => tokens !== null);
     known.sort((a, b) => b.obtainedAt - a.obtainedAt);
@@ -217,7 +217,7 @@ export class AccountTokens {
   }
 
   async #request(refreshTokens: readonly string[]): Promise<HeldTokens> {
-    // Most services have no account with OAuth2, and go without the memory of its library.
+    // Most services have no account with OAuth2, and save the memory of its library.
     const { requestTokens } = await import('./token-endpoint.ts');
     let refusal: TokenError | null = null;
     for (const refreshToken of refreshTokens) {
@@ -242,7 +242,7 @@ export class AccountTokens {
     const { store, owner, logger } = this.#options;
     try {
       if (row === null) throw new Error('the database was away');
-      // False: another process has kept newer ones since, which are as good.
+      // False: another process has kept newer ones since, which will do.
       await store().save(this.#name, owner, row.revision, this.#sealer.seal(held));
       this.#unkept = null;
     } catch (error) {

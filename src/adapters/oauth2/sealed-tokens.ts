@@ -1,22 +1,22 @@
 /**
- * Tokens as they lie in the database: sealed with a key over the configured refresh token and client secret, so tokens of
- * another configuration can't be opened. See app/base/sealing.ts.
+ * Tokens as stored in the database: sealed with a key derived from the configured refresh token and client secret, so tokens of another
+ * configuration can't be opened. See app/base/sealing.ts.
  */
 import { createSeal } from '../../app/base/sealing.ts';
 
 export interface HeldTokens {
   readonly refreshToken: string;
   readonly accessToken: string;
-  /** When the access token was asked for, and when it ends; ms since 1970. */
+  /** The times when the access token was requested and when it expires; ms since 1970. */
   readonly obtainedAt: number;
   readonly expiresAt: number;
 }
 
 export interface Sealer {
-  /** Names the key without telling it; 16 bytes. */
+  /** Identifies the key without revealing it; 16 bytes. */
   readonly keyId: Buffer;
   seal(tokens: HeldTokens): Buffer;
-  /** null when this key did not seal it. */
+  /** null when another key sealed it. */
   open(sealed: Buffer): HeldTokens | null;
 }
 
@@ -24,7 +24,7 @@ export function createSealer(
   accountId: string,
   config: { readonly refreshToken: string; readonly clientId: string; readonly clientSecret: string | null },
 ): Sealer {
-  // JSON keeps the three apart: no two configurations make the same text.
+  // JSON separates the three: no two configurations produce the same text.
   const secret = JSON.stringify([config.refreshToken, config.clientSecret, config.clientId]);
   const { keyId, seal, open } = createSeal(secret, 'oauth2');
   return {

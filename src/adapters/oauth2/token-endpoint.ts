@@ -1,6 +1,6 @@
 /**
- * Asks a token endpoint for an access token with a refresh token (RFC 6749 §6), by oauth4webapi. The answer is bounded in
- * time and size, redirects are not followed, and nothing that is thrown from here holds a token or the client secret.
+ * Requests an access token from a token endpoint with a refresh token (RFC 6749 §6), using oauth4webapi. The answer is bounded in time and
+ * size, redirects are not followed, and no error thrown from here contains a token or the client secret.
  */
 import * as oauth from 'oauth4webapi';
 import { TokenError } from '../../app/accounts/token-ports.ts';
@@ -18,26 +18,24 @@ export interface TokenEndpoint {
 
 export interface GrantedTokens {
   readonly accessToken: string;
-  /** In seconds, from the moment of asking. */
+  /** In seconds, from the moment of the request. */
   readonly lifetimeS: number;
-  /** null: the old one stays. */
+  /** null: the old one remains valid. */
   readonly refreshToken: string | null;
 }
 
-/** Name lookup to the last byte. */
+/** From name lookup to the last byte. */
 const REQUEST_TIMEOUT_MS = 15_000;
 
 /** Access tokens of Microsoft are up to 5 KB. */
 const MAX_ANSWER_BYTES = 256 * 1024;
 
-/** Where the answer does not say it (RFC 6749 §5.1 recommends to). */
+/** Used when the answer does not give a lifetime (RFC 6749 §5.1 recommends to). */
 const DEFAULT_LIFETIME_S = 1800;
-/** A year; longer ones are asked for anew before. */
+/** A year; tokens that live longer are renewed earlier. */
 const MAX_LIFETIME_S = 31_536_000;
 
-/**
- * RFC 6749 §5.2, and those of OpenID Connect Core §3.1.2.6 that Microsoft and others give here: asking again can't help.
- */
+/** RFC 6749 §5.2, and codes of OpenID Connect Core §3.1.2.6 that Microsoft and others use here: asking again can't help. */
 const PERMANENT = new Set([
   'invalid_grant',
   'invalid_client',
@@ -99,14 +97,14 @@ async function fetchBounded(
   const type = response.headers.get('content-type');
   // Fetch standard, "null body status"
   const bodyless = [204, 205, 304].includes(response.status);
-  // Only what is needed is passed on: a challenge would hide the error in the body.
+  // Only the necessary parts are passed on: a challenge would hide the error in the body.
   return new Response(bodyless ? null : withoutIdToken(Buffer.concat(chunks)), {
     status: response.status,
     headers: type === null ? {} : { 'content-type': type },
   });
 }
 
-/** The service did not ask who the user is, and the issuer is not the address that it knows. */
+/** The service did not ask for the user's identity, and the issuer in the token differs from the configured address. */
 function withoutIdToken(body: Buffer): Buffer | string {
   try {
     const json: unknown = JSON.parse(body.toString('utf8'));
@@ -124,7 +122,7 @@ function toTokenError(error: unknown, host: string, secrets: readonly string[]):
     return new TokenError(`${host} refused: ${clean(text, secrets)}`, permanent);
   }
   const failure = error instanceof Error ? error : new Error(String(error));
-  // fetch says "fetch failed" and keeps the reason in the cause.
+  // fetch says "fetch failed" and puts the reason in the cause.
   const { cause } = failure;
   const reason =
     cause instanceof Response ? `HTTP ${cause.status}` : cause instanceof Error ? cause.message : null;

@@ -1,4 +1,4 @@
-/** The program of a reading process. */
+/** The program that runs in a reading process. */
 import { closeSync, openSync, readSync } from 'node:fs';
 import { setPriority } from 'node:os';
 import { setFlagsFromString } from 'node:v8';
@@ -8,20 +8,23 @@ import { LATE_READINGS, READINGS, understand } from '../../app/reading/readings.
 import type { Question } from './protocol.ts';
 import { serveReadings } from './serve-readings.ts';
 
-/** Of a file, in bytes. */
+/** Read from a file at a time, in bytes. */
 const CHUNK_BYTES = 256 * 1024;
 
-/** What strangers make slow gives way to the service and its database, which answer requests. About a third of their share. */
+/**
+ * Mail from strangers that is slow to read yields to the service and its database, which answer requests: it gets about a third of their
+ * share.
+ */
 const NICENESS = 5;
 setPriority(NICENESS);
 
 /**
- * How long code runs before the engine makes it fast, about four times as long as by itself: a process often ends after some hundred
- * mails, and these cost a third less so. From some thousand on it makes no difference.
+ * How long code runs before the engine optimises it, about four times the default: a process often ends after some hundred mails, and these
+ * cost a third less this way. From some thousand on it makes no difference.
  */
 setFlagsFromString('--interrupt-budget=500000');
 
-/** Those that were loaded, by their kind. */
+/** The readings that were loaded, by their kind. */
 const late = new Map<Question['kind'], (asked: never) => unknown>();
 
 async function prepare({ kind }: Question): Promise<void> {

@@ -1,6 +1,6 @@
 /**
- * Ends this process when the one that started it is gone, whatever its main thread is at: otherwise a killed service would leave a
- * process that reads for ever.
+ * Ends this process when its parent is gone, whatever its main thread is doing: otherwise a killed service would leave a process that reads
+ * for ever.
  */
 import { Worker } from 'node:worker_threads';
 
@@ -14,18 +14,18 @@ const PROGRAM = `
 `;
 
 export interface OrphanWatch {
-  /** False until it has begun to look, and where no thread can be had. */
+  /** False until the watch has begun, and where no thread can be started. */
   readonly isOn: boolean;
 }
 
-/** A thread that takes 10 MB and some 40 ms to start, and then next to nothing. */
+/** The thread takes 10 MB and some 40 ms to start, and then next to nothing. */
 export function startOrphanWatch(): OrphanWatch {
   const watch = { isOn: false };
   const thread = new Worker(PROGRAM, { eval: true, workerData: { parent: PARENT, lookMs: LOOK_MS } });
   thread.unref();
   thread.on('online', () => (watch.isOn = true));
   thread.on('exit', () => (watch.isOn = false));
-  // `exit` follows, and what is on without a watch stays safe.
+  // `exit` follows, and readings without a watch are still bounded (serve-readings.ts).
   thread.on('error', (error) => process.emitWarning(error));
   return watch;
 }

@@ -1,16 +1,16 @@
-/** What the service and its reading processes say to each other, over Node's channel for child processes. */
+/** The messages between the service and its reading processes, over Node's channel for child processes. */
 import type { ReadingKind } from '../../app/reading/reading-ports.ts';
 
-/** Answered one after the other, in the order they were asked. */
+/** Questions are answered one after the other, in the order they were asked. */
 export interface Question {
   readonly id: number;
   readonly kind: ReadingKind;
-  /** See Readings. */
+  /** Depends on `kind`; see Readings. */
   readonly asked: unknown;
 }
 
 export type Answer =
-  /** Said once, first. */
+  /** Sent once, first. */
   | { readonly kind: 'ready' }
   | { readonly kind: 'read'; readonly id: number; readonly value: unknown }
   /** The reading threw; `detail` is the error with its stack. */

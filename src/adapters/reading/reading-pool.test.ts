@@ -38,14 +38,14 @@ function open(options: Partial<ReadingPoolOptions> = {}): ReadingPool {
   return pool;
 }
 
-/** What reading a message gives, or why there is nothing. */
+/** The result of reading a message, or the reason why there is none. */
 async function read(reader: ReadingPool, text: string): Promise<unknown> {
   const raw = { kind: 'bytes', bytes: Buffer.from(text) } as const;
   const result = await reader.read('message', { raw, context: {} });
   return result.kind === 'read' ? result.value : result.reason;
 }
 
-/** Of this process. */
+/** The reading processes of this process. */
 function readingProcesses(): readonly string[] {
   const path = `/proc/self/task/${process.pid}/children`;
   if (!existsSync(path)) return [];
@@ -96,7 +96,7 @@ describe.each([
   ['goes too deep', 'RECURSE', 'crash'],
 ])('a message whose reading %s', (_, deed, reason) => {
   it('fails with the reason, and harms no other', async () => {
-    // Everything but the deadline takes more time on a busy machine.
+    // On a busy machine everything but the deadline takes more time.
     const reader = open({ timeoutMs: reason === 'deadline' ? 300 : 20_000 });
     const others = (from: number) =>
       Array.from({ length: 20 }, (_, index) => read(reader, `message ${from + index}`));
@@ -114,7 +114,7 @@ describe.each([
     const path = join(folder.path, randomUUID());
     expect(await read(reader, `${deed}\n${path}`)).toBe(reason);
     const tries = readFileSync(path, 'utf8').trim().split('\n');
-    // Only a death that nothing explains may have another cause.
+    // Only a death that nothing explains may have another cause than the mail.
     expect(tries).toEqual(['EXIT', 'KILL', 'ABORT'].includes(deed) ? [deed, deed] : [deed]);
   });
 });
@@ -136,7 +136,7 @@ it('answers each of many messages, poison among them, at once', async () => {
   const answers = await Promise.all(asked.map((text) => read(reader, text)));
   const expected: Record<string, RegExp> = {
     LOOP: /^deadline$/,
-    // Whichever is passed first.
+    // Whichever limit is passed first.
     ARRAY: /^(memory|deadline)$/,
     EXIT: /^crash$/,
     THROW: /^crash$/,

@@ -1,10 +1,9 @@
 /**
- * Reads mail in separate processes, which are kept; docs/decisions/0014-reading-processes.md says why they are not
- * threads.
+ * Reads mail in separate processes, which are kept; docs/decisions/0014-reading-processes.md explains why they are not threads.
  *
- * A process answers one question after the other, and has the next one already when it is done with one. When it ends,
- * the question in hand is the one to blame if a limit was passed, or if it ends so twice; all others are asked again.
- * While a process is slow it does not count: another one takes its place, so that a few bad mails do not hold up the rest.
+ * A process answers one question after the other, and already has the next one when it finishes one. When a process ends, the question in
+ * hand is to blame if a limit was passed, or if a process ends at it twice; all others are asked again. A slow process does not count while
+ * it is slow: another one takes its place, so that a few bad mails do not hold up the rest.
  */
 import type { MessageReader, ReadingKind, Readings, ReadResult } from '../../app/reading/reading-ports.ts';
 import type { Logger } from '../../app/base/basics.ts';
@@ -13,29 +12,29 @@ import type { Question } from './protocol.ts';
 import { ReadingProcess, type ProcessEnd, type ReadingLimits } from './reading-process.ts';
 
 export interface ReadingPoolOptions extends ReadingLimits {
-  /** Processes that read at the same time; as many again when these are slow. */
+  /** Processes that read at the same time; as many again while these are slow. */
   readonly processes: number;
-  /** File of the program that runs in them; see child.ts. */
+  /** File of the program that runs in the processes; see child.ts. */
   readonly program: string;
   readonly logger: Logger;
 }
 
 /** How often processes are checked, in ms. */
 const LOOK_MS = 100;
-/** Questions that a process has at once: the one in hand, and those that wait behind it, so that many are answered in one go. */
+/** Questions that a process has at once: the one in hand and those that wait behind it, so that many are answered in one go. */
 const MAX_LOAD = 8;
 /**
- * How long questions wait without an end before another process is started beside a quick one, in ms. To start one and to have its code
- * compiled takes as long as some hundred mails, and one reads faster than the service records.
+ * How long questions wait without a break before another process is started beside a quick one, in ms. Starting a process and having its
+ * code compiled takes as long as some hundred mails, and one process reads faster than the service records.
  */
 const BACKLOG_MS = 500;
-/** A process that had nothing to do for so long is ended, but for the last one, in ms. */
+/** A process that had nothing to do for so long is ended, except the last one, in ms. */
 const IDLE_MS = 30_000;
-/** Deaths that nothing explains, such as by the system for want of memory, before the mail is taken for the cause. */
+/** Unexplained deaths, such as being killed by the system for want of memory, before the mail is taken for the cause. */
 const MAX_DEATHS = 2;
-/** Processes in a row that end before they can be asked; then what waits is told so. */
+/** Processes in a row that end before they can be asked; after that, waiting questions fail. */
 const MAX_FAILED_STARTS = 3;
-/** Before the next one is started then, in ms. */
+/** Then the wait before the next one is started, in ms. */
 const RESTART_MS = 200;
 
 interface Waiting {
@@ -46,11 +45,11 @@ interface Waiting {
 }
 
 export interface ReadingPool extends MessageReader {
-  /** Ends all processes; nothing is read any more. */
+  /** Ends all processes; nothing can be read any more. */
   close(): Promise<void>;
 }
 
-/** Starts nothing before it is needed. */
+/** Starts no process before it is needed. */
 export function createReadingPool(options: ReadingPoolOptions): ReadingPool {
   return new Pool(options);
 }
@@ -58,16 +57,16 @@ export function createReadingPool(options: ReadingPoolOptions): ReadingPool {
 class Pool implements ReadingPool {
   readonly #options: ReadingPoolOptions;
   readonly #processes = new Set<ReadingProcess>();
-  /** By the question's id: all that have no answer yet. */
+  /** All questions that have no answer yet, by id. */
   readonly #open = new Map<number, Waiting>();
-  /** Those of them that no process has. */
+  /** Of these, the questions that no process has. */
   #queue: Waiting[] = [];
   #nextId = 1;
   #failedStarts = 0;
   #restart: NodeJS.Timeout | null = null;
   #looking: NodeJS.Timeout | null = null;
   #lookedAt = 0;
-  /** Since when some questions have waited for a place in quick processes; null while none does. */
+  /** Since when questions have waited for a place in quick processes; null while none waits. */
   #backlogSince: number | null = null;
   #isClosed = false;
   #onEmpty: () => void = () => undefined;
@@ -89,7 +88,7 @@ class Pool implements ReadingPool {
         reject,
       };
       this.#open.set(waiting.question.id, waiting);
-      // Only whole messages are many, and only they take long.
+      // Only whole messages are numerous, and only they take long.
       if (kind === 'message') this.#queue.push(waiting);
       else this.#queue.unshift(waiting);
       this.#work();
@@ -102,14 +101,14 @@ class Pool implements ReadingPool {
     if (this.#restart !== null) clearTimeout(this.#restart);
     if (this.#looking !== null) clearInterval(this.#looking);
     const ended = new Promise<void>((resolve) => (this.#onEmpty = resolve));
-    // They hold nothing that would be lost.
+    // The processes hold nothing that would be lost.
     for (const process of this.#processes) process.kill();
     if (this.#processes.size > 0) await ended;
     for (const { reject } of this.#open.values()) reject(new ServiceError('shutting_down'));
     this.#open.clear();
   }
 
-  /** Hands out what waits, and starts what is missing. */
+  /** Hands out the waiting questions, and starts missing processes. */
   #work(): void {
     while (this.#queue.length > 0) {
       const process = this.#fullest();
@@ -122,7 +121,7 @@ class Pool implements ReadingPool {
     this.#looking ??= setInterval(() => this.#look(), LOOK_MS);
   }
 
-  /** Of those with room: one that is at work need not be woken, and one whose code is warm takes half as long. */
+  /** Of the processes with room: one that is at work need not be woken, and one whose code is warm takes half as long. */
   #fullest(): ReadingProcess | null {
     let best: ReadingProcess | null = null;
     for (const process of this.#processes) {

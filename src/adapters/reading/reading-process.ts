@@ -1,6 +1,6 @@
 /**
- * One reading process, from outside: asks it, watches what it uses for the question in hand, ends it when that is too
- * much, and says at which question it ended.
+ * One reading process, seen from outside: asks it questions, watches what it uses for the question in hand, ends it when it uses too much,
+ * and reports at which question it ended.
  */
 import { fork, type ChildProcess } from 'node:child_process';
 import type { ReadFailure } from '../../app/reading/reading-ports.ts';
@@ -10,22 +10,22 @@ import type { Answer, Question } from './protocol.ts';
 export interface ReadingLimits {
   /** Processor time that one question may take, in ms. */
   readonly timeoutMs: number;
-  /** What a process may hold in memory, in MiB; its JavaScript heap half of it. */
+  /** The memory that a process may use, in MiB; half of it is its JavaScript heap. */
   readonly memoryMb: number;
 }
 
 interface Asked {
   readonly question: Question;
-  /** It is asked elsewhere: what this process says to it does not count. */
+  /** The question was asked elsewhere: this process's answer to it does not count. */
   isTakenBack: boolean;
 }
 
-/** How a process ended, and what it had not answered, in order. */
+/** How a process ended, and the questions it had not answered, in order. */
 export interface ProcessEnd {
   readonly unanswered: readonly Question[];
-  /** The process was at the first of them. */
+  /** The process was working on the first of them. */
   readonly isFirstInHand: boolean;
-  /** null: nothing says that the first question was the cause. */
+  /** null: nothing shows that the first question was the cause. */
   readonly reason: ReadFailure | null;
   readonly detail: string;
 }
@@ -37,19 +37,19 @@ export interface ReadingProcessEvents {
 }
 
 /**
- * Where processor time is not told, or a process waits for something else, the clock counts, so many times as long: on a
- * busy machine a mail that is easy to read may take as long.
+ * Where the system does not show processor time, or a process waits for something else, the clock counts, with a limit that many times as
+ * long: on a busy machine a mail that is easy to read may take as long.
  */
 const CLOCK_FACTOR = 6;
 /** Processor time after which a question is a slow one, in ms: nearly all mail takes less. */
 const SLOW_CPU_MS = 100;
-/** The same by the clock, where processor time is not told. */
+/** The same by the clock, where the system does not show processor time. */
 const SLOW_CLOCK_MS = 1000;
-/** A longer time between two looks is not the process's: this one, or the whole machine, stood still. */
+/** A longer time between two checks is not the process's fault: this process, or the whole machine, stood still. */
 const MAX_LOOK_MS = 250;
-/** Of what the process wrote before it ended, in characters. */
+/** The last output that is kept of a process, in characters. */
 const MAX_LAST_WORDS = 4000;
-/** A process that grew to such a part of its limit is not asked again: it would be ended for mail before. */
+/** A process that grew to this part of its limit gets no more questions: it would be ended for earlier mail. */
 const MAX_LEFT_BEHIND = 0.5;
 
 const MIB = 1024 * 1024;
@@ -57,7 +57,7 @@ const MIB = 1024 * 1024;
 export class ReadingProcess {
   readonly #child: ChildProcess;
   readonly #limits: ReadingLimits;
-  /** The first one is what the process is at. */
+  /** The first one is the question in hand. */
   readonly #asked: Asked[] = [];
   #isReady = false;
   #isEnded = false;
@@ -66,11 +66,11 @@ export class ReadingProcess {
   #lastWords = '';
   /** How long the first question has been watched, in ms. */
   #watchedMs = 0;
-  /** Processor time at the first look at it. */
+  /** Processor time when the first question was first checked. */
   #cpuMsBefore: number | null = null;
   #isSlow = false;
   #residentBytes = 0;
-  /** By `performance.now()`. */
+  /** On the clock of `performance.now()`. */
   idleSince = performance.now();
 
   constructor(program: string, limits: ReadingLimits, events: ReadingProcessEvents) {
@@ -78,7 +78,7 @@ export class ReadingProcess {
     this.#child = fork(program, [], {
       serialization: 'advanced',
       execArgv: [`--max-old-space-size=${Math.ceil(limits.memoryMb / 2)}`],
-      // Nothing of the service's settings and secrets.
+      // No settings or secrets of the service.
       env: {},
       stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
     });
@@ -100,11 +100,11 @@ export class ReadingProcess {
       });
     };
     this.#child.on('error', (error) => {
-      // A message that could not be sent, too: without an end of the process nothing would follow.
+      // A message that could not be sent, too: if the process did not end, nothing would follow.
       this.#child.kill('SIGKILL');
       if (this.#child.pid === undefined) end(error.message);
     });
-    // When its pipes are closed as well: its last words have come.
+    // When its pipes are closed as well: its last output has arrived.
     this.#child.on('close', (code, signal) => end(`ended with ${signal ?? code}`));
   }
 
@@ -112,12 +112,12 @@ export class ReadingProcess {
     return this.#isReady;
   }
 
-  /** Questions not answered yet, also those that were taken back. */
+  /** Questions not answered yet, including those that were taken back. */
   get load(): number {
     return this.#asked.length;
   }
 
-  /** It has been at one question for longer than nearly all mail takes. */
+  /** True when one question has taken longer than nearly all mail takes. */
   get isSlow(): boolean {
     return this.#isSlow;
   }
@@ -129,11 +129,11 @@ export class ReadingProcess {
   ask(question: Question): void {
     this.#asked.push({ question, isTakenBack: false });
     if (this.#asked.length === 1) this.#begin();
-    // A process that is gone does not take it; its end says so.
+    // A process that is gone does not receive it; `close` reports its end.
     this.#child.send(question, () => undefined);
   }
 
-  /** Questions behind the one in hand are to be asked elsewhere. */
+  /** Returns the questions behind the one in hand, to be asked elsewhere. */
   takeBack(): readonly Question[] {
     const behind = this.#asked.slice(1).filter(({ isTakenBack }) => !isTakenBack);
     for (const asked of behind) asked.isTakenBack = true;
@@ -144,16 +144,16 @@ export class ReadingProcess {
     this.#child.kill('SIGKILL');
   }
 
-  /** To be called again and again while it is at something. */
+  /** Call it repeatedly while the process has questions. */
   look(sinceLastMs: number): void {
     const [first] = this.#asked;
     if (first === undefined || this.#killedFor !== null) return;
     const usage = this.#child.pid === undefined ? null : readUsage(this.#child.pid);
     this.#watchedMs += Math.min(sinceLastMs, MAX_LOOK_MS);
-    // From the first look on: it may have begun at any time since the last one.
+    // From the first check on: the question may have begun at any time since the previous one.
     const usedMs = usage === null ? null : usage.cpuMs - (this.#cpuMsBefore ??= usage.cpuMs);
     this.#isSlow = usedMs === null ? this.#watchedMs > SLOW_CLOCK_MS : usedMs > SLOW_CPU_MS;
-    // No caller waits for its answer.
+    // No caller waits for the answer.
     if (this.#isSlow && first.isTakenBack) return this.kill();
     this.#residentBytes = usage?.residentBytes ?? 0;
     if (this.#residentBytes > this.#limits.memoryMb * MIB) return this.#killFor('memory');
@@ -189,7 +189,7 @@ export class ReadingProcess {
 
   #reason(): ReadFailure | null {
     if (this.#killedFor !== null) return this.#killedFor;
-    // What V8 says before it ends the process.
+    // V8 writes this before it ends the process.
     return /heap out of memory|Allocation failed/.test(this.#lastWords) ? 'memory' : null;
   }
 

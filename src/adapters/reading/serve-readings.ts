@@ -1,20 +1,20 @@
 /**
- * A reading process, from within: answers questions, one after the other. It knows only what is in the question:
- * no secrets, no connections. The process that asks ends it when a question takes too long, or too much memory.
+ * A reading process, seen from within: answers questions, one after the other. It has nothing but the question: no secrets, no connections.
+ * The asking process ends it when a question takes too long or too much memory.
  */
 import { Script } from 'node:vm';
 import { startOrphanWatch, type OrphanWatch } from './orphan-watch.ts';
 import type { Answer, Question } from './protocol.ts';
 
-/** How long a reading may take when the service that would end it is gone, in ms: above every limit that the service has. */
+/** The time limit of a reading when the service that would end it is gone, in ms: above every limit of the service. */
 const ORPHAN_MS = 10 * 60_000;
-/** From then on a thread watches for the end of the service. A process that has read so many mails will read many more. */
+/** From this many questions on, a thread watches for the end of the service. A process that has read so many mails will read many more. */
 const WATCHED_FROM = 100;
 
 const CALL = Symbol.for('email-worker.reading');
 /**
- * Ends code that does not return, by a watchdog of the engine. It costs a thread for each question: 50 µs, and on a busy machine the
- * time until that thread has had its turn, as much as reading takes.
+ * Ends code that does not return, with a watchdog of the engine. It costs a thread for each question: 50 µs, and on a busy machine the time
+ * until that thread has had its turn, which can be as long as the reading.
  */
 const guarded = new Script(`globalThis[Symbol.for(${JSON.stringify(CALL.description)})]()`);
 
@@ -51,12 +51,12 @@ export function serveReadings(
     serve().catch(endInError);
   });
   process.on('disconnect', () => process.exit());
-  // They go to the whole group of processes, and the service ends this one when it has what it asked for.
+  // Signals go to the whole group of processes, and the service ends this one when it has the answers it asked for.
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => undefined);
   say({ kind: 'ready' }).catch(endInError);
 }
 
-/** The asking process takes another one. */
+/** The asking process starts another one. */
 function endInError(error: unknown): void {
   process.emitWarning(error instanceof Error ? error : String(error));
   process.exit(1);
@@ -81,10 +81,10 @@ function answer(read: () => unknown, { id }: Question): Answer {
   }
 }
 
-/** Until it is written: the next question may never come to an end. */
+/** Resolves when the answer is written: the next question may never end. */
 function say(answer: Answer): Promise<void> {
   return new Promise((resolve) => {
-    // The asking process is gone when it can't be written, and `disconnect` follows.
+    // The answer can't be written when the asking process is gone, and then `disconnect` follows.
     process.send?.(answer, undefined, {}, () => resolve());
   });
 }

@@ -1,9 +1,9 @@
 /**
- * What the clients of a listener may take from each other: connections, time and patience. As Postfix has it
- * (anvil's smtpd_client_connection_count_limit, smtpd_hard_error_limit, smtpd_junk_command_limit), errors and commands
- * count until a message is delivered, so that a mail server that keeps delivering is never cut off.
+ * Limits what the clients of a listener may take from each other: connections, time and patience. As in Postfix (anvil's
+ * smtpd_client_connection_count_limit, smtpd_hard_error_limit, smtpd_junk_command_limit), errors and commands count until a message is
+ * delivered, so that a mail server that keeps delivering is never cut off.
  *
- * It knows nothing of sockets: the listener reports what happens, and cuts off the clients it names.
+ * This class has no access to sockets: the listener reports events, and cuts off the clients that it names.
  */
 import { addressGroup } from '../../core/edge/address-group.ts';
 import { MAX_COMMANDS, MAX_ERRORS, MAX_MESSAGE_MS, MAX_WITHOUT_MESSAGE_MS } from './limits.ts';
@@ -14,9 +14,9 @@ export type RefusalReason = 'full' | 'address';
 export interface ClientLimitsOptions {
   readonly maxClients: number;
   readonly maxClientsPerAddress: number;
-  /** Ends that connection with 421; calls `disconnect` sooner or later. */
+  /** Ends that connection with 421; must call `disconnect` sooner or later. */
   readonly cutOff: (id: string, reason: CutReason, group: string) => void;
-  /** Milliseconds by a clock that never goes back. */
+  /** In milliseconds, by a clock that never goes back. */
   readonly now: () => number;
 }
 
@@ -24,9 +24,9 @@ interface Client {
   readonly group: string;
   errors: number;
   commands: number;
-  /** Of the connection, or of the last message's end. */
+  /** Start of the connection, or end of its last message. */
   freshAt: number;
-  /** null: no message is on its way. */
+  /** null: no message is being received. */
   messageSince: number | null;
   cut: boolean;
 }
@@ -40,7 +40,9 @@ export class ClientLimits {
     this.#options = options;
   }
 
-  /** null when the client may stay; a client that may not is not counted. When all is full, the idlest one has to go. */
+  /**
+   * null when the client may stay; a refused client is not counted. When all places are taken, the client that was idle longest is cut off.
+   */
   connect(id: string, address: string): RefusalReason | null {
     const { maxClients, maxClientsPerAddress, now } = this.#options;
     const group = addressGroup(address);
@@ -66,7 +68,7 @@ export class ClientLimits {
     if (client !== undefined && ++client.commands > MAX_COMMANDS) this.#cutOff(id, client, 'commands');
   }
 
-  /** A reply with a permanent code; what is only put off is no fault of the client. */
+  /** Call it for a reply with a permanent code; a temporary refusal is not the client's fault. */
   noteError(id: string): void {
     const client = this.#clients.get(id);
     if (client !== undefined && ++client.errors >= MAX_ERRORS) this.#cutOff(id, client, 'errors');
@@ -77,7 +79,7 @@ export class ClientLimits {
     if (client !== undefined) client.messageSince = this.#options.now();
   }
 
-  /** What counted is forgotten when the message was delivered. */
+  /** A delivered message resets the counts. */
   noteMessageEnd(id: string, delivered: boolean): void {
     const client = this.#clients.get(id);
     if (client === undefined) return;
@@ -88,7 +90,7 @@ export class ClientLimits {
     client.freshAt = this.#options.now();
   }
 
-  /** To be called now and then: cuts off those that take too long. */
+  /** Call it now and then: cuts off clients that take too long. */
   checkTimes(): void {
     const now = this.#options.now();
     for (const [id, client] of this.#clients) {
@@ -98,7 +100,7 @@ export class ClientLimits {
     }
   }
 
-  /** Cuts off the client that has gone longest without delivering; none that is doing so. */
+  /** Cuts off the client that has gone longest without delivering, but none that is delivering now. */
   #makeRoom(): boolean {
     let idlest: [string, Client] | null = null;
     for (const entry of this.#clients) {
@@ -109,7 +111,7 @@ export class ClientLimits {
     if (idlest === null) return false;
     const [id, client] = idlest;
     this.#cutOff(id, client, 'makes_room');
-    // Its place is free at once; the connection takes a moment to end.
+    // The slot is free at once, although the connection takes a moment to end.
     this.disconnect(id);
     return true;
   }

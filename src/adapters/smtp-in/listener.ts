@@ -1,7 +1,7 @@
 /**
- * Listens for received mail by LMTP (RFC 2033) or SMTP (RFC 5321), for a mail server on the same machine or network.
- * It relays nothing, asks for no login and writes no trace fields. 250 is said when the message is recorded, 451 while
- * that is not possible; by LMTP for each recipient.
+ * Listens for received mail by LMTP (RFC 2033) or SMTP (RFC 5321), from a mail server on the same machine or network. It relays nothing,
+ * asks for no login and writes no trace fields. It replies 250 once the message is recorded, and 451 while it can't be; with LMTP for each
+ * recipient.
  */
 import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
@@ -25,18 +25,18 @@ import {
 export interface ListenerOptions {
   readonly protocol: 'lmtp' | 'smtp';
   readonly host: string;
-  /** 0 picks a free one. */
+  /** 0 picks a free port. */
   readonly port: number;
   /** null: no STARTTLS. */
   readonly certificate: CertificateSource | null;
   readonly maxBytes: number;
-  /** Connections at the same moment; 1 or more. Beyond it the idlest one has to go. */
+  /** Connections at the same moment; 1 or more. Beyond it the connection that was idle longest is cut off. */
   readonly maxClients: number;
-  /** Those of one address, or one IPv6 network of 64 bits. */
+  /** Connections from one address, or one IPv6 network of 64 bits. */
   readonly maxClientsPerAddress: number;
-  /** How long clients may finish when it is closed, in ms. */
+  /** How long clients may take to finish when the listener closes, in ms. */
   readonly closeTimeoutMs: number;
-  /** null: it belongs to no account. */
+  /** null: the address belongs to no account. */
   readonly accountOf: (address: string) => string | null;
   /** See takeDelivery. */
   readonly take: (delivery: Delivery) => Promise<ReadonlySet<string>>;
@@ -47,9 +47,9 @@ export interface ListenerOptions {
 export interface Listener {
   /** Such as `127.0.0.1:2424`. */
   readonly address: string;
-  /** Of that, the address alone. */
+  /** The host part of `address`. */
   readonly host: string;
-  /** Takes no more clients, lets those finish that are there, and cuts them off after the time. */
+  /** Accepts no more clients, lets connected ones finish, and cuts them off after the time. */
   close(): Promise<void>;
 }
 
@@ -61,7 +61,7 @@ export async function startListener(options: ListenerOptions): Promise<Listener>
     now: () => performance.now(),
     cutOff(id, reason, address) {
       tell('mail_client.cut_off', reason, address);
-      // In the middle of a command, whose handling continues after this.
+      // This may be called in the middle of a command, whose handling continues afterwards.
       for (const connection of server.connections) {
         if (connection.id === id) connection.send(421, CUT_TEXTS[reason]);
       }
@@ -100,7 +100,7 @@ export async function startListener(options: ListenerOptions): Promise<Listener>
       callback(unknown ? UNKNOWN_PARAMETER : null);
     },
     onRcptTo({ address, args }, session, callback) {
-      // None of the extensions that EHLO names has one for a recipient.
+      // No extension that EHLO lists has a parameter for recipients.
       if (Object.keys(args || {}).length > 0) callback(UNKNOWN_PARAMETER);
       else if (options.accountOf(address) === null) callback(failure(550, '5.1.1 no such address here'));
       else if (session.envelope.rcptTo.length >= MAX_RECIPIENTS) callback(failure(452, '4.5.3 too many'));
@@ -112,7 +112,7 @@ export async function startListener(options: ListenerOptions): Promise<Listener>
         (replies) => {
           clients.noteMessageEnd(session.id, replies.includes(null));
           const refusal = replies.find((reply) => reply !== null) ?? null;
-          // With SMTP one reply stands for all: an account that has the message gets it again and recognises it.
+          // With SMTP one reply covers all accounts: an account that has the message already gets it again and recognises it.
           if (protocol === 'smtp') callback(refusal, '2.0.0 recorded');
           else
             callback(
@@ -123,14 +123,14 @@ export async function startListener(options: ListenerOptions): Promise<Listener>
         (err: unknown) => {
           clients.noteMessageEnd(session.id, false);
           logger.warn({ err, protocol }, 'a delivered message could not be taken; it is put off');
-          // What is left of the message is read away, so that the reply finds the client listening.
+          // The rest of the message is read and dropped, so that the client is listening when the reply arrives.
           stream.resume();
           callback(LATER);
         },
       );
     },
   });
-  // Clients that hang up are no news.
+  // Clients that hang up are not worth reporting.
   server.on('error', (err) => logger.debug({ err, protocol }, 'a client of the listener failed'));
   const listening = server.listen(options.port, options.host);
   await once(listening, 'listening');
@@ -156,7 +156,7 @@ const CUT_TEXTS: Readonly<Record<CutReason, string>> = {
   makes_room: '4.3.2 others wait for this connection',
 };
 
-/** The library tells its logger of every command and every reply. */
+/** The library reports every command and every reply to its logger. */
 function watchCommands(clients: ClientLimits) {
   const nothing = (): void => {};
   return {
@@ -174,7 +174,7 @@ function watchCommands(clients: ClientLimits) {
   };
 }
 
-/** For each recipient null when its account has the message, else the refusal. */
+/** One entry for each recipient: null when its account has the message, else the refusal. */
 async function takeMessage(
   { accountOf, protocol, take }: ListenerOptions,
   stream: SMTPServerDataStream,
@@ -193,7 +193,7 @@ async function takeMessage(
   return accounts.map((id) => (id !== null && recorded.has(id) ? null : LATER));
 }
 
-/** What is beyond the limit is read away, so that the client gets to hear of it. */
+/** Bytes beyond the limit are read and dropped, so that the client receives the refusal. */
 async function* withinLimit(stream: SMTPServerDataStream): AsyncGenerator<Buffer> {
   const chunks = stream.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>;
   for await (const chunk of chunks) if (!stream.sizeExceeded) yield chunk;
@@ -203,9 +203,9 @@ function failure(responseCode: number, message: string): Error {
   return Object.assign(new Error(message), { responseCode });
 }
 
-/** Of the extensions that EHLO names: RFC 1870, 6152, 6531 and 8689. */
+/** Parameters of the extensions that EHLO lists: RFC 1870, 6152, 6531 and 8689. */
 const MAIL_PARAMETERS: ReadonlySet<string> = new Set(['SIZE', 'BODY', 'SMTPUTF8', 'REQUIRETLS']);
-// RFC 5321 §4.1.1.11: a client that asks for something that is not done must hear of it.
+// RFC 5321 §4.1.1.11: a client must be told when a parameter that it requests is not supported.
 const UNKNOWN_PARAMETER = failure(555, '5.5.4 this parameter is not known');
 
 const LATER = failure(451, '4.3.0 can not be recorded now, try again later');

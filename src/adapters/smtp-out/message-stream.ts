@@ -1,7 +1,7 @@
 /**
- * The bytes of one message on their way into an SMTP connection (RFC 5321 §4.5.2 is done by nodemailer behind it).
- * Knows exactly whether the first byte and whether the last byte was handed over: nodemailer writes the final dot
- * only after this stream ended, so until then the server cannot have the whole message.
+ * The bytes of one message on their way into an SMTP connection (nodemailer applies RFC 5321 §4.5.2 behind it). Records exactly whether the
+ * first byte and whether the last byte was handed over: nodemailer writes the final dot only after this stream has ended, so until then the
+ * server cannot have the whole message.
  */
 import { isAscii } from 'node:buffer';
 import { open, stat } from 'node:fs/promises';
@@ -10,10 +10,10 @@ import type { Content } from '../../app/files/file-ports.ts';
 
 type FileContent = Extract<Content, { kind: 'file' }>;
 
-/** Large messages go to the socket in pieces of this size, so that it can say when it has enough. */
+/** Large messages go to the socket in pieces of this size, so that it can apply back-pressure. */
 const CHUNK_BYTES = 64 * 1024;
 
-/** The file of a message is not there any more or is not what it was: sending it can never succeed. */
+/** The file of a message is gone or has changed: sending it can never succeed. */
 export class ContentChangedError extends Error {
   override readonly name = 'ContentChangedError';
 }
@@ -30,10 +30,10 @@ export function sizeOfContent(content: Content): number {
 }
 
 /**
- * Looks at a message before a connection is taken for it, so that a missing file costs no transaction. One of which it is not known whether it
- * is ASCII is read whole.
+ * Inspects a message before a connection is taken for it, so that a missing file costs no transaction. A file that is not known to be ASCII
+ * or not is read whole.
  *
- * @returns whether it holds bytes above 127 (RFC 6152)
+ * @returns true if it contains bytes above 127 (RFC 6152)
  * @throws {ContentChangedError} when the file is missing or of another size; or the error of the file system
  */
 export async function findEightBit(content: Content): Promise<boolean> {
@@ -50,17 +50,17 @@ export async function findEightBit(content: Content): Promise<boolean> {
   return eightBit;
 }
 
-/** A message on its way, whichever form it has. */
+/** A message on its way, in either form. */
 export interface MovingMessage {
   /** True from the moment the connection asks for the first byte: the server has answered DATA. */
   readonly started: boolean;
-  /** True when the connection got the last byte; from here on the final dot may reach the server. */
+  /** True when the connection has the last byte; from here on the final dot may reach the server. */
   readonly handedOver: boolean;
   destroy(): void;
 }
 
 /**
- * A small message, as nodemailer takes a stream: it goes in one piece, without what a stream costs, and its end with it in one
+ * A small message, in the place of a stream: it goes in one piece, without the cost of a stream, and the final dot goes with it in one
  * packet.
  */
 export class WholeMessage implements MovingMessage {
@@ -72,7 +72,7 @@ export class WholeMessage implements MovingMessage {
   readonly #socket: Pick<Writable, 'cork' | 'uncork'>;
   #onError: (error: Error) => void = () => {};
 
-  /** @param socket what the connection writes to; for the others see `MessageStream` */
+  /** @param socket the connection's socket; for the other parameters see `MessageStream` */
   constructor(
     bytes: Buffer,
     mayStart: () => Error | null,
@@ -102,7 +102,7 @@ export class WholeMessage implements MovingMessage {
     }
     this.started = true;
     this.#socket.cork();
-    // Not at the end of the message: what is more than the socket's buffer waits for it to be emptied.
+    // Not at the end of the message: bytes that exceed the socket's buffer wait until it is emptied.
     setImmediate(() => this.#socket.uncork());
     connection.write(this.#bytes);
     this.handedOver = true;
@@ -126,14 +126,14 @@ export class MessageStream extends Readable implements MovingMessage {
   readonly #mayStart: () => Error | null;
 
   /**
-   * @param mayStart asked before the first byte leaves; an error ends the stream with it
+   * @param mayStart called before the first byte leaves; an error that it returns ends the stream
    * @param onHandedOver called once, before the connection writes the final dot
    */
   constructor(content: Content, mayStart: () => Error | null, onHandedOver: () => void) {
     super({ highWaterMark: CHUNK_BYTES });
     this.#chunks = content.kind === 'bytes' ? sliceBytes(content.bytes) : readExactly(content);
     this.#mayStart = mayStart;
-    // Listens before pipe() does, so it runs before the connection's stream is ended.
+    // Registered before pipe(), so it runs before the connection's stream is ended.
     this.once('end', () => {
       this.handedOver = true;
       onHandedOver();
@@ -161,7 +161,7 @@ export class MessageStream extends Readable implements MovingMessage {
   }
 
   override _destroy(reason: Error | null, done: (error?: Error | null) => void): void {
-    // Closes the file of an unfinished reader.
+    // Closes the file when it was not read to the end.
     const closed = this.#chunks.return?.();
     const finish = (): void => done(reason);
     if (closed instanceof Promise) closed.then(finish, finish);
@@ -180,8 +180,7 @@ function* sliceBytes(bytes: Buffer): Generator<Buffer, undefined> {
 }
 
 /**
- * Reads the file of a message. Fails before its end when it does not hold exactly `sizeBytes`: half a message must
- * never pass for a whole one.
+ * Reads the file of a message. Fails before its end unless it has exactly `sizeBytes`: half a message must never pass for a whole one.
  *
  * @throws {ContentChangedError} or the error of the file system
  */

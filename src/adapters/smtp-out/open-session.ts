@@ -1,6 +1,6 @@
 /**
- * Sets up an SMTP session: connect, greeting, EHLO (RFC 5321 §3.1, §3.2), TLS (RFC 3207, RFC 8314), AUTH (RFC 4954).
- * Credentials cross no network in plain text, and nothing that is thrown from here holds them.
+ * Sets up an SMTP session: connect, greeting, EHLO (RFC 5321 §3.1, §3.2), TLS (RFC 3207, RFC 8314), AUTH (RFC 4954). Credentials cross no
+ * network in plain text, and no error thrown from here contains them.
  */
 import { readFile } from 'node:fs/promises';
 import XOAuth2 from 'nodemailer/lib/xoauth2';
@@ -14,10 +14,10 @@ import { createSession } from './smtp-session.ts';
 import type { SmtpSession } from './smtp-session.ts';
 import type { SmtpOptions } from './smtp-url.ts';
 
-/** A reply of more than this is not one. nodemailer's own bound is 1 MB. */
+/** More than this is no honest reply. nodemailer's own bound is 1 MB. */
 const MAX_REPLY_BYTES = 64 * 1024;
 
-/** No session could be opened, so nothing was handed over. The message is safe to show: it holds no secret. */
+/** No session could be opened, so nothing was handed over. The message is safe to show: it contains no secret. */
 export class SessionError extends Error {
   override readonly name = 'SessionError';
   /** The reply that ended the set-up; null when there was none. */
@@ -31,9 +31,9 @@ export class SessionError extends Error {
 
 /** OAuth2 access tokens of one account (RFC 6750), sent by XOAUTH2. */
 export interface LoginTokens {
-  /** One that is still valid. */
+  /** A token that is still valid. */
   get(): Promise<string>;
-  /** The server did not take it. */
+  /** Reports that the server refused the token. */
   reject(token: string): void;
 }
 
@@ -43,7 +43,7 @@ export interface SessionOptions extends SmtpOptions {
 }
 
 /**
- * @param onConnected gets the socket, after TLS and before the log-in
+ * @param onConnected receives the socket, after TLS and before the log-in
  * @throws {SessionError}
  */
 export async function openSession(
@@ -60,7 +60,7 @@ export async function openSession(
     connectionTimeout: options.connectTimeoutMs,
     greetingTimeout: options.greetingTimeoutMs,
     dnsTimeout: options.connectTimeoutMs,
-    // The socket counts from its first moment, so it must not cut the greeting short.
+    // The socket's timer runs from the first moment, so it must not cut the greeting short.
     socketTimeout: Math.max(options.greetingTimeoutMs, options.commandTimeoutMs),
     socketCloseTimeout: 0,
     maxResponseSize: MAX_REPLY_BYTES,
@@ -112,7 +112,7 @@ async function authenticate(connection: Connection, options: SessionOptions): Pr
   );
 }
 
-/** A token that the server does not take may have been revoked meanwhile: a new one is tried once. */
+/** A token that the server refuses may have been revoked meanwhile: a new one is tried once. */
 async function authenticateByToken(
   connection: Connection,
   user: string,
@@ -143,14 +143,14 @@ async function getToken(tokens: LoginTokens): Promise<string> {
 }
 
 async function loginByToken(connection: Connection, user: string, token: string): Promise<void> {
-  // When the server asks for another token, this one is all there is.
+  // When the server asks for another token, there is none but this one.
   const oauth2 = new XOAuth2({ user, accessToken: token });
   await connection.run<boolean>((done) =>
     connection.library.login({ user, method: 'XOAUTH2', oauth2 }, done),
   );
 }
 
-/** Seen in practice: servers that quote the AUTH line they refuse. */
+/** Seen in practice: servers that quote the AUTH line that they refuse. */
 function withoutToken(error: unknown, user: string, token: string): unknown {
   if (!(error instanceof Error)) return error;
   const line = toBase64(`user=${user}\x01auth=Bearer ${token}\x01\x01`);
@@ -175,7 +175,7 @@ function toSessionError(error: unknown, options: SmtpOptions): SessionError {
   return new SessionError(`${where} ${what}: ${formatReply(reply)}`, reply);
 }
 
-/** Seen in practice: servers that quote the AUTH line they refuse. */
+/** Seen in practice: servers that quote the AUTH line that they refuse. */
 function redact(text: string, options: SmtpOptions): string {
   if (options.credentials === null) return text;
   const { user, password } = options.credentials;

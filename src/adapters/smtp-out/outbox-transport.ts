@@ -1,6 +1,6 @@
 /**
- * The transport for trying out the service: each message becomes a file and is not delivered.
- * `<time>-<random>.eml` holds the message byte for byte, `<time>-<random>.json` beside it the envelope.
+ * The transport for trying out the service: each message becomes a file and is not delivered. `<time>-<random>.eml` contains the message
+ * byte for byte, `<time>-<random>.json` beside it the envelope.
  */
 import { randomBytes } from 'node:crypto';
 import { mkdir, open, rename, rm } from 'node:fs/promises';
@@ -13,8 +13,8 @@ import { ContentChangedError, readExactly } from './message-stream.ts';
 import { toAccepted, toRefused, NONE_REFUSED } from './send-result.ts';
 
 /**
- * Writes into `folder`, which is made when missing, for this user alone. A message is on the disk when `send`
- * returns, and visible as `.eml` only when whole; its `.json` is there before it.
+ * Writes into `folder`, which is created when missing, for this user alone. A message is on the disk when `send` returns, and visible as
+ * `.eml` only when whole; its `.json` exists before it.
  */
 export function createOutboxTransport(folder: string): Transport {
   const underWay = new Set<Promise<TransportResult>>();

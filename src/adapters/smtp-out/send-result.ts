@@ -1,21 +1,21 @@
 /**
- * From what the server said to the transport's result: one outcome for each recipient (RFC 5321 §4.2.1), and
- * whether a later try may help. A message counts as refused only when it is certain that no recipient got it.
+ * Turns the server's replies into the transport's result: one outcome for each recipient (RFC 5321 §4.2.1), and whether a later try may
+ * help. A message counts as refused only when it is certain that no recipient got it.
  */
 import type { Envelope, TransportResult } from '../../app/send/transport-ports.ts';
 import { classifyReply, formatReply } from '../../core/delivery/reply.ts';
 import type { RecipientOutcome, Reply } from '../../core/delivery/states.ts';
 import type { MessageId } from '../../core/message/message-id.ts';
 
-/** Recipients that RCPT refused → the reply; null when it was no valid reply. */
+/** The recipients that RCPT refused, with the reply; null when the reply was not valid. */
 export type RefusedRecipients = ReadonlyMap<string, Reply | null>;
 
 export const NONE_REFUSED: RefusedRecipients = new Map();
 
 /**
- * The server took the message: recipients not refused before carry the reply to the end of DATA.
+ * The server took the message: recipients not refused before get the reply to the end of DATA.
  *
- * @param relayMessageId what that reply names as the message's Message-ID; null when it names none
+ * @param relayMessageId the Message-ID that this reply gives for the message; null when it gives none
  */
 export function toAccepted(
   envelope: Envelope,
@@ -30,10 +30,10 @@ export function toAccepted(
 }
 
 /**
- * Certainly not taken. Recipients without an answer of their own share the deciding reply; without one, or with one
- * that is not 5yz, they may be tried again. `temporary` as soon as one recipient may.
+ * The message was certainly not taken. Recipients without an answer of their own share the deciding reply; if there is none, or it is
+ * not 5yz, they may be tried again. `temporary` as soon as one recipient may be tried again.
  *
- * @param state what the deciding reply means when that is not its class: a session that could not be set up says
+ * @param state the meaning of the deciding reply when its class does not give it: a session that could not be set up says
  *   nothing about the message
  */
 export function toRefused(
@@ -53,7 +53,7 @@ export function toRefused(
   };
 }
 
-/** The end of the message may have reached the server and no valid reply came: the outcome is unknown. */
+/** The end of the message may have reached the server and no valid reply arrived: the outcome is unknown. */
 export function toUnknown(envelope: Envelope, detail: string, refused: RefusedRecipients): TransportResult {
   const recipients = toOutcomes(envelope, refused, { state: 'unknown', reply: null });
   return { kind: 'unknown', recipients, reply: null, detail, relayMessageId: null };

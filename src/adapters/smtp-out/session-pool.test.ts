@@ -1,4 +1,4 @@
-/** The pool through the transport: how many connections it opens, which messages wait, and what becomes of them. */
+/** The pool through the transport: how many connections it opens, which messages wait, and how they end. */
 import { describe, expect, it } from 'vitest';
 import {
   RESET,
@@ -127,7 +127,7 @@ describe('the pool', () => {
       50,
     );
     expect(kinds(results)).toEqual(['refused']);
-    // Two attempts for all on each connection at most, not one for each message.
+    // At most two attempts on each connection for all messages together, not one for each message.
     expect(server.connections).toBeLessThanOrEqual(4);
   });
 
@@ -177,7 +177,7 @@ describe('closing', () => {
     const server = await start({ dot: () => ['', '250 2.0.0 Ok\r\n'] });
     const transport = connect(server.port, 'max_connections=2');
     const sending = sendMany(transport, 6);
-    // Content is looked at before a connection is asked for.
+    // Content is inspected before a connection is asked for.
     await expect.poll(() => server.connections).toBe(2);
     await Promise.all([transport.close(), transport.close()]);
     expect(kinds(await sending)).toEqual(['accepted']);

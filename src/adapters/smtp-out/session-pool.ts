@@ -1,30 +1,30 @@
 /**
- * Keeps SMTP sessions open and lends them out, first come first served. Knows nothing of messages.
+ * Keeps SMTP sessions open and lends them out, first come first served. It does not deal with messages.
  *
- * A session is being opened, lent or idle; the sum never passes `maxConnections`. Sessions are opened only while
- * a caller waits. When opening fails while others are lent, callers keep waiting for those (a server may allow
- * fewer connections than we do); when none is left, every caller that waited since before the failed attempt is told.
+ * A session is being opened, lent or idle; the sum never exceeds `maxConnections`. Sessions are opened only while a caller waits. When
+ * opening fails while others are lent, callers keep waiting for those (a server may allow fewer connections than we do); when none is left,
+ * every caller that has waited since before the failed attempt gets the error.
  */
 import type { Logger } from '../../app/base/basics.ts';
 import { SessionError } from './open-session.ts';
 import type { SessionOutcome, SmtpSession } from './smtp-session.ts';
 import type { SmtpLimits } from './smtp-url.ts';
 
-/** After a failed attempt, while other sessions work, no new one is tried for this time. */
+/** While other sessions work, no new one is opened for this time after a failed attempt. */
 const REOPEN_DELAY_MS = 5_000;
 
 const ABORTED = 'the service ended before the mail server answered';
 
 export interface SessionPool {
-  /** Lends a session. @throws {SessionError} when there is none: no connection, queue full, waited too long, closed */
+  /** Lends a session. @throws {SessionError} when none can be lent: no connection, queue full, waited too long, closed */
   acquire(): Promise<SmtpSession>;
-  /** Swaps a lent session that turned out to be dead for a fresh one. @throws {SessionError} and gives the place back */
+  /** Replaces a lent session that turned out to be dead with a fresh one. @throws {SessionError} and frees its slot */
   replace(session: SmtpSession): Promise<SmtpSession>;
-  /** Gives a lent session back. */
+  /** Returns a lent session. */
   release(session: SmtpSession, condition: SessionOutcome['session']): void;
-  /** Cuts every session, lent ones included, and refuses callers that wait or come later. */
+  /** Cuts every session, lent ones included, and refuses waiting and later callers. */
   abort(): void;
-  /** Serves every caller that waits, then says QUIT on all sessions. A second call waits for the same end. */
+  /** Serves every waiting caller, then sends QUIT on all sessions. A second call waits for the same end. */
   close(): Promise<void>;
 }
 
@@ -45,13 +45,13 @@ export function createSessionPool(
   logger: Logger,
 ): SessionPool {
   const waiters: Waiter[] = [];
-  /** Idle sessions and the timers that end their idleness; the one used last is used next, so others can end. */
+  /** Idle sessions and the timers that end them; the one used last is used next, so that others can end. */
   const idle = new Map<SmtpSession, NodeJS.Timeout>();
   const quitting = new Set<Promise<void>>();
   const borrowed = new Set<SmtpSession>();
   let lent = 0;
   let opening = 0;
-  /** The latest attempt that failed began then; null while attempts succeed or none is left. */
+  /** The start of the latest attempt that failed; null while attempts succeed or none is under way. */
   let failedAttemptAt: number | null = null;
   let reopenAt = 0;
   let queueTimer: NodeJS.Timeout | undefined;
@@ -61,7 +61,7 @@ export function createSessionPool(
 
   function openMore(): void {
     while (opening < waiters.length && opening + lent + idle.size < limits.maxConnections) {
-      // After a failure the attempts under way are awaited: their verdict counts for all.
+      // After a failure the attempts under way are awaited: their result counts for all.
       const waitForVerdict = failedAttemptAt !== null && opening > 0;
       const leaveToOthers = lent > 0 && performance.now() < reopenAt;
       if (waitForVerdict || leaveToOthers) return;
@@ -95,7 +95,7 @@ export function createSessionPool(
     checkDrained();
   }
 
-  /** Waiters stand in the order of their arrival, so those concerned are the first ones. */
+  /** Waiters are in order of arrival, so those concerned are the first ones. */
   function rejectWaiters(concerned: (waiter: Waiter) => boolean, error: SessionError): void {
     const count = waiters.findIndex((waiter) => !concerned(waiter));
     for (const waiter of waiters.splice(0, count === -1 ? waiters.length : count)) waiter.reject(error);
@@ -173,7 +173,7 @@ export function createSessionPool(
 
   function release(session: SmtpSession, condition: SessionOutcome['session']): void {
     if (condition === 'reset') {
-      // It stays lent until the server has confirmed the end of the transaction.
+      // The session stays lent until the server has confirmed the end of the transaction.
       session.reset().then(
         (ok) => release(session, ok ? 'ready' : 'dead'),
         () => release(session, 'dead'),

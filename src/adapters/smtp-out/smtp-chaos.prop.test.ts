@@ -1,4 +1,4 @@
-/** Whatever goes wrong, and whenever: what the transport says is true, and no message is handed over twice. */
+/** Whatever goes wrong, and whenever: the transport's result is true, and no message is handed over twice. */
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { CLOSE, RESET, startScriptedServer } from '../../../test/helpers/scripted-smtp-server.ts';
@@ -31,7 +31,7 @@ const reaction: fc.Arbitrary<Reaction | readonly Reaction[]> = fc.constantFrom<
   ['250-2.0.0 in ', 'pieces\r\n250 2.0.0 Ok\r\n'],
 );
 
-/** The n-th time that any connection comes to a step, it reacts like this. */
+/** When any connection reaches the step for the n-th time, the server reacts like this. */
 const faults = fc.array(
   fc.record({ step: fc.constantFrom(...STEPS), at: fc.integer({ min: 1, max: MESSAGES }), reaction }),
   { maxLength: 12 },

@@ -1,9 +1,9 @@
 /**
- * The one place that knows nodemailer's connection from inside. It turns its callbacks and events into promises that
- * always end, and names the few private fields that we read.
+ * The one place that uses the internals of nodemailer's connection. It turns callbacks and events into promises that always settle, and
+ * names the few private fields that we read.
  *
- * Not left to nodemailer, as its callbacks are not exact enough: the end of a connection while a command waits (its
- * callbacks for AUTH and RSET never come then), and replies to no command.
+ * Not left to nodemailer, as its callbacks are not exact enough: the end of a connection while a command waits (its callbacks for AUTH and
+ * RSET never come then), and replies to no command.
  */
 /* oxlint-disable eslint/no-underscore-dangle -- the names are nodemailer's */
 import SMTPConnection from 'nodemailer/lib/smtp-connection';
@@ -16,26 +16,26 @@ import { skipWhatIsPlain, type DotStuffing } from './transparency.ts';
 
 export type LibraryError = SMTPConnection.SMTPError;
 
-/** What nodemailer calls back with. */
+/** nodemailer's callback. */
 export type Done<T> = (error?: LibraryError | null, result?: T) => void;
 
-/** Private fields of nodemailer 10; a test fails when an update takes them away. */
+/** Private fields of nodemailer 10; a test fails when an update removes them. */
 interface PrivateFields {
   readonly _supportedExtensions: readonly string[];
-  /** 0: no limit announced. */
+  /** 0: the server announced no limit. */
   readonly _maxAllowedSize: number;
-  /** Replies that came and that no command has asked for yet. */
+  /** Replies that arrived and that no command has asked for yet. */
   readonly _responseQueue: readonly string[];
-  /** The beginning of a reply line whose end has not come. */
+  /** The beginning of a reply line whose end has not arrived. */
   readonly _remainder: string;
-  /** What a message is written to. */
+  /** Creates the stream that a message is written to. */
   _createSendStream(callback: unknown): DotStuffing;
 }
 
-/** The envelope that nodemailer is given, and what it writes on it as the replies come. */
+/** The envelope that nodemailer is given, and the results that it adds as replies arrive. */
 export interface EnvelopeBooks
   extends SMTPEnvelope, Partial<Pick<SMTPConnectionEnvelope, 'accepted' | 'rejectedErrors'>> {
-  /** MAIL was refused. */
+  /** Set when MAIL was refused. */
   mailError?: LibraryError;
 }
 
@@ -58,7 +58,7 @@ export class Connection {
     this.library.on('error', (error: LibraryError) => this.#pending?.(error));
     this.library.on('end', () => {
       this.ended = true;
-      // A reply that ends the session, such as 421, calls back right after this event and says more.
+      // A reply that ends the session, such as 421, calls back right after this event and is more informative.
       setImmediate(() => this.#pending?.(connectionClosed()));
       this.#onEnd();
     });
@@ -69,7 +69,7 @@ export class Connection {
     this.#onEnd = listener;
   }
 
-  /** Runs one operation of the library to its end; one at a time. Rejects with the library's error. */
+  /** Runs one operation of the library to its end; only one at a time. Rejects with the library's error. */
   run<T>(start: (done: Done<T>) => void): Promise<T | undefined> {
     return new Promise((resolve, reject) => {
       this.#pending = (error) => {
@@ -87,7 +87,7 @@ export class Connection {
     });
   }
 
-  /** Fails the operation under way as if the line had broken, and drops the connection without a word. */
+  /** Fails the operation under way as if the line had broken, and drops the connection without QUIT. */
   abort(error: LibraryError): void {
     const pending = this.#pending;
     this.destroy();
@@ -99,12 +99,12 @@ export class Connection {
     this.library.close();
   }
 
-  /** Service extensions as EHLO listed them, upper case: of those that nodemailer knows. */
+  /** Service extensions that EHLO listed, in upper case: those that nodemailer recognises. */
   supports(extension: 'SMTPUTF8' | '8BITMIME' | 'PIPELINING' | 'SIZE'): boolean {
     return this.#fields._supportedExtensions.includes(extension);
   }
 
-  /** RFC 1870: the largest message the server takes, in bytes; null when it did not say. */
+  /** RFC 1870: the largest message that the server takes, in bytes; null when it announced no limit. */
   get maxSizeBytes(): number | null {
     return this.#fields._maxAllowedSize || null;
   }
@@ -114,7 +114,7 @@ export class Connection {
     return this.#fields._responseQueue.length === 0 && this.#fields._remainder === '';
   }
 
-  /** Of TLS once that is on; null or false without a connection. */
+  /** The TLS socket once TLS is on; null or false without a connection. */
   get socket(): unknown {
     return this.library._socket;
   }
@@ -124,7 +124,7 @@ export class Connection {
     if (this.library._socket) this.library._socket.setTimeout(timeoutMs);
   }
 
-  /** What is written from now on waits for `uncork`, and leaves together. */
+  /** Bytes written from now on wait for `uncork`, and leave together. */
   cork(): void {
     if (this.library._socket) this.library._socket.cork();
   }

@@ -1,4 +1,4 @@
-/** What becomes of a message when the server or the line fails at each step; see scripted-smtp-server.ts. */
+/** The outcome for a message when the server or the line fails at each step; see scripted-smtp-server.ts. */
 import { describe, expect, it } from 'vitest';
 import {
   CLOSE,
@@ -12,25 +12,25 @@ import type { Content } from '../../app/files/file-ports.ts';
 import type { Envelope, TransportResult } from '../../app/send/transport-ports.ts';
 import { useSmtpParts } from '../../../test/helpers/smtp-parts.ts';
 
-/** For what no test waits for: a process that stands still for a while takes nothing for silence of the server. */
+/** For limits that no test waits for: a process that stands still for a while must not mistake that for a silent server. */
 const PATIENT = {
   connectTimeoutMs: 60_000,
   greetingTimeoutMs: 60_000,
   commandTimeoutMs: 60_000,
   dataTimeoutMs: 60_000,
 };
-/** Of a server that is silent at one step: only the limit of that step is short. */
+/** For a server that is silent at one step: only the limit of that step is short. */
 type Limits = Partial<typeof PATIENT>;
 const QUICK_GREETING = { greetingTimeoutMs: 150 };
 const QUICK_COMMAND = { commandTimeoutMs: 200 };
 const QUICK_DATA = { dataTimeoutMs: 200 };
 /** Up to the end of EHLO, silence may be as long as the longer of the two. */
 const QUICK_EHLO = { greetingTimeoutMs: 1000, commandTimeoutMs: 1000 };
-/** What comes before that step has the same limit, and must be over by then. */
+/** The steps before that one have the same limit, and must be over by then. */
 const QUICK_MESSAGE = { commandTimeoutMs: 1000 };
 const ENVELOPE: Envelope = { mailFrom: 'sender@example.com', rcptTo: ['a@example.test', 'b@example.test'] };
 const SMALL: Content = { kind: 'bytes', bytes: Buffer.from('Subject: small\r\n\r\nHello\r\n.dot\r\n') };
-// More than the kernel's buffers take, so that the end is far from the socket when the line breaks.
+// More than the kernel's buffers hold, so that the end is far from the socket when the line breaks.
 const LARGE: Content = {
   kind: 'bytes',
   bytes: Buffer.from(`Subject: large\r\n\r\n${`${'x'.repeat(76)}\r\n`.repeat(400_000)}`),
@@ -351,7 +351,7 @@ describe('a kept connection', () => {
     const dataTimeoutMs = 1000;
     const server = await start({
       dot: () => {
-        // After the reply is written, and until the client has waited too long for one.
+        // After the reply is written, and until the client has waited too long for it.
         setImmediate(() => Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, dataTimeoutMs + 100));
         return '250 2.0.0 Ok\r\n';
       },

@@ -1,4 +1,4 @@
-/** Logging in with OAuth2 tokens in place of a password. */
+/** Logging in with OAuth2 tokens instead of a password. */
 import { afterEach, expect, it } from 'vitest';
 import { startRealSmtpServer } from '../../../test/helpers/real-smtp-server.ts';
 import { startScriptedServer } from '../../../test/helpers/scripted-smtp-server.ts';
@@ -18,7 +18,7 @@ afterEach(async () => {
   for (const part of open.splice(0)) await part.close();
 });
 
-/** Gives these tokens in order: the next one when the last was refused. */
+/** Returns these tokens in order: the next one when the previous one was refused. */
 function tokensOf(...all: readonly string[]): LoginTokens & { readonly rejected: string[] } {
   const rejected: string[] = [];
   return {
@@ -28,7 +28,7 @@ function tokensOf(...all: readonly string[]): LoginTokens & { readonly rejected:
   };
 }
 
-/** Takes `good` only. */
+/** Accepts only `good`. */
 async function startServer(good: string): Promise<number> {
   const server = await startRealSmtpServer({
     authMethods: ['XOAUTH2'],

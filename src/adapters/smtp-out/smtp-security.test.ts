@@ -1,4 +1,4 @@
-/** TLS and credentials: what is encrypted, what is trusted, and what never leaves this machine or shows in a result. */
+/** TLS and credentials: what is encrypted, what is trusted, and what never leaves this machine or appears in a result. */
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
@@ -43,7 +43,7 @@ describe('TLS', () => {
     const { port, taken } = await startServer({ secure: protocol === 'smtps', disabledCommands: [] });
     const transport = connect(`${protocol}://${LOGIN}localhost:${port}?tls_ca=${caFile}&${query}`);
     const result = await transport.send(ENVELOPE, SMALL);
-    // smtp-server takes no AUTH in plain text.
+    // smtp-server refuses AUTH in plain text.
     expect(result.kind).toBe(secure ? 'accepted' : 'refused');
     expect(taken.map((message) => [message.secure, message.user])).toEqual(secure ? [[true, 'alice']] : []);
     const verified = await transport.verify().then(

@@ -1,12 +1,12 @@
 /**
- * Messages over one SMTP connection that is set up (RFC 5321 §3.3), one after the other, told apart by what is
+ * Sends messages over one SMTP connection that is set up (RFC 5321 §3.3), one after the other. Results are distinguished by what is
  * certain:
  *
- * - until the connection got the last byte of a message, the server can't have the final dot: `refused`;
+ * - until the connection has the last byte of a message, the server can't have the final dot: `refused`;
  * - from then on only a valid reply decides: 2yz `accepted`, 4yz and 5yz `refused`, anything else `unknown`.
  *
- * RFC 5321 §3.8 lets a client treat a lost line as 451 and send again; that makes second copies, so we do not. A 421
- * in answer to the message is a 4yz like others: §4.2.5 leaves the message with the client.
+ * RFC 5321 §3.8 lets a client treat a lost line as 451 and send again; that makes second copies, so we do not. A 421 in answer to the
+ * message is a 4yz like others: §4.2.5 leaves the message with the client.
  */
 import type { Readable } from 'node:stream';
 import type { SMTPConnectionSendInfo } from 'nodemailer/lib/smtp-connection';
@@ -30,32 +30,32 @@ const QUIT_TIMEOUT_MS = 2_000;
 
 export interface SessionOutcome {
   readonly result: TransportResult;
-  /** What the session is good for now: the next message, the next one after RSET, or nothing. */
+  /** What the session can be used for now: the next message, the next one after RSET, or nothing. */
   readonly session: 'ready' | 'reset' | 'dead';
   /** The line broke before any recipient was answered, so the server has nothing of the message. */
   readonly stale: boolean;
 }
 
 export interface SmtpSession {
-  /** False once the server or the network ended it. */
+  /** False once the server or the network has ended it. */
   readonly usable: boolean;
-  /** Messages handed to it so far. */
+  /** Messages handed to the session so far. */
   readonly messages: number;
-  /** Called when it ends, at most one listener. */
+  /** Called when the session ends; at most one listener. */
   onEnd(listener: () => void): void;
-  /** One at a time. Never throws because of the server. */
+  /** Only one at a time. Never throws because of the server. */
   send(envelope: Envelope, content: Content, eightBit: boolean): Promise<SessionOutcome>;
   /** RSET; false when the session has ended. */
   reset(): Promise<boolean>;
-  /** Says QUIT and closes; returns when the server answered or after two seconds. */
+  /** Sends QUIT and closes; resolves when the server has answered or after two seconds. */
   quit(): Promise<void>;
-  /** Cuts the line, and ends the message under way at once. */
+  /** Cuts the line, which ends the message under way at once. */
   abort(reason: string): void;
   /** Cuts the line. */
   destroy(): void;
 }
 
-/** How a hand-over ended, before it is known what that means. */
+/** The end of a hand-over, before it is interpreted. */
 interface Ending {
   readonly envelope: Envelope;
   readonly message: MovingMessage;
@@ -65,7 +65,7 @@ interface Ending {
   readonly failure: LibraryError | null;
 }
 
-/** @param connection past EHLO, TLS and AUTH; it belongs to the session from here on */
+/** @param connection past EHLO, TLS and AUTH; the session owns it from here on */
 export function createSession(
   connection: Connection,
   options: Pick<SmtpOptions, 'host' | 'commandTimeoutMs' | 'dataTimeoutMs'>,
@@ -79,19 +79,19 @@ export function createSession(
       return { result, session: 'ready', stale: false };
     }
     messages += 1;
-    // nodemailer keeps its books on this object, which tells about MAIL and RCPT also when the line breaks later.
+    // nodemailer keeps its records on this object, which shows the replies to MAIL and RCPT even when the line breaks later.
     const books: EnvelopeBooks = {
       from: envelope.mailFrom ?? '',
       to: [...envelope.rcptTo],
       size: sizeOfContent(content),
       use8BitMime: eightBit,
-      // Said only to servers that offer DSN (RFC 3461).
+      // Sent only to servers that offer DSN (RFC 3461).
       ...(fitsEnvelopeId(envelope.envelopeId) ? { dsn: { id: envelope.envelopeId } } : {}),
     };
     let endDeadline = () => {};
     const mayStart = () => refuseToStart(connection);
     const onHandedOver = () => {
-      // The socket's own timer counts silence of both sides; from here on we wait for one reply only.
+      // The socket's own timer counts silence on both sides; from here on we wait for one reply only.
       connection.setSocketTimeout(0);
       endDeadline = startDeadline(options.dataTimeoutMs, connection);
     };
@@ -100,13 +100,13 @@ export function createSession(
       : new MessageStream(content, mayStart, onHandedOver);
     try {
       const info = await connection.run<SMTPConnectionSendInfo>((done) =>
-        // All that it needs of a stream.
+        // `WholeMessage` has all that the library needs of a stream.
         connection.library.send(books, message as Readable, done),
       );
       const refused = refusedRecipients(books);
       return conclude({ envelope, message, refused, response: info?.response ?? '', failure: null });
     } catch (error) {
-      // A refused MAIL decides; with PIPELINING the commands behind it were answered as well, and mean nothing.
+      // A refused MAIL decides; with PIPELINING the commands after it were answered as well, and mean nothing.
       const failure: LibraryError =
         books.mailError ?? (error instanceof Error ? error : new Error(String(error)));
       const refused = refusedRecipients(books);
@@ -121,7 +121,7 @@ export function createSession(
     }
   }
 
-  /** Puts together what happened, and cuts the line when the two sides may disagree about what comes next. */
+  /** Turns the ending into an outcome, and cuts the line when the two sides may disagree about what comes next. */
   function conclude(ending: Ending): SessionOutcome {
     const reply = parseReply(ending.response);
     const inStep = !connection.ended && connection.inStep && reply !== null && reply.code !== 421;
@@ -190,7 +190,7 @@ function concludeWhole(ending: Ending, reply: Reply | null, inStep: boolean, hos
   return { result, session: inStep ? 'reset' : 'dead', stale: false };
 }
 
-/** The final dot was not written, and must not be any more: a message once begun is taken back by cutting the line. */
+/** The final dot was not written, and must not be written any more: a message once begun is taken back by cutting the line. */
 function concludePart(ending: Ending, reply: Reply | null, inStep: boolean): SessionOutcome {
   const { envelope, message, refused, failure } = ending;
   const session = inStep && !message.started ? 'reset' : 'dead';
@@ -204,30 +204,31 @@ function concludePart(ending: Ending, reply: Reply | null, inStep: boolean): Ses
   return { result: toRefused(envelope, { reply, detail }, refused), session, stale: false };
 }
 
-/** RFC 3461 §4.4 and §5.4: printable ASCII, at most 100 characters; the few signs that xtext would lengthen are not used. */
+/** RFC 3461 §4.4 and §5.4: printable ASCII, at most 100 characters; the few characters that xtext would lengthen are not used. */
 function fitsEnvelopeId(id: string | undefined): id is string {
   return id !== undefined && /^[!-*,-<>-~]{1,100}$/.test(id);
 }
 
-/** What the server's EHLO already rules out; null when nothing does. */
+/** The reason why the server's EHLO already rules out the message; null when nothing does. */
 function findObstacle(connection: Connection, envelope: Envelope, content: Content): string | null {
   const addresses = [envelope.mailFrom ?? '', ...envelope.rcptTo];
   const international = addresses.find((address) => /[^\u0000-\u007f]/.test(address));
   if (international !== undefined && !connection.supports('SMTPUTF8')) {
-    // RFC 6531 §3.1: no such address to a server without SMTPUTF8. The header holds it too, so no recipient gets the message.
+    // RFC 6531 §3.1: such an address must not be sent to a server without SMTPUTF8. The header contains it, too, so no recipient gets the
+    // message.
     return `the mail server does not support internationalised addresses (SMTPUTF8): ${international}`;
   }
   const limit = connection.maxSizeBytes;
   const size = sizeOfContent(content);
-  // RFC 1870 §6.1 leaves it to the server to refuse; asking is a round trip for a certain answer.
+  // RFC 1870 §6.1 lets a client leave the refusal to the server; asking costs a round trip for a certain answer.
   if (limit === null || size <= limit) return null;
   return `the message has ${size} bytes, the mail server takes ${limit} at most`;
 }
 
 /**
- * nodemailer takes 2yz for an answer to DATA as well. RFC 5321 §4.3.2 knows only 354, and a 2yz there is the sign of
- * replies out of step: the message would be read as commands. So is a reply that came before the message was sent:
- * it would be taken for the reply to the message.
+ * nodemailer takes 2yz for an answer to DATA as well. RFC 5321 §4.3.2 allows only 354, and a 2yz there shows that replies are out of step:
+ * the message would be read as commands. A reply that arrived before the message was sent shows the same: it would be taken for the reply
+ * to the message.
  */
 function refuseToStart(connection: Connection): Error | null {
   const reply = String(connection.library.lastServerResponse);
@@ -245,9 +246,9 @@ function refusedRecipients(books: EnvelopeBooks): RefusedRecipients {
 }
 
 /**
- * Gives up waiting for the reply to the message; returns how to end that. A process that stood still (a paused machine, a full
- * processor) finds its timers due before it reads what has long arrived, so what is in the socket is read first: a reply
- * that came in time must not make the outcome unknown.
+ * Stops waiting for the reply to the message; returns a function that cancels this. A process that stood still (a paused machine, a full
+ * processor) finds its timers due before it reads what arrived long ago, so the socket is read first: a reply that arrived in time must not
+ * make the outcome unknown.
  */
 function startDeadline(timeoutMs: number, connection: Connection): () => void {
   let afterReading: NodeJS.Immediate | undefined;

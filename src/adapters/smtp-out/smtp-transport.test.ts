@@ -1,4 +1,4 @@
-/** Against a real server: envelopes, partial refusals, what EHLO offers, and files. */
+/** Against a real server: envelopes, partial refusals, EHLO extensions, and files. */
 import { mkdtemp, rm, truncate, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
@@ -179,7 +179,7 @@ describe('a message', () => {
     const server = await startScripted({});
     const transport = connect(`smtp://127.0.0.1:${server.port}`);
     const original = Connection.prototype.run;
-    // The moment between the first look at the file and DATA.
+    // Runs between the first inspection of the file and DATA.
     Connection.prototype.run = async function run(start) {
       await truncate(file, 1_000_000);
       return original.call(this, start) as never;
@@ -213,7 +213,7 @@ describe('nodemailer', () => {
   });
 
   it('pipes the message and ends it itself', async () => {
-    // The moment of no return is the end of our stream, so the library must not take the bytes another way.
+    // The point of no return is the end of our stream, so the library must not take the bytes another way.
     const seen: string[] = [];
     const stream = new MessageStream(
       SMALL,

@@ -1,9 +1,9 @@
 /**
- * Hands messages to the configured mail server over a few kept connections.
+ * Hands messages to the configured mail server over a few connections that are kept open.
  *
- * Why not nodemailer's own pool: it calls a message failed when the line broke after its end, and sends it again
- * from its queue. Here no message is sent twice: only a kept connection that breaks before any recipient was answered
- * (the server had closed it meanwhile) is replaced, once, as nothing of the message was handed over.
+ * Why not nodemailer's own pool: it calls a message failed when the line broke after its end, and sends it again from its queue. Here no
+ * message is sent twice: only a kept connection that breaks before any recipient was answered (the server had closed it meanwhile) is
+ * replaced, once, as nothing of the message was handed over.
  */
 import type { Content } from '../../app/files/file-ports.ts';
 import type { Envelope, Transport, TransportResult } from '../../app/send/transport-ports.ts';
@@ -17,8 +17,8 @@ import type { SmtpOptions } from './smtp-url.ts';
 
 export interface SmtpTransport extends Transport {
   /**
-   * Cuts every connection. Sends under way end at once: as unknown where the message was handed over, else as put off.
-   * Later ones are put off.
+   * Cuts every connection. Sends under way end at once: as unknown where the message was handed over, otherwise as deferred. Later sends
+   * are deferred.
    */
   abort(): void;
 }
@@ -26,14 +26,14 @@ export interface SmtpTransport extends Transport {
 export interface SmtpTransportOptions extends SmtpOptions {
   /** For credentials without a password. */
   readonly tokens?: LoginTokens;
-  /** Gets what no result tells: a connection that failed while others continued. */
+  /** For events that no result reports: a connection that failed while others continued. */
   readonly logger: Logger;
 }
 
 /**
- * A transport to the server of `options`, which come from `parseSmtpUrl`. Connects with the first message.
- * A session that can't be set up refuses the message for now, whatever the server said: that is about us, not about
- * the message (as in Postfix, smtp_skip_5xx_greeting and smtp_sasl_auth_soft_bounce).
+ * A transport to the server of `options`, which come from `parseSmtpUrl`. Connects with the first message. A session that can't be set up
+ * defers the message, whatever the server said: that is about us, not about the message (as in Postfix, smtp_skip_5xx_greeting and
+ * smtp_sasl_auth_soft_bounce).
  */
 export function createSmtpTransport(options: SmtpTransportOptions): SmtpTransport {
   const pool = createSessionPool(() => openSession(options), options, options.logger);
@@ -69,7 +69,7 @@ export function createSmtpTransport(options: SmtpTransportOptions): SmtpTranspor
     let outcome = await session.send(envelope, raw, eightBit);
     if (outcome.stale && reused) {
       session = await pool.replace(session);
-      // Connecting took its time.
+      // Asked again: connecting took some time.
       await ask(session, beforeFirstByte);
       outcome = await session.send(envelope, raw, eightBit);
     }
@@ -77,7 +77,7 @@ export function createSmtpTransport(options: SmtpTransportOptions): SmtpTranspor
     return outcome.result;
   }
 
-  /** A session that was not used is as good as before. */
+  /** A session that was not used can be lent again. */
   async function ask(session: SmtpSession, beforeFirstByte: () => Promise<void>): Promise<void> {
     try {
       await beforeFirstByte();
@@ -100,7 +100,7 @@ export function createSmtpTransport(options: SmtpTransportOptions): SmtpTranspor
 
 const always = async () => {};
 
-/** RFC 5321 §4.1.2 allows no control character in a path; a line break would be a command of its own. */
+/** RFC 5321 §4.1.2 allows no control character in a path; a line break would start another command. */
 function findEnvelopeFault(envelope: Envelope): string | null {
   if (envelope.rcptTo.length === 0) return 'the envelope has no recipient';
   const addresses = envelope.mailFrom === null ? envelope.rcptTo : [envelope.mailFrom, ...envelope.rcptTo];

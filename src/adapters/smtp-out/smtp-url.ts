@@ -1,6 +1,6 @@
 /**
- * The mail server that takes our mail, as one URL: `smtp://user:password@host:587?name=value`.
- * The names of the query parameters are listed at SMTP_URL_PARAMETERS.
+ * The mail server that takes our mail, as one URL: `smtp://user:password@host:587?name=value`. SMTP_URL_PARAMETERS lists the names of the
+ * query parameters.
  */
 import {
   parseServerUrl,
@@ -9,7 +9,7 @@ import {
   type ServerOptions,
 } from '../../core/server-url.ts';
 
-/** Bounds of time and number. RFC 5321 §4.5.3.2 names the minutes a client should wait; ours are in the comments. */
+/** Bounds on time and number. RFC 5321 §4.5.3.2 gives the minutes that a client should wait; ours are in the comments. */
 export interface SmtpLimits {
   /** Name lookup, connecting, greeting and TLS together. Default 30,000 ms. */
   readonly connectTimeoutMs: number;
@@ -18,8 +18,8 @@ export interface SmtpLimits {
   /** Silence of the server while a command or a piece of the message is under way. Default 60,000 ms. */
   readonly commandTimeoutMs: number;
   /**
-   * From the end of the message to the server's reply; when it passes, the outcome is unknown. The standard says
-   * 10 minutes (§4.5.3.2.6), as a reply that comes late leads to a second copy elsewhere. Default 600,000 ms.
+   * From the end of the message to the server's reply; when it passes, the outcome is unknown. The standard gives 10 minutes (§4.5.3.2.6),
+   * as a late reply leads to a second copy elsewhere. Default 600,000 ms.
    */
   readonly dataTimeoutMs: number;
   /** An unused connection is closed after this time. Default 30,000 ms. */
@@ -28,17 +28,17 @@ export interface SmtpLimits {
   readonly queueTimeoutMs: number;
   /** Connections at the same time. Default 10. */
   readonly maxConnections: number;
-  /** A connection is closed after this many messages. Default 100, as many servers count. */
+  /** A connection is closed after this many messages. Default 100, the limit of many servers. */
   readonly maxMessagesPerConnection: number;
   /** Messages that wait for a connection; one more is refused for now. Default 1,000. */
   readonly maxQueueLength: number;
 }
 
-/** Everything that is known about the mail server. */
+/** All settings of the mail server. */
 export interface SmtpOptions extends SmtpLimits, ServerOptions {
-  /** null: no AUTH. Without a password an OAuth2 token takes its place. */
+  /** null: no AUTH. Without a password an OAuth2 token is used. */
   readonly credentials: { readonly user: string; readonly password: string | null } | null;
-  /** What EHLO says; null: the name of this machine when it has a dot, `[127.0.0.1]` else. */
+  /** The name in EHLO; null: the name of this machine when it has a dot, else `[127.0.0.1]`. */
   readonly clientName: string | null;
 }
 
@@ -54,7 +54,7 @@ export const DEFAULT_SMTP_LIMITS: SmtpLimits = {
   maxQueueLength: 1_000,
 };
 
-/** Query parameter → the limit it sets. */
+/** Query parameter → the limit that it sets. */
 const LIMIT_PARAMETERS: Readonly<Record<string, keyof SmtpLimits>> = {
   connect_timeout_ms: 'connectTimeoutMs',
   greeting_timeout_ms: 'greetingTimeoutMs',
@@ -92,12 +92,12 @@ const RULES = {
 };
 
 /**
- * Reads a URL such as `smtp://user:password@host:587?starttls=required`. Credentials are percent-encoded (UTF-8).
- * The port is 587 (submission, RFC 6409) for `smtp://` and 465 for `smtps://` when the URL has none.
+ * Reads a URL such as `smtp://user:password@host:587?starttls=required`. Credentials are percent-encoded (UTF-8). The port is 587
+ * (submission, RFC 6409) for `smtp://` and 465 for `smtps://` when the URL has none.
  *
- * @param limits defaults for the settings that the query does not set
+ * @param limits defaults for settings that the query does not set
  * @param hasToken an OAuth2 token can take the place of a password
- * @throws {Error} with an English message that holds no part of the URL but parameter names and their values
+ * @throws {Error} with an English message that contains no part of the URL except parameter names and their values
  */
 export function parseSmtpUrl(text: string, limits: Partial<SmtpLimits> = {}, hasToken = false): SmtpOptions {
   const { options, user, password, query } = parseServerUrl(text, RULES);

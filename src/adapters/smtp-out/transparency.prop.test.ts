@@ -7,7 +7,7 @@ import { expect, it } from 'vitest';
 import { runs } from '../../../test/helpers/runs.ts';
 import { skipWhatIsPlain, type DotStuffing } from './transparency.ts';
 
-/** A stream as nodemailer makes it for a message, which writes to `socket`. */
+/** A stream as nodemailer creates it for a message, which writes to `socket`. */
 function createStuffing(socket: Writable): DotStuffing {
   const library = new SMTPConnection({ host: '127.0.0.1' });
   const fields = library as unknown as {

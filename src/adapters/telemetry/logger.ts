@@ -1,4 +1,4 @@
-/** Structured logs on standard output, one JSON object a line, with pino. */
+/** Structured logs on standard output with pino, one JSON object a line. */
 import { pino, type DestinationStream } from 'pino';
 import type { Logger } from '../../app/base/basics.ts';
 import { currentRequestId } from '../../app/base/request-scope.ts';
@@ -16,19 +16,19 @@ const REDACTED = [
   '*.pass',
 ];
 
-/** What is kept while the log can't be written, in characters; later lines are dropped. */
+/** Output that is kept while the log can't be written, in characters; later lines are dropped. */
 const MAX_UNWRITTEN = 256 * 1024;
 
-/** One for all loggers, so that their lines keep their order. */
+/** One destination for all loggers, so that their lines keep their order. */
 const stdout = pino.destination({ dest: 1, sync: true, maxLength: MAX_UNWRITTEN });
-// A full disk below the log, or a terminal that was closed, stops no mail, and there is no place left to tell it.
+// A full disk below the log, or a closed terminal, must not stop mail, and there is no place left to report it.
 stdout.on('error', () => undefined);
 
 export function createLogger(level: string): Logger {
   return create(level, stdout);
 }
 
-/** Adds to a file that only its owner can read; its folder is made when it is not there. */
+/** Appends to a file that only its owner can read; its folder is created when missing. */
 export function createFileLogger(path: string): Logger {
   return create('info', pino.destination({ dest: path, append: true, mkdir: true, mode: 0o600, sync: true }));
 }
@@ -48,8 +48,8 @@ function create(level: string, destination: DestinationStream): Logger {
 }
 
 /**
- * A server that is away is told in words: many notice it at the same moment, and where in the program says nothing of the reason. Other
- * errors have their stack.
+ * A server that is away is logged in words: many callers notice it at the same moment, and the place in the program does not explain it.
+ * Other errors have their stack.
  */
 function toLoggedError(error: unknown): unknown {
   if (!(error instanceof Error)) return error;
@@ -59,7 +59,10 @@ function toLoggedError(error: unknown): unknown {
   return { type: full.type, message: full.message, ...code };
 }
 
-/** Of the network, and of a PostgreSQL that ends, starts or cuts its connections (SQLSTATE). `pg` has no code for a broken one. */
+/**
+ * Codes of the network, and of a PostgreSQL that stops, starts or cuts its connections (SQLSTATE). `pg` has no code for a broken
+ * connection.
+ */
 const CONNECTION_CODES =
   /^(?:ECONN(?:REFUSED|RESET|ABORTED)|EPIPE|ETIMEDOUT|EHOSTUNREACH|ENETUNREACH|ENOTFOUND|EAI_AGAIN|57P0[123]|08...)$/;
 
@@ -68,13 +71,13 @@ const isOfConnection = (cause: unknown): boolean =>
   (('code' in cause && typeof cause.code === 'string' && CONNECTION_CODES.test(cause.code)) ||
     cause.message.startsWith('Connection terminated'));
 
-/** Nothing when no request caused it. */
+/** Empty when no request caused the line. */
 function addRequestId(): object {
   const requestId = currentRequestId();
   return requestId === undefined ? {} : { requestId };
 }
 
-/** For the security log and the access log, which have no levels to choose from: everything, unless nothing is to be logged at all. */
+/** For the security log and the access log, which have no levels to choose from: everything, unless logging is off. */
 export function createFullLogger(level: string): Logger {
   return createLogger(level === 'silent' ? 'silent' : 'info');
 }

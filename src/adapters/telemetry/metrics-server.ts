@@ -1,4 +1,4 @@
-/** GET /metrics on an address of its own, for Prometheus alone: it answers also while the API has no room, and needs no secret. */
+/** GET /metrics on an address of its own, for Prometheus alone: it answers even while the API has no room, and needs no secret. */
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Logger } from '../../app/base/basics.ts';
@@ -6,17 +6,17 @@ import type { Metrics } from './metrics.ts';
 
 /** Scrapes at the same time; a Prometheus keeps one connection. */
 const MAX_CONNECTIONS = 20;
-/** For the header of a request, in ms. */
+/** Time limit for the header of a request, in ms. */
 const HEADER_MS = 10_000;
 
 export interface MetricsServer {
-  /** As it was bound. */
+  /** As bound. */
   readonly host: string;
   readonly port: number;
   close(): Promise<void>;
 }
 
-/** Throws what the system says when it can't listen. */
+/** Throws the system's error when it can't listen. */
 export async function startMetricsServer(
   metrics: Pick<Metrics, 'read'>,
   { host, port }: { readonly host: string; readonly port: number },

@@ -1,4 +1,4 @@
-/** The metrics, and that the alert rules and the board in ops/ ask for nothing else. */
+/** The metrics, and that the alert rules and the dashboard in ops/ use no others. */
 import { execFile } from 'node:child_process';
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';

@@ -1,18 +1,18 @@
 /**
- * The metrics of the service, for Prometheus, on prom-client. What labels hold comes from the configuration and from this program, and
- * never from callers or mail: the number of series is bounded. Names are stable, and stand in ops/prometheus.
+ * The metrics of the service, for Prometheus, on prom-client. Label values come from the configuration and from this program, never from
+ * callers or mail: the number of series is bounded. Names are stable; ops/prometheus uses them.
  */
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client';
 import type { Logger } from '../../app/base/basics.ts';
 import type { Figures, ReadFigures } from '../../app/metrics/figures.ts';
 import type { Meter } from '../../app/metrics/meter.ts';
 
-/** A scrape within so many ms of another gets the same figures of the database. */
+/** A scrape within this many ms of another gets the same figures of the database. */
 const FIGURES_MAX_AGE_MS = 5000;
 
-/** From a read out of the cache, 1 ms, to what a caller gives up on, in seconds. */
+/** From a read out of the cache, 1 ms, to the time after which a caller gives up, in seconds. */
 const REQUEST_BUCKETS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
-/** Mail servers take their time. */
+/** Up to minutes: mail servers take their time. */
 const NETWORK_BUCKETS = [0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300];
 const STATEMENT_BUCKETS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 
@@ -21,17 +21,17 @@ const METHODS = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIO
 export interface MetricsOptions {
   readonly version: string;
   readonly readFigures: ReadFigures;
-  /** Of the connection pool. */
+  /** State of the connection pool. */
   readonly readPool: () => {
     readonly used: number;
     readonly idle: number;
     readonly waiting: number;
     readonly max: number;
   };
-  /** Of the replica for reads; null: there is none. */
+  /** Of the replica for reads; null: none is configured. */
   readonly readReplica: () => {
     readonly state: string;
-    /** Statements since the start. */
+    /** Statements since the start, by server. */
     readonly byReplica: number;
     readonly byPrimary: number;
   } | null;
@@ -40,20 +40,20 @@ export interface MetricsOptions {
     readonly withoutOutcome: number;
     readonly sizeBytes: number;
   };
-  /** Accounts whose mailboxes this process reads. */
+  /** Counts the accounts whose mailboxes this process reads. */
   readonly countAccountsRead: () => number;
-  /** Those that the service serves. */
+  /** The certificates that the service presents. */
   readonly readCertificates: () => readonly {
     readonly listener: 'http' | 'mail';
     readonly expiresAt: Date;
   }[];
-  /** Milliseconds, by a clock that never goes back. */
+  /** In milliseconds, by a clock that never goes back. */
   readonly now: () => number;
   readonly logger: Logger;
 }
 
 export interface Metrics extends Meter {
-  /** `route` null: there is no such route; `status` null: the client went away. */
+  /** `route` null: no such route exists; `status` null: the client went away. */
   noteRequest(request: {
     readonly route: string | null;
     readonly method: string;
@@ -154,7 +154,7 @@ type MakeGauge = <Label extends string = never>(
   labelNames?: readonly Label[],
 ) => Gauge<Label>;
 
-/** What this process knows by itself. */
+/** The figures of this process itself. */
 function createProcessGauges(gauge: MakeGauge) {
   const connections = gauge('database_connections', 'Of the pool; waiting: callers without one.', ['state']);
   const maxConnections = gauge('database_connections_max', 'As many as the pool may open.');
@@ -176,7 +176,7 @@ function createProcessGauges(gauge: MakeGauge) {
   };
 }
 
-/** Without series where there is no replica. */
+/** Without series when there is no replica. */
 function createReplicaGauges(gauge: MakeGauge, registers: [Registry]) {
   const isUsed = gauge('replica_used', '1 while the replica serves reads, or before the first read; else 0.');
   isUsed.remove();
@@ -195,7 +195,7 @@ function createReplicaGauges(gauge: MakeGauge, registers: [Registry]) {
   };
 }
 
-/** What the database knows. */
+/** The figures read from the database. */
 function createFigureGauges(gauge: MakeGauge) {
   const isUp = gauge('database_up', '1 when the figures of the database could be read, else 0.');
   const queued = gauge('send_queue_size', 'Sends in the queue, at most 100,000 are counted.', ['account']);
@@ -214,7 +214,7 @@ function createFigureGauges(gauge: MakeGauge) {
   const all = [queued, oldest, unknown, lag, waiting, quarantined, unnumbered, webhooks, behind];
   return (figures: Figures | null): void => {
     isUp.set(figures === null ? 0 : 1);
-    // What is not known is left out: an old value would look like a good one.
+    // Unknown figures are left out: an old value would look like a good one.
     for (const one of all) one.reset();
     if (figures === null) {
       for (const one of [unnumbered, behind]) one.remove();
@@ -236,7 +236,7 @@ function createFigureGauges(gauge: MakeGauge) {
   };
 }
 
-/** One answer for all who ask within `maxAgeMs` of its question. */
+/** One answer for all callers within `maxAgeMs` of the question. */
 function keepFor<T>(maxAgeMs: number, now: () => number, ask: () => Promise<T>): () => Promise<T> {
   let askedAt = Number.NEGATIVE_INFINITY;
   let answer: Promise<T> | null = null;

@@ -1,4 +1,4 @@
-/** Spans, as a collector gets them. */
+/** Spans, as a collector receives them. */
 import { setTimeout as wait } from 'node:timers/promises';
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import { startOtlpReceiver, type OtlpReceiver } from '../../../test/helpers/otlp-receiver.ts';

@@ -1,5 +1,5 @@
 /**
- * Traces by OpenTelemetry, sent by OTLP (protobuf over HTTP). The SDK reads its standard variables itself. Spans wait in a queue of a
+ * Traces with OpenTelemetry, sent by OTLP (protobuf over HTTP). The SDK reads its standard variables itself. Spans wait in a queue of
  * bounded length and are sent in the background: a collector that is slow or away costs spans, and nothing else.
  */
 import { AsyncLocalStorage } from 'node:async_hooks';
@@ -25,22 +25,22 @@ import { BasicTracerProvider, BatchSpanProcessor } from '@opentelemetry/sdk-trac
 import { failureOf, type Span, type Tracer } from '../../app/base/tracing.ts';
 import type { Logger } from '../../app/base/basics.ts';
 
-/** How long the end of the service waits for the last spans, in ms. */
+/** How long shutdown waits for the last spans, in ms. */
 const FLUSH_MS = 3000;
-/** A collector that is away is told of once in so many ms. */
+/** An unreachable collector is logged once in this many ms. */
 const TELL_MS = 300_000;
 
 const KINDS = { client: SpanKind.CLIENT, server: SpanKind.SERVER } as const;
 
 export interface TracingOptions {
   readonly version: string;
-  /** Fields of the requests to the collector, beside those of the SDK's own variables. */
+  /** Header fields of the requests to the collector, besides those of the SDK's own variables. */
   readonly headers: Readonly<Record<string, string>>;
   readonly logger: Logger;
 }
 
 export interface Tracing extends Tracer {
-  /** Sends what waits, for a while; nothing is kept afterwards. */
+  /** Sends the waiting spans, for a limited time; nothing is kept afterwards. */
   close(): Promise<void>;
 }
 
@@ -87,7 +87,7 @@ export function createTracing({ version, headers, logger }: TracingOptions): Tra
       const patience = new Promise<void>((resolve) => {
         timer = setTimeout(resolve, FLUSH_MS);
       });
-      // What could not be sent was told.
+      // Spans that could not be sent were logged.
       const sent = provider.shutdown().catch((error: unknown) => {
         logger.warn({ reason: toReason(error) }, 'the last spans could not be sent to the collector');
       });
@@ -111,7 +111,7 @@ function toSpan(span: OtelSpan, scope: AsyncLocalStorage<Context>, context: Cont
   };
 }
 
-/** Without what the collector answered, which may be long. */
+/** Without the collector's answer, which may be long. */
 function toReason(error: unknown): string {
   const message = error instanceof Error ? error.message : '';
   return `${failureOf(error)} ${message}`.trim().slice(0, 200);

@@ -1,4 +1,4 @@
-/** Certificates in real files, replaced as the usual programs do it. */
+/** Certificates in real files, replaced as common programs do it. */
 import { mkdir, rename, symlink, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -15,7 +15,7 @@ let folder: Awaited<ReturnType<typeof makeTempFolder>>;
 let files: CertificateFiles | null;
 let now: Date;
 let log: { readonly level: string; readonly text: string; readonly fields: Record<string, unknown> }[];
-/** Those that listeners were told of. */
+/** The certificates that listeners received. */
 let told: string[];
 
 beforeEach(async () => {
@@ -38,7 +38,7 @@ async function writePair({ cert, key }: TestCertificate): Promise<void> {
   await write('key.pem', key);
 }
 
-/** Looks only when it is told to. */
+/** Checks the files only when the test calls `look`. */
 function follow(first: TestCertificate, certFile = at('cert.pem'), keyFile = at('key.pem')) {
   const note = (level: string) => (fields: object, text: string) => {
     log.push({ level, text, fields: fields as Record<string, unknown> });
@@ -73,7 +73,7 @@ describe('files of a certificate', () => {
     await write('cert.pem', renewed.cert);
     await followed.look();
     expect(followed.current.cert).toBe(old.cert);
-    // It may have looked between the two.
+    // A check may fall between the two writes.
     expect(log).toEqual([]);
     await write('key.pem', renewed.key);
     await followed.look();
@@ -91,7 +91,7 @@ describe('files of a certificate', () => {
       await write(`archive-${number}/cert.pem`, pair.cert);
       await write(`archive-${number}/key.pem`, pair.key);
     }
-    // As Kubernetes mounts secrets: files are links into a folder that is a link itself.
+    // As Kubernetes mounts secrets: files are links into a folder that is itself a link.
     await symlink('archive-0', at('data'));
     await symlink('data/cert.pem', at('cert.pem'));
     await symlink('data/key.pem', at('key.pem'));

@@ -1,7 +1,7 @@
 /**
- * Follows the files of a certificate, so that a renewed one is served without a restart. The files are read again and again: watches of
- * the system tell nothing of links that are turned to other files, as certbot and Kubernetes do it. A pair that can't be used, such as a
- * new certificate whose key is not written yet, changes nothing; when it stays so, the log says it.
+ * Follows the files of a certificate, so that a renewed one is served without a restart. The files are read at intervals: file watches do
+ * not notice links that are pointed at other files, as certbot and Kubernetes do. A pair that can't be used, such as a new certificate
+ * whose key is not written yet, changes nothing; if it remains unusable, that is logged.
  */
 import { readFile } from 'node:fs/promises';
 import type { Clock, Logger } from '../../app/base/basics.ts';
@@ -9,11 +9,11 @@ import type { CertificateSource, Pem } from '../../app/base/tls.ts';
 import { DAY_MS } from '../../core/durations.ts';
 import { CertificateFault, checkCertificate, type Certificate } from './certificate.ts';
 
-/** How often they are read, in ms. Both are a few kilobytes. */
+/** How often the files are read, in ms. Both are a few kilobytes. */
 const LOOK_MS = 5000;
-/** Renewal is due, and still to be had, in ms before the end. */
+/** Renewal is overdue, but there is still time for it, in ms before the end. */
 const WARN_MS = 14 * DAY_MS;
-/** Of a short-lived certificate, the last part of its life. */
+/** For a short-lived certificate, this last part of its life. */
 const WARN_SHARE = 0.25;
 
 export interface CertificatePaths {
@@ -22,7 +22,7 @@ export interface CertificatePaths {
 }
 
 export interface CertificateFilesOptions extends CertificatePaths {
-  /** As it is read at the start. */
+  /** The certificate that was read at the start. */
   readonly first: Certificate;
   readonly clock: Clock;
   readonly logger: Logger;
@@ -35,7 +35,7 @@ export class CertificateFiles implements CertificateSource {
   readonly #listeners = new Set<(certificate: Certificate) => void>();
   readonly #timer: NodeJS.Timeout;
   #current: Certificate;
-  /** What was found and could not be used, and how often in a row. */
+  /** The fault of the last unusable pair, and how often it was found in a row. */
   #refused: { readonly what: string; readonly times: number } | null = null;
   #warnedAt = Number.NEGATIVE_INFINITY;
   #looking: Promise<void> | null = null;
@@ -52,15 +52,15 @@ export class CertificateFiles implements CertificateSource {
     return this.#current;
   }
 
-  /** Is told of each new one. @returns ends it */
+  /** Calls `listener` with each new certificate. @returns a function that ends this */
   follow(listener: (certificate: Certificate) => void): () => void {
     this.#listeners.add(listener);
     return () => void this.#listeners.delete(listener);
   }
 
-  /** Looks at the files now. It never throws. */
+  /** Checks the files now. Never throws. */
   look(): Promise<void> {
-    // A slow disk must not pile up looks.
+    // Checks must not pile up on a slow disk.
     this.#looking ??= this.#look().finally(() => {
       this.#looking = null;
     });
@@ -105,7 +105,7 @@ export class CertificateFiles implements CertificateSource {
     this.#warnOfEnd();
   }
 
-  /** Told at the second look that finds the same: the first one may have come between the two files. */
+  /** Logged when a second check finds the same fault: the first one may have fallen between the writes of the two files. */
   #refuse(what: string, err: unknown): void {
     const times = this.#refused?.what === what ? this.#refused.times + 1 : 1;
     this.#refused = { what, times };
@@ -117,7 +117,7 @@ export class CertificateFiles implements CertificateSource {
     );
   }
 
-  /** Once a day. */
+  /** At most once a day. */
   #warnOfEnd(): void {
     const { clock, logger, certFile } = this.#options;
     const { validFrom, expiresAt } = this.#current;
@@ -131,7 +131,7 @@ export class CertificateFiles implements CertificateSource {
   }
 }
 
-/** An expired pair, such as one from a backup, takes no good one's place. */
+/** An expired pair, such as one from a backup, must not replace a good one. */
 function requireNoWorse(found: Certificate, current: Certificate, now: Date): void {
   const isGood = ({ validFrom, expiresAt }: Certificate) => validFrom <= now && now < expiresAt;
   if (isGood(found) || !isGood(current)) return;

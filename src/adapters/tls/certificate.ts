@@ -1,4 +1,4 @@
-/** A certificate with its private key, both in PEM, checked before anything serves it. */
+/** A certificate with its private key, both in PEM, checked before it is served. */
 import { createPrivateKey, X509Certificate } from 'node:crypto';
 import { createSecureContext } from 'node:tls';
 import { MIN_TLS_VERSION, type Pem } from '../../app/base/tls.ts';
@@ -6,11 +6,11 @@ import { MIN_TLS_VERSION, type Pem } from '../../app/base/tls.ts';
 export interface Certificate extends Pem {
   readonly validFrom: Date;
   readonly expiresAt: Date;
-  /** The first name without a wildcard; null when there is none. */
+  /** The first name without a wildcard; null when it has none. */
   readonly name: string | null;
 }
 
-/** What is wrong, as the end of a sentence that begins with the name of the file or of its variable. */
+/** The message is the end of a sentence that begins with the name of the file or of its variable. */
 export class CertificateFault extends Error {
   override readonly name = 'CertificateFault';
   readonly file: keyof Pem;
@@ -21,7 +21,7 @@ export class CertificateFault extends Error {
   }
 }
 
-/** Whether it has expired is for the caller to judge. Throws CertificateFault. */
+/** Does not check if the certificate has expired: that is for the caller to judge. Throws CertificateFault. */
 export function checkCertificate({ cert, key }: Pem): Certificate {
   const leaf = attempt('cert', 'has no certificate in PEM', () => new X509Certificate(cert));
   const privateKey = attempt('key', 'has no private key in PEM, or it is encrypted', () =>
@@ -30,7 +30,7 @@ export function checkCertificate({ cert, key }: Pem): Certificate {
   if (!leaf.checkPrivateKey(privateKey)) {
     throw new CertificateFault('key', 'has another key than the one of the certificate');
   }
-  // What OpenSSL refuses besides: a broken chain, a key that is too weak.
+  // OpenSSL also refuses a broken chain and a key that is too weak.
   attempt('cert', 'is refused by OpenSSL', () =>
     createSecureContext({ cert, key, minVersion: MIN_TLS_VERSION }),
   );

@@ -94,7 +94,7 @@ describe('an address of an endpoint', () => {
     expect(check('http://10.1.2.3/', { networks: ['10.1.0.0/16'] })).toBe('http://10.1.2.3/');
     expect(check('http://[fd00::7]/', { networks: ['fd00::/8'] })).toBe('http://[fd00::7]/');
     expect(check('http://[::ffff:10.1.2.3]/', { networks: ['10.1.2.3'] })).toBe('http://[::ffff:a01:203]/');
-    // It may lead into the network, which is seen when it is connected to.
+    // The name may lead into the network, which is checked when the connection is made.
     expect(check('http://crm.internal/', { networks: ['10.1.0.0/16'] })).toBe('http://crm.internal/');
     expect(() => check('https://10.2.0.1/', { networks: ['10.1.0.0/16'] })).toThrow(
       'webhook_address_refused',

@@ -1,4 +1,4 @@
-/** `EndpointRules`: what may be the address of an endpoint. What a name leads to is judged when it is connected to. */
+/** `EndpointRules`: the addresses that an endpoint may have. The addresses behind a name are checked when the connection is made. */
 import { isIP } from 'node:net';
 import type { EndpointRules } from '../../app/webhooks/webhook-ports.ts';
 import { ServiceError, WEBHOOK_URL_TEXTS } from '../../core/errors.ts';
@@ -6,8 +6,8 @@ import { plainHost, type TargetRules } from './public-addresses.ts';
 
 const MAX_URL_CHARS = 2000;
 /**
- * Where other services take text line by line and would act on a request's: SSH, Telnet, SMTP, DNS, POP3, IMAP, SMB, LDAP, submission.
- * Of the list that browsers refuse (Fetch standard, "bad port").
+ * Ports of services that take text line by line and would act on the lines of a request: SSH, Telnet, SMTP, DNS, POP3, IMAP, SMB, LDAP,
+ * submission. From the list that browsers refuse (Fetch standard, "bad port").
  */
 const REFUSED_PORTS = new Set([
   '22',
@@ -28,7 +28,7 @@ const REFUSED_PORTS = new Set([
 export function createEndpointRules(targets: TargetRules): EndpointRules {
   return {
     check(text) {
-      // The parser of the URL standard knows every way to write an address: `0x7f.1`, `2130706433`, `[::ffff:127.0.0.1]`.
+      // The parser of the URL standard understands every way to write an address: `0x7f.1`, `2130706433`, `[::ffff:127.0.0.1]`.
       const url = text.length <= MAX_URL_CHARS && URL.canParse(text) ? new URL(text) : null;
       if (url === null) throw refused(WEBHOOK_URL_TEXTS.not_a_url);
       if (url.protocol !== 'https:' && url.protocol !== 'http:') throw refused(WEBHOOK_URL_TEXTS.scheme);

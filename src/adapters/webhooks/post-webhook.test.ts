@@ -1,4 +1,4 @@
-/** Requests to endpoints that do whatever they like. */
+/** Requests to endpoints that misbehave in every way. */
 import { once } from 'node:events';
 import { createServer, type Server, type Socket } from 'node:net';
 import https from 'node:https';
@@ -46,7 +46,7 @@ const request = (url: string, more: { headers?: Record<string, string> } = {}) =
   body: JSON.stringify({ id: '000512b000000004', type: 'email.sent', subject: 'Grüße \u{1f600}' }),
 });
 
-/** Answers each request with what `say` writes. */
+/** Answers each request with the bytes that `say` writes. */
 async function startRaw(
   say: (socket: Socket, count: number) => void,
 ): Promise<{ url: string; count: () => number }> {
@@ -162,7 +162,7 @@ describe('a request', () => {
     receiver.respond = (response, event, incoming) => {
       ports.add(incoming.socket.remotePort ?? 0);
       response.writeHead(204).end();
-      // Closes it when the answer is out.
+      // Closes the connection when the answer has been written.
       if (event.path === '/close') setImmediate(() => incoming.socket.resetAndDestroy());
     };
     const { post } = poster();
@@ -306,7 +306,7 @@ describe('a name', () => {
     const answers = [['93.184.215.14'], ['127.0.0.1']];
     let lookups = 0;
     const resolve = async () => answers[Math.min(lookups++, 1)] ?? [];
-    // As a check would that comes before the connection
+    // As a check before the connection would.
     expect(await resolve()).toEqual(['93.184.215.14']);
     const { post } = poster({ allow: { networks: [], hosts: [] }, resolve });
     const { status, error } = await post(request(`https://rebinding.example:${receiver.port}/`), NEVER);

@@ -1,7 +1,7 @@
 /**
- * `PostWebhook` by node:https: one request, signed by Standard Webhooks. Redirects are not followed, the answer is read to a bound and
- * then cut, everything has an end, and only an address that may be connected to is (public-addresses.ts). Nothing that is returned
- * from here holds a secret or the value of a header field.
+ * `PostWebhook` with node:https: one request, signed according to Standard Webhooks. Redirects are not followed, the answer is read up to a
+ * bound and then cut, every step has a time limit, and only permitted addresses are connected to (public-addresses.ts). Nothing returned
+ * from here contains a secret or the value of a header field.
  */
 import http, { type ClientRequest, type IncomingMessage } from 'node:http';
 import https from 'node:https';
@@ -13,18 +13,18 @@ import { parseRetryAfter } from '../../core/webhook/retry-plan.ts';
 import { plainHost, type TargetRules } from './public-addresses.ts';
 import { resolveHost, type ResolveHost } from './resolve-host.ts';
 
-/** Of an answer that is kept. */
+/** The part of an answer that is kept. */
 const KEPT_BYTES = 4096;
-/** Of an answer that is read, so that its connection can be used again. */
+/** The part of an answer that is read, so that its connection can be reused. */
 const MAX_ANSWER_BYTES = 64 * 1024;
-/** From the head of an answer to its end, in ms: the status has said all that counts. */
+/** From the head of an answer to its end, in ms: the status is all that counts. */
 const BODY_MS = 2000;
 /** Name lookup, connection and TLS, in ms. */
 const CONNECT_MS = 10_000;
 const MAX_HEAD_BYTES = 16 * 1024;
 /** How long an unused connection is kept, in ms. */
 const IDLE_MS = 15_000;
-/** RFC 9110 §15.2.2: no request asks for it. What follows it on the connection is not HTTP. */
+/** RFC 9110 §15.2.2: no request asks for it. Anything after it on the connection is not HTTP. */
 const SWITCHING_PROTOCOLS = 101;
 
 export interface WebhookPoster {
@@ -34,16 +34,16 @@ export interface WebhookPoster {
 
 export interface WebhookPosterOptions {
   readonly targets: TargetRules;
-  /** From the beginning to the head of the answer. */
+  /** Time from the beginning to the head of the answer. */
   readonly timeoutMs: number;
   readonly clock: Clock;
   /** Default: the name servers of the machine. */
   readonly resolve?: ResolveHost;
-  /** Certificates of authorities to trust, PEM; default: those of Node.js. */
+  /** Certificates of trusted authorities, in PEM; default: those of Node.js. */
   readonly ca?: string;
 }
 
-/** The address is not one that may be connected to. */
+/** Connecting to the address is not permitted. */
 class RefusedAddressError extends Error {}
 
 export function createWebhookPoster(options: WebhookPosterOptions): WebhookPoster {
@@ -72,7 +72,7 @@ export function createWebhookPoster(options: WebhookPosterOptions): WebhookPoste
         .then((addresses) => {
           const [first] = addresses;
           if (first === undefined) throw new Error(`${host} has no address`);
-          // One that may not be connected to makes all of them suspect.
+          // One forbidden address makes all of them suspect.
           for (const address of addresses) checkAddress(address, host, isPlain);
           const found = addresses.map((address) => ({ address, family: isIP(address) }));
           if (lookupOptions.all === true) callback(null, found);
@@ -85,13 +85,13 @@ export function createWebhookPoster(options: WebhookPosterOptions): WebhookPoste
     const url = new URL(request.url);
     const isPlain = url.protocol === 'http:';
     const host = plainHost(url.hostname);
-    // Node.js looks up names alone.
+    // Node.js calls the lookup function for names only.
     if (isIP(host) !== 0) checkAddress(host, host, isPlain);
     const body = Buffer.from(request.body);
     return (isPlain ? http : https)
       .request(url, {
         method: 'POST',
-        // The second time over a connection of its own: others may be closed as well.
+        // The second try uses a connection of its own: other kept ones may be closed as well.
         agent: isAgain ? false : agents[isPlain ? 'http:' : 'https:'],
         ...(ca === undefined ? {} : { ca }),
         lookup: lookupFor(isPlain),
@@ -109,13 +109,13 @@ export function createWebhookPoster(options: WebhookPosterOptions): WebhookPoste
       .end(body);
   }
 
-  /** Of one try. Rejects when there is no answer. */
+  /** The answer to one try. Rejects when there is no answer. */
   function exchange(request: WebhookRequest, at: Date, isAgain: boolean, signal: AbortSignal) {
     return new Promise<Omit<WebhookAnswer, 'startedAt' | 'durationMs' | 'error'> & { isStale?: boolean }>(
       (done, fail) => {
         const sent = open(request, at, isAgain);
         let isAnswered = false;
-        // Rejects by itself: Node.js does not promise an event behind `destroy`.
+        // Rejects explicitly: Node.js does not promise an event after `destroy`.
         const end = (error: Error) => {
           clear();
           fail(error);
@@ -145,13 +145,13 @@ export function createWebhookPoster(options: WebhookPosterOptions): WebhookPoste
           readBeginning(response).then((text) => done(toAnswer(response, text)), fail);
           if (response.statusCode === SWITCHING_PROTOCOLS) response.destroy();
         });
-        // Node.js calls an answer 101 that names a protocol no response.
+        // Node.js emits no `response` for an answer 101 that names a protocol.
         sent.once('upgrade', (response, socket) => {
           clear();
           socket.destroy();
           done(toAnswer(response, ''));
         });
-        // Behind all other events. Without any of them there was no answer; behind a response its text is still read.
+        // Comes after all other events. Without any of them there was no answer; after a response its text is still being read.
         sent.once('close', () => {
           clear();
           if (!isAnswered) fail(new Error('the connection was closed without an answer'));
@@ -179,7 +179,7 @@ export function createWebhookPoster(options: WebhookPosterOptions): WebhookPoste
         return record({ error: null, ...(await exchange(request, startedAt, attempt > 1, signal)) });
       } catch (error) {
         signal.throwIfAborted();
-        // A kept connection that the endpoint closed at this moment says nothing about the endpoint.
+        // A kept connection that the endpoint closed at this moment says nothing about the endpoint itself.
         if (attempt === 1 && Object(error)['isStale'] === true) continue;
         return record({ status: null, retryAfterMs: null, text: '', error: describe(error) });
       }
@@ -194,7 +194,7 @@ export function createWebhookPoster(options: WebhookPosterOptions): WebhookPoste
   };
 }
 
-/** One signature for each secret that is valid, the newest first. */
+/** One signature for each valid secret, the newest first. */
 function sign({ secrets: { secrets }, eventId, body }: WebhookRequest, at: Date): string {
   return secrets
     .filter(({ until }) => until === null || until > at)
@@ -202,7 +202,10 @@ function sign({ secrets: { secrets }, eventId, body }: WebhookRequest, at: Date)
     .join(' ');
 }
 
-/** As much of it as is kept. The rest is read to a bound and for a while, so that the connection can be used again, else it is cut. */
+/**
+ * The part of the text that is kept. The rest is read up to a bound and for a while, so that the connection can be reused; otherwise it is
+ * cut.
+ */
 function readBeginning(response: IncomingMessage): Promise<string> {
   return new Promise((resolve) => {
     const pieces: Buffer[] = [];
@@ -223,21 +226,21 @@ function readBeginning(response: IncomingMessage): Promise<string> {
       bytes += piece.length;
       if (bytes > MAX_ANSWER_BYTES) response.destroy();
     });
-    // What is cut off, by the endpoint or here, is an error that changes nothing.
+    // An answer that is cut off, by the endpoint or here, causes an error that changes nothing.
     response.on('error', () => undefined);
     response.once('close', end);
   });
 }
 
-/** What PostgreSQL can store: without NUL, and without half a character at its end. */
+/** Text that PostgreSQL can store: without NUL, and without half a character at its end. */
 const toText = (bytes: Buffer): string =>
   new TextDecoder().decode(bytes, { stream: true }).replaceAll('\0', '\u{fffd}');
 
 const toError = (error: unknown): Error => (error instanceof Error ? error : new Error(String(error)));
 
-/** In words, with the code that a person can look up. */
+/** In words, with a code that the operator can look up. */
 function describe(error: unknown): string {
-  // Several addresses were tried.
+  // When several addresses were tried.
   const [first] = error instanceof AggregateError ? (error.errors as unknown[]) : [error];
   const { message, code } = Object(first ?? error) as { message?: string; code?: string };
   const text = message === undefined || message === '' ? String(code ?? 'no connection') : message;

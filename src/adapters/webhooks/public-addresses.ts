@@ -1,32 +1,32 @@
 /**
- * Which addresses may get requests: those of the public internet (by ipaddr.js, from the registries of IANA: RFC 6890), and what the
- * operator allows. An address is judged when it is connected to, so a name can't point elsewhere after a check.
+ * The addresses that requests may go to: those of the public internet (by ipaddr.js, from the registries of IANA: RFC 6890), and those that
+ * the operator allows. An address is checked when the connection is made, so a name can't point elsewhere after a check.
  */
 import ipaddr from 'ipaddr.js';
 
 export interface AllowedTargets {
   /** Addresses and networks, such as `10.0.0.0/8`. */
   readonly networks: readonly string[];
-  /** Host names, in lower case without a dot at the end, whatever their addresses are. */
+  /** Host names, in lower case without a dot at the end, allowed whatever their addresses are. */
   readonly hosts: readonly string[];
 }
 
 type Address = ipaddr.IPv4 | ipaddr.IPv6;
 
-/** The part of IPv6 that is in use; what lies outside is not assigned, or not public. */
+/** The part of IPv6 that is in use; everything outside it is unassigned or not public. */
 const GLOBAL_UNICAST = ipaddr.IPv6.parseCIDR('2000::/3');
-/** RFC 6052 §2.1: IPv4 behind a translator, whose address is the last four bytes. */
+/** RFC 6052 §2.1: an IPv4 host behind a translator; the last four bytes are its address. */
 const WELL_KNOWN_NAT64 = ipaddr.IPv6.parseCIDR('64:ff9b::/96');
-/** Answers virtual machines of Azure alone, with secrets of theirs. */
+/** Answers only virtual machines of Azure, and gives them their secrets. */
 const AZURE_WIRE_SERVER = '168.63.129.16';
 
 export interface TargetRules {
-  /** `host` as in a URL: an address in its usual form, or a name. Whatever its addresses are. */
+  /** `host` as in a URL: an address in its usual form, or a name. True whatever its addresses are. */
   allowsHost(host: string): boolean;
   allowsAddress(address: string): boolean;
-  /** The operator allowed the address by itself: without TLS, too. */
+  /** The operator allowed this very address: also without TLS. */
   isListed(address: string): boolean;
-  /** Any network is allowed, so a name may lead there. */
+  /** True if any network is allowed, so that a name may lead there. */
   readonly hasNetworks: boolean;
 }
 
@@ -55,7 +55,7 @@ export function createTargetRules({ networks, hosts }: AllowedTargets): TargetRu
 /** Without brackets, and without the dot at its end. */
 export const plainHost = (host: string): string => host.toLowerCase().replace(/^\[|\]$|\.$/g, '');
 
-/** null when it is no address. IPv4 in IPv6 (RFC 4291 §2.5.5.2) is IPv4. */
+/** null when it is not an address. IPv4 in IPv6 (RFC 4291 §2.5.5.2) is IPv4. */
 function parse(text: string): Address | null {
   return ipaddr.isValid(text) ? ipaddr.process(text) : null;
 }
@@ -67,6 +67,6 @@ export function isPublic(text: string): boolean {
     return address.range() === 'unicast' && address.toString() !== AZURE_WIRE_SERVER;
   }
   if (address.match(WELL_KNOWN_NAT64)) return isPublic(address.toByteArray().slice(12).join('.'));
-  // 6to4 and Teredo hold IPv4 addresses too; they are no unicast, and out of use.
+  // 6to4 and Teredo addresses contain IPv4 addresses, too; they are not unicast, and out of use.
   return address.range() === 'unicast' && address.match(GLOBAL_UNICAST);
 }

@@ -1,16 +1,16 @@
 /**
- * The addresses of a host. Names are asked of the name servers directly: `getaddrinfo` would keep one of the few threads that also
- * read files, for as long as a slow name server likes. Names that these do not know may stand in the hosts file.
+ * The addresses of a host. Names are looked up at the name servers directly: `getaddrinfo` would occupy one of the few threads that also
+ * read files, for as long as a slow name server likes. Names that the servers do not have may be in the hosts file.
  */
 import { lookup, Resolver } from 'node:dns/promises';
 
 export type ResolveHost = (host: string) => Promise<readonly string[]>;
 
-/** For a question to one name server, in ms, and how often it is asked. */
+/** Time limit of a query to one name server, in ms, and the number of tries. */
 const RESOLVER = { timeout: 2000, tries: 2 };
 const NOT_THERE = new Set(['ENOTFOUND', 'ENODATA', 'ENOENT']);
 
-/** Rejects when there is none. */
+/** Rejects when no address is found. */
 export const resolveHost: ResolveHost = async (host) => {
   const resolver = new Resolver(RESOLVER);
   const answers = await Promise.allSettled([resolver.resolve4(host), resolver.resolve6(host)]);

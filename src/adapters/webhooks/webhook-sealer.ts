@@ -1,4 +1,4 @@
-/** `WebhookSealer`: with a key over API_SECRET, which every process of a database has; see app/base/sealing.ts. */
+/** `WebhookSealer`: uses a key derived from API_SECRET, which every process of a database has; see app/base/sealing.ts. */
 import { createSeal } from '../../app/base/sealing.ts';
 import type { WebhookSealer, WebhookSecrets } from '../../app/webhooks/webhook-ports.ts';
 
@@ -7,7 +7,7 @@ interface Stored {
   readonly headers: Readonly<Record<string, string>>;
 }
 
-/** @param apiSecrets the first one seals, each of them opens */
+/** @param apiSecrets the first one seals, any of them opens */
 export function createWebhookSealer(apiSecrets: readonly string[]): WebhookSealer {
   const seals = apiSecrets.map((secret) => createSeal(secret, 'webhooks'));
   const [newest] = seals;
@@ -25,7 +25,7 @@ export function createWebhookSealer(apiSecrets: readonly string[]): WebhookSeale
     open(webhookId, sealed): WebhookSecrets | null {
       const text = seals.map((seal) => seal.open(sealed, webhookId)).find((opened) => opened !== null);
       if (text === undefined || text === null) return null;
-      // It was authenticated, so it is what `seal` made.
+      // The text was authenticated, so `seal` wrote it.
       const { secrets, headers } = JSON.parse(text) as Stored;
       return {
         secrets: secrets.map(({ secret, until }) => ({

@@ -1,4 +1,4 @@
-/** GET /api/addresses: addresses that were seen, for a field in which recipients are typed. */
+/** GET /api/addresses: known addresses, for a field in which recipients are typed. */
 import { MAX_COMPLETED } from '../../../app/addresses/use-cases.ts';
 import { MAX_QUERY_CHARS } from '../../../core/search/query.ts';
 import type { HttpContext, HttpServer } from '../answers/context.ts';
@@ -10,7 +10,7 @@ const DEFAULT_LIMIT = 10;
 
 const AddressesQuery = {
   type: 'object',
-  // A misspelt filter must not answer with more than was asked for.
+  // A misspelt filter must not return more than was asked for.
   additionalProperties: false,
   properties: {
     q: {

@@ -4,8 +4,8 @@
 import type { ByteRange } from '../../../app/files/file-ports.ts';
 
 /**
- * Which bytes of a file of `sizeBytes` are asked for. null means the whole file: there is no header, or one that may
- * be ignored (another unit, several ranges, bad syntax). `unsatisfiable`: well-formed, but nothing of it exists.
+ * The bytes that are requested of a file of `sizeBytes`. null means the whole file: no header, or one that may be ignored (another unit,
+ * several ranges, bad syntax). `unsatisfiable`: well-formed, but the file has none of these bytes.
  */
 export function parseByteRange(
   header: string | undefined,
@@ -16,7 +16,7 @@ export function parseByteRange(
   const last = match?.[2] ?? '';
   if (first === '' && last === '') return null;
   if (first === '') {
-    // Suffix: the last n bytes, or all when there are fewer.
+    // Suffix: the last n bytes, or the whole file when it is shorter.
     const length = Math.min(Number(last), sizeBytes);
     return length === 0 ? 'unsatisfiable' : { start: sizeBytes - length, end: sizeBytes - 1 };
   }

@@ -1,6 +1,4 @@
-/**
- * Errors of a connection before there is a request: broken HTTP, too many headers, too slow.
- */
+/** Errors of a connection before a request exists: broken HTTP, too many headers, too slow. */
 import { randomUUID } from 'node:crypto';
 import { STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
@@ -15,23 +13,23 @@ const CODES: Readonly<Record<string, ErrorCode>> = {
   ERR_HTTP_REQUEST_TIMEOUT: 'request_timeout',
 };
 
-/** What OpenSSL says of a client that begins with anything but TLS. */
+/** OpenSSL's errors for a client that begins with anything but TLS. */
 const NOT_TLS: ReadonlySet<string | undefined> = new Set([
   'ERR_SSL_HTTP_REQUEST',
   'ERR_SSL_WRONG_VERSION_NUMBER',
 ]);
 
-/** Makes the handler that answers on the bare socket, in the same shape as all other errors, and closes it. */
+/** Creates the handler that answers on the bare socket, in the same shape as all other errors, and closes it. */
 export function createClientErrorHandler(lingering: LingeringClose, handshakes: Handshakes) {
   return (error: NodeJS.ErrnoException, socket: Socket): void => {
     const below = handshakes.end(socket);
     if (below !== null) {
-      // As nginx does: a client that forgot the s of https is told in words.
+      // As nginx does: a client that forgot the s of https gets an explanation.
       if (NOT_TLS.has(error.code)) lingering.end(below, formatAnswer(invalidRequest('not_https')));
       else below.destroy();
       return;
     }
-    // What follows broken HTTP is broken as well, once for each piece that arrives.
+    // After broken HTTP each further piece that arrives is an error as well.
     if (lingering.note(socket)) return;
     if (error.code === 'ECONNRESET' || !socket.writable || isAnswering(socket)) socket.destroy();
     else lingering.end(socket, formatAnswer(toFailure(error)));
@@ -59,8 +57,8 @@ function formatAnswer(failure: ServiceError): string {
 }
 
 /**
- * True when an answer to an earlier request of this connection has begun: more text would end up in the middle of it.
- * Node.js's own handler looks at the same field; there is no public one.
+ * True when an answer to an earlier request on this connection has begun: more text would end up in the middle of it. Node.js's own handler
+ * checks the same field; there is no public one.
  */
 function isAnswering(socket: Socket): boolean {
   const { _httpMessage: response } = socket as Socket & { _httpMessage?: { headersSent: boolean } | null };

@@ -2,14 +2,14 @@
  * The Content-Disposition of a download, RFC 6266 with RFC 8187 for names beyond ASCII.
  */
 
-/** Characters of a name; longer ones are cut at the front part, the extension stays. File systems take 255 bytes. */
+/** Limit of a name in characters; longer names lose characters before the extension, which stays. File systems take 255 bytes. */
 const MAX_NAME_LENGTH = 150;
 
-/** With the name for old clients (`filename`) and for all others (`filename*`). */
+/** Contains the name for old clients (`filename`) and for all others (`filename*`). */
 export function formatDisposition(kind: 'attachment' | 'inline', filename: string): string {
   const name = toSafeName(filename);
   const ascii = name.replace(/[^\u0020-\u007e]/g, '_').replace(/["\\%]/g, '_');
-  // encodeURIComponent leaves '()* which RFC 8187 §3.2.1 does not allow.
+  // encodeURIComponent leaves '()* unescaped, which RFC 8187 §3.2.1 does not allow.
   const encoded = encodeURIComponent(name).replace(
     /['()*]/g,
     (character) => `%${character.charCodeAt(0).toString(16).toUpperCase()}`,
@@ -17,10 +17,7 @@ export function formatDisposition(kind: 'attachment' | 'inline', filename: strin
   return `${kind}; filename="${ascii}"; filename*=UTF-8''${encoded}`;
 }
 
-/**
- * No control characters, no folders, and none of the marks that turn the writing direction: with them `exe.pdf`
- * shows what is really `fdp.exe`.
- */
+/** Removes control characters, folders, and the marks that change the writing direction: they make `fdp.exe` look like `exe.pdf`. */
 function toSafeName(filename: string): string {
   const name = filename
     .toWellFormed()

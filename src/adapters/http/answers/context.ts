@@ -1,6 +1,4 @@
-/**
- * What every route gets, and the typed Fastify instance they are registered on.
- */
+/** The context that every route receives, and the typed Fastify instance that routes are registered on. */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type {
   FastifyBaseLogger,
@@ -22,29 +20,29 @@ import type { LingeringClose } from '../connections/lingering-close.ts';
 
 export interface HttpContext extends EmailsResponse {
   /**
-   * The application as the caller of a secured request may use it: all that is another's is hidden from a limited key. The one way
-   * from a route to the use cases.
+   * The application as the caller of a secured request may use it: objects of others are hidden from a limited key. Routes have no other
+   * way to the use cases.
    */
   readonly applicationFor: (request: FastifyRequest) => Application;
-  /** For a right that only some requests of an operation need. Throws `forbidden_right`. */
+  /** Checks a right that only some requests of an operation need. Throws `forbidden_right`. */
   readonly requireRight: (request: FastifyRequest, right: Right) => void;
-  /** For requests that last: whether their key still opens. */
+  /** For long requests, which must check that their key is still valid. */
   readonly keys: Pick<KeyRing, 'refresh'>;
   readonly checkReadiness: Application['checkReadiness'];
-  /** What signed addresses open, for any holder. */
+  /** The operations that signed addresses allow, for any holder. */
   readonly signedImages: Pick<Application, 'readSignedImage' | 'openAttachment'>;
   /** For recipients, who have a token and no key. */
   readonly unsubscribing: Pick<Application, 'readUnsubscribeToken' | 'unsubscribe'>;
-  /** What operators do, as acts of the one whose request it is. */
+  /** The operations of operators, attributed to the author of the request. */
   readonly operationsFor: (request: FastifyRequest) => Operations;
   readonly spool: Spool;
   readonly limits: HttpLimits;
   readonly lingering: LingeringClose;
   readonly logger: Logger;
   readonly clock: Clock;
-  /** True from the moment on that load balancers are to send no more. */
+  /** True once load balancers should send no more requests. */
   readonly isDraining: () => boolean;
-  /** Aborted when the service begins to stop: requests that wait for events are answered then. */
+  /** Aborted when the service begins to stop: requests that wait for events are then answered. */
   readonly stopping: AbortSignal;
 }
 

@@ -1,4 +1,4 @@
-/** Answers that are sent piece by piece, and readers that do not take them as they should. */
+/** Answers that are sent piece by piece, and clients that do not read them properly. */
 import { setImmediate as turn, setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, expect, it } from 'vitest';
 import {
@@ -24,7 +24,7 @@ afterEach(async () => {
   await app.close();
 });
 
-/** What was read of a large thread, and whether its reading has ended. */
+/** The pieces read of a large thread, and whether the reading has ended. */
 class Pieces {
   read = 0;
   ended = false;
@@ -50,7 +50,7 @@ class Pieces {
   }
 }
 
-/** `PIECE` for ever. */
+/** Repeats `PIECE` for ever. */
 const endless = () => new Pieces(() => PIECE);
 
 async function start(pieces: readonly Pieces[], limits: Partial<HttpLimits> = {}): Promise<number> {
@@ -62,7 +62,7 @@ async function start(pieces: readonly Pieces[], limits: Partial<HttpLimits> = {}
   return app.listen();
 }
 
-/** Asks for a thread and reads nothing of the answer. */
+/** Requests a thread and reads nothing of the answer. */
 async function ask(port: number, method = 'GET'): Promise<RawClient> {
   const client = await connectRaw(port);
   clients.push(client);
@@ -73,7 +73,7 @@ async function ask(port: number, method = 'GET'): Promise<RawClient> {
   return client;
 }
 
-/** Waits until nothing more is read, and returns how much was. */
+/** Waits until no more pieces are read, and returns their number. */
 async function readWhenStill(pieces: Pieces): Promise<number> {
   let before = -1;
   await expect
@@ -120,7 +120,7 @@ it('for a reader that takes nothing, no more is read than the buffers of the con
   const port = await start([pieces]);
   const { socket } = await ask(port);
   const read = await readWhenStill(pieces);
-  // The system's buffers of both sides take some megabytes.
+  // The system's buffers on both sides take some megabytes.
   expect(read * PIECE.length).toBeLessThan(16 * 1024 * 1024);
   expect(pieces.ended).toBe(false);
   socket.resume();
@@ -142,7 +142,7 @@ it('a slow reader is not cut off', { tags: ['long'] }, async () => {
   const { socket } = await ask(port);
   let taken = 0;
   socket.on('data', (data: Buffer) => (taken += data.length));
-  // The system tells the server of what was taken in steps of a megabyte or so.
+  // The system reports received bytes to the server in steps of a megabyte or so.
   for (let round = 1; round <= 20; round += 1) {
     socket.resume();
     await expect.poll(() => taken, { interval: 5 }).toBeGreaterThan(round * 2 * 1024 * 1024);
@@ -172,7 +172,7 @@ it('what fails in the middle cuts the connection and is logged', async () => {
   socket.resume();
   const answer = await closed();
   expect(answer).toContain('200 OK');
-  // The last chunk is missing, so no client takes this for the end.
+  // The last chunk is missing, so no client takes this for a complete answer.
   expect(answer).not.toMatch(/0\r\n\r\n$/);
   expect(answer).not.toContain('database_unavailable');
   await expect

@@ -1,6 +1,6 @@
 /**
- * Answers with emails that the database made JSON of (`EmailsJson`). A large answer goes out piece by piece, as the reader
- * takes it; what fails in the middle cuts the connection, so that half an answer never looks like a whole one.
+ * Answers with emails that the database has turned into JSON (`EmailsJson`). A large answer is sent piece by piece, as fast as the client
+ * reads; a failure in the middle cuts the connection, so that half an answer never looks like a whole one.
  */
 import { Readable } from 'node:stream';
 import type { FastifyReply } from 'fastify';
@@ -24,7 +24,7 @@ export interface EmailsResponse {
 export function createEmailsResponse(limits: HttpLimits, logger: Logger): EmailsResponse {
   const slots = new RequestSlots(limits.maxLargeAnswers);
 
-  /** `rest` stands behind the list, and closes the object. */
+  /** `rest` follows the list, and closes the object. */
   const send = (reply: FastifyReply, emails: EmailsJson, rest: string): FastifyReply => {
     reply.header('content-type', 'application/json; charset=utf-8');
     if (emails.kind === 'whole') {
@@ -32,7 +32,7 @@ export function createEmailsResponse(limits: HttpLimits, logger: Logger): Emails
       if (typeof json === 'string') return reply.send(`${BEGINNING}${json}]${rest}`);
       return reply.send(Buffer.concat([BEGINNING_BYTES, json, Buffer.from(`]${rest}`)]));
     }
-    // Its length is not known, and nothing else would be left of the answer.
+    // Its length is unknown, and otherwise a HEAD answer has nothing to send.
     if (reply.request.method === 'HEAD') return reply.send(Readable.from([]));
 
     const slot = slots.reserve();
@@ -41,7 +41,7 @@ export function createEmailsResponse(limits: HttpLimits, logger: Logger): Emails
     cutStalledReader(reply, limits);
     const stream = Readable.from(enclose(emails.pieces, rest), { objectMode: false });
     stream.once('error', (err) => {
-      // Before the first byte it is an error like any other, and the error handler logs it.
+      // Before the first byte it is an ordinary error, and the error handler logs it.
       if (reply.raw.headersSent) {
         const { id: requestId, routeOptions } = reply.request;
         logger.error({ err, requestId, route: routeOptions.url }, 'an answer could not be sent whole');

@@ -1,6 +1,6 @@
 /**
- * The outermost edge of HTTP: turns whatever was thrown into `{error, code}` and logs what is our fault, once.
- * Internals (stack, cause, message of unknown errors) go to the log only.
+ * The outermost edge of HTTP: turns any thrown error into `{error, code}` and logs faults of ours, once. Internals (stack, cause, message
+ * of unknown errors) go to the log only.
  */
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Logger } from '../../../app/base/basics.ts';
@@ -10,12 +10,12 @@ import type { LingeringClose } from '../connections/lingering-close.ts';
 import { closeAfterAnswer, drainRest } from '../body/request-body.ts';
 import { setAnswerHeaders } from '../connections/security-headers.ts';
 
-/** When a caller may try again after a 503 or 429, in seconds. */
+/** The time after which a caller may retry after a 503 or 429, in seconds. */
 export const RETRY_AFTER_SECONDS = 5;
-/** The same while the first request with an idempotency key runs: most sends take less. */
+/** The same while the first request with an idempotency key runs: most sends take less time. */
 const RETRY_AFTER_RUNNING_SECONDS = 1;
 
-/** What Fastify itself refuses. */
+/** Errors that Fastify itself throws. */
 const FASTIFY_CODES: Readonly<Record<string, ErrorCode>> = {
   FST_ERR_CTP_INVALID_MEDIA_TYPE: 'unsupported_media_type',
   FST_ERR_CTP_BODY_TOO_LARGE: 'payload_too_large',
@@ -30,7 +30,7 @@ const FASTIFY_FAULTS: Readonly<Record<string, () => ServiceError>> = {
   FST_ERR_CTP_INVALID_CONTENT_LENGTH: () => invalidRequest('wrong_content_length'),
 };
 
-/** What the static files of the documentation refuse, by its status: the caller's fault, so nothing for the log. */
+/** Refusals of the static files of the documentation, by status: the caller's fault, so they are not logged. */
 const STATIC_REFUSALS: Readonly<Record<number, () => ServiceError>> = {
   400: () => new ServiceError('not_found'),
   // A path that leaves the folder
@@ -40,7 +40,7 @@ const STATIC_REFUSALS: Readonly<Record<number, () => ServiceError>> = {
   416: () => new ServiceError('range_not_satisfiable'),
 };
 
-/** An error body; `details` as the specification has it for a failed send, and `id` of that. */
+/** An error body; `details` as specified for a failed send, and `id` of that send. */
 export interface ErrorJson {
   readonly error: string;
   readonly details?: string;
@@ -57,7 +57,7 @@ export function toErrorJson(error: ServiceError): ErrorJson {
   };
 }
 
-/** Makes Fastify's error handler; it also serves errors that come before routing. */
+/** Creates Fastify's error handler; it also handles errors that come before routing. */
 export function createErrorHandler(limits: HttpLimits, lingering: LingeringClose, logger: Logger) {
   return (thrown: unknown, request: FastifyRequest, reply: FastifyReply): void => {
     const error = toServiceError(thrown);
@@ -81,7 +81,7 @@ export function createErrorHandler(limits: HttpLimits, lingering: LingeringClose
   };
 }
 
-/** A file that fails before its first byte has left its headers behind, some of them in Node.js already. */
+/** A file that fails before its first byte has left its headers behind, some of them already in Node.js. */
 function forgetFile(reply: FastifyReply): void {
   for (const name of ['content-disposition', 'content-length', 'etag', 'accept-ranges'])
     reply.removeHeader(name);
@@ -105,13 +105,13 @@ function toServiceError(thrown: unknown): ServiceError {
   return new ServiceError('internal_error', { cause: thrown });
 }
 
-/** Of those with a status from 500. */
+/** Codes with a status from 500 on that are not our fault. */
 const NOT_OURS: ReadonlySet<ErrorCode> = new Set(['shutting_down', 'busy', 'unsupported_transfer_coding']);
 
-/** Failures that no caller can repair by waiting are errors; the others are warnings. */
+/** Failures that no caller can fix by waiting are errors; the others are warnings. */
 function logFailure(error: ServiceError, request: FastifyRequest, logger: Logger): void {
   if (error.status < 500 || NOT_OURS.has(error.code)) return;
-  // The route's pattern, not the URL: a query may hold what must not be logged.
+  // The route's pattern, not the URL: a query may contain data that must not be logged.
   const { id: requestId, method, routeOptions } = request;
   const fields = { err: error, code: error.code, requestId, method, route: routeOptions.url };
   if (error.code === 'internal_error' || error.code === 'content_missing') {

@@ -1,6 +1,4 @@
-/**
- * Answers with a file that a stranger may have made: a download, or something that a browser shows, never something that it runs.
- */
+/** Answers with a file that a stranger may have made: as a download, or as something that a browser shows, but never runs. */
 import { pipeline, Transform } from 'node:stream';
 import type { Readable, TransformCallback } from 'node:stream';
 import type { FastifyReply } from 'fastify';
@@ -13,9 +11,9 @@ export interface FileResponse {
   readonly filename: string;
   /** `inline` only for a type that a browser shows without running anything; default: `attachment`. */
   readonly disposition?: 'attachment' | 'inline';
-  /** What Content-Length says: the bytes of the stream. */
+  /** The value of Content-Length: the number of bytes in the stream. */
   readonly sizeBytes: number;
-  /** null when only the headers are asked for. */
+  /** null when only the headers are requested. */
   readonly stream: Readable | null;
 }
 
@@ -29,7 +27,7 @@ export const FILE_HEADERS = {
   'Accept-Ranges': { type: 'string', enum: ['bytes', 'none'], description: 'RFC 9110 §14.3.' },
 } as const;
 
-/** Sends it; the stream is destroyed when the client goes away, or takes nothing any more. */
+/** Sends the file; the stream is destroyed when the client goes away or stops reading. */
 export function sendFile(
   reply: FastifyReply,
   { limits, logger }: Pick<HttpContext, 'limits' | 'logger'>,
@@ -46,7 +44,7 @@ export function sendFile(
   cutStalledReader(reply, limits);
   const checked = new ExactLength(file.sizeBytes);
   checked.once('error', (err) => {
-    // Before the first byte it is an error like any other, and the error handler logs it.
+    // Before the first byte it is an ordinary error, and the error handler logs it.
     if (reply.raw.headersSent) {
       const { id: requestId, routeOptions } = reply.request;
       logger.error({ err, requestId, route: routeOptions.url }, 'file could not be sent whole');
@@ -61,14 +59,14 @@ export function sendFile(
 const MEDIA_TYPE =
   /^[\w!#$%&'*+.^`|~-]+\/[\w!#$%&'*+.^`|~-]+(?:[ \t]*;[ \t]*[\w!#$%&'*+.^`|~-]+=(?:[\w!#$%&'*+.^`|~-]+|"[\w !#$%&'()*+,./:;<=>?@[\]^`{|}~-]*"))*$/;
 
-/** The stored type when it is well-formed; `application/octet-stream` else. */
+/** The stored type when it is well-formed, else `application/octet-stream`. */
 export function toContentType(stored: string): string {
   return stored.length <= 255 && MEDIA_TYPE.test(stored) ? stored : 'application/octet-stream';
 }
 
 /**
- * Fails when a stream has not exactly the length that was announced. With too few bytes the client would take the
- * next answer of the connection for the rest of this one.
+ * Fails when a stream does not have exactly the announced length. With too few bytes the client would take the next answer on the
+ * connection for the rest of this one.
  */
 class ExactLength extends Transform {
   #left: number;

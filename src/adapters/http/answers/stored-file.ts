@@ -68,7 +68,7 @@ export const STORED_FILE_RESPONSES = {
   304: { description: 'The caller has it already.', headers: CacheHeaders, type: 'null' },
 } as const;
 
-/** What these answers may fail with, whatever file it is. */
+/** The possible errors of these answers, whatever the file. */
 export const STORED_FILE_ERRORS = [
   'invalid_uuid',
   'invalid_request',
@@ -81,7 +81,7 @@ export const STORED_FILE_ERRORS = [
   'storage_unavailable',
 ] as const satisfies readonly ErrorCode[];
 
-/** As the schemas above let it through. */
+/** As validated by the schemas above. */
 interface FileRequest {
   readonly headers: {
     readonly range?: string | undefined;
@@ -102,12 +102,12 @@ export async function answerStoredFile(
   const { sizeBytes } = file;
   const etag = `"${file.sha256}"`;
   const { headers }: FileRequest = request;
-  // RFC 9110 §13.2.2: before all other conditions.
+  // RFC 9110 §13.2.2: evaluated before all other conditions.
   if (headers['if-match'] !== undefined && !isMatched(headers['if-match'], etag)) {
     throw new ServiceError('precondition_failed');
   }
   reply.header('etag', etag);
-  // Kept by the browser alone, and asked for again each time: a secret may have been taken back.
+  // Only the browser may cache the file, and it must ask each time: a secret may have been revoked.
   reply.header('cache-control', 'private, no-cache');
   if (headers['if-none-match'] !== undefined && isUnchanged(headers['if-none-match'], etag)) {
     return reply.code(304).send();

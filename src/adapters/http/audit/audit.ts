@@ -1,4 +1,4 @@
-/** GET /api/audit: who asked for what, and what became of it. */
+/** GET /api/audit: who asked for what, and with what result. */
 import type { HttpContext, HttpServer } from '../answers/context.ts';
 import { AuthorSchema, toAuthorJson } from '../schemas/author.ts';
 import { errorResponses } from '../schemas/error-schemas.ts';
@@ -31,7 +31,7 @@ const Audit = pageSchema('Audit', 'entries', AuditEntrySchema);
 
 const AuditQuery = {
   type: 'object',
-  // A misspelt filter must not answer with more than was asked for.
+  // A misspelt filter must not return more than was asked for.
   additionalProperties: false,
   properties: {
     author: {

@@ -1,20 +1,20 @@
 /**
- * Base64 in pieces, RFC 4648 §4: its own alphabet only and padding required, so that a cut file is noticed.
- * Seen in practice: lines broken every 76 characters (RFC 2045 §6.8), so white space is skipped. Unused bits of the
- * last character may be set (§3.5 lets a decoder decide).
+ * Decodes Base64 in pieces, RFC 4648 §4: only its own alphabet, and padding required, so that a cut file is noticed. Seen in practice:
+ * lines broken every 76 characters (RFC 2045 §6.8), so white space is skipped. Unused bits of the last character may be set (§3.5 lets a
+ * decoder decide).
  */
 
-/** Whole groups of four characters decode alone. */
+/** Each whole group of four characters decodes by itself. */
 const GROUP_LENGTH = 4;
 
 export class Base64Decoder {
   /** 0 to 3 characters that wait for the rest of their group. */
   #rest = '';
-  /** `=` seen; nothing but more of them and white space may follow. */
+  /** Number of `=` seen; only more of them and white space may follow. */
   #padding = 0;
   #valid = true;
 
-  /** False once anything was wrong; the bytes given out so far mean nothing then. */
+  /** False once anything was wrong; the bytes returned so far are then meaningless. */
   get valid(): boolean {
     return this.#valid;
   }
@@ -25,12 +25,12 @@ export class Base64Decoder {
     return this.pushAlphabet(text) ?? this.#pushSlowly(text);
   }
 
-  /** As `push` for a piece of the alphabet alone; null, and nothing is changed, for any other. */
+  /** As `push`, for a piece with characters of the alphabet only; for any other piece null, and nothing changes. */
   pushAlphabet(text: string): Buffer | null {
     return this.#valid && this.#padding === 0 ? this.#decodeGroups(this.#rest + text) : null;
   }
 
-  /** The last bytes. `valid` is final after it. */
+  /** Returns the last bytes. `valid` is final afterwards. */
   end(): Buffer {
     const length = this.#rest.length + this.#padding;
     if (this.#rest.length === 1 || (length !== 0 && length !== GROUP_LENGTH)) this.#valid = false;
@@ -38,16 +38,16 @@ export class Base64Decoder {
     return this.#valid ? Buffer.from(this.#rest, 'base64') : EMPTY;
   }
 
-  /** null, and nothing is changed, when `text` holds anything but the alphabet. */
+  /** null, and nothing changes, when `text` contains anything but the alphabet. */
   #decodeGroups(text: string): Buffer | null {
     const end = text.length - (text.length % GROUP_LENGTH);
     const rest = text.slice(end);
     if (!ALPHABET_ONLY.test(rest)) return null;
     const groups = text.slice(0, end);
-    // Node.js looks at the low byte of a character only, and takes the URL alphabet as well.
+    // Node.js considers only the low byte of a character, and accepts the URL alphabet as well.
     if (Buffer.byteLength(groups) !== end || groups.includes('-') || groups.includes('_')) return null;
     const decoded = Buffer.from(groups, 'base64');
-    // It skips what is not Base64, so a shorter result means that something was skipped.
+    // Node.js skips anything that is not Base64, so a shorter result means that something was skipped.
     if (decoded.length * 4 !== end * 3) return null;
     this.#rest = rest;
     return decoded;

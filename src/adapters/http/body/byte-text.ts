@@ -1,7 +1,4 @@
-/**
- * Bytes that grow up to a bound. They are copied in: a few bytes kept of each chunk of the network would keep whole
- * chunks alive.
- */
+/** A byte buffer that grows up to a bound. Bytes are copied in: a few bytes kept of each network chunk would keep whole chunks alive. */
 import { ServiceError } from '../../../core/errors.ts';
 
 const FIRST_BYTES = 4096;
@@ -19,7 +16,7 @@ export class ByteText {
     return this.#length;
   }
 
-  /** Throws `payload_too_large` beyond the bound. */
+  /** Throws `payload_too_large` above the bound. */
   append(bytes: Buffer): void {
     const length = this.#length + bytes.length;
     if (length > this.#maxBytes) throw new ServiceError('payload_too_large');
@@ -32,7 +29,7 @@ export class ByteText {
     this.#length = length;
   }
 
-  /** A view from `start` on; the next append may overwrite or leave it. */
+  /** A view from `start` on; the next append may overwrite the view, or move the bytes elsewhere. */
   bytes(start = 0): Buffer {
     return this.#buffer.subarray(start, this.#length);
   }

@@ -1,6 +1,6 @@
 /**
- * Fields of a JSON body that the code reads itself, since no schema says its mistakes in the fixed order of spec.md: each
- * function throws the ServiceError of one mistake, and names the field by its path.
+ * Reads fields of a JSON body in code, since no schema reports mistakes in the fixed order of spec.md: each function throws the
+ * ServiceError of one mistake, and names the field by its path.
  */
 import { invalidRequest, ServiceError, TYPE_TEXTS } from '../../../core/errors.ts';
 import { UUID_PATTERN } from '../schemas/schemas.ts';
@@ -32,9 +32,9 @@ export function readUuid(body: Fields, field: string, path = field): string | nu
   return text === null ? null : text.toLowerCase();
 }
 
-/** `1e400` would be stored as null and `-0` as 0: JSON.stringify has no text for them. */
+/** JSON.stringify can't write `1e400` and `-0`: they would be stored as null and 0. */
 export function refuseLostNumbers(value: unknown, field: string): void {
-  // Nesting is bounded by limits.ts, but costs no stack here.
+  // limits.ts bounds nesting, and here it costs no stack.
   const rest: unknown[] = [value];
   for (let one = rest.pop(); one !== undefined; one = rest.pop()) {
     if (typeof one === 'number' && (!Number.isFinite(one) || Object.is(one, -0))) {
@@ -44,7 +44,7 @@ export function refuseLostNumbers(value: unknown, field: string): void {
   }
 }
 
-/** Nothing that a recipient or a subject could be: absent, null, white space, or a list of these. */
+/** True for values that can't be a recipient or a subject: absent, null, white space, or a list of these. */
 export function isBlank(value: unknown): boolean {
   if (Array.isArray(value)) return value.every(isBlank);
   return value === undefined || value === null || (typeof value === 'string' && value.trim() === '');

@@ -1,4 +1,4 @@
-/** JSON bodies: what their headers must say, and the reading of small ones. */
+/** JSON bodies: the check of their headers, and the reading of small ones. */
 import { isUtf8 } from 'node:buffer';
 import type { IncomingHttpHeaders } from 'node:http';
 import type { preValidationAsyncHookHandler } from 'fastify';
@@ -8,13 +8,13 @@ import { refuseOtherTypes, type TypeSchema } from './json-types.ts';
 import { parseJson } from './parse-json.ts';
 import { readRequestBody, takeAwaitingContinue } from './request-body.ts';
 
-/** RFC 8259 §11 knows no charset; Seen in practice: most clients name UTF-8. */
+/** RFC 8259 §11 defines no charset. Seen in practice: most clients name UTF-8. */
 const JSON_TYPE = /^application\/json[ \t]*(?:;[ \t]*charset="?utf-?8"?[ \t]*)?(?:;[ \t]*)?$/i;
 
-/** A few words; what is larger is something else. */
+/** Enough for a few words; a larger body is something else. */
 const MAX_SMALL_BODY_BYTES = 4096;
 
-/** Throws `unsupported_content_encoding`, `unsupported_media_type`, or `invalid_json` when there is no body at all. */
+/** Throws `unsupported_content_encoding`, `unsupported_media_type`, or `invalid_json` when the request has no body. */
 export function refuseOtherMedia(headers: IncomingHttpHeaders): void {
   const encoding = headers['content-encoding']?.trim().toLowerCase() ?? 'identity';
   if (encoding !== 'identity') throw new ServiceError('unsupported_content_encoding');
@@ -23,7 +23,7 @@ export function refuseOtherMedia(headers: IncomingHttpHeaders): void {
   if (!JSON_TYPE.test(headers['content-type'] ?? '')) throw new ServiceError('unsupported_media_type');
 }
 
-/** The errors of the hooks below, and of the check of the body that they read. */
+/** The errors of the hooks below, and of the validation of the body that they read. */
 export const JSON_BODY_ERRORS = [
   'invalid_json',
   'duplicate_field',
@@ -36,8 +36,8 @@ export const JSON_BODY_ERRORS = [
 ] as const satisfies readonly ErrorCode[];
 
 /**
- * As smallJsonBody; no body at all is an empty object. Operations that need no body have this as well: what a caller
- * wrote into one would else be passed over in silence.
+ * As smallJsonBody; a request without a body gets an empty object. Operations that need no body have this hook as well: otherwise fields
+ * that a caller sent would be silently ignored.
  */
 export function optionalJsonBody(limits: HttpLimits, maxBytes?: number): preValidationAsyncHookHandler {
   const read = smallJsonBody(limits, maxBytes);
@@ -51,8 +51,8 @@ export function optionalJsonBody(limits: HttpLimits, maxBytes?: number): preVali
 }
 
 /**
- * A hook that reads a body of up to `maxBytes`, by default 4 KiB, for the route's schema to check. Nothing is coerced; a
- * route without such a schema takes no fields.
+ * Returns a hook that reads a body of up to `maxBytes`, by default 4 KiB, for the route's schema to check. Nothing is coerced; a route
+ * without such a schema takes no fields.
  */
 export function smallJsonBody(
   limits: HttpLimits,
@@ -65,7 +65,7 @@ export function smallJsonBody(
   };
 }
 
-/** A hook that reads a body of up to `maxBytes` whose fields are another's to check. */
+/** Returns a hook that reads a body of up to `maxBytes` and leaves the check of its fields to the route. */
 export function freeJsonBody(limits: HttpLimits, maxBytes: number): preValidationAsyncHookHandler {
   return async (request, reply) => {
     refuseOtherMedia(request.headers);
@@ -80,7 +80,7 @@ export function freeJsonBody(limits: HttpLimits, maxBytes: number): preValidatio
     for await (const piece of body) pieces.push(piece);
     const bytes = Buffer.concat(pieces);
     if (!isUtf8(bytes)) throw new ServiceError('invalid_json');
-    // It leaves a byte order mark out, as readJsonWithLongStrings does.
+    // The decoder drops a byte order mark, as readJsonWithLongStrings does.
     request.body = parseJson(new TextDecoder().decode(bytes));
   };
 }

@@ -1,13 +1,12 @@
 /**
  * Reads a JSON body without holding its attachments: 20 requests with 25 MiB of files each must not need a gigabyte.
  *
- * A scanner over the bytes knows only whether it is inside a string literal and which key came last. A string that is
- * the value of a key `content` and longer than a threshold is cut out: its Base64 is decoded into a file while it
- * arrives, and an unguessable placeholder takes its place. What remains is small, stays in memory and is read by
- * parseJson, which alone decides what is valid JSON (RFC 8259).
+ * A scanner over the bytes tracks only whether it is inside a string literal, and the last key. A string that is the value of a key
+ * `content` and longer than a threshold is cut out: its Base64 is decoded into a file while it arrives, and an unguessable placeholder
+ * takes its place. The rest is small, stays in memory and is read by parseJson, which alone decides what is valid JSON (RFC 8259).
  *
- * It does not judge the Base64: a bad one is reported as `invalid`, so that errors come in the same order whatever the
- * size of the body. See send-body.ts.
+ * It does not reject bad Base64, but reports it as `invalid`, so that errors come in the same order whatever the size of the body. See
+ * send-body.ts.
  */
 import { isUtf8 } from 'node:buffer';
 import type { Content, SpoolFolder } from '../../../app/files/file-ports.ts';
@@ -18,7 +17,7 @@ import { JsonStringReader } from './json-string-reader.ts';
 import { parseJson } from './parse-json.ts';
 
 export interface LongStringOptions {
-  /** Strings of more bytes than this, as written in the JSON, are cut out. */
+  /** Strings that take more bytes than this in the JSON are cut out. */
   readonly threshold: number;
   /** Bound of the rest of the body, in bytes; more is `payload_too_large`. */
   readonly maxTextBytes: number;
@@ -28,14 +27,14 @@ export interface LongStringOptions {
   readonly maxDepth: number;
   /** Bound of all decoded bytes; more is `attachments_too_large`, at once. */
   readonly maxDecodedBytes: number;
-  /** Where the files go. */
+  /** The folder for the files. */
   readonly folder: SpoolFolder;
-  /** A JSON string content that occurs nowhere else: letters and digits, another one at each call. */
+  /** Returns JSON string content that occurs nowhere else: letters and digits, different at each call. */
   readonly placeholder: () => string;
 }
 
 export interface JsonWithLongStrings {
-  /** What JSON.parse made of the rest, placeholders included. */
+  /** The result of JSON.parse for the rest, placeholders included. */
   readonly value: unknown;
   /** By placeholder: the decoded file, or `invalid` when it was not Base64. */
   readonly longStrings: ReadonlyMap<string, Content | 'invalid'>;
@@ -43,7 +42,7 @@ export interface JsonWithLongStrings {
 
 /** The key whose long values are cut out. */
 const CONTENT_KEY = 'content';
-/** A key `content` with every letter written as `\u0000` and its quotes; longer literals need no look. */
+/** The length of a key `content` with its quotes and every letter written as `\u0000`; longer literals need not be checked. */
 const MAX_CONTENT_KEY_BYTES = CONTENT_KEY.length * 6 + 2;
 
 const QUOTE = 0x22;
@@ -51,7 +50,7 @@ const BACKSLASH = 0x5c;
 const COLON = 0x3a;
 const COMMA = 0x2c;
 
-/** Throws `invalid_json`, `duplicate_field` and what the options name; whatever `source` throws passes through. */
+/** Throws `invalid_json`, `duplicate_field` and the errors that the options name; errors of `source` pass through. */
 export function readJsonWithLongStrings(
   source: AsyncIterator<Buffer>,
   options: LongStringOptions,
@@ -68,15 +67,15 @@ class Scanner {
 
   #chunk: Buffer = Buffer.alloc(0);
   #position = 0;
-  /** Next quote and backslash at or after #position, or the chunk's length; -1 when not looked for yet. */
+  /** Next quote and backslash at or after #position, or the chunk's length; -1 before the search. */
   #nextQuote = -1;
   #nextBackslash = -1;
-  /** The chunk before ended inside a string, right after a backslash. */
+  /** The previous chunk ended inside a string, right after a backslash. */
   #escaped = false;
 
   #depth = 0;
   #elements = 0;
-  /** Where the string literal before this byte stands in #text; null when something else came between. */
+  /** The position in #text of the string literal before this byte; null when something else came between. */
   #lastLiteralAt: number | null = null;
   /** The next value belongs to a key `content`. */
   #isContent = false;
@@ -98,7 +97,7 @@ class Scanner {
     return { value, longStrings: this.#longStrings };
   }
 
-  /** Makes sure that there is an unread byte; false at the end of the body. */
+  /** Fetches chunks until there is an unread byte; false at the end of the body. */
   async #fill(): Promise<boolean> {
     while (this.#position >= this.#chunk.length) {
       const next = await this.#source.next();
@@ -111,7 +110,7 @@ class Scanner {
     return true;
   }
 
-  /** Copies what is outside of strings; true when it stopped behind the opening quote of one. */
+  /** Copies the bytes outside of strings; true when it stopped after the opening quote of a string. */
   #scanStructure(): boolean {
     const chunk = this.#chunk;
     const start = this.#position;
@@ -153,7 +152,7 @@ class Scanner {
   #lastLiteralIsContentKey(): boolean {
     if (this.#lastLiteralAt === null) return false;
     const literal = this.#text.bytes(this.#lastLiteralAt);
-    // White space may stand between the literal and the colon.
+    // White space may separate the literal from the colon.
     const end = literal.lastIndexOf(QUOTE) + 1;
     if (end > MAX_CONTENT_KEY_BYTES) return false;
     try {
@@ -163,7 +162,7 @@ class Scanner {
     }
   }
 
-  /** Copies a string literal, or cuts it out when it is a long content. The opening quote is read already. */
+  /** Copies a string literal, or cuts it out when it is a long content. The opening quote was already read. */
   async #readString(): Promise<void> {
     const literalAt = this.#text.length;
     const isContent = this.#isContent;
@@ -179,12 +178,12 @@ class Scanner {
         ended = true;
       }
     }
-    // An unfinished literal stays unfinished in #text, so JSON.parse refuses it.
+    // An unfinished literal stays unfinished in #text, so that JSON.parse refuses it.
     if (ended) this.#text.append(QUOTE_BYTE);
     this.#lastLiteralAt = literalAt;
   }
 
-  /** Hands over the bytes up to the closing quote, or to the end of the chunk; true when the quote was there. */
+  /** Passes on the bytes up to the closing quote, or to the end of the chunk; true when the quote was found. */
   #takeStringPiece(take: (piece: Buffer) => void): boolean {
     const quote = this.#findStringEnd();
     const end = quote === -1 ? this.#chunk.length : quote;
@@ -219,7 +218,7 @@ class Scanner {
   async #cutOut(head: Buffer, ended: boolean): Promise<void> {
     const decoder = new Base64Decoder();
     const decoding = this.#decode(decoder, head, ended);
-    // The folder may wrap or lose what its source throws; ours is the one that counts.
+    // The folder may wrap or lose an error of its source; ours is the one that counts.
     let failure: { readonly error: unknown } | null = null;
     async function* source(): AsyncGenerator<Buffer> {
       try {
@@ -240,16 +239,16 @@ class Scanner {
     this.#text.append(Buffer.from(placeholder, 'latin1'));
   }
 
-  /** The decoded bytes of the string under way; reads on to its closing quote even when it is not Base64. */
+  /** The decoded bytes of the current string; reads on to its closing quote even when it is not Base64. */
   async *#decode(decoder: Base64Decoder, head: Buffer, ended: boolean): AsyncGenerator<Buffer> {
     const reader = new JsonStringReader();
     let piece = head;
     let last = ended;
     for (;;) {
-      // What the decoder takes as it stands has nothing that a JSON string might not have, or say in another way.
+      // A piece that the decoder accepts directly contains nothing that JSON forbids in a string, and no escapes.
       const decoded =
         (reader.isAtRest ? decoder.pushAlphabet(piece.toString('latin1')) : null) ??
-        // Characters beyond ASCII are not Base64; JsonStringReader only makes sure that they are UTF-8.
+        // Characters beyond ASCII are not Base64; JsonStringReader only checks that they are valid UTF-8.
         decoder.push(reader.push(piece));
       yield* this.#counted(decoded);
       if (last) break;

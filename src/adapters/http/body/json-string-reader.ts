@@ -4,7 +4,7 @@
 import { TextDecoder } from 'node:util';
 import { ServiceError } from '../../../core/errors.ts';
 
-/** What needs no look: ASCII without control characters and backslashes. */
+/** All characters except ASCII without control characters and backslashes, which needs no processing. */
 const NOT_PLAIN = /[^\u0020-\u005b\u005d-\u007e]/;
 
 const ESCAPES: Readonly<Record<string, string>> = {
@@ -21,17 +21,17 @@ const ESCAPES: Readonly<Record<string, string>> = {
 export class JsonStringReader {
   /** An escape whose rest is in the next piece. */
   #unfinished = '';
-  /** From the first byte beyond ASCII on, for the check alone. */
+  /** Set from the first byte beyond ASCII on, only to check the encoding. */
   #utf8: TextDecoder | null = null;
 
-  /** Nothing is left of the pieces before, so that a piece of Base64 means what it says. */
+  /** True when nothing is pending from earlier pieces, so that a piece of Base64 can be taken literally. */
   get isAtRest(): boolean {
     return this.#unfinished === '' && this.#utf8 === null;
   }
 
   /**
-   * The text of the next piece, escapes decoded, bytes beyond ASCII as U+0080 to U+00FF (they are not characters).
-   * Throws `invalid_json` for characters that JSON does not allow: control characters, unknown escapes, bad UTF-8.
+   * The text of the next piece, with escapes decoded, and bytes beyond ASCII as U+0080 to U+00FF (they are not characters). Throws
+   * `invalid_json` for content that JSON does not allow: control characters, unknown escapes, bad UTF-8.
    */
   push(piece: Buffer): string {
     const raw = piece.toString('latin1');

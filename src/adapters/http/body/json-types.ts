@@ -1,18 +1,18 @@
 /**
- * Checks what a JSON body is made of before its schema is applied: Fastify's validation makes "5" of 5, as parameters
- * need it, and would so change what a body says.
+ * Checks the types in a JSON body before its schema is applied: Fastify's validation turns 5 into "5", as parameters need it, and would so
+ * change the meaning of a body.
  */
 import { invalidRequest, ServiceError } from '../../../core/errors.ts';
 import { toTypeText } from './validation.ts';
 
-/** As much of a JSON schema as the small bodies use. */
+/** The part of a JSON schema that small bodies use. */
 export interface TypeSchema {
   readonly type?: string | readonly string[];
   readonly properties?: Readonly<Record<string, TypeSchema>>;
   readonly items?: TypeSchema;
 }
 
-/** Throws `invalid_request` for another type than the schema's, and `unknown_field` before it. */
+/** Throws `invalid_request` for a type that differs from the schema's, and before that `unknown_field`. */
 export function refuseOtherTypes(body: unknown, { properties = {} }: TypeSchema): void {
   if (typeOf(body) !== 'object') {
     throw invalidRequest('not_an_object');

@@ -1,13 +1,13 @@
 /**
- * Compiles the schema of a route at its first request. Fastify compiles all of them before it listens: a fifth of the processor time
- * of a start, for routes of which most processes serve a few.
+ * Compiles the schema of a route at its first request. Fastify compiles all schemas before it listens: a fifth of the processor time of a
+ * start, although most processes serve only a few of the routes.
  */
 import { createRequire } from 'node:module';
 import type { BuildCompilerFromPool } from '@fastify/ajv-compiler';
 
 const require = createRequire(import.meta.url);
 
-/** What Fastify calls for a part of a request. Returns false when the part is refused; `errors` says why. */
+/** The function that Fastify calls for a part of a request. Returns false when the part is refused; `errors` gives the reason. */
 interface Validator {
   (data: unknown): unknown;
   errors?: unknown;
@@ -20,11 +20,11 @@ interface RoutePart {
 }
 
 type Compile = (part: RoutePart) => Validator;
-/** As Fastify calls it: the published types speak of a plain schema. */
+/** As Fastify calls it: the published types declare a plain schema. */
 type BuildCompile = (...options: Parameters<BuildCompilerFromPool>) => Compile;
 
 const buildCompile: BuildCompile = (...options) => {
-  // Loaded here, since that takes longer than to compile the schemas of a route.
+  // Loaded here, since loading takes longer than compiling the schemas of a route.
   const createBuilder = require('@fastify/ajv-compiler') as () => BuildCompile;
   return createBuilder()(...options);
 };
@@ -47,7 +47,7 @@ const buildLazyCompile: BuildCompile = (...options) => {
 /** For Fastify's option of this name. */
 export const buildValidator = buildLazyCompile as unknown as BuildCompilerFromPool;
 
-/** Node.js gives the names of headers in lower case. Fastify changes the schemas for its own compiler alone. */
+/** Node.js gives header names in lower case. Fastify changes the schemas for its own compiler only. */
 function inLowerCase({
   properties = {},
   required = [],

@@ -1,4 +1,4 @@
-/** Opens a request body that may be large: what it needs is taken while it arrives, and given back when it can't be read. */
+/** Opens a request body that may be large: it takes resources while the body arrives, and returns them when the body can't be read. */
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Logger } from '../../../app/base/basics.ts';
 import type { SpoolFolder } from '../../../app/files/file-ports.ts';
@@ -13,11 +13,11 @@ export interface OpenBodyOptions {
   readonly maxBytes: number;
   /** Taken once the body is known to be large. */
   readonly slot: RequestSlot;
-  /** What `read` may write into; on any failure nothing is left in it. */
+  /** The folder that `read` may write into; on any failure nothing is left in it. */
   readonly folder: SpoolFolder;
 }
 
-/** Returns what `read` makes of the body. Throws as readRequestBody does, and `busy`. */
+/** Returns the result of `read` for the body. Throws as readRequestBody does, and `busy`. */
 export async function openBody<T>(
   request: FastifyRequest,
   reply: FastifyReply,

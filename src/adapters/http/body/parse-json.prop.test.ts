@@ -5,7 +5,7 @@ import { ServiceError } from '../../../core/errors.ts';
 import { parseJson } from './parse-json.ts';
 import { runs } from '../../../../test/helpers/runs.ts';
 
-/** A JSON text, and whether one of its objects names a field twice: known from how it was made. */
+/** A JSON text, and whether one of its objects names a field twice: known from its construction. */
 interface Made {
   readonly text: string;
   readonly duplicate: boolean;
@@ -102,7 +102,7 @@ describe('parseJson', () => {
     const parse = (text: string) => {
       for (let turn = 0; turn < 5; turn++) parseJson(text);
     };
-    // Twice the text would take four times as long if it were quadratic, eight times the text 64 times.
+    // In quadratic time, twice the text would take four times as long, and eight times the text 64 times as long.
     expectCpuGrowthBelow(30, parse, make(100_000), make(800_000), 2);
   });
 });

@@ -1,12 +1,12 @@
 /**
- * JSON.parse with one more rule: an object names each of its fields once. RFC 8259 §4 leaves open what a repeated name
- * means, and readers differ: a proxy that checks the first `to` would let the last one pass unseen.
+ * JSON.parse with one more rule: an object names each of its fields once. RFC 8259 §4 leaves the meaning of a repeated name open, and
+ * readers differ: a proxy that checks the first `to` would let the last one pass unseen.
  */
 import { ServiceError } from '../../../core/errors.ts';
 
 /**
- * Throws `invalid_json`, and `duplicate_field` for a name that an object has twice, however it is escaped. The time is
- * proportional to the text; nesting costs no stack.
+ * Throws `invalid_json`, and `duplicate_field` for a name that an object has twice, however it is escaped. Time is proportional to the
+ * length of the text; nesting costs no stack.
  */
 export function parseJson(text: string): unknown {
   let value: unknown;
@@ -20,12 +20,12 @@ export function parseJson(text: string): unknown {
   return value;
 }
 
-/** What tells where names are: brackets, and the strings between them. */
+/** The characters that show where names are: brackets, and the quotes of the strings between them. */
 const BRACKET_OR_STRING = /[{}[\]"]/g;
 
 /** For valid JSON only. */
 function refuseDuplicates(text: string): void {
-  // The names so far of each object that is open; null for a list.
+  // The names so far of each open object; null for a list.
   const open: (Set<string> | null)[] = [];
   BRACKET_OR_STRING.lastIndex = 0;
   for (let found = BRACKET_OR_STRING.exec(text); found !== null; found = BRACKET_OR_STRING.exec(text)) {
@@ -49,14 +49,14 @@ function addName(names: Set<string>, literal: string): void {
   names.add(name);
 }
 
-/** Behind the closing quote of the string that begins at `start`. Each backslash is read once. */
+/** The position after the closing quote of the string that begins at `start`. Each backslash is read once. */
 function findStringEnd(text: string, start: number): number {
   let end = text.indexOf('"', start + 1);
   while (isEscaped(text, start, end)) end = text.indexOf('"', end + 1);
   return end + 1;
 }
 
-/** True when an odd number of backslashes stands before it. */
+/** True when an odd number of backslashes precedes the quote. */
 function isEscaped(text: string, start: number, quote: number): boolean {
   let backslashes = 0;
   while (quote - backslashes - 1 > start && text[quote - backslashes - 1] === '\\') backslashes++;

@@ -1,6 +1,4 @@
-/**
- * Reads a request body in pieces, bounded in size and in time, and discards one that no route reads.
- */
+/** Reads a request body in pieces, bounded in size and in time, and discards a body that no route reads. */
 import type { IncomingMessage } from 'node:http';
 import { invalidRequest, ServiceError } from '../../../core/errors.ts';
 import type { LingeringClose } from '../connections/lingering-close.ts';
@@ -10,14 +8,13 @@ export interface RequestBodyOptions {
   readonly maxBytes: number;
   /** Time without a byte, in milliseconds; more is `request_timeout`. */
   readonly idleTimeoutMs: number;
-  /** Called once for the number of bytes that the body certainly has: the number that it declares, then the number that has arrived. */
+  /** Called with the number of bytes that the body has at least: first the declared length, then the number of bytes that have arrived. */
   readonly onSize: (bytes: number) => void;
 }
 
 /**
- * The body in pieces as they arrive; reading stops, and the stream stays open, when the caller stops.
- * Throws `payload_too_large` (before the first byte when the length is declared), `request_timeout`, or
- * `invalid_request` when the client goes away in the middle.
+ * Yields the body in pieces as they arrive; when the caller stops, reading stops, and the stream stays open. Throws `payload_too_large`
+ * (before the first byte when the length is declared), `request_timeout`, or `invalid_request` when the client goes away in the middle.
  */
 export async function* readRequestBody(
   request: IncomingMessage,
@@ -45,18 +42,18 @@ export async function* readRequestBody(
     if (error instanceof ServiceError) throw error;
     throw invalidRequest('cut_off', {}, error);
   } finally {
-    // While a piece is awaited the iterator can't be left; the connection is closed then, which ends it.
+    // While a piece is awaited, the iterator can't be ended; then the connection is closed, which ends it.
     if (!waiting) await iterator.return?.();
   }
 }
 
 /**
- * For answers given before the whole body arrived: reads the rest away, so that the client can finish writing and
- * then read the answer instead of a reset connection. False when the connection must be closed instead, because the
- * client waits for `100 Continue` or has more than `maxBytes` to send.
+ * For answers given before the whole body has arrived: reads and drops the rest, so that the client can finish writing and then read the
+ * answer instead of a reset connection. False when the connection must be closed instead, because the client waits for `100 Continue` or
+ * has more than `maxBytes` to send.
  */
 export function drainRest(request: IncomingMessage, maxBytes: number): boolean {
-  // Not strictly false: requests that tests inject have no such property.
+  // Not `=== true`: requests that tests inject have no such property.
   if (request.complete !== false || request.destroyed) return true;
   if (isAwaitingContinue(request) || declaredLength(request) > maxBytes) return false;
   let drained = 0;
@@ -68,7 +65,7 @@ export function drainRest(request: IncomingMessage, maxBytes: number): boolean {
   return true;
 }
 
-/** When drainRest said no: the answer under way gets a `Connection: close`, and its client the time to read it. */
+/** For when drainRest returned false: the answer under way gets `Connection: close`, and the client time to read it. */
 export function closeAfterAnswer(request: IncomingMessage, lingering: LingeringClose): void {
   const { socket } = request;
   lingering.endAfterAnswer(socket);
@@ -77,7 +74,7 @@ export function closeAfterAnswer(request: IncomingMessage, lingering: LingeringC
 }
 
 function throwAway(request: IncomingMessage): void {
-  // A client that goes away while we read is no news.
+  // A client that goes away meanwhile is not worth reporting.
   request.on('error', () => {});
   request.resume();
 }
@@ -89,7 +86,7 @@ export function expectContinue(request: IncomingMessage): void {
   awaitingContinue.add(request);
 }
 
-/** True once: the caller then says `100 Continue`. A refused upload is so never sent at all. */
+/** True once: the caller then sends `100 Continue`. So a refused upload is never sent at all. */
 export function takeAwaitingContinue(request: IncomingMessage): boolean {
   return awaitingContinue.delete(request);
 }

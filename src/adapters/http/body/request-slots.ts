@@ -1,13 +1,13 @@
 /**
- * Bounds how many requests hold something dear at once: a large body, a large answer, a wait for events. A request needs a slot from
- * the moment this is known until it is answered.
+ * Bounds the number of requests that hold something expensive at once: a large body, a large answer, a wait for events. A request needs a
+ * slot from the moment this is known until it is answered.
  */
 import { ServiceError } from '../../../core/errors.ts';
 
 export interface RequestSlot {
   /** Takes the slot, once; throws `busy` when all are taken. */
   take(): void;
-  /** Gives it back; does nothing when it was not taken. */
+  /** Returns the slot; does nothing when it was not taken. */
   release(): void;
 }
 

@@ -1,11 +1,9 @@
-/**
- * Turns the first complaint about parameters or a body into our error with a German text.
- */
+/** Turns the first validation error of parameters or a body into our error, with a German text. */
 import type { FastifySchemaValidationError } from 'fastify';
 import { invalidRequest, ServiceError, TYPE_SEPARATOR, TYPE_TEXTS } from '../../../core/errors.ts';
 import { UUID_PATTERN } from '../schemas/schemas.ts';
 
-/** Fastify's `schemaErrorFormatter`; `part` is where the value stood. */
+/** Fastify's `schemaErrorFormatter`; `part` is the part of the request that contained the value. */
 export function toValidationError(
   errors: readonly (FastifySchemaValidationError & { readonly data?: unknown })[],
   part: string,
@@ -49,7 +47,7 @@ export function toValidationError(
   }
 }
 
-/** What a value must be; that it may be null goes without saying. */
+/** The types that a value may have; that it may be null goes without saying. */
 export function toTypeText(types: readonly string[]): string {
   const texts = types.filter((type) => type !== 'null').map((type) => TYPE_TEXTS[type] ?? type);
   return texts.join(TYPE_SEPARATOR);

@@ -1,6 +1,6 @@
 /**
- * The access log: a line for each request. It names the route, not the path, which may hold an address; and never what a secret may
- * stand in: header fields, bodies, and the paths of routes that a token in them opens.
+ * The access log: a line for each request. It contains the route, not the path, which may contain an address; and nothing that may contain
+ * a secret: no header fields, no bodies, and no paths of routes that a token in the path opens.
  */
 import type { Logger } from '../../../app/base/basics.ts';
 import type { Author } from '../../../core/keys/author.ts';
@@ -9,7 +9,7 @@ import type { AnsweredRequest, RequestObserver } from './answered-request.ts';
 import { clientAddressOf } from './client-address.ts';
 import { needsRight } from './rights.ts';
 
-/** `routes` leaves the path out; `paths` writes it, with its query, where a right is needed. */
+/** `routes` leaves the path out; `paths` writes it, with its query, for routes that need a right. */
 export type AccessLines = 'routes' | 'paths';
 
 export function createAccessLines(logger: Pick<Logger, 'info'>, lines: AccessLines): RequestObserver {
@@ -34,9 +34,9 @@ export function createAccessLines(logger: Pick<Logger, 'info'>, lines: AccessLin
   };
 }
 
-/** A path that no route takes may be one with a token and a typo. */
+/** A path without a route may contain a token, and a typo. */
 const isSecured = ({ request }: AnsweredRequest): boolean => needsRight(request.routeOptions.schema);
 
-/** As `actor` of the security log has it; what an operator called a key is told there. */
+/** Like `actor` of the security log; the security log also has the operator's name for the key. */
 const toName = (author: Author): object =>
   author.kind === 'key' ? { key: author.id } : author.kind === 'secret' ? { credential: author.number } : {};

@@ -1,26 +1,26 @@
-/** Tells of each request when it is over: for the access log and for the metrics. */
+/** Reports each request when it is over: for the access log and for the metrics. */
 import type { FastifyReply, FastifyRequest, onRequestHookHandler } from 'fastify';
 import { inRequest } from '../../../app/base/request-scope.ts';
 import { beginSpan, type Span, type SpanStart } from '../../../app/base/tracing.ts';
 
 export interface AnsweredRequest {
   readonly request: FastifyRequest;
-  /** The route's pattern, such as `/api/thread/:threadId`: what callers write never makes a new one. null: there is no such route. */
+  /** The route's pattern, such as `/api/thread/:threadId`: callers can't create new values. null: no such route exists. */
   readonly route: string | null;
   /** null: the client went away before the answer was whole. */
   readonly status: number | null;
   /** From the end of its header to the end of the answer. */
   readonly durationMs: number;
-  /** Of the answer's body; null for one whose length is not known before its end. */
+  /** Size of the answer's body; null when its length is not known before its end. */
   readonly sizeBytes: number | null;
 }
 
 export type RequestObserver = (answered: AnsweredRequest) => void;
 
 /**
- * Fastify's first hook: the observers are told when the request is over.
+ * Fastify's first hook: the observers are called when the request is over.
  *
- * @param follows what the request does is work of it; see request-scope.ts
+ * @param follows the work that the request causes belongs to it; see request-scope.ts
  */
 export function createRequestWatch(
   observers: readonly RequestObserver[],
@@ -42,10 +42,10 @@ export function createRequestWatch(
   };
 }
 
-/** Whether the service is alive and ready is asked all the time, and says nothing of its work. */
+/** The liveness and readiness of the service are asked for all the time, and say nothing about its work. */
 const UNTRACED_ROUTES: ReadonlySet<string | undefined> = new Set(['/api/health', '/api/health/ready']);
 
-/** Names and attributes by the conventions of OpenTelemetry for HTTP; without paths and addresses. null: it is not traced. */
+/** Names and attributes follow the conventions of OpenTelemetry for HTTP; without paths and addresses. null: the request is not traced. */
 function toSpanStart(request: FastifyRequest) {
   const { headers, id, method, protocol, routeOptions } = request;
   const { url: route } = routeOptions;

@@ -1,6 +1,6 @@
 /**
- * Who makes a request: bearer authentication (RFC 6750 §2.1), against the shared secret and the keys, or the session of a browser. All of
- * them end as a key that was shown.
+ * Identifies the caller of a request: by bearer authentication (RFC 6750 §2.1), with the shared secret or a key, or by the session of a
+ * browser. Each of them yields a `ShownKey`.
  */
 import type { IncomingMessage } from 'node:http';
 import type { FastifyReply, FastifyRequest, onRequestHookHandler } from 'fastify';
@@ -23,23 +23,23 @@ import { readSessionCookie } from './session-cookie.ts';
 /** Case-insensitive scheme (RFC 9110 §11.1), then one token. */
 const BEARER = /^bearer +(\S+) *$/i;
 
-/** Of each request that got in. */
+/** Of each authenticated request. */
 const shownKeys = new WeakMap<IncomingMessage, ShownKey>();
 
-/** What the request has shown; null for one that did not get in, or needed nothing. */
+/** The key or secret of the request; null for one that was not authenticated, or did not need to be. */
 export const findShownKey = ({ raw }: FastifyRequest): ShownKey | null => shownKeys.get(raw) ?? null;
 
-/** What the request has shown. Throws for one that did not pass the authenticator: its route is not a secured one. */
+/** The key or secret of the request. Throws when the request did not pass the authenticator: its route is not a secured one. */
 export function shownKeyOf(request: FastifyRequest): ShownKey {
   const shown = findShownKey(request);
   if (shown === null) throw new Error('a request asks for its caller before it was authenticated');
   return shown;
 }
 
-/** Who makes the request, and what they may do. */
+/** The caller of the request, with its rights. */
 export const callerOf = (request: FastifyRequest): Caller => shownKeyOf(request).caller;
 
-/** Whose request it is, as the log of operators' acts has it. */
+/** The caller of the request, as the log of operators' acts records it. */
 export const actorOf = (request: FastifyRequest): HttpActor => toActor(request, callerOf(request));
 
 export function toActor(request: FastifyRequest, { author }: Caller): HttpActor {
@@ -57,21 +57,21 @@ export interface AuthenticatorParts {
   readonly access: AccessLog;
 }
 
-/** What a request shows; null: nothing. */
+/** The credentials of a request; `found` null: none. */
 interface Shown {
   readonly found: ShownKey | null | Promise<ShownKey | null>;
-  /** What it is where nothing was found. */
+  /** The failure to report when nothing was found. */
   readonly failure: LoginFailure;
 }
 
-/** True when the request shows something, right or wrong. */
+/** True when the request has credentials, right or wrong. */
 export const showsAnything = (request: FastifyRequest): boolean =>
   request.headers.authorization !== undefined || readSessionCookie(request) !== null;
 
 /**
- * Makes the hook that refuses requests without one of `secrets`, a key or a session, and those whose key lacks the right of their
- * route; it runs before the body is read. Several secrets are accepted so that a secret can be changed without a gap. A connection
- * with a right one keeps its slot. A bearer token goes before a cookie. Throws TypeError when there is no secret or one is empty.
+ * Returns the hook that refuses requests without one of `secrets`, a key or a session, and those whose key lacks the right of their route;
+ * it runs before the body is read. Several secrets are accepted so that a secret can be changed without a gap. A connection with valid
+ * credentials keeps its slot. A bearer token takes precedence over a cookie. Throws TypeError when there is no secret or one is empty.
  */
 export function createAuthenticator(
   secrets: readonly string[],
@@ -84,7 +84,7 @@ export function createAuthenticator(
     if (authorization !== undefined) {
       const token = BEARER.exec(authorization)?.[1];
       if (token === undefined) return { found: null, failure: 'wrong' };
-      // Node.js hands header values over as Latin-1; this gets the bytes back.
+      // Node.js returns header values as Latin-1; this restores the bytes.
       const holder = holderOf(Buffer.from(token, 'latin1'));
       return { found: holder ?? keys.find(token), failure: 'wrong' };
     }
@@ -105,7 +105,7 @@ export function createAuthenticator(
     return new ServiceError('too_many_failed_logins', { retryAfterSeconds });
   }
 
-  /** What is wrong, if anything. */
+  /** The error, if the request must be refused. */
   function judge(
     request: FastifyRequest,
     reply: FastifyReply,
@@ -139,7 +139,7 @@ export function createAuthenticator(
   };
 }
 
-/** For a right that only some requests of a route need. Throws `forbidden_right`. */
+/** Checks a right that only some requests of a route need. Throws `forbidden_right`. */
 export function requireRight(request: FastifyRequest, right: Right, access: AccessLog): void {
   const caller = callerOf(request);
   const refused = refuseRight(caller, allows(caller.rights, right) ? null : right, access);
@@ -152,7 +152,7 @@ function refuseRight(caller: Caller, missing: Right | null, access: AccessLog): 
   return new ServiceError('forbidden_right', { values: { right: missing } });
 }
 
-/** That it claims to have; null when it shows no key. */
+/** The key id in the request's token, not verified; null when the token is not a key. */
 function keyIdIn({ headers }: FastifyRequest): string | null {
   const token = BEARER.exec(headers.authorization ?? '')?.[1];
   return token === undefined ? null : (parseApiKey(token)?.id ?? null);

@@ -7,7 +7,7 @@ import { createRecordingApplication } from '../../../../test/helpers/recording-a
 import { IDS } from '../../../../test/helpers/sample-emails.ts';
 import { createAccessLines } from './access-lines.ts';
 
-/** Of the client, as nginx sees it; nginx itself is 127.0.0.1. */
+/** The client's address, as nginx sees it; nginx itself is 127.0.0.1. */
 const CLIENT = '127.0.0.5';
 const CLAIMED = '203.0.113.9';
 
@@ -31,7 +31,7 @@ afterEach(async () => {
   await app.close();
 });
 
-/** A wrong secret, from the client's address, which claims to be another. */
+/** Sends a wrong secret from the client's address, and claims another one. */
 async function failToLogIn(): Promise<IncomingMessage> {
   const asked = request({
     host: '127.0.0.1',
@@ -61,7 +61,7 @@ describe.skipIf(skipWithoutNginx())('behind nginx', () => {
       const answer = await failToLogIn();
       expect(answer.statusCode).toBe(401);
       await expect.poll(() => lines).toHaveLength(1);
-      // nginx has named the request.
+      // nginx has set the request ID.
       expect(answer.headers['x-request-id']).toMatch(/^[0-9a-f]{32}$/);
       expect(lines).toMatchObject([{ address, status: 401, requestId: answer.headers['x-request-id'] }]);
       expect(app.events).toMatchObject([{ event: 'login.failed', address, reason: 'wrong' }]);

@@ -1,8 +1,8 @@
 /**
- * Bounds the HTTP connections, so that strangers can't take every file descriptor. When all slots are taken, the oldest
- * connection that never brought a right secret makes room for the next one, as Dovecot's login processes do it: a client that has
- * the secret gets in, and is never pushed out. A connection that finds all slots with those is answered with 503.
- * With TLS a connection has its slot from its first packet on, and keeps it when its handshake is over.
+ * Bounds the HTTP connections, so that strangers can't take every file descriptor. When all slots are taken, the oldest connection that
+ * never sent a valid secret makes room for the next one, as in Dovecot's login processes: a client that has the secret gets in, and is
+ * never pushed out. When connections with a valid secret hold all slots, a new connection is answered with 503. With TLS a connection has
+ * its slot from its first packet on, and keeps it when its handshake is over.
  */
 import type { Server } from 'node:http';
 import type { Socket } from 'node:net';
@@ -13,7 +13,7 @@ import type { Handshakes } from './handshakes.ts';
 
 const TELL_WINDOW_MS = 3_600_000;
 
-/** Connections that only wait for their 503; beyond them Node.js closes what comes. */
+/** Connections that only wait for their 503; Node.js closes any beyond them. */
 const REFUSED_SLOTS = 100;
 
 export class ConnectionSlots {
@@ -22,7 +22,7 @@ export class ConnectionSlots {
   readonly #now: () => number;
   readonly #handshakes: Handshakes;
   readonly #told = new WindowCounts({ windowMs: TELL_WINDOW_MS, maxKeys: 1 });
-  /** Those without a right secret so far, the oldest first. */
+  /** Connections without a valid secret so far, the oldest first. */
   readonly #strangers = new Set<Socket>();
   readonly #known = new Set<Socket>();
   readonly #refused = new WeakSet<Socket>();
@@ -47,17 +47,17 @@ export class ConnectionSlots {
     server.on('drop', () => this.#tell());
   }
 
-  /** The connection brought a right secret: it keeps its slot. */
+  /** The connection has sent a valid secret: it keeps its slot. */
   keep(socket: Socket): void {
     if (this.#strangers.delete(socket)) this.#known.add(socket);
   }
 
-  /** True when its requests get 503. */
+  /** True when requests on the connection get 503. */
   isRefused(socket: Socket): boolean {
     return this.#refused.has(socket);
   }
 
-  /** Ends the connections that have sent nothing, as browsers make them ahead: nothing of theirs is under way. */
+  /** Ends the connections that have sent nothing, such as those that browsers open in advance: no request is under way on them. */
   endUnused(): void {
     for (const socket of this.#strangers) if (socket.bytesRead === 0) socket.destroy();
   }
@@ -81,7 +81,7 @@ export class ConnectionSlots {
     socket.once('close', () => this.#leave(socket));
   }
 
-  /** What requests come by takes the slot of the connection below it. */
+  /** The TLS socket, which requests arrive on, takes over the slot of the connection below it. */
   #secure(socket: TLSSocket): void {
     const below = this.#handshakes.end(socket);
     if (below === null) return;

@@ -4,7 +4,7 @@ import { createServer as createHttpsServer } from 'node:https';
 import { MIN_TLS_VERSION, type CertificateSource } from '../../../app/base/tls.ts';
 import type { HttpLimits } from './limits.ts';
 
-/** How often Node.js looks for requests that take too long, in ms. */
+/** How often Node.js checks for requests that take too long, in ms. */
 const CHECK_MS = 5000;
 
 /** @param tls null: plain */
@@ -19,7 +19,7 @@ export function createServer(
     keepAliveTimeout: limits.keepAliveTimeoutMs,
     maxHeaderSize: limits.maxHeaderBytes,
     connectionsCheckingInterval: Math.min(limits.headersTimeoutMs, CHECK_MS),
-    // Node.js would answer without a body; our hook does it.
+    // Node.js would answer without a body; our hook checks the Host header.
     requireHostHeader: false,
   };
   if (tls === null) return withHeaderLimit(createHttpServer(options, handler), limits);
@@ -28,13 +28,13 @@ export function createServer(
       ...options,
       ...tls.current,
       minVersion: MIN_TLS_VERSION,
-      // RFC 7301; HTTP/2 is for a proxy to speak.
+      // RFC 7301; HTTP/2 is left to a proxy.
       ALPNProtocols: ['http/1.1'],
       handshakeTimeout: limits.handshakeTimeoutMs,
     },
     handler,
   );
-  // Connections that are open keep what they agreed on.
+  // Open connections keep their certificate.
   const stop = tls.follow(({ cert, key }) =>
     server.setSecureContext({ cert, key, minVersion: MIN_TLS_VERSION }),
   );
@@ -42,7 +42,7 @@ export function createServer(
   return withHeaderLimit(server, limits);
 }
 
-/** Node.js drops what is beyond without a word: with one more it is seen that there were too many (framing-fault.ts). */
+/** Node.js silently drops header fields beyond its limit: one more field shows that there were too many (framing-fault.ts). */
 function withHeaderLimit<S extends Server>(server: S, { maxHeaders }: HttpLimits): S {
   server.maxHeadersCount = maxHeaders + 1;
   return server;

@@ -1,6 +1,6 @@
 /**
- * The connections whose TLS handshake is not over. Node.js tells of a connection below TLS and of the one above as of two sockets; the
- * addresses of both ends, which no other connection has meanwhile, say that they are the same.
+ * The connections whose TLS handshake is not over. Node.js reports the connection below TLS and the one above as two sockets; they are
+ * matched by the addresses of both ends, which no other connection has at the same time.
  */
 import type { Server } from 'node:http';
 import type { Socket } from 'node:net';
@@ -8,7 +8,7 @@ import type { Socket } from 'node:net';
 export class Handshakes {
   readonly #sockets = new Map<string, Socket>();
 
-  /** Watches the connections of a server that speaks TLS from now on. */
+  /** Watches the connections of a TLS server from now on. */
   attach(server: Server): void {
     server.on('connection', (socket: Socket) => {
       const ends = endsOf(socket);
@@ -19,12 +19,12 @@ export class Handshakes {
     });
   }
 
-  /** Nothing is under way in them. */
+  /** Nothing is under way on these connections. */
   destroyAll(): void {
     for (const socket of this.#sockets.values()) socket.destroy();
   }
 
-  /** The connection below a socket whose handshake ended by now, well or not. null: it ended before, or there was none. */
+  /** The connection below a socket whose handshake has just ended, successfully or not. null: it ended before, or there was none. */
   end(socket: Socket): Socket | null {
     if (this.#sockets.size === 0) return null;
     const ends = endsOf(socket);

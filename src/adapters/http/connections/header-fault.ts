@@ -1,17 +1,17 @@
 /**
- * What is wrong with the header fields of a request, beyond what Node.js refuses. Of some repeated fields Node.js passes
- * the first one on and drops the others; a proxy in front may have judged another one.
+ * Finds faults in the header fields of a request, beyond those that Node.js refuses. Of some repeated fields Node.js passes the first one
+ * on and drops the others; a proxy in front may have checked another one.
  */
 import type { IncomingMessage } from 'node:http';
 import { invalidRequest, type ServiceError } from '../../../core/errors.ts';
 
-/** Fields that say where a request goes, by whom it is, and what it holds; each at most once (RFC 9110 §5.3). */
+/** Fields for the target, the author and the content type of a request; each at most once (RFC 9110 §5.3). */
 const SINGLE = ['Host', 'Authorization', 'Content-Type'] as const;
 
-/** RFC 9110 §7.2: `uri-host [ ":" port ]` as RFC 3986 §3.2.2 has it; may be empty. */
+/** RFC 9110 §7.2: `uri-host [ ":" port ]` as in RFC 3986 §3.2.2; may be empty. */
 const HOST = /^(?:\[[0-9a-f:.]+\]|[a-z0-9\-._~%!$&'()*+,;=]*)(?::\d*)?$/i;
 
-/** The `invalid_request` to answer with; null when all is well. */
+/** The `invalid_request` to answer with; null when the header fields are sound. */
 export function findHeaderFault({ headers, rawHeaders, httpVersion }: IncomingMessage): ServiceError | null {
   const names = rawHeaders.filter((_, index) => index % 2 === 0).map((name) => name.toLowerCase());
   for (const field of SINGLE) {

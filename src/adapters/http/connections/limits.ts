@@ -6,15 +6,15 @@ const KIB = 1024;
 const MIB = 1024 * KIB;
 
 export interface HttpLimits {
-  /** Decoded bytes of all attachments of one request. Default 25 MiB: what large mail providers take. */
+  /** Decoded bytes of all attachments of one request. Default 25 MiB, the limit of large mail providers. */
   readonly maxAttachmentBytes: number;
   /** Bytes of a request body as sent. Default: twice `maxAttachmentBytes`, for Base64 and escapes, plus `maxTextBytes`. */
   readonly maxBodyBytes: number;
-  /** Bytes of one received message. Default 50 MiB: the largest that mail providers let in, Base64 included. */
+  /** Bytes of one received message. Default 50 MiB: the largest that mail providers accept, Base64 included. */
   readonly maxInboundBytes: number;
-  /** Bytes of a request body without its long attachments; they are held in memory. Default 10 MiB. */
+  /** Bytes of a request body without its long attachments; they are kept in memory. Default 10 MiB. */
   readonly maxTextBytes: number;
-  /** Base64 longer than this goes to a file while it arrives, in characters. Default 64 KiB. */
+  /** Base64 longer than this is written to a file while it arrives, in characters. Default 64 KiB. */
   readonly maxInlineContentBytes: number;
   /** Bodies above this need one of the `maxLargeBodies` slots, in bytes. Default 256 KiB. */
   readonly smallBodyBytes: number;
@@ -22,15 +22,15 @@ export interface HttpLimits {
   readonly maxLargeBodies: number;
   /** Attachments of one request. Default 200. */
   readonly maxAttachments: number;
-  /** Objects, arrays and list separators of one body: a megabyte of `[[[` must not become gigabytes. Default 50,000. */
+  /** Objects, arrays and list separators of one body: a megabyte of `[[[` must not turn into gigabytes. Default 50,000. */
   readonly maxJsonElements: number;
   /** Nesting of one body; the deepest valid one has 3. Default 32. */
   readonly maxJsonDepth: number;
-  /** Time without a byte of the body after which the request is given up, in milliseconds. Default 30 s. */
+  /** Time without a byte of the body after which the request is aborted, in milliseconds. Default 30 s. */
   readonly bodyIdleTimeoutMs: number;
-  /** Answers at the same moment that are sent piece by piece, some 3 MB of memory each; more get 503 `busy`. Default 32. */
+  /** Answers sent piece by piece at the same moment, some 3 MB of memory each; more get 503 `busy`. Default 32. */
   readonly maxLargeAnswers: number;
-  /** Time in which a client takes nothing of a large answer or a file, after which it is cut off, in milliseconds. Default 60 s. */
+  /** Time without progress after which a client that reads a large answer or a file is cut off, in milliseconds. Default 60 s. */
   readonly answerIdleTimeoutMs: number;
   /** Time for a whole request to arrive, in milliseconds. Default 300 s, 25 MiB at 1 Mbit/s. */
   readonly requestTimeoutMs: number;
@@ -38,23 +38,23 @@ export interface HttpLimits {
   readonly headersTimeoutMs: number;
   /** Time for the TLS handshake, in milliseconds. Default 10 s. */
   readonly handshakeTimeoutMs: number;
-  /** Time an idle connection is kept, in milliseconds. Default 72 s: longer than the 60 s of usual proxies. */
+  /** Time that an idle connection is kept, in milliseconds. Default 72 s: longer than the 60 s of usual proxies. */
   readonly keepAliveTimeoutMs: number;
   /**
-   * Bytes that are read and thrown away behind the last answer of a connection, so that a client that is still sending
-   * finds it. Default 256 MiB: larger bodies are sent by mistake or in bad faith.
+   * Bytes that are read and dropped after the last answer of a connection, so that a client that is still sending gets the answer. Default
+   * 256 MiB: larger bodies are sent by mistake or in bad faith.
    */
   readonly lingerBytes: number;
-  /** Time for that, in milliseconds. Default 30 s, as nginx. */
+  /** Time limit for that, in milliseconds. Default 30 s, as nginx. */
   readonly lingerTimeoutMs: number;
-  /** Silence that ends it, in milliseconds. Default 5 s, as nginx. */
+  /** Silence that ends the connection sooner, in milliseconds. Default 5 s, as nginx. */
   readonly lingerIdleMs: number;
   /**
-   * Connections at the same moment; one more pushes out the oldest that never had a right secret. Default 500: some
-   * hundred times what one program needs, and half of the 1,024 files that a process may open where limits are low.
+   * Connections at the same moment; one more pushes out the oldest that never had a valid secret. Default 500: some hundred times the need
+   * of one program, and half of the 1,024 files that a process may open where limits are low.
    */
   readonly maxConnections: number;
-  /** Requests that wait for events at the same moment, streams too; more get 503 `busy`. Default 100. */
+  /** Requests that wait for events at the same moment, including streams; more get 503 `busy`. Default 100. */
   readonly maxEventReaders: number;
   /** Length of path and query together, in characters. Default 4,096. */
   readonly maxUrlLength: number;
@@ -62,14 +62,14 @@ export interface HttpLimits {
   readonly maxHeaderBytes: number;
   /**
    * Header fields of one request; more get 431. Default 200: browsers and proxies together send 10 to 60, and Apache takes 100. Node.js
-   * drops those behind its own limit of 1,000 without a word, so a request with very many would lose its `Idempotency-Key`.
+   * silently drops fields beyond its own limit of 1,000, so a request with very many would lose its `Idempotency-Key`.
    */
   readonly maxHeaders: number;
-  /** Time for which a readiness answer is given again, in milliseconds; asking costs an SMTP login. Default 2 s. */
+  /** Time for which a readiness answer is reused, in milliseconds; each check costs an SMTP login. Default 2 s. */
   readonly readinessMaxAgeMs: number;
 }
 
-/** Fills the defaults in. Throws TypeError for anything but whole numbers greater than zero. */
+/** Fills in the defaults. Throws TypeError for anything but whole numbers greater than zero. */
 export function createHttpLimits(overrides: Partial<HttpLimits> = {}): HttpLimits {
   const maxAttachmentBytes = overrides.maxAttachmentBytes ?? 25 * MIB;
   const maxTextBytes = overrides.maxTextBytes ?? 10 * MIB;
@@ -103,7 +103,7 @@ export function createHttpLimits(overrides: Partial<HttpLimits> = {}): HttpLimit
     ...overrides,
   };
   for (const [name, value] of Object.entries(limits)) {
-    // 0, NaN and strings must not switch a guard off.
+    // 0, NaN and strings must not disable a limit.
     if (!Number.isSafeInteger(value) || value <= 0) {
       throw new TypeError(
         `HTTP limit ${name} must be a whole number greater than zero, not ${String(value)}`,

@@ -1,7 +1,7 @@
 /**
- * Ends connections whose client may still be sending. Closed at once, the system would answer what comes next with a
- * reset, which makes most clients forget the answer that they have received: RFC 9112 §9.6 has the server close its own
- * half first and read on for a while. What comes is thrown away, within bounds of size and time.
+ * Ends connections whose client may still be sending. If they were closed at once, the system would answer further bytes with a reset,
+ * which makes most clients discard the answer that they have received: RFC 9112 §9.6 has the server close its own half first and read on
+ * for a while. Bytes that arrive are dropped, within bounds of size and time.
  */
 import type { Socket } from 'node:net';
 import type { HttpLimits } from './limits.ts';
@@ -13,14 +13,14 @@ type Bounds = Pick<HttpLimits, 'lingerBytes' | 'lingerTimeoutMs' | 'lingerIdleMs
 
 export class LingeringClose {
   readonly #bounds: Bounds;
-  /** With what to call when something arrived. */
+  /** Each with the function to call when something arrives. */
   readonly #sockets = new Map<Socket, () => void>();
 
   constructor(bounds: Bounds) {
     this.#bounds = bounds;
   }
 
-  /** Sends the bytes that are still to be written, `last` included, and ends the connection. */
+  /** Sends the remaining bytes, `last` included, and ends the connection. */
   end(socket: Socket, last?: string): void {
     if (this.#sockets.has(socket) || socket.destroyed) return;
     const { lingerBytes, lingerTimeoutMs, lingerIdleMs } = this.#bounds;
@@ -42,25 +42,25 @@ export class LingeringClose {
       clearInterval(timer);
       this.#sockets.delete(socket);
     });
-    // The client may go away at any time.
+    // The client may disconnect at any time.
     socket.on('error', () => {});
     socket.end(last ?? '');
   }
 
-  /** The same after the answer under way, for which Node.js would close the connection at once. */
+  /** The same after the current answer, after which Node.js would close the connection at once. */
   endAfterAnswer(socket: Socket): void {
-    // What Node.js's HTTP server calls behind an answer with `Connection: close`.
+    // Node.js's HTTP server calls this after an answer with `Connection: close`.
     socket.destroySoon = () => this.end(socket);
   }
 
-  /** For a connection that is being ended: something arrived. False when it is not being ended. */
+  /** Call it when something arrived. False when the connection is not being ended. */
   note(socket: Socket): boolean {
     const look = this.#sockets.get(socket);
     look?.();
     return look !== undefined;
   }
 
-  /** Waits for no client any more. */
+  /** Stops waiting for clients. */
   destroyAll(): void {
     for (const socket of this.#sockets.keys()) socket.destroy();
   }

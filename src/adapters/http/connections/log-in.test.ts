@@ -1,4 +1,4 @@
-/** Failed log-ins are counted, slowed down and logged; and which clients get a connection when there are too many. */
+/** Failed log-ins are counted, slowed down and logged; and who gets a connection when there are too many. */
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';

@@ -1,20 +1,24 @@
 /**
- * Requests with a session have to come from our own page. A browser adds the cookie by itself, so that the request of another site would
- * have it as well (cross-site request forgery), were it not for `SameSite=Strict` and for what is checked here.
+ * Requests with a session must come from our own page. A browser adds the cookie by itself, so the request of another site would have it as
+ * well (cross-site request forgery), were it not for `SameSite=Strict` and for the checks here.
  */
 import type { FastifyRequest } from 'fastify';
 import { ServiceError } from '../../../core/errors.ts';
 
-/** The page sends it with everything that changes something. A form can't, and a script of another origin has to ask first: we never allow it. */
+/**
+ * The page sends this header with every request that changes something. A form can't, and a script of another origin has to ask first: we
+ * never allow it.
+ */
 const PAGE_HEADER = 'x-requested-with';
 const PAGE_HEADER_VALUE = 'email-worker';
 
-/** They change nothing (RFC 9110 §9.2.1). */
+/** Methods that change nothing (RFC 9110 §9.2.1). */
 const SAFE_METHODS: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS']);
 
 /**
- * Throws `cross_site_request` for what a browser says comes from elsewhere: by Sec-Fetch-Site (W3C Fetch Metadata), which every browser
- * sends over https and to this machine, else by Origin (RFC 6454 §7). What says neither is no browser's, or is a simple GET.
+ * Throws `cross_site_request` for a request that the browser marks as coming from elsewhere: by Sec-Fetch-Site (W3C Fetch Metadata), which
+ * every browser sends over https and to this machine, else by Origin (RFC 6454 §7). A request with neither does not come from a browser, or
+ * is a simple GET.
  */
 export function requireOwnPage(request: FastifyRequest): void {
   const { 'sec-fetch-site': site, origin } = request.headers;
@@ -24,7 +28,7 @@ export function requireOwnPage(request: FastifyRequest): void {
     return;
   }
   if (origin === undefined) return;
-  // Proxies may speak https for us: hosts are compared, not schemes.
+  // Proxies may terminate https for us: hosts are compared, not schemes.
   const isOwn = URL.canParse(origin) && new URL(origin).host === request.host.toLowerCase();
   if (!isOwn) throw new ServiceError('cross_site_request');
 }

@@ -4,24 +4,24 @@ import { allows, type Right } from '../../../core/keys/rights.ts';
 
 declare module 'fastify' {
   interface FastifySchema {
-    /** What the caller must be allowed to do, all of it. Every secured route has this or `anyRight`; see core/keys/rights.ts. */
+    /** Rights that the caller must have, all of them. Every secured route has this or `anyRight`; see core/keys/rights.ts. */
     readonly right?: Right | readonly Right[];
-    /** One of these is enough. */
+    /** Rights of which the caller needs only one. */
     readonly anyRight?: readonly Right[];
   }
 }
 
-/** Every right that the route needs; empty where one of others is enough, or none is needed. */
+/** Every right that the route needs; empty when one of several is enough, or none is needed. */
 export const rightsOf = (schema: FastifySchema | undefined): readonly Right[] => [schema?.right ?? []].flat();
 
-/** Rights one of which the route needs; empty where it needs none of several. */
+/** Rights of which the route needs one; empty when the route has no such choice. */
 export const anyRightOf = (schema: FastifySchema | undefined): readonly Right[] => schema?.anyRight ?? [];
 
 /** False for a route that is open to all. */
 export const needsRight = (schema: FastifySchema | undefined): boolean =>
   rightsOf(schema).length + anyRightOf(schema).length > 0;
 
-/** The right that a caller lacks; of several that would do, the least. null: it may do what the route does. */
+/** The right that a caller lacks; when one of several would do, the least of them. null: the caller may use the route. */
 export function missingRight(rights: readonly Right[], schema: FastifySchema | undefined): Right | null {
   const missing = rightsOf(schema).find((right) => !allows(rights, right));
   if (missing !== undefined) return missing;

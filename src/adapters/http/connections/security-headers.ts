@@ -1,15 +1,15 @@
-/**
- * Headers of every answer: what keeps browsers from doing anything with it but showing it, and the name of the request.
- */
+/** Headers of every answer: those that keep browsers from doing anything with it but showing it, and the request ID. */
 import type { FastifyReply, FastifyRequest } from 'fastify';
 
 /** For JSON: nothing may be loaded, and no page may frame it. */
 export const API_CSP = "default-src 'none'; frame-ancestors 'none'";
 
-/** For files that strangers sent: even when opened, no script, no form, no origin. */
+/** For files that strangers sent: even when opened they have no script, no form, no origin. */
 export const FILE_CSP = "sandbox; default-src 'none'";
 
-/** Answers hold mail: no cache keeps them, and no type is guessed. There are no CORS headers, so no other origin reads them. */
+/**
+ * Answers contain mail: no cache may keep them, and no type may be guessed. There are no CORS headers, so no other origin can read them.
+ */
 export function setAnswerHeaders(reply: FastifyReply): void {
   reply.header('x-content-type-options', 'nosniff');
   reply.header('content-security-policy', API_CSP);
@@ -19,7 +19,7 @@ export function setAnswerHeaders(reply: FastifyReply): void {
 
 const DAY_SECONDS = 86_400;
 
-/** For browsers, of this host with all of its ports. RFC 6797 §7.2: over TLS alone. */
+/** For browsers; covers this host with all of its ports. RFC 6797 §7.2: only over TLS. */
 export function requireHttps(request: FastifyRequest, reply: FastifyReply, days: number): void {
   if (request.protocol === 'https')
     reply.header('strict-transport-security', `max-age=${days * DAY_SECONDS}`);

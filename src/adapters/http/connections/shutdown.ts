@@ -1,11 +1,11 @@
 /**
  * How the edge stops taking requests, in steps. Behind a load balancer no request fails:
  *
- * 1. Draining: readiness says 503, everything else is answered, and connections end with their answer. Balancers that ask for readiness
+ * 1. Draining: readiness is 503, everything else is answered, and connections end with their answer. Balancers that check readiness
  *    send elsewhere.
- * 2. Turning away: reads get 503 as well. A balancer that asks for nothing (nginx) repeats a read elsewhere, and leaves this process alone
+ * 2. Turning away: reads get 503 as well. A balancer without checks (nginx) repeats a read elsewhere, and leaves this process alone
  *    for a while. It repeats no other request, so those are still answered.
- * 3. Ended: every request gets 503, and the listener closes. Without a balancer it begins here.
+ * 3. Ended: every request gets 503, and the listener closes. Without a balancer shutdown begins here.
  */
 import { ServiceError } from '../../../core/errors.ts';
 
@@ -18,12 +18,12 @@ export class Shutdown {
   #step: 'serving' | 'draining' | 'turning away' | 'ended' = 'serving';
   #takenAt = Number.NEGATIVE_INFINITY;
 
-  /** @param now milliseconds, by a clock that never goes back */
+  /** @param now in milliseconds, by a clock that never goes back */
   constructor(now: () => number) {
     this.#now = now;
   }
 
-  /** One for each address that is listened on: `localhost` may be two. */
+  /** One server for each address that is listened on: `localhost` may be two. */
   attach(server: { keepAliveTimeout: number }): void {
     this.#servers.add(server);
   }
@@ -33,7 +33,7 @@ export class Shutdown {
     return this.#step !== 'serving';
   }
 
-  /** Aborted when requests that wait for events are to be answered. */
+  /** Aborted when requests that wait for events must be answered. */
   get stopping(): AbortSignal {
     return this.#stopping.signal;
   }
@@ -49,7 +49,7 @@ export class Shutdown {
     this.#stopping.abort();
   }
 
-  /** How long no request was taken since reads are turned away, in ms. */
+  /** How long no request has been taken since reads are turned away, in ms. */
   quietMs(): number {
     return this.#now() - this.#takenAt;
   }
@@ -57,7 +57,7 @@ export class Shutdown {
   end(): void {
     this.#step = 'ended';
     this.#stopping.abort();
-    // For answers whose headers are out already: their connections would be kept, and closing would wait for them.
+    // For answers whose headers are already sent: their connections would be kept, and closing would wait for them.
     for (const server of this.#servers) server.keepAliveTimeout = 1;
   }
 

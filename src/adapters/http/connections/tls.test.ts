@@ -1,4 +1,4 @@
-/** HTTP over TLS by the service itself, over real sockets. */
+/** HTTP over TLS, served by the service itself, over real sockets. */
 import { once } from 'node:events';
 import { Agent, request, type AgentOptions, type RequestOptions } from 'node:https';
 import type { IncomingMessage } from 'node:http';
@@ -72,7 +72,7 @@ async function get(path: string, options: RequestOptions = {}): Promise<Answer> 
   return { status: answer.statusCode, headers: answer.headers, json };
 }
 
-/** A client that did its handshake. */
+/** A client that has completed its handshake. */
 async function handshake(options: ConnectionOptions = {}): Promise<TLSSocket> {
   const socket = connectTls({ host: '127.0.0.1', port, ca: certificate.cert, ...options });
   sockets.push(socket);
@@ -140,11 +140,11 @@ describe('with a certificate', () => {
   });
 
   it('takes a client that sends garbage, or nothing, for none', { tags: ['long'] }, async () => {
-    // The request at the end does a handshake, too, however busy the machine is.
+    // The request at the end must complete a handshake, too, however busy the machine is.
     await start({ limits: { handshakeTimeoutMs: 3000 } });
     const silent = await connectRaw(port);
     const slow = await connectRaw(port);
-    // The beginning of a handshake that never goes on.
+    // The beginning of a handshake that never continues.
     await slow.write(Buffer.from([0x16, 0x03, 0x01, 0x02, 0x00, 0x01]));
     const rubbish = await connectRaw(port);
     await rubbish.write(Buffer.from([0x16, 0x03, 0x01, 0x00, 0x02, 0xff, 0xff]));
@@ -222,19 +222,19 @@ describe('connections over TLS', () => {
 describe('a renewed certificate', () => {
   it('is served to new connections; those that are open go on, and no request fails', async () => {
     await start();
-    // Another subject: a client that trusts both takes the authority by it.
+    // Another subject: a client that trusts both chooses the authority by its subject.
     const renewed = createCertificate({ names: ['renewed.example.com', 'localhost'] });
     const both = `${certificate.cert}${renewed.cert}`;
     const kept = agentFor(certificate, { keepAlive: true, maxSockets: 1 });
     const answers = [(await get('/api/health', { agent: kept })).status];
     const over = new AbortController();
-    /** Requests one after the other, each over a new connection or all over one. */
+    /** Requests one after the other, each over a new connection or all over one connection. */
     const load = async (options: () => RequestOptions) => {
       while (!over.signal.aborted) answers.push((await get('/api/health', options())).status);
     };
     const loads = [
       load(() => ({ agent: kept })),
-      // Sessions may be resumed, as by browsers.
+      // Sessions may be resumed, as browsers do.
       load(() => ({ agent: new Agent({ ca: both }) })),
       load(() => ({ agent: new Agent({ ca: both, maxVersion: 'TLSv1.2' }) })),
     ];

@@ -1,6 +1,6 @@
 /**
- * Whose mail is whose: GET and PUT /api/customer/{customerId}/addresses, and what no customer gets because several
- * claim it, GET /api/customers/ambiguous and /api/customers/ambiguous/emails.
+ * Which mail belongs to which customer: GET and PUT /api/customer/{customerId}/addresses; and rules and emails that belong to none because
+ * several customers claim them: GET /api/customers/ambiguous and /api/customers/ambiguous/emails.
  */
 import type { HttpContext, HttpServer } from '../answers/context.ts';
 import { LONG_PAGE_PARAMETERS, toPageRequest, PAGE_ERRORS } from '../schemas/page-schemas.ts';
@@ -18,7 +18,7 @@ import { smallJsonBody } from '../body/json-body.ts';
 import { errorResponses } from '../schemas/error-schemas.ts';
 import { CustomerParams, jsonResponse, NullableUuid } from '../schemas/schemas.ts';
 
-/** As many addresses and domains as are allowed, with room for names. */
+/** Enough for the allowed number of addresses and domains, with room for names. */
 const MAX_BODY_BYTES = 512 * 1024;
 
 const RegistrationBody = {
@@ -46,7 +46,7 @@ const ClaimsQuery = {
 
 const EmailsQuery = {
   type: 'object',
-  // A misspelt filter must not answer with emails it was meant to leave out.
+  // A misspelt filter must not return emails that it was meant to exclude.
   additionalProperties: false,
   properties: {
     address: { type: 'string', minLength: 1, maxLength: 1000, description: 'Only those from or to it.' },

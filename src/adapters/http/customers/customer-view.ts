@@ -12,7 +12,7 @@ import { MAX_SHOWN_NAME_CHARS } from '../../../core/address/display-name.ts';
 import { pageSchema } from '../schemas/page-schemas.ts';
 import { NullableTimestamp, NullableUuid, record, Uuid } from '../schemas/schemas.ts';
 
-/** Characters of a name. The same in core/address/display-name.ts, which cuts what mail says. */
+/** Maximum characters of a name. The same as in core/address/display-name.ts, which cuts names from mail. */
 export const CustomerName = {
   title: 'CustomerName',
   $comment:

@@ -14,7 +14,7 @@ import { CustomerParams, Direction, Email, jsonResponse, toMoment } from '../sch
 
 const CustomerQuery = {
   type: 'object',
-  // A misspelt filter must not answer with emails it was meant to leave out.
+  // A misspelt filter must not return emails that it was meant to exclude.
   additionalProperties: false,
   properties: {
     ...PAGE_PARAMETERS,

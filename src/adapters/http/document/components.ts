@@ -1,7 +1,6 @@
 /**
- * Makes components of what the OpenAPI document says more than once: schemas that have a `title`, parameters, header
- * fields and error answers. Routes spell their schemas out, because Fastify checks by them and their types follow from
- * them; the document names each one once.
+ * Makes components of repeated parts of the OpenAPI document: schemas that have a `title`, parameters, header fields and error answers.
+ * Routes spell their schemas out, because Fastify validates with them and types are derived from them; the document contains each one once.
  */
 import { isDeepStrictEqual } from 'node:util';
 import type { Right } from '../../../core/keys/rights.ts';
@@ -11,7 +10,7 @@ export type Node = Record<string, unknown>;
 export type Media = Record<string, { readonly schema: Node; example?: unknown; examples?: Node }>;
 export type Answer = Node & { readonly content?: Media; readonly headers?: Node };
 
-/** An operation as the generator makes it: everything is spelt out. */
+/** An operation as generated: everything is spelt out. */
 export interface Operation extends Node {
   readonly operationId: string;
   readonly parameters?: { readonly name: string; readonly schema: Node }[];
@@ -30,7 +29,7 @@ export function operationsOf(paths: Paths): readonly Operation[] {
   return Object.values(paths).flatMap((methods) => Object.values(methods));
 }
 
-/** The same paths with references, and what these refer to. Throws Error when two schemas have one title. */
+/** The same paths with references, and the components that these refer to. Throws Error when two schemas have the same title. */
 export function shareComponents(spelt: Paths) {
   const schemas: Node = {};
   const paths = nameSchemas(spelt, schemas) as Paths;
@@ -49,7 +48,7 @@ export function shareComponents(spelt: Paths) {
   );
   const responses = shareRepeated(
     'responses',
-    // What is wrong with a request differs by operation, and so do its examples.
+    // The faults of a request differ by operation, and so do their examples.
     operations.flatMap((operation) =>
       spotsIn(operation.responses, (status, answer) =>
         status === '400'
@@ -78,14 +77,14 @@ export function shareComponents(spelt: Paths) {
   return { paths, components: { schemas: { ...schemas, ...errors }, parameters, headers, responses } };
 }
 
-/** A copy with a reference for each schema that has a title; the schemas go into `schemas`. */
+/** A copy with a reference for each schema that has a title; the schemas are added to `schemas`. */
 function nameSchemas(value: unknown, schemas: Node): unknown {
   if (Array.isArray(value)) return value.map((one) => nameSchemas(one, schemas));
   if (typeof value !== 'object' || value === null) return value;
   const node: Node = Object.fromEntries(
     Object.entries(value).map(([key, inner]) => [
       key,
-      // An example is no schema, whatever its fields are called.
+      // An example is not a schema, whatever its fields are called.
       key === 'example' || key === 'examples' ? inner : nameSchemas(inner, schemas),
     ]),
   );
@@ -98,7 +97,7 @@ function nameSchemas(value: unknown, schemas: Node): unknown {
   return description === undefined ? reference : { ...reference, description };
 }
 
-/** `equal`: things are shared among those of one such name. `name` is that of the component, by the first of them. */
+/** `equal`: only values with the same `equal` are shared. `name` is the component's name, taken from the first of them. */
 type Name = { readonly equal: string; readonly name: string } | null;
 
 interface Spot {
@@ -108,7 +107,7 @@ interface Spot {
   readonly name: string;
 }
 
-/** Where in `owner` something may be shared; a `nameOf` of null: not this. */
+/** The places in `owner` whose values may be shared; `nameOf` returns null for those that may not. */
 function spotsIn(owner: Node, nameOf: (key: string, value: unknown) => Name | string): readonly Spot[] {
   return Object.keys(owner).flatMap((key) => {
     const name = nameOf(key, owner[key]);
@@ -117,7 +116,7 @@ function spotsIn(owner: Node, nameOf: (key: string, value: unknown) => Name | st
   });
 }
 
-/** Puts references at the spots whose value another spot has as well, and returns what they refer to, by name. */
+/** Replaces values that occur in several spots with references, and returns the shared values by name. */
 function shareRepeated(kind: string, spots: readonly Spot[]): Node {
   const shared: Node = {};
   const groups = new Map<string, Spot[]>();
@@ -127,7 +126,7 @@ function shareRepeated(kind: string, spots: readonly Spot[]): Node {
   }
   for (const group of groups.values()) {
     const [first] = group;
-    // Another one may have the name, such as a cursor of another length: this one stays spelt out.
+    // The name may be taken, for example by a cursor of another length: then this value stays spelt out.
     if (first === undefined || group.length === 1 || first.name in shared) continue;
     shared[first.name] = first.owner[first.key];
     for (const { owner, key } of group) owner[key] = { $ref: `#/components/${kind}/${first.name}` };
@@ -135,10 +134,10 @@ function shareRepeated(kind: string, spots: readonly Spot[]): Node {
   return shared;
 }
 
-/** Codes that a name of an error lists at most. */
+/** The maximum number of codes in the name of an error. */
 const MAX_NAMED_CODES = 3;
 
-/** By its codes, or by its first operation when they are many; null for the schema of anything but an error answer. */
+/** Named after its codes, or after its first operation when it has many; null for the schema of anything but an error answer. */
 function errorName(schema: unknown, { operationId }: Operation, status: string): Name {
   const codes = codesOf(schema);
   if (codes === null) return null;

@@ -1,6 +1,4 @@
-/**
- * GET /api/openapi.json: the description of this API. GET /api/docs: the same to read, without the network.
- */
+/** GET /api/openapi.json: the description of this API. GET /api/docs: the same as a page, which works without the network. */
 import Fastify from 'fastify';
 import type { FastifyInstance } from 'fastify';
 import type { StaticDocumentSpec } from '@fastify/swagger';
@@ -15,7 +13,7 @@ import { jsonResponse } from '../schemas/schemas.ts';
 const DOCUMENT_PATH = '/api/openapi.json';
 const PAGE_PATH = '/api/docs';
 
-/** Everything comes from here; the page's images are part of its style sheet, and its script sets inline styles. */
+/** Everything is loaded from here; the page's images are part of its style sheet, and its script sets inline styles. */
 const PAGE_CSP = [
   "default-src 'none'",
   "script-src 'self'",
@@ -61,7 +59,7 @@ export function registerDocumentRoutes(app: HttpServer, context: HttpContext, ro
       url,
       handler: async (request, reply) => {
         const { routing } = await page();
-        // The page has its own headers, but for the name of the request.
+        // The page sets its own headers, except for the request ID.
         reply.raw.setHeader('x-request-id', request.id);
         request.raw.headers['x-request-id'] = request.id;
         reply.hijack();
@@ -71,7 +69,7 @@ export function registerDocumentRoutes(app: HttpServer, context: HttpContext, ro
   }
 }
 
-/** The page is an application of its own, made when first asked for: its files take time to load. */
+/** The page is an application of its own, created when first asked for: its files take time to load. */
 async function buildPage(
   { limits, lingering, logger }: HttpContext,
   document: () => Promise<object>,
@@ -104,7 +102,7 @@ async function buildPage(
   return page;
 }
 
-/** Calls `make` at most once until it succeeds. */
+/** Calls `make` again only after a failure. */
 function once<T>(make: () => Promise<T>): { (): Promise<T>; started(): boolean } {
   let made: Promise<T> | undefined;
   const get = (): Promise<T> => {

@@ -1,4 +1,4 @@
-/** Who and what the examples of the OpenAPI document tell of: an offer that a sales account sent to a customer. */
+/** The people and things in the examples of the OpenAPI document: an offer that a sales account sent to a customer. */
 export const EMAIL = '0199d3a4-5b1e-7c52-9f0e-2f6a1d3b8c47';
 export const REPLY = '0199d7c1-0a2b-7d44-8c11-7be05a9f6d20';
 /** The answer of the sales account to REPLY. */

@@ -1,4 +1,4 @@
-/** The values of fields that examples of the OpenAPI document are made of. They tell one story; see example-story.ts. */
+/** Field values for the examples of the OpenAPI document. Together they tell one story; see example-story.ts. */
 import { ERRORS, PARTIAL_TEXT } from '../../../core/errors.ts';
 import {
   EMAIL,
@@ -32,8 +32,8 @@ import {
 import { WRITING_VALUES } from './example-writing.ts';
 
 /**
- * By `operationId.title.field`, else by `operationId.field`, else by `title.field`, else by `field`.
- * undefined: the field is left out. `id` alone has no value: what it is of differs.
+ * Looked up by `operationId.title.field`, then `operationId.field`, `title.field` and `field`. undefined: the field is left out. `id` alone
+ * has no value, since it identifies different things.
  */
 export const EXAMPLE_VALUES: Readonly<Record<string, unknown>> = {
   ...WRITING_VALUES,
@@ -136,7 +136,7 @@ export const EXAMPLE_VALUES: Readonly<Record<string, unknown>> = {
   'RefusedMerge.message_id': '<reply-1@example.com>',
   next_cursor: null,
 
-  // What an email says
+  // The content of an email
   direction: 'outbound',
   from_address: { name: 'Vertrieb', address: 'vertrieb@example.org' },
   'QuarantinedMessage.from_address': ANN,
@@ -193,7 +193,7 @@ export const EXAMPLE_VALUES: Readonly<Record<string, unknown>> = {
   },
   'retrySend.state': 'queued',
   'Recipient.state': 'accepted',
-  // The answers and the draft go to Ann alone, who took them.
+  // The answers and the draft go to Ann alone, whose address accepted them.
   'replyToEmail.not_accepted': undefined,
   'replyToAll.not_accepted': undefined,
   'sendDraft.not_accepted': undefined,
@@ -452,7 +452,7 @@ export const EXAMPLE_VALUES: Readonly<Record<string, unknown>> = {
   'Set-Cookie':
     'email_worker_session=q1bR3c5kQmM8o0uU3bY2f7h9d1e4g6i8j0k2l4n6p8s; Path=/; HttpOnly; SameSite=Strict',
 
-  // What is no JSON, and what is made of an email's HTML
+  // Content that is not JSON, and values derived from an email's HTML
   ThreadChange: { status: 'done', assignee: 'Ada', add_labels: ['Angebot'] },
   OpenApiDocument: { openapi: '3.1.0', info: { title: 'email-worker', version: '1' }, paths: {} },
   'message/rfc822': RAW_MESSAGE,

@@ -1,4 +1,4 @@
-/** Values of examples for what is written: sends, templates, drafts and replies. As in example-values.ts. */
+/** Example values for writing: sends, templates, drafts and replies. As in example-values.ts. */
 import { ServiceError } from '../../../core/errors.ts';
 import { ANN, DRAFT, EMAIL, LATER, REPLY, SENT_AT, TEMPLATE, THREAD } from './example-story.ts';
 

@@ -1,4 +1,4 @@
-/** What the examples of docs/openapi.json say. That each fits its schema, openapi.test.ts checks. */
+/** The content of the examples in docs/openapi.json. openapi.test.ts checks that each fits its schema. */
 import { readFile } from 'node:fs/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { AUTHORIZED, createTestHttpApp, type TestHttpApp } from '../../../../test/helpers/http-app.ts';
@@ -57,7 +57,7 @@ beforeAll(async () => {
 });
 afterAll(() => app.close());
 
-/** What a reference refers to. */
+/** The target of a reference, or the value itself. */
 function resolve<T extends object>(value: T): T {
   const { $ref } = value as { $ref?: string };
   const [, , kind = '', name = ''] = $ref?.split('/') ?? [];
@@ -91,7 +91,7 @@ interface Found {
   readonly value: Json;
 }
 
-/** The objects of an example with the name of the component that describes each; '' where none does. */
+/** The objects in an example, each with the name of the component that describes it; '' where none does. */
 function objectsIn(value: unknown, schema: Schema): readonly Found[] {
   const { items, properties = {}, anyOf = [] } = resolve(schema);
   if (Array.isArray(value)) return value.flatMap((one) => objectsIn(one, items ?? {}));
@@ -114,7 +114,7 @@ const allObjects = () =>
     ),
   );
 
-/** Every text of the registry, whatever its values. */
+/** Every text of the registry, with any values. */
 const REGISTERED = Object.values(ERRORS).map(
   ({ text }) =>
     new RegExp(
@@ -133,7 +133,7 @@ describe('an example of a body', () => {
     for (const operation of operations) {
       const { method, path, operationId } = operation;
       const body = bodyOf(operation);
-      // The secret of the example opens no session here.
+      // The secret of the example can't open a session here.
       if (body === undefined || operationId === 'openSession') continue;
       sent += 1;
       const answer = await app.fastify.inject({
@@ -191,7 +191,7 @@ describe('an example of an answer', () => {
 
   it('has a German text of the registry as its error', () => {
     const said = allObjects().filter(
-      // What stood in the way of a copy is what the mail server said.
+      // The error of a copy that failed is the mail server's reply.
       ({ title, value }) => typeof value['error'] === 'string' && title !== 'SentCopy',
     );
     expect(said.length).toBeGreaterThan(3);

@@ -1,6 +1,6 @@
 /**
- * Examples for the OpenAPI document, put together from the values of fields (example-values.ts): an answer then shows every
- * field that its schema has, but those that can't be beside the others.
+ * Examples for the OpenAPI document, composed from field values (example-values.ts): so an answer shows every field of its schema, except
+ * fields that exclude each other.
  */
 import { MAX_THREAD_LABELS } from '../../../app/threads/thread-record-ports.ts';
 import { MAX_CUSTOMER_ADDRESSES } from '../../../core/customer/limits.ts';
@@ -19,12 +19,12 @@ import { EXAMPLE_VALUES } from './example-values.ts';
 import { operationsOf, rightOf, type Media, type Operation, type Paths } from './components.ts';
 
 interface ErrorValues {
-  /** Names that `{field}` may stand for: the first one that the operation takes is shown, else `values.field`, else the first. */
+  /** Names that `{field}` may stand for: the first one that the operation accepts is shown, else `values.field`, else the first. */
   readonly fields?: readonly string[];
   readonly values?: Readonly<Record<string, string | number>>;
 }
 
-/** What the texts of errors name. */
+/** Values for the placeholders in the texts of errors. */
 const ERROR_VALUES: Partial<Readonly<Record<ErrorCode, ErrorValues>>> = {
   unknown_field: { values: { field: 'betreff' } },
   invalid_uuid: { fields: ['id', 'threadId', 'customerId', 'thread_id', 'customer_id'] },
@@ -66,20 +66,20 @@ const ERROR_VALUES: Partial<Readonly<Record<ErrorCode, ErrorValues>>> = {
   loop_suspected: { values: { value: 'ann@example.com' } },
 };
 
-/** What may have too many entries, and how many it may have. */
+/** Fields that may have too many entries, and their maximum. */
 const MOST_ENTRIES = [
   { field: 'addresses', limit: MAX_CUSTOMER_ADDRESSES },
   { field: 'labels', limit: MAX_THREAD_LABELS },
 ] as const;
 
-/** What the mail server, or the network, said. */
+/** Replies of the mail server, and errors of the network. */
 const SEND_DETAILS: Partial<Readonly<Record<ErrorCode, string>>> = {
   send_failed: '550 5.7.1 refused',
   send_deferred: '451 4.3.0 try again later',
   send_unknown: 'no valid reply to the end of the message: connection closed',
 };
 
-/** Adds an example to each body and each answer. Throws Error when a field has none. */
+/** Adds an example to each body and each answer. Throws Error when a field has no value. */
 export function addExamples(paths: Paths): void {
   for (const operation of operationsOf(paths)) {
     for (const { content = {} } of [operation.requestBody ?? {}, ...Object.values(operation.responses)]) {
@@ -109,7 +109,7 @@ function errorExample(code: ErrorCode, operation: Operation): object {
   };
 }
 
-/** Throws Error when a value of the text is missing. */
+/** Throws Error when a placeholder of the text has no value. */
 function valuesOf(code: ErrorCode, operation: Operation): Readonly<Record<string, string | number>> {
   const takes = namesOf(operation);
   const { fields = [], values = {} } = ERROR_VALUES[code] ?? {};
@@ -129,8 +129,8 @@ function valuesOf(code: ErrorCode, operation: Operation): Readonly<Record<string
 }
 
 /**
- * A field of its body. One that takes no body, or no fields in it, reads it as well: a name that it does not know is found to be
- * there twice before it is found to be unknown.
+ * A field of the operation's body. Operations that take no body, or no fields in it, read one as well: an unknown name is reported as
+ * repeated before it is reported as unknown.
  */
 function repeatedField({ requestBody }: Operation): string {
   const schema: Schema = requestBody?.content['application/json']?.schema ?? {};
@@ -138,7 +138,7 @@ function repeatedField({ requestBody }: Operation): string {
   return ['subject', 'reason', 'addresses'].find((field) => fields.includes(field)) ?? fields[0] ?? 'betreff';
 }
 
-/** What an `invalid_request` may be: what the operation takes decides. */
+/** An example fault for `invalid_request`, chosen by the input that the operation takes. */
 function requestFault(operation: Operation): ServiceError {
   const takes = namesOf(operation);
   const schemaOf = (name: string): Schema =>
@@ -152,7 +152,7 @@ function requestFault(operation: Operation): ServiceError {
   return invalidRequest('missing_host');
 }
 
-/** Of its parameters, the fields of its body, and its type; where that may be any, the header that says it. */
+/** The names of its parameters and body fields, and its media type; when any type is allowed, the header that declares it. */
 function namesOf({ parameters = [], requestBody }: Operation): readonly string[] {
   const media = Object.entries(requestBody?.content ?? {});
   return [
@@ -161,7 +161,7 @@ function namesOf({ parameters = [], requestBody }: Operation): readonly string[]
   ];
 }
 
-/** With those of objects within. */
+/** Including fields of nested objects. */
 function fieldsOf({ properties = {}, anyOf = [] }: Schema): readonly string[] {
   const fields = Object.entries(properties);
   return [...fields.flatMap(([name, inner]) => [name, ...fieldsOf(inner)]), ...anyOf.flatMap(fieldsOf)];
@@ -169,7 +169,7 @@ function fieldsOf({ properties = {}, anyOf = [] }: Schema): readonly string[] {
 
 interface Schema {
   readonly title?: string;
-  /** The generator makes one value of a `const`. */
+  /** The generator turns a `const` into this, with one value. */
   readonly enum?: readonly unknown[];
   readonly items?: Schema;
   readonly type?: string | readonly string[];
@@ -179,7 +179,7 @@ interface Schema {
   readonly maxLength?: number;
 }
 
-/** `name` is that of the field, with its title before it, or the media type. */
+/** `name` is the name of the field, with its title before it, or the media type. */
 function exampleOf(schema: Schema, operationId: string, name: string, title = ''): unknown {
   const keys = [
     `${operationId}.${title}.${name}`,

@@ -42,7 +42,7 @@ interface Document {
 
 let app: TestHttpApp;
 let document: Document;
-/** The same with everything spelt out. */
+/** The same document with everything spelt out. */
 let spelt: Document;
 beforeAll(async () => {
   app = await createTestHttpApp({ application: createRecordingApplication() });
@@ -188,7 +188,7 @@ describe('the OpenAPI document', () => {
         expect(ids).not.toContain(operation.operationId);
         ids.add(operation.operationId ?? '');
         const open = /^\/api\/(health|openapi|images)/.test(path) || operation.operationId === 'openSession';
-        // Any key may do with its own sessions what it likes.
+        // Any key may manage its own sessions.
         const rightless = open || path.startsWith('/api/session');
         expect(operation.security ?? document.security).toEqual(
           open ? [] : [{ bearer: [] }, { session: [] }],
@@ -248,9 +248,9 @@ describe('the OpenAPI document', () => {
       const takes = new Set([
         ...(operation.parameters ?? []).map(({ name }) => name),
         ...Object.keys(body?.schema?.properties ?? {}),
-        // What it takes stands in `message`, or was written there before.
+        // The input is in `message`, or was stored there before.
         ...((operation.operationId ?? '').endsWith('Draft') ? Object.keys(SendBody.properties) : []),
-        // What its template makes of the variables.
+        // The template produces it from the variables.
         ...(operation.operationId === 'previewTemplate' ? ['subject'] : []),
       ]);
       const texts = Object.values(operation.responses)
@@ -337,7 +337,7 @@ describe('the OpenAPI document', () => {
         if (typeof value !== 'object' || value === null) return value;
         const { description, ...schema } = value as { description?: unknown; type?: unknown };
         void description;
-        // What a type and its bounds say is no concept of its own, nor is which of the fields of a body are needed.
+        // A type with its bounds is not a concept of its own, nor is the list of required fields of a body.
         const isConcept =
           ('properties' in schema && 'type' in schema) ||
           'pattern' in schema ||

@@ -1,6 +1,4 @@
-/**
- * The OpenAPI 3.1 document, made from the schemas of the routes.
- */
+/** Builds the OpenAPI 3.1 document from the schemas of the routes. */
 import Fastify from 'fastify';
 import type { FastifySchema } from 'fastify';
 import { anyRightOf, rightsOf } from '../connections/rights.ts';
@@ -16,14 +14,14 @@ any request may get 400 \`invalid_request\` (not valid HTTP, or a badly encoded 
 and 501 \`unsupported_transfer_coding\`.
 429, 503 and 409 \`idempotency_in_progress\` come with \`Retry-After\`. Every answer has \`X-Request-Id\`.`;
 
-/** Of every answer; see security-headers.ts. */
+/** In every answer; see security-headers.ts. */
 const REQUEST_ID = {
   description:
     'The name of the request, in the log as well: the `X-Request-Id` of the caller when it is safe to repeat (letters, digits and `._:=+/@-`, at most 128), else a new one.',
   schema: { type: 'string' },
 };
 
-/** Builds the document. Takes some 50 ms, so it is made when first asked for and not at each start. */
+/** Builds the document. Takes some 50 ms, so it is built when first asked for and not at each start. */
 export async function buildOpenApiDocument(routes: readonly DocumentedRoute[]): Promise<object> {
   const { default: swagger } = await import('@fastify/swagger');
   const app = Fastify({ logger: false, exposeHeadRoutes: false });
@@ -84,7 +82,7 @@ export async function buildOpenApiDocument(routes: readonly DocumentedRoute[]): 
     app.route({ method: route.method, url: route.url, schema: withRight(route.schema), handler: () => '' });
   }
   await app.ready();
-  // A copy: the generator's holds the routes' own schemas.
+  // A copy: the generator's document contains the routes' own schemas.
   const document = structuredClone<unknown>(app.swagger()) as { paths: Paths; components: object };
   await app.close();
   addRequestIds(document.paths);
@@ -101,7 +99,7 @@ function addRequestIds(paths: Paths): void {
   }
 }
 
-/** Says the rights that the operation needs: for people in its description, for programs as `x-rights` or `x-any-right`. */
+/** Adds the rights that the operation needs: for people in its description, for programs as `x-rights` or `x-any-right`. */
 function withRight(schema: FastifySchema): FastifySchema {
   const any = anyRightOf(schema);
   if (any.length > 0) {

@@ -1,6 +1,4 @@
-/**
- * Which paths and methods exist: for the OpenAPI document, for OPTIONS, and to tell a wrong method from a wrong path.
- */
+/** The existing paths and methods: for the OpenAPI document, for OPTIONS, and to distinguish a wrong method from a wrong path. */
 import type { FastifyReply, FastifyRequest, FastifySchema, RouteOptions } from 'fastify';
 import { ServiceError } from '../../../core/errors.ts';
 
@@ -22,7 +20,7 @@ export class RouteTable {
     this.#methods.set(url, entry);
     for (const name of [method].flat()) {
       entry.methods.add(name);
-      // HEAD follows from GET; it is not described on its own. What is hidden follows another description.
+      // HEAD follows from GET and is not described by itself. Hidden routes are described elsewhere.
       if (schema !== undefined && schema.hide !== true && name !== 'HEAD')
         this.#documented.push({ method: name, url, schema });
     }
@@ -32,7 +30,7 @@ export class RouteTable {
     return this.#documented;
   }
 
-  /** Answers what no route took: 204 to OPTIONS, 405 to another wrong method, else 404. */
+  /** Answers requests that no route took: 204 to OPTIONS, 405 to another wrong method, else 404. */
   answerUnrouted(request: FastifyRequest, reply: FastifyReply): void {
     const path = request.url.replace(/[?#].*$/s, '');
     const methods = [...this.#methods.values()].find((route) => route.path.test(path))?.methods;
@@ -43,7 +41,7 @@ export class RouteTable {
   }
 }
 
-/** A parameter is one segment, `*` at the end is any rest. Names are plain, so nothing needs escaping. */
+/** A parameter is one segment, `*` at the end is any rest. Parameter names are plain, so nothing needs escaping. */
 function toPathPattern(url: string): RegExp {
   // Input: at most 16,384 characters, Node.js's bound of a request's header.
   return new RegExp(`^${url.replace(/:\w+/g, '[^/]+').replace(/\*$/, '.*')}$`);

@@ -1,4 +1,4 @@
-/** The bodies of drafts: what is there is checked for its types, and nothing has to be there. */
+/** The bodies of drafts: fields that are given are checked for their types, and no field is required. */
 import type { Draft, DraftAnswer } from '../../../app/drafts/draft-ports.ts';
 import type { DraftChange, DraftSend } from '../../../app/drafts/use-cases.ts';
 import { REPLY_KINDS } from '../../../app/reply/use-cases.ts';
@@ -14,7 +14,7 @@ import { isStorable } from '../../../core/storable-text.ts';
 
 const { attachments: _files, ...MESSAGE_PROPERTIES } = SendBody.properties;
 
-/** What a send may say, complete or not. Nothing but types is promised: it is judged when it is sent. */
+/** The fields of a send, complete or not. Only their types are checked: the rest is checked when the draft is sent. */
 export const DraftMessageBody = {
   type: 'object',
   title: 'DraftMessage',
@@ -26,7 +26,7 @@ export const DraftMessageBody = {
   },
 } as const;
 
-/** What a draft answers, with what a reply may say beside a send. */
+/** The email that a draft answers, with the fields that a reply has beyond a send. */
 const AnswerBody = {
   type: 'object',
   title: 'DraftAnswerInput',
@@ -78,7 +78,7 @@ const MESSAGE_FIELDS = new Set(Object.keys(MESSAGE_PROPERTIES));
 const KEPT_FIELDS = new Set(Object.keys(KeptFile.properties));
 const ANSWER_FIELDS = new Set(Object.keys(AnswerBody.properties));
 
-/** Only what the body names. Throws ServiceError with status 400, `payload_too_large` or `attachments_too_large`. */
+/** Returns only the fields of the body. Throws ServiceError with status 400, `payload_too_large` or `attachments_too_large`. */
 export function readDraftBody(json: EmailJson, limits: HttpLimits): DraftChange {
   const body = toFields(json.value);
   if (body === null) throw invalidRequest('not_an_object');
@@ -129,7 +129,7 @@ function readMessage(value: unknown, json: EmailJson, limits: HttpLimits): Field
   const message = toFields(value);
   if (message === null) throw wrongType('message', 'object');
   refuseUnknown(message, MESSAGE_FIELDS, 'message.');
-  // What stands under a key `content` was taken for a file, because of its length.
+  // The value of a key `content` was taken for a file, because of its length.
   const text = JSON.stringify(message);
   if ([...json.longStrings.keys()].some((placeholder) => text.includes(placeholder))) {
     throw new ServiceError('payload_too_large');
@@ -138,7 +138,7 @@ function readMessage(value: unknown, json: EmailJson, limits: HttpLimits): Field
   return message;
 }
 
-/** A file that the draft has already. */
+/** A file that the draft already has. */
 function readKept(fields: Fields, path: string): { readonly keptId: string } | null {
   if (!('id' in fields)) return null;
   refuseUnknown(fields, KEPT_FIELDS, `${path}.`);
@@ -147,9 +147,9 @@ function readKept(fields: Fields, path: string): { readonly keptId: string } | n
   return { keptId };
 }
 
-/** The draft as a send, without its files. Throws what the send of such a body throws. */
+/** The draft as a send, without its files. Throws the errors of a send with such a body. */
 export function readDraftSend(draft: Draft, limits: HttpLimits, respondAsync: boolean): DraftSend {
-  // Its files are stored beside it.
+  // Its files are stored separately.
   const json = (value: object): EmailJson => ({
     value,
     longStrings: new Map(),
@@ -160,7 +160,7 @@ export function readDraftSend(draft: Draft, limits: HttpLimits, respondAsync: bo
     return { kind: 'send', request: { ...readSendBody(json(message), limits), respondAsync } };
   }
   const { emailId, kind, quote, withFiles, language, timeZone } = answers;
-  // The email that is answered decides these.
+  // The answered email determines these.
   const { account_id: _account, thread_id: _thread, in_reply_to: _reply, ...written } = message;
   const body = {
     ...written,

@@ -84,7 +84,7 @@ const common = {
   updated_at: Timestamp,
 } as const;
 
-/** What its HTML shows is decided when it is sent. */
+/** The sending decides which files the HTML shows. */
 const DraftAttachment = record('DraftAttachment', {
   ...attachmentProperties,
   content_id: {
@@ -129,7 +129,7 @@ const DraftFileParams = {
 
 const ListQuery = {
   type: 'object',
-  // A misspelt filter must not answer with more than was asked for.
+  // A misspelt filter must not return more than was asked for.
   additionalProperties: false,
   properties: {
     thread_id: { ...Uuid, description: 'Only of this thread.' },
@@ -356,7 +356,7 @@ export function registerDraftRoutes(app: HttpServer, context: HttpContext, input
     {
       schema: {
         operationId: 'sendDraft',
-        // It may quote an email, or take its files along; the author of the draft named it.
+        // The draft may quote an email, or include its files; the draft's author chose the email.
         right: ['read', 'send'],
         tags: ['Drafts'],
         summary: 'Send a draft',
@@ -403,7 +403,7 @@ export function registerDraftRoutes(app: HttpServer, context: HttpContext, input
   );
 }
 
-/** A draft is its own key. */
+/** A draft is its own idempotency key. */
 const UNUSED_ERRORS: ReadonlySet<ErrorCode> = new Set([
   'invalid_idempotency_key',
   'idempotency_key_reused',

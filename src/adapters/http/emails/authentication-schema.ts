@@ -25,7 +25,7 @@ const verdict = {
     'signed, or From does not name one sender; warn of such an email. `unknown`: nothing says either.',
 } as const;
 
-/** In lists: GET /api/emails/{id} has the rest. */
+/** For lists: GET /api/emails/{id} has the rest. */
 export const NullableVerdict = {
   anyOf: [record('AuthenticationVerdict', { verdict }), { type: 'null' }],
   description: 'Of a received email; null when nothing that is trusted says anything.',

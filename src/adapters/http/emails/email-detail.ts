@@ -1,4 +1,4 @@
-/** One email with everything known about it: its JSON, and the schema of that. A new field is added here, in both. */
+/** One email with all of its fields: its JSON and the JSON's schema. A new field is added here, to both. */
 import type { XStatic } from 'typebox/schema';
 import type { AttachmentView, DeliveryView, EmailDetail } from '../../../app/emails/email-ports.ts';
 import { COMPANY_SOURCES, CUSTOMER_SOURCES } from '../../../core/customer/link-emails.ts';
@@ -67,7 +67,7 @@ export const AttachmentDetail = record('AttachmentDetail', {
   },
 });
 
-/** The fields of a list and everything else that is known. */
+/** The fields of a list and all other fields of an email. */
 export const EmailDetailSchema = record('EmailDetail', {
   ...emailProperties,
   email_attachments: {
@@ -221,7 +221,7 @@ export const toAttachmentDetailJson = (attachment: AttachmentView): XStatic<type
   inline: attachment.inline,
 });
 
-/** Everything known about one email. */
+/** All fields of one email. */
 export function toEmailDetailJson(email: EmailDetail): EmailDetailJson {
   return {
     ...toEmailJson(email),

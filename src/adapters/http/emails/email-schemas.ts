@@ -39,7 +39,7 @@ export const Attempt = record('Attempt', {
 
 export const State = { title: 'EmailState', type: 'string', enum: EMAIL_STATES } as const;
 
-/** How far the sending of an email is. */
+/** The progress of sending an email. */
 export const stateProperties = {
   state: State,
   state_detail: {
@@ -65,7 +65,7 @@ export const PLACEMENT_RULES = [
 ] as const;
 export const PlacementRule = { title: 'PlacementRule', type: 'string', enum: PLACEMENT_RULES } as const;
 
-/** What a send noted on an email. */
+/** The notes that a send attached to an email. */
 export const noteProperties = {
   tags: { type: 'array', items: { type: 'string' }, description: 'As its send gave them.' },
   metadata: {
@@ -88,7 +88,7 @@ export const EmailAuthor = {
     'The key that sent it; null for `API_SECRET`, for a received email and for one that another program sent.',
 } as const;
 
-/** An email in the list over all threads: the fields of a list and how far it is. */
+/** An email in the list over all threads: the fields of a list and its progress. */
 const EmailListingSchema = record('EmailListing', {
   ...emailProperties,
   ...stateProperties,

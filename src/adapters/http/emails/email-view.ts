@@ -1,6 +1,6 @@
 /**
- * Emails as JSON: where our words become the API's. Message-IDs get their angle brackets here. What lists have of an email is made by
- * PostgreSQL as well, in adapters/postgres/emails/email-json.ts.
+ * Emails as JSON: translates our names into the API's. Message-IDs get their angle brackets here. PostgreSQL writes the fields of lists as
+ * well, in adapters/postgres/emails/email-json.ts.
  */
 import type { AttachmentView, BounceView, EmailSummary } from '../../../app/emails/email-ports.ts';
 import { formatMessageId } from '../../../core/message/message-id.ts';
@@ -92,7 +92,7 @@ export function toVariantJson({
 export const toSourceJson = (source: MailSource | null) =>
   source === null ? null : { way: source.way, place: source.place };
 
-/** A stored address may carry more than the two fields the API shows. */
+/** A stored address may have more than the two fields that the API shows. */
 export function toAddressJson({ name, address }: EmailJson['from_address']): EmailJson['from_address'] {
   return { name, address };
 }

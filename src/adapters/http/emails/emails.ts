@@ -1,6 +1,6 @@
 /**
- * GET /api/emails/{id}: everything known about one email. GET /api/emails/{id}/raw: the message itself. The same below
- * /variants/{variantId} for messages with its identity and another content.
+ * GET /api/emails/{id}: all fields of one email. GET /api/emails/{id}/raw: the message itself. The same below /variants/{variantId} for
+ * messages with its identity and different content.
  */
 import type { FastifyReply } from 'fastify';
 import type { RawMessage } from '../../../app/emails/use-cases.ts';

@@ -1,7 +1,7 @@
 /**
- * An email as a document of its own, for a frame of the page. It runs nothing, whatever is in it: the HTML was made safe, the document's
- * policy allows no script, and it is sandboxed, each without the others. Why the frame keeps its origin is in
- * docs/decisions/0034-mail-frame.md.
+ * An email as a document of its own, for a frame of the page. It runs nothing, whatever it contains: the HTML was made safe, the document's
+ * policy allows no script, and it is sandboxed, and each of these suffices alone. docs/decisions/0034-mail-frame.md explains why the frame
+ * keeps its origin.
  */
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { escapeUTF8 } from 'entities';
@@ -22,7 +22,7 @@ const COLOUR_SCHEMES: Readonly<Record<MailTheme, string>> = {
   dark: 'dark',
 };
 
-/** By RFC 9110 §12.5.1 as far as it goes here: browsers name it first when they go somewhere, and programs do not. */
+/** As much of RFC 9110 §12.5.1 as is needed here: browsers name it first when they navigate, and programs do not. */
 export const wantsDocument = ({ headers }: FastifyRequest): boolean =>
   /^\s*text\/html\s*(?:[,;]|$)/i.test(headers.accept ?? '');
 
@@ -32,7 +32,7 @@ export function sendMailDocument(
   safe: SafeHtmlView,
   { allowRemote, theme }: MailDocumentOptions,
 ): FastifyReply {
-  // What sets no colours is text on the ground of the reader's choice; all else was written for a light one.
+  // Mail that sets no colours is text on a background of the reader's choice; all other mail was written for a light one.
   const scheme = safe.madeFrom === 'html' && setsColours(safe.html) ? 'light' : COLOUR_SCHEMES[theme];
   return reply
     .header('content-security-policy', policy(request, allowRemote))
@@ -44,8 +44,8 @@ export function sendMailDocument(
 }
 
 /**
- * No script at all. Links open in windows that are free of the sandbox. In a frame of our page it keeps our origin, so that the page, and
- * no other one, can measure and search it; opened by itself it has none.
+ * No script at all. Links open in windows outside the sandbox. In a frame of our page the document keeps our origin, so that only the page
+ * can measure and search it; opened by itself it has no origin.
  */
 function policy({ headers }: FastifyRequest, allowRemote: boolean): string {
   const isAlone = headers['sec-fetch-dest'] === 'document';
@@ -53,7 +53,7 @@ function policy({ headers }: FastifyRequest, allowRemote: boolean): string {
     `sandbox allow-popups allow-popups-to-escape-sandbox${isAlone ? '' : ' allow-same-origin'}`,
     "default-src 'none'",
     `img-src 'self' data:${allowRemote ? ' https: http:' : ''}`,
-    // Mail is styled by attributes.
+    // Mail is styled with attributes.
     "style-src 'unsafe-inline'",
     "base-uri 'none'",
     "form-action 'none'",
@@ -62,8 +62,8 @@ function policy({ headers }: FastifyRequest, allowRemote: boolean): string {
 }
 
 /**
- * On a dark page, mail that was written for a light ground stands on a light sheet, and its text keeps off the edge of that. All other mail
- * has the ground of the page, and lines up with what is around it.
+ * On a dark page, mail that was written for a light background gets a light sheet, with a margin between its text and the edge. All other
+ * mail has the background of the page, and lines up with its surroundings.
  */
 function sheet(scheme: string, theme: MailTheme): string {
   const padding = 'body { padding: 16px }';
@@ -72,9 +72,9 @@ function sheet(scheme: string, theme: MailTheme): string {
 }
 
 /**
- * Before the words of a link that show another site than the one it leads to: the true host, which the sanitizer has read from the address
- * (a sender's own attributes of that name do not outlive it). In front of the words, nothing that hides the end of a line hides it. A mail
- * has no style for it but what it inherits, and inherits nothing.
+ * Shown before the words of a link that display another site than the one it leads to: the true host, which the sanitizer has read from the
+ * address (it removes a sender's own attributes of that name). In front of the words it can't be hidden by anything that hides the end of a
+ * line. The mail can style it only by inheritance, and it inherits nothing.
  */
 const marked = (scheme: string): string => `a[data-link-host] {
   display: inline !important; overflow: visible !important; opacity: 1 !important;
@@ -87,7 +87,7 @@ a[data-link-host]::before {
   font: 600 13px/1.5 system-ui, sans-serif; overflow-wrap: anywhere; direction: ltr; unicode-bidi: isolate;
 }`;
 
-/** Few lines of style: what the mail itself says goes before most of it. */
+/** Few lines of style: the mail's own styles take precedence over most of it. */
 const toDocument = (html: string, scheme: string, theme: MailTheme): string =>
   `<!doctype html>
 <html>

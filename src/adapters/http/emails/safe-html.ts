@@ -1,4 +1,4 @@
-/** GET /api/emails/{id}/html: the HTML of an email, safe to be shown, as JSON or as a document for a frame. */
+/** GET /api/emails/{id}/html: the HTML of an email, safe to show, as JSON or as a document for a frame. */
 import type { XStatic } from 'typebox/schema';
 import type { SafeHtmlView } from '../../../app/emails/safe-html-view.ts';
 import type { RemovedKind } from '../../../core/html/removed.ts';

@@ -1,6 +1,6 @@
 /**
- * GET /api/images/{id}: an image within an email, by the signed address that its safe HTML has. A page's `img` can show no
- * secret; the signature is what it shows instead.
+ * GET /api/images/{id}: an image within an email, by the signed address in its safe HTML. A page's `img` can't send a secret; the signature
+ * takes its place.
  */
 import type { HttpContext, HttpServer } from '../answers/context.ts';
 import { FILE_HEADERS, sendFile } from '../answers/file-response.ts';
@@ -15,7 +15,7 @@ const ImageQuery = {
     expires: {
       type: 'integer',
       minimum: 0,
-      // The last second that a Date can hold.
+      // The last second that a Date can represent.
       maximum: 8_640_000_000_000,
       description: 'Unix time in seconds.',
     },

@@ -1,4 +1,4 @@
-/** JSON schema of variants: messages with an email's identity and another content. */
+/** JSON schema of variants: messages with an email's identity and different content. */
 import type { XStatic } from 'typebox/schema';
 import { MAIL_WAYS } from '../../../app/emails/variant-view.ts';
 import { record, Timestamp, Uuid } from '../schemas/schemas.ts';

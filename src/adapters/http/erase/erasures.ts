@@ -1,4 +1,4 @@
-/** POST /api/erasures: erases a person, and GET /api/erasures/{id}: how far it is, and the record of it. */
+/** POST /api/erasures: erases a person, and GET /api/erasures/{id}: the progress, and the record of it. */
 import { ERASED_KINDS, type Erasure } from '../../../app/erase/erasure-ports.ts';
 import type { HttpContext, HttpServer } from '../answers/context.ts';
 import { JSON_BODY_ERRORS, smallJsonBody } from '../body/json-body.ts';

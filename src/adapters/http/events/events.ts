@@ -62,7 +62,7 @@ const EventSchema = record('Event', {
 
 const EventsQuery = {
   type: 'object',
-  // A misspelt filter must not answer with events it was meant to leave out.
+  // A misspelt filter must not return events that it was meant to exclude.
   additionalProperties: false,
   properties: {
     after: {
@@ -210,13 +210,13 @@ export function registerEventRoutes(app: HttpServer, context: HttpContext): void
   );
 }
 
-/** As RFC 9110 §12.5.1, as far as it goes here: a stream is asked for by its name. */
+/** As much of RFC 9110 §12.5.1 as is needed here: a stream must be requested by its media type. */
 const acceptsStream = ({ headers }: FastifyRequest) =>
   (headers.accept ?? '')
     .split(',')
     .some((range) => range.split(';')[0]?.trim().toLowerCase() === EVENT_STREAM);
 
-/** Aborted when the client is gone, its key opens nothing any more, or the service ends. */
+/** Aborted when the client is gone, its key is no longer valid, or the service ends. */
 function endWith(
   request: FastifyRequest,
   reply: FastifyReply,
@@ -237,12 +237,12 @@ function sendStream(
   results: AsyncIterable<EventsResult>,
 ): FastifyReply {
   reply.header('content-type', `${EVENT_STREAM}; charset=utf-8`);
-  // Of nginx: what is buffered comes late.
+  // For nginx: buffered events would arrive late.
   reply.header('x-accel-buffering', 'no');
   cutStalledReader(reply, limits);
   const stream = Readable.from(toEventStream(results), { objectMode: false, highWaterMark: 0 });
   stream.once('error', (err) => {
-    // The client comes back with the last id that it has.
+    // The client reconnects with the last id that it has.
     if (reply.raw.headersSent)
       logger.warn({ err, requestId: reply.request.id }, 'a stream of events was cut');
   });
@@ -255,7 +255,7 @@ async function* toEventStream(results: AsyncIterable<EventsResult>): AsyncGenera
     const blocks = events.map(
       ({ position, type, json }) => `id: ${formatEventId(position)}\nevent: ${type}\ndata: ${json}\n\n`,
     );
-    // Without data nothing is dispatched, but a reader that comes back goes on from there.
+    // Without data nothing is dispatched, but a reader that reconnects continues from there.
     yield blocks.length > 0 ? blocks.join('') : `: still here\nid: ${next}\n\n`;
   }
 }

@@ -1,6 +1,4 @@
-/**
- * GET /api/health: the process answers. GET /api/health/ready: what it stands on answers too.
- */
+/** GET /api/health: the process answers. GET /api/health/ready: the systems it depends on answer, too. */
 import type { Readiness } from '../../../app/check-readiness.ts';
 import { ERRORS, ServiceError } from '../../../core/errors.ts';
 import type { HttpContext, HttpServer } from '../answers/context.ts';
@@ -96,7 +94,7 @@ export function registerHealthRoutes(app: HttpServer, context: HttpContext): voi
   );
 }
 
-/** Callers at the same moment, and for a short time after, share one answer: any client may ask, and asking costs. */
+/** Callers at the same moment, and for a short time after, share one answer: any client may ask, and each check costs. */
 function createReadinessCheck({
   checkReadiness,
   clock,

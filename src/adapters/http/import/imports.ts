@@ -1,4 +1,4 @@
-/** GET /api/imports: how far imports of files have come. The command begins them; see cli/import.ts. */
+/** GET /api/imports: the progress of imports of files. The command starts them; see cli/import.ts. */
 import type { ImportRecord } from '../../../app/import/import-ports.ts';
 import { MAX_LISTED_IMPORTS } from '../../../app/import/use-cases.ts';
 import type { HttpContext, HttpServer } from '../answers/context.ts';

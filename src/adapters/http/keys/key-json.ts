@@ -1,4 +1,4 @@
-/** A key as the API tells it, without its secret. */
+/** A key as the API shows it, without its secret. */
 import type { StoredKey } from '../../../app/keys/key-ports.ts';
 import { toAuthorJson } from '../schemas/author.ts';
 

@@ -1,6 +1,6 @@
 /**
- * Keys of the API: GET and POST /api/keys, GET and DELETE /api/keys/{id}, POST /api/keys/{id}/rotate. The secret of a key is told
- * once, when it is made or rotated.
+ * Keys of the API: GET and POST /api/keys, GET and DELETE /api/keys/{id}, POST /api/keys/{id}/rotate. The secret of a key is returned once,
+ * when it is created or rotated.
  */
 import type { KeyWithSecret } from '../../../app/keys/use-cases.ts';
 import { RIGHTS } from '../../../core/keys/rights.ts';
@@ -16,11 +16,11 @@ import { toKeyJson } from './key-json.ts';
 
 const MAX_NAME_CHARS = 100;
 const MAX_ACCOUNTS = 100;
-/** How long the secret before a rotation is accepted, when the request does not say; in hours. */
+/** How long the old secret is accepted after a rotation, when the request does not specify it; in hours. */
 const DEFAULT_OVERLAP_HOURS = 24;
-/** A month: a secret that is to be replaced should not live on for ever. */
+/** A month: a secret that is being replaced should not remain valid for ever. */
 const MAX_OVERLAP_HOURS = 720;
-/** A name and some accounts. */
+/** Enough for a name and some accounts. */
 const MAX_KEY_BYTES = 16_384;
 
 const keyProperties = {

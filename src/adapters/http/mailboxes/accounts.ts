@@ -1,6 +1,6 @@
 /**
- * How the mailboxes are that are read: GET /api/accounts, and the messages that could not be taken: GET /api/quarantine and
- * POST /api/quarantine/{id}/retry.
+ * The state of the mailboxes that are read: GET /api/accounts; and the messages that could not be taken: GET /api/quarantine and POST
+ * /api/quarantine/{id}/retry.
  */
 import type { HttpContext, HttpServer } from '../answers/context.ts';
 import { JSON_BODY_ERRORS, optionalJsonBody } from '../body/json-body.ts';
@@ -72,7 +72,7 @@ export function registerAccountRoutes(
     {
       schema: {
         operationId: 'retryQuarantined',
-        // Its answer has the subject and the sender.
+        // The answer contains the subject and the sender.
         right: ['read', 'operate'],
         tags: ['Mailboxes'],
         summary: 'Try to take a message now',

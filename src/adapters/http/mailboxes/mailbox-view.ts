@@ -1,4 +1,4 @@
-/** Accounts and mailboxes as JSON: the schemas, and the mapping to them. */
+/** Accounts and mailboxes as JSON: the schemas, and the mapping. */
 import type { XStatic } from 'typebox/schema';
 import type { AccountStatus } from '../../../app/mailboxes/use-cases.ts';
 import type { MailboxStatus, QuarantinedMessage } from '../../../app/mailboxes/mailbox-status-ports.ts';

@@ -1,6 +1,6 @@
 /**
- * POST /mcp: the tools of the service for language models (Model Context Protocol, streamable HTTP without sessions). Each tool is a request
- * to the API in the name of the caller.
+ * POST /mcp: the tools of the service for language models (Model Context Protocol, streamable HTTP without sessions). Each tool makes
+ * requests to the API on behalf of the caller.
  */
 import type { FastifyRequest } from 'fastify';
 import { allows, type Right } from '../../../core/keys/rights.ts';
@@ -23,7 +23,7 @@ interface ToolAnswer {
   readonly body: Uint8Array;
 }
 
-/** What a model asks, and what it may; see adapters/mcp/endpoint.ts. */
+/** Handles the request of a model, with the rights of its key; see adapters/mcp/endpoint.ts. */
 export type McpHandler = (request: {
   readonly headers: Readonly<Record<string, string>>;
   readonly message: unknown;
@@ -35,14 +35,14 @@ export type McpHandler = (request: {
   readonly body: string;
 }>;
 
-/** An email that a model wrote, with each character escaped. */
+/** Enough for an email that a model wrote, with each character escaped. */
 const MAX_MESSAGE_BYTES = 1024 * 1024;
 
 export function registerMcpRoutes(app: HttpServer, { limits }: HttpContext, handle: McpHandler): void {
   app.post(
     '/mcp',
     {
-      // The protocol describes it; the API's document does not.
+      // The protocol describes this route; the API's document does not.
       schema: { hide: true, right: 'read' },
       preValidation: freeJsonBody(limits, MAX_MESSAGE_BYTES),
     },
@@ -62,7 +62,7 @@ export function registerMcpRoutes(app: HttpServer, { limits }: HttpContext, hand
   );
 }
 
-/** A request as any other of this caller: rights, accounts, limits and logs are those of the operation. */
+/** An ordinary request of this caller: rights, accounts, limits and logs are those of the operation. */
 async function inject(
   app: HttpServer,
   { headers, id, ip }: FastifyRequest,

@@ -1,4 +1,4 @@
-/** The page's files as a browser gets them. */
+/** The page's files as a browser receives them. */
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
@@ -112,7 +112,7 @@ describe('the page', () => {
     const etag = String(compressed.headers.etag);
     const again = await get('/', { 'accept-encoding': 'br', 'if-none-match': etag });
     expect([again.statusCode, again.body, again.headers['cache-control']]).toEqual([304, '', 'no-cache']);
-    // Another encoding is another representation.
+    // Another encoding is a different representation.
     expect((await get('/', { 'if-none-match': etag })).statusCode).toBe(200);
   });
 });

@@ -1,6 +1,6 @@
 /**
- * The page: files that were built beforehand, in names that carry a hash of their content, and `index.html` for every address of the page.
- * Copies that were compressed at the build are sent as they are.
+ * The page: files that were built beforehand, with a hash of their content in their names, and `index.html` for every address of the page.
+ * Copies compressed at build time are sent as they are.
  */
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
@@ -10,16 +10,16 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { HttpServer } from '../answers/context.ts';
 import { isUnchanged } from '../answers/entity-tag.ts';
 
-/** The bundler puts what it names by content there. */
+/** The bundler's folder for files that are named after their content. */
 const ASSETS = '/assets/';
-/** A year: a file of this name never changes. */
+/** A year: a file with such a name never changes. */
 const FOR_EVER = 'public, max-age=31536000, immutable';
-/** Kept, but asked for each time: the entity tag says whether it has changed. */
+/** Cached, but revalidated each time: the entity tag shows if it has changed. */
 const ASK_FIRST = 'no-cache';
 
 /**
- * Scripts and styles are files of ours, and nothing is inline; frames show mail (see emails/mail-document.ts), images are of mail or made
- * by the page.
+ * Scripts and styles are files of ours, and nothing is inline; frames show mail (see emails/mail-document.ts), images come from mail or are
+ * made by the page.
  */
 const PAGE_CSP = [
   "default-src 'none'",
@@ -45,16 +45,16 @@ const PAGE_HEADERS = {
   vary: 'accept-encoding',
 };
 
-/** Paths that are not the page's, whatever is asked for. */
+/** Paths that never belong to the page, whatever the request. */
 const NOT_THE_PAGE = /^\/(?:api|mcp|unsubscribe|assets)(?:\/|$)/;
 
 export interface Page {
-  /** True where the page's own script decides what there is to see: a browser goes to an address that no route has. */
+  /** True when the page's own script decides what to show: a browser navigates to an address without a route. */
   has(request: FastifyRequest): boolean;
   send(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply>;
 }
 
-/** Serves the files of `folder`, as they are now. */
+/** Serves the files of `folder`, as they are at this moment. */
 export function registerPage(app: HttpServer, folder: string): Page {
   const index = once(() => readIndex(folder));
 
@@ -80,12 +80,12 @@ export function registerPage(app: HttpServer, folder: string): Page {
     const { default: serveFiles } = await import('@fastify/static');
     await files.register(serveFiles, {
       root: folder,
-      // Each file is a route of its own: no path is ever made of the address that is asked for.
+      // Each file is a route of its own: no file path is ever built from the requested address.
       wildcard: false,
       globIgnore: ['index.html', '**/*.br', '**/*.gz'],
       index: false,
       preCompressed: true,
-      // Ours is set above.
+      // Our header is set above.
       cacheControl: false,
       decorateReply: false,
     });
@@ -103,11 +103,11 @@ export function registerPage(app: HttpServer, folder: string): Page {
 interface Variant {
   readonly encoding: 'br' | 'gzip' | null;
   readonly content: Buffer;
-  /** Of the content, not of the file: files of different builds may have the same time and size. */
+  /** Computed from the content, not from the file: files of different builds may have the same time and size. */
   readonly entityTag: string;
 }
 
-/** By their encodings; `''` is the file as it is. */
+/** By encoding; `''` is the file without compression. */
 async function readIndex(folder: string): Promise<ReadonlyMap<string, Variant>> {
   const variants = new Map<string, Variant>();
   for (const [ending, encoding] of [
@@ -126,7 +126,7 @@ async function readIndex(folder: string): Promise<ReadonlyMap<string, Variant>> 
   return variants;
 }
 
-/** Makes it when it is first asked for, and again after a failure. */
+/** Makes the value when it is first asked for, and again after a failure. */
 function once<T>(make: () => Promise<T>): () => Promise<T> {
   let made: Promise<T> | null = null;
   return () => {

@@ -74,7 +74,7 @@ export function registerInboundRoutes(app: HttpServer, context: HttpContext): vo
           'same email (Message-ID, Date, From and subject) is recorded once, however often it is posted, so any ' +
           'request that got no answer may be repeated. Broken messages are recorded with their defects.',
         querystring: InboundQuery,
-        // Any value: the body is read as a stream; the schema is for the document.
+        // Any value is valid: the body is read as a stream; the schema is for the document.
         body: {
           content: {
             'message/rfc822': {

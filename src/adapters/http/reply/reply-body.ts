@@ -1,4 +1,4 @@
-/** The body of a reply or a forward: that of a send, without what the answered email decides. */
+/** The body of a reply or a forward: that of a send, without the fields that the answered email determines. */
 import { REPLY_LANGUAGES, isTimeZone, type ReplyLanguage } from '../../../core/reply/quote.ts';
 import { invalidRequest, ServiceError } from '../../../core/errors.ts';
 import type { ReplyKind, ReplyRequest } from '../../../app/reply/use-cases.ts';
@@ -86,10 +86,10 @@ export const ForwardBody = {
   },
 } as const;
 
-/** Fields that are no field of a send. */
+/** Fields that a send does not have. */
 const OWN = new Set(['quote', 'language', 'time_zone', 'with_files']);
 
-/** What a body says of a reply. */
+/** The input for a reply, as read from a body. */
 export type ReplyInput = Omit<ReplyRequest, 'emailId' | 'kind'>;
 
 /** Throws ServiceError with status 400, or `attachments_too_large`. */
@@ -127,7 +127,7 @@ export function readReplyBody(json: EmailJson, limits: HttpLimits, kind: ReplyKi
   };
 }
 
-/** null and a field that is not there mean the same. */
+/** null is the same as a missing field. */
 function isGiven(body: Fields, field: string): boolean {
   return (body[field] ?? null) !== null;
 }

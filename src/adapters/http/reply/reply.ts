@@ -1,6 +1,6 @@
 /**
- * POST /api/emails/{id}/reply, /reply-all and /forward: an answer made of the email that it answers. GET
- * /api/emails/{id}/reply tells what it would be.
+ * POST /api/emails/{id}/reply, /reply-all and /forward: sends an answer built from the email that it answers. GET /api/emails/{id}/reply
+ * shows a preview of it.
  */
 import {
   REPLY_KINDS,
@@ -104,7 +104,7 @@ const KINDS: readonly {
   },
 ];
 
-/** The email says which one is answered. */
+/** The path names the email that is answered. */
 const ERRORS = SEND_ERRORS.filter((code) => code !== 'invalid_message_id');
 
 export function registerReplyRoutes(
@@ -120,7 +120,7 @@ export function registerReplyRoutes(
         validatorCompiler: () => () => true,
         schema: {
           ...texts,
-          // It quotes, or takes along, what the email says.
+          // The answer quotes the email's text, or includes its files.
           right: ['read', 'send'],
           tags: ['Sending'],
           description: `${texts.description} Other fields are those of a send, and so is the answer.`,

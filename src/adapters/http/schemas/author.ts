@@ -1,4 +1,4 @@
-/** Who did something, as the API shows it. */
+/** The author of an action, as the API shows it. */
 import type { XStatic } from 'typebox/schema';
 import type { Author } from '../../../core/keys/author.ts';
 import { record } from './schemas.ts';
@@ -19,7 +19,7 @@ export const AuthorSchema = record('Author', {
   },
 });
 
-/** The key that sent an email, or did what an event tells. */
+/** The key that sent an email, or did what an event reports. */
 export const NullableKeyAuthor = {
   anyOf: [
     record('KeyAuthor', {

@@ -2,7 +2,7 @@
 import { ERRORS, type ErrorCode } from '../../../core/errors.ts';
 import { Uuid } from './schemas.ts';
 
-/** Every error body. */
+/** The shape of every error body. */
 export const ErrorBody = {
   type: 'object',
   title: 'Error',
@@ -25,10 +25,10 @@ export const ErrorBody = {
   },
 } as const;
 
-/** What any operation may answer; the ones that come before routing are described in the document's introduction. */
+/** Errors that any operation may return; the document's introduction describes those that come before routing. */
 const COMMON_ERRORS: readonly ErrorCode[] = ['internal_error', 'shutting_down'];
 
-/** What any operation may answer that needs the secret or a key. */
+/** Errors that any operation may return that needs the secret or a key. */
 const LOGIN_ERRORS: readonly ErrorCode[] = [
   'too_many_failed_logins',
   'cross_site_request',
@@ -56,7 +56,7 @@ const HEADERS: Readonly<Record<number, object>> = {
   503: RETRY_AFTER,
 };
 
-/** The `response` entries of the errors of one operation, grouped by status; document/examples.ts adds an example of each. */
+/** The `response` entries of the errors of one operation, grouped by status; document/examples.ts adds an example to each. */
 export function errorResponses(...codes: readonly ErrorCode[]): Record<number, object> {
   return codes.includes('unauthorized')
     ? anyKeyErrorResponses(...codes, 'forbidden_right')

@@ -1,11 +1,11 @@
-/** What every list that is read page by page takes and gives. */
+/** The common parameters and answers of all paginated lists. */
 import type { PageRequest } from '../../../app/base/paging.ts';
 import type { ErrorCode } from '../../../core/errors.ts';
 import { MAX_QUERY_CHARS, type SearchParts } from '../../../core/search/query.ts';
 
 const DEFAULT_PAGE_LIMIT = 50;
 
-/** How many on a page. */
+/** The number of entries on a page. */
 const PageLimit = {
   type: 'integer',
   minimum: 1,
@@ -26,7 +26,7 @@ const NextCursor = {
   description: 'For the next page; null on the last one.',
 } as const;
 
-/** Query parameters of every list that is read page by page. */
+/** Query parameters of every paginated list. */
 export const PAGE_PARAMETERS = { limit: PageLimit, cursor: PageCursor } as const;
 
 export const AccountId = {
@@ -52,20 +52,20 @@ export const SearchQuery = {
   maxLength: MAX_QUERY_CHARS,
 } as const;
 
-/** Query parameters of the same for parts of an email. */
+/** The same parameters for parts of an email. */
 export const SEARCH_PART_PARAMETERS = {
   from: { ...SearchQuery, description: 'The same, of the names and addresses of the sender alone.' },
   to: { ...SearchQuery, description: 'The same, of the names and addresses of all recipients alone.' },
   subject: { ...SearchQuery, description: 'The same, of the subject alone.' },
 } as const;
 
-/** The same where the cursor holds an address or a domain. */
+/** The same for lists whose cursor contains an address or a domain. */
 export const LONG_PAGE_PARAMETERS = { limit: PageLimit, cursor: { ...PageCursor, maxLength: 2048 } } as const;
 
 /** Query of a list whose only filter is the account. */
 export const AccountPageQuery = {
   type: 'object',
-  // A misspelt filter must not answer with more than was asked for.
+  // A misspelt filter must not return more than was asked for.
   additionalProperties: false,
   properties: {
     account_id: { ...AccountId, description: 'Only of this account.' },
@@ -73,7 +73,7 @@ export const AccountPageQuery = {
   },
 } as const;
 
-/** Errors of reads that are about accounts and have no pages. */
+/** Errors of reads about accounts, without pages. */
 export const ACCOUNT_QUERY_ERRORS = [
   'invalid_request',
   'unknown_field',
@@ -82,7 +82,7 @@ export const ACCOUNT_QUERY_ERRORS = [
   'database_unavailable',
 ] as const satisfies readonly ErrorCode[];
 
-/** Errors of any list that is read by pages. */
+/** Errors of any paginated list. */
 export const PAGE_ERRORS = [
   'invalid_request',
   'unknown_field',
@@ -97,12 +97,12 @@ export const ACCOUNT_PAGE_ERRORS = [
   'unknown_account',
 ] as const satisfies readonly ErrorCode[];
 
-/** What a use case takes, from a query with PAGE_PARAMETERS. */
+/** The use case's input, from a query with PAGE_PARAMETERS. */
 export function toPageRequest({ limit = DEFAULT_PAGE_LIMIT, cursor = null }: PageParameters): PageRequest {
   return { limit, cursor };
 }
 
-/** What a use case takes, from a query with SEARCH_PART_PARAMETERS. */
+/** The use case's input, from a query with SEARCH_PART_PARAMETERS. */
 export const toSearchParts = ({ from, to, subject }: SearchParts): SearchParts => ({ from, to, subject });
 
 interface PageParameters {

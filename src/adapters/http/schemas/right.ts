@@ -1,4 +1,4 @@
-/** A right, as the API names it. */
+/** The name of a right in the API. */
 import { RIGHTS } from '../../../core/keys/rights.ts';
 
 export const RightName = {

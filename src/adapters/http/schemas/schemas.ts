@@ -1,12 +1,12 @@
 /**
- * JSON schemas that several routes share. They give types, validation and the OpenAPI document, which makes a component
- * of each schema with a `title`; its `$comment` becomes the description of the component.
+ * JSON schemas that several routes share. They provide types, validation and the OpenAPI document, which makes a component of each schema
+ * with a `title`; its `$comment` becomes the component's description.
  */
 import type { XStatic } from 'typebox/schema';
 import { invalidRequest, ServiceError } from '../../../core/errors.ts';
 import { parseMoment } from '../../../core/moment.ts';
 
-/** The schema of an object that has all of `properties` and nothing else; a component of the document. */
+/** The schema of an object that has all of `properties` and no others; a component of the document. */
 export function record<const Properties extends Readonly<Record<string, object>>>(
   title: string,
   properties: Properties,
@@ -15,13 +15,13 @@ export function record<const Properties extends Readonly<Record<string, object>>
     type: 'object',
     title,
     additionalProperties: false,
-    // In types a tuple of one: TypeBox takes the names of any of its entries, but makes nothing of a plain array.
+    // Typed as a tuple of one: TypeBox accepts the names of any of its entries, but derives nothing from a plain array.
     required: Object.keys(properties) as unknown as [keyof Properties & string],
     properties,
   } as const;
 }
 
-/** The same with properties that are not always there. */
+/** The same with optional properties added. */
 export const withOptional = <
   const Schema extends { readonly properties: object },
   const Properties extends object,
@@ -30,11 +30,11 @@ export const withOptional = <
   properties: Properties,
 ) => ({ ...schema, properties: { ...schema.properties, ...properties } }) as const;
 
-/** Any UUID of RFC 9562 §4; upper case is accepted and made lower-case. */
+/** Any UUID of RFC 9562 §4; upper case is accepted and converted to lower case. */
 export const UUID_PATTERN = '^[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}$';
 const UUID_FORM = new RegExp(UUID_PATTERN);
 
-/** For routes whose parameters no schema checks, in lower case. Throws `invalid_uuid`. */
+/** For routes whose parameters no schema checks; returns lower case. Throws `invalid_uuid`. */
 export function readUuidParameter(parameters: object, name: string): string {
   const value = String((parameters as Readonly<Record<string, unknown>>)[name]);
   if (!UUID_FORM.test(value)) throw new ServiceError('invalid_uuid', { values: { field: name } });
@@ -44,7 +44,7 @@ export function readUuidParameter(parameters: object, name: string): string {
 export const Uuid = { title: 'Uuid', type: 'string', format: 'uuid', pattern: UUID_PATTERN } as const;
 export const NullableUuid = { ...Uuid, title: 'NullableUuid', type: ['string', 'null'] } as const;
 
-/** Blank ones are skipped in practice; the document does not invite them. */
+/** Blank ones are skipped in practice, but the document does not invite them. */
 export const NonBlankText = { title: 'NonBlankText', type: 'string', pattern: '\\S' } as const;
 export const OptionalText = (description: string) => ({ type: ['string', 'null'], description }) as const;
 
@@ -60,10 +60,10 @@ export const NullableTimestamp = {
   type: ['string', 'null'],
 } as const;
 
-/** A moment in a query, of any offset: see `toMoment`. */
+/** A moment in a query, with any offset: see `toMoment`. */
 export const Moment = { type: 'string', format: 'date-time' } as const;
 
-/** What a `Timestamp` of a request says. Throws `invalid_request`. */
+/** The moment in a `Timestamp` of a request. Throws `invalid_request`. */
 export function toMoment(field: string, text: string): Date {
   const date = parseMoment(text);
   if (date === null) throw invalidRequest('no_such_moment', { field });

@@ -13,7 +13,7 @@ export const ThreadStatusText = {
   enum: THREAD_STATUSES,
 } as const;
 
-/** Neither control characters nor spaces at the ends, which no reader sees. */
+/** No control characters, and no spaces at the ends, which no reader sees. */
 const NAME_PATTERN = '^[^\\p{Cc}\\s]([^\\p{Cc}]*[^\\p{Cc}\\s])?$';
 
 export const ThreadLabel = {
@@ -24,7 +24,7 @@ export const ThreadLabel = {
   pattern: NAME_PATTERN,
 } as const;
 
-/** Of a filter. */
+/** For a filter. */
 export const AssigneeName = {
   title: 'AssigneeName',
   type: 'string',
@@ -40,7 +40,7 @@ export const Assignee = {
   type: ['string', 'null'],
 } as const;
 
-/** In the list and in the record. */
+/** For the list and the record. */
 export const workProperties = {
   status: ThreadStatusText,
   assignee: Assignee,

@@ -1,4 +1,4 @@
-/** Files of an email in a JSON body: new ones in Base64, and those that the service has already. */
+/** Files of an email in a JSON body: new ones in Base64, and those that the service already has. */
 import { sizeOf } from '../../../app/files/content.ts';
 import type { Content } from '../../../app/files/file-ports.ts';
 import type { FileReference, SendAttachment } from '../../../app/send/take-references.ts';
@@ -40,7 +40,7 @@ export const AttachmentBody = {
 
 const OptionalName = { title: 'NullableNonBlankText', type: ['string', 'null'], pattern: '\\S' } as const;
 
-/** A file that is here already; `field` names it. */
+/** A file that the service already has; `field` names it. */
 const NamedFile = (title: string, field: string, description: string) => ({
   type: 'object',
   title,
@@ -70,11 +70,11 @@ const ATTACHMENT_FIELDS = new Set([...Object.keys(AttachmentBody.properties), 'u
 
 /** The body of an operation that takes an email. */
 export interface EmailJson extends JsonWithLongStrings {
-  /** Called where a file of a stored email is to be sent: only a caller who may read it may send it. Throws `forbidden_right`. */
+  /** Called when a file of a stored email is to be sent: only a caller who may read the file may send it. Throws `forbidden_right`. */
   readonly requireRead: () => void;
 }
 
-/** @param readOther what an operation takes beside new files; null: the entry is a new one */
+/** @param readOther reads an entry that is not a new file, which some operations allow; null: the entry is a new one */
 export function readAttachments<Other = never>(
   value: unknown,
   json: EmailJson,
@@ -123,7 +123,7 @@ export function readAttachments<Other = never>(
 const invalidFilename = (path: string) =>
   new ServiceError('invalid_filename', { values: { field: `${path}.filename` } });
 
-/** null when the bytes are given themselves. */
+/** null when the bytes themselves are given. */
 function readReference(fields: Fields, path: string, { requireRead }: EmailJson): FileReference | null {
   const upload = readUuid(fields, 'upload_id', `${path}.upload_id`);
   const attachment = readUuid(fields, 'attachment_id', `${path}.attachment_id`);

@@ -44,7 +44,7 @@ const ChangeBody = {
 
 const FIELDS = new Set(Object.keys(ChangeBody.properties));
 
-/** Only what the body names. Throws ServiceError with status 400, or `attachments_too_large`. */
+/** Returns only the fields of the body. Throws ServiceError with status 400, or `attachments_too_large`. */
 export function readSendChange(json: EmailJson, limits: HttpLimits): SendChange {
   const body = toFields(json.value);
   if (body === null) throw invalidRequest('not_an_object');
@@ -65,7 +65,7 @@ export function readSendChange(json: EmailJson, limits: HttpLimits): SendChange 
   };
 }
 
-/** What a change has not: a key, a template, a thread, and what stays as the send said it. */
+/** Errors that a change can't cause: it has no key, template or thread, and the other fields stay as in the send. */
 const UNUSED_ERRORS: ReadonlySet<string> = new Set([
   'invalid_idempotency_key',
   'idempotency_key_reused',
@@ -101,7 +101,7 @@ export function registerChangeSendRoute(
       validatorCompiler: () => () => true,
       schema: {
         operationId: 'changeSend',
-        // Its answer is the email, and another recipient would get it.
+        // The answer contains the email, and a new recipient would receive it.
         right: ['read', 'send'],
         tags: ['Sending'],
         summary: 'Change a send that waits',

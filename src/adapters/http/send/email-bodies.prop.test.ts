@@ -23,7 +23,7 @@ const document = JSON.parse(
 const operations = readOperations(document);
 const limits = createHttpLimits();
 
-/** The readers of bodies that are streams, each with an operation that publishes its schema. */
+/** The readers of streamed bodies, each with an operation that publishes its schema. */
 const READERS: readonly (readonly [string, string, (json: EmailJson) => unknown])[] = [
   ['POST', '/api/send', (json) => readSendBody(json, limits)],
   ['POST', '/api/emails/{id}/reply', (json) => readReplyBody(json, limits, 'reply')],
@@ -83,20 +83,20 @@ describe.each(READERS)('the body of %s %s', (method, path, read) => {
   });
 });
 
-/** A change that names a text or HTML needs one that is not empty. */
+/** A change that gives a text or HTML needs one that is not empty. */
 function hasEmptyBody(value: unknown): boolean {
   const { text_body: text, html_body: html } = Object(value) as Record<string, string | null | undefined>;
   return (text !== undefined || html !== undefined) && (text ?? '') === '' && (html ?? '') === '';
 }
 
-/** Which names there are is not for a schema to say. */
+/** A schema can't list the existing time zones. */
 function withTimeZones(schema: JsonSchema): JsonSchema {
   const named = (key: string, value: unknown): unknown =>
     key === 'time_zone' ? { enum: ['UTC', 'Europe/Berlin', null] } : value;
   return JSON.parse(JSON.stringify(schema), named) as JsonSchema;
 }
 
-/** A file names its content in one of three ways; null stands for the absence of one, as elsewhere. */
+/** A file gives its content in one of three ways; null is the same as absence, as elsewhere. */
 function withoutNullContents(value: unknown): unknown {
   const { attachments } = Object(value) as { attachments?: unknown };
   if (!Array.isArray(attachments)) return value;

@@ -17,7 +17,7 @@ const BODY = JSON.stringify({ to: 'a@example.com', subject: 's', text_body: 't' 
 
 let app: TestHttpApp;
 let application: RecordingApplication;
-/** What an earlier request with the same key ended with. */
+/** The outcome of an earlier request with the same key. */
 let earlier: SendOutcome;
 
 beforeEach(async () => {

@@ -1,11 +1,11 @@
 /**
- * The request header `Idempotency-Key` and the response header `Idempotency-Replayed`. The key is taken as it stands:
- * quotes, which draft-ietf-httpapi-idempotency-key-header puts around it, would be a part of it.
+ * The request header `Idempotency-Key` and the response header `Idempotency-Replayed`. The key is taken literally: quotes, which
+ * draft-ietf-httpapi-idempotency-key-header puts around it, would be a part of it.
  */
 import type { IncomingHttpHeaders } from 'node:http';
 import { ServiceError } from '../../../core/errors.ts';
 
-/** Visible ASCII. Two headers of the name reach us as one with `, ` in it, so they are refused too. */
+/** Visible ASCII. Two headers of this name arrive as one that contains `, `, so they are refused, too. */
 const KEY = /^[!-~]{1,256}$/;
 
 /** null when there is none. Throws `invalid_idempotency_key`. */
@@ -18,7 +18,7 @@ export function readIdempotencyKey(headers: IncomingHttpHeaders): string | null 
 
 export const REPLAYED_HEADER = 'idempotency-replayed';
 
-/** For OpenAPI; `readIdempotencyKey` does the checking. */
+/** For OpenAPI; `readIdempotencyKey` does the validation. */
 export const IdempotencyHeaders = {
   type: 'object',
   properties: {
@@ -34,7 +34,7 @@ export const IdempotencyHeaders = {
   },
 } as const;
 
-/** For OpenAPI: what the answers to a repeat carry. */
+/** For OpenAPI: the header of answers to a repeat. */
 export const ReplayedHeader = {
   'Idempotency-Replayed': {
     type: 'boolean',

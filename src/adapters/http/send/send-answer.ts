@@ -1,4 +1,4 @@
-/** What every operation that sends one email takes in its headers, and answers with. */
+/** The request headers and answers of every operation that sends one email. */
 import type { FastifyReply } from 'fastify';
 import type { SendOutcome } from '../../../app/send/use-cases.ts';
 import { formatMessageId } from '../../../core/message/message-id.ts';
@@ -73,7 +73,7 @@ const QueuedHeaders = {
   },
 } as const;
 
-/** The answers of a send, but for its errors. */
+/** The answers of a send, without its errors. */
 export const SEND_RESPONSES = {
   200: jsonResponse('Sent and stored.', SentResult, ReplayedHeader),
   202: jsonResponse('Stored, and to be sent from the queue.', QueuedResult, QueuedHeaders),
@@ -162,7 +162,7 @@ export const BATCH_ERRORS = [
   'disk_full',
 ] as const satisfies readonly ErrorCode[];
 
-/** Throws what a send that was tried in vain ended with. */
+/** Throws the error of a send whose attempt failed. */
 export function answerSend(reply: FastifyReply, outcome: SendOutcome, respondAsync: boolean): FastifyReply {
   const { httpStatus, json } = toSendJson(outcome);
   if (outcome.kind === 'queued') {

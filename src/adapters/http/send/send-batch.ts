@@ -123,7 +123,7 @@ export function registerSendBatchRoutes(
   );
 }
 
-/** An email that can't be read becomes its error. Throws what is wrong with the batch itself. */
+/** An email that can't be read becomes its error. Throws for faults of the batch itself. */
 function readBatchBody(json: EmailJson, limits: HttpLimits): readonly (SendRequest | ServiceError)[] {
   const body = toFields(json.value);
   if (body === null) throw invalidRequest('not_an_object');

@@ -1,7 +1,7 @@
 /**
- * The body of POST /api/send: its schema, and the reading of a parsed body into a SendRequest. Checks come in a fixed
- * order, so that one mistake always gets one code: missing fields, unknown fields, types, UUIDs, attachments.
- * What the fields contain (addresses, Message-IDs, file names) is judged by the application.
+ * The body of POST /api/send: its schema, and the reading of a parsed body into a SendRequest. Checks come in a fixed order, so that one
+ * mistake always gets one code: missing fields, unknown fields, types, UUIDs, attachments. The application checks the content of the fields
+ * (addresses, Message-IDs, file names).
  */
 import { AUTO_SUBMITTED, type AutoSubmitted } from '../../../core/delivery/loop-guard.ts';
 import type { TemplateUse } from '../../../app/templates/use-cases.ts';
@@ -60,7 +60,7 @@ const UnsubscribeBody = {
   },
 } as const;
 
-/** The one that names a template, of several forms of a body. */
+/** Among several forms of a body, the one that names a template. */
 export const WithTemplate = {
   required: ['template_id'],
   properties: { template_id: Uuid },
@@ -71,7 +71,7 @@ const VariablesBody = {
   description: `What the template is filled with: any JSON object, up to ${MAX_VARIABLES_BYTES} bytes.`,
 } as const;
 
-/** Published; `readSendBody` does the checking, and a test holds it to this: see docs/decisions/0044-body-of-a-send.md. */
+/** Published; `readSendBody` does the validation, and a test compares the two: see docs/decisions/0044-body-of-a-send.md. */
 export const SendBody = {
   type: 'object',
   title: 'SendRequest',
@@ -193,7 +193,7 @@ export function refuseNoBody(body: Fields): void {
   if (!isGiven) throw new ServiceError('missing_body');
 }
 
-/** What a body says of a send, whatever it lacks; `body` has been searched for unknown fields. Throws as readSendBody. */
+/** The fields of a send in a body, even an incomplete one; the caller has checked `body` for unknown fields. Throws as readSendBody. */
 export function readSendFields(body: Fields, json: EmailJson, limits: HttpLimits): SendRequest {
   return {
     to: readAddressLists(body, 'to'),
@@ -275,14 +275,14 @@ function readMetadata(body: Fields, { longStrings }: JsonWithLongStrings): Metad
   const metadata = value === null ? {} : toFields(value);
   if (metadata === null) throw wrongType('metadata', 'object');
   refuseLostNumbers(metadata, 'metadata');
-  // What stands under a key `content` was taken for a file, because of its length.
+  // The value of a key `content` was taken for a file, because of its length.
   if (holdsAny(JSON.stringify(metadata), longStrings.keys())) {
     throw new ServiceError('metadata_too_large', { values: { limit: MAX_METADATA_BYTES } });
   }
   return metadata;
 }
 
-/** null: the send names no template, and variables mean nothing. */
+/** null: the send names no template, and its variables have no effect. */
 function readTemplateUse(body: Fields, json: EmailJson): TemplateUse | null {
   const id = readUuid(body, 'template_id');
   const version = readVersionNumber(body['template_version']);
@@ -305,7 +305,7 @@ function readVariables(value: unknown, { longStrings }: JsonWithLongStrings): Fi
   const variables = value === undefined || value === null ? {} : toFields(value);
   if (variables === null) throw wrongType('variables', 'object');
   refuseLostNumbers(variables, 'variables');
-  // What stands under a key `content` was taken for a file, because of its length.
+  // The value of a key `content` was taken for a file, because of its length.
   if (longStrings.size > 0 && holdsAny(JSON.stringify(variables), longStrings.keys())) {
     throw new ServiceError('variables_too_large', { values: { limit: MAX_VARIABLES_BYTES } });
   }
@@ -336,11 +336,11 @@ function readAddressLists(body: Fields, field: string): readonly string[] {
   if (texts.length < lists.length) {
     throw wrongType(field, 'strings');
   }
-  // An empty form field is no recipient.
+  // An empty form field is not a recipient.
   return texts.filter((text) => text.trim() !== '');
 }
 
-/** Bodies may be white space; only an empty one counts as not given. */
+/** A body may be white space; only an empty one counts as not given. */
 function isEmpty(value: unknown): boolean {
   return value === undefined || value === null || value === '';
 }

@@ -1,4 +1,4 @@
-/** Reads the bodies of operations that take an email, and answers them: what they have in common. */
+/** Shared by operations that take an email: reads their bodies, and answers them. */
 import { randomBytes } from 'node:crypto';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { SendOnceResult, SendResult } from '../../../app/send/use-cases.ts';
@@ -16,7 +16,7 @@ import type { EmailJson } from './attachment-body.ts';
 
 type ReadBody<Input> = (json: EmailJson, limits: HttpLimits) => Input;
 
-/** The body, and what the headers say. */
+/** The body, and the preference from the headers. */
 type Asked<Input> = Input & { readonly respondAsync: boolean };
 
 interface SendWork<Input> {
@@ -27,14 +27,14 @@ interface SendWork<Input> {
 }
 
 export interface SendInput {
-  /** A body that may hold large attachments; its slot is held until `use` has ended. `use` takes over the folder. */
+  /** Reads a body that may contain large attachments; its slot is held until `use` has ended. `use` takes over the folder. */
   withBody<Input, Result>(
     request: FastifyRequest,
     reply: FastifyReply,
     read: ReadBody<Input>,
     use: (input: Input, folder: SpoolFolder) => Promise<Result>,
   ): Promise<Result>;
-  /** A whole send: its body, its headers, and its answer. */
+  /** Handles a whole send: its body, its headers, and its answer. */
   answer<Input extends object>(
     request: FastifyRequest,
     reply: FastifyReply,
@@ -42,7 +42,7 @@ export interface SendInput {
   ): Promise<FastifyReply>;
 }
 
-/** Bodies of all operations of one SendInput share its slots. */
+/** The bodies of all operations with the same SendInput share its slots. */
 export function createSendInput({
   limits,
   logger,
@@ -88,7 +88,7 @@ function readJson(
   folder: SpoolFolder,
   limits: HttpLimits,
 ): Promise<JsonWithLongStrings> {
-  // A placeholder that a caller could guess would let one attachment stand for another. Most requests have none.
+  // A guessable placeholder would let one attachment stand for another. Most requests need none.
   let secret: string | null = null;
   let count = 0;
   return readJsonWithLongStrings(body, {

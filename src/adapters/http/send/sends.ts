@@ -1,7 +1,4 @@
-/**
- * How far emails are: GET /api/emails, and what an operator may do to a send, POST /api/emails/{id}/cancel, /retry
- * and /resolve.
- */
+/** The progress of emails: GET /api/emails; and the actions of an operator on a send: POST /api/emails/{id}/cancel, /retry and /resolve. */
 import type { XStatic } from 'typebox/schema';
 import type { EmailFilter } from '../../../app/emails/email-ports.ts';
 import type { EmailState } from '../../../core/delivery/states.ts';
@@ -25,7 +22,7 @@ import { Direction, EmailParams, jsonResponse, Moment, record, toMoment, Uuid } 
 
 const EmailsQuerySchema = {
   type: 'object',
-  // A misspelt filter must not answer with emails it was meant to leave out.
+  // A misspelt filter must not return emails that it was meant to exclude.
   additionalProperties: false,
   properties: {
     q: { ...SearchQuery, description: 'Only emails that match all its words.' },
@@ -79,7 +76,7 @@ const EmailsQuerySchema = {
 
 type EmailsParameters = XStatic<typeof EmailsQuerySchema>;
 
-/** Undefined when none is given. */
+/** Undefined when no filter is given. */
 function toFilter(query: EmailsParameters): EmailFilter | undefined {
   const moment = (field: 'recorded_since' | 'scheduled_since' | 'scheduled_until') => {
     const text = query[field];

@@ -30,7 +30,7 @@ const SuppressionSchema = record('Suppression', {
 
 const SuppressionsQuerySchema = {
   type: 'object',
-  // A misspelt filter must not answer with more than was asked for.
+  // A misspelt filter must not return more than was asked for.
   additionalProperties: false,
   properties: {
     address: { type: 'string', minLength: 1, maxLength: 400, description: 'Only this address.' },

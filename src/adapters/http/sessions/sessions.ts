@@ -1,5 +1,5 @@
 /**
- * Sessions of browsers: POST /api/session logs in, GET says who is logged in, DELETE logs out; DELETE /api/sessions logs out everywhere.
+ * Sessions of browsers: POST /api/session logs in, GET shows who is logged in, DELETE logs out; DELETE /api/sessions logs out everywhere.
  * The session acts as the key or secret that opened it; see connections/auth.ts.
  */
 import type { FastifyReply, FastifyRequest, onRequestHookHandler } from 'fastify';
@@ -29,7 +29,7 @@ export interface SessionParts {
   readonly access: AccessLog;
 }
 
-/** Logging in is not possible. */
+/** Logging in is disabled. */
 export const NO_SESSIONS: SessionUseCases = {
   openBySecret: () => Promise.resolve(null),
   openByLink: () => Promise.resolve(null),
@@ -39,7 +39,7 @@ export const NO_SESSIONS: SessionUseCases = {
   endAllOf: () => Promise.resolve(0),
 };
 
-/** As long as the longest header with a secret could be. */
+/** The length of the longest header that could contain a secret. */
 const MAX_SECRET_CHARS = 2000;
 
 const SessionSchema = record('Session', {
@@ -127,7 +127,7 @@ export function registerOpenSessionRoute(
         },
       },
       onRequest: (request, _reply, done) => {
-        // Another site must not log a browser in under another name.
+        // Another site must not log a browser in as someone else.
         requireOwnPage(request);
         done();
       },
@@ -167,11 +167,11 @@ export function registerSessionRoutes(
   }
 
   app.register(async (secured: HttpServer) => {
-    // A page that asks who is logged in before anyone is guesses nothing.
+    // A page that asks who is logged in, before anyone is, is not guessing.
     secured.addHook('onRequest', (request, _reply, done) => {
       done(showsAnything(request) ? undefined : new ServiceError('unauthorized'));
     });
-    // Each key may know itself: no route has a right.
+    // Any key may read its own session: no route needs a right.
     secured.addHook('onRequest', authenticate);
 
     secured.get(
@@ -260,7 +260,7 @@ function refuse(
   return new ServiceError('too_many_failed_logins', { retryAfterSeconds });
 }
 
-/** The browser forgets it with the new cookie; nothing else is to go on with it. */
+/** The browser drops the old session with the new cookie; nothing else should continue to use it. */
 async function endShownBefore(request: FastifyRequest, sessions: SessionUseCases): Promise<void> {
   const before = readSessionCookie(request);
   const shown = before === null ? null : await sessions.find(before);

@@ -1,4 +1,4 @@
-/** GET /api/statistics: how much mail came, went and failed, hour by hour or day by day. */
+/** GET /api/statistics: how much mail arrived, went out and failed, hour by hour or day by day. */
 import { MAX_POINTS } from '../../../app/statistics/statistics-ports.ts';
 import type { StatisticsPoint } from '../../../app/statistics/use-cases.ts';
 import type { Latency } from '../../../core/statistics/latency.ts';
@@ -7,7 +7,7 @@ import { errorResponses } from '../schemas/error-schemas.ts';
 import { AccountId, ACCOUNT_QUERY_ERRORS } from '../schemas/page-schemas.ts';
 import { jsonResponse, Moment, record, Timestamp, toMoment } from '../schemas/schemas.ts';
 
-/** Without the offsets that other requests take: PostgreSQL reads their sign the other way round. */
+/** Without the offsets that other requests accept: PostgreSQL reads their sign the other way round. */
 const TimeZoneName = {
   title: 'TimeZoneName',
   $comment: '`UTC`, or a name of the IANA database such as `Europe/Berlin`.',
@@ -66,7 +66,7 @@ const Statistics = record('Statistics', {
   time_zone: TimeZoneName,
   points: {
     type: 'array',
-    // What is begun at both ends, and an hour that summer time adds
+    // Incomplete steps at both ends, and an hour that daylight saving time adds
     maxItems: MAX_POINTS + 2,
     items: record('StatisticsPoint', {
       at: { ...Timestamp, description: 'The beginning of the step.' },

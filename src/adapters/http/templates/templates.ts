@@ -26,11 +26,11 @@ import {
 } from '../schemas/page-schemas.ts';
 import { jsonResponse, record, Timestamp, Uuid } from '../schemas/schemas.ts';
 
-/** Texts, HTML and subject at their longest, where JSON writes each UTF-16 unit as `\uXXXX`. */
+/** Texts, HTML and subject at their maximum length, with each UTF-16 unit written as `\uXXXX` in JSON. */
 const MAX_TEMPLATE_BYTES =
   6 * (2 * MAX_TEMPLATE_BODY_CHARS + MAX_TEMPLATE_SUBJECT_CHARS + MAX_TEMPLATE_NAME_CHARS) + 1024;
 
-/** Variables at their longest, and the version; what is beyond them is told to be too large by the use case. */
+/** Variables at their maximum size, and the version; the use case refuses variables that are too large. */
 const MAX_PREVIEW_BYTES = 2 * MAX_VARIABLES_BYTES;
 
 const Version = {

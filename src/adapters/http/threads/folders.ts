@@ -1,4 +1,4 @@
-/** GET /api/folders: how much is in what a page shows as folders. */
+/** GET /api/folders: counts for the folders that a page shows. */
 import {
   MAX_COUNTED_ACCOUNTS,
   MAX_COUNTED_LABELS,

@@ -1,6 +1,4 @@
-/**
- * What an operator may decide about threads: POST /api/thread/{threadId}/split, /merge and /move.
- */
+/** The decisions of operators about threads: POST /api/thread/{threadId}/split, /merge and /move. */
 import {
   MAX_DECISION_EMAILS,
   MAX_REASON_CHARS,

@@ -1,6 +1,6 @@
 /**
- * GET /api/threads: all threads, newest activity first, page by page. POST /api/thread/{threadId}/read and /unread:
- * marks what was read.
+ * GET /api/threads: all threads, newest activity first, page by page. POST /api/thread/{threadId}/read and /unread: mark its emails as read
+ * or unread.
  */
 import type { ThreadListing, ThreadMark } from '../../../app/threads/thread-list-ports.ts';
 import type { HttpContext, HttpServer } from '../answers/context.ts';
@@ -38,7 +38,7 @@ import {
 
 const ThreadsQuerySchema = {
   type: 'object',
-  // A misspelt filter must not answer with threads it was meant to leave out.
+  // A misspelt filter must not return threads that it was meant to exclude.
   additionalProperties: false,
   properties: {
     ...PAGE_PARAMETERS,

@@ -1,6 +1,6 @@
 /**
- * GET /api/threads/{threadId}: the record of a thread and a page of its emails, for a page that shows it. PATCH changes what people
- * say of it.
+ * GET /api/threads/{threadId}: the record of a thread and a page of its emails, for a page that shows it. PATCH changes the parts of the
+ * record that people set.
  */
 import type { XStatic } from 'typebox/schema';
 import {
@@ -169,12 +169,12 @@ const ChangeBody = {
     assignee: Assignee,
     labels: labelList(MAX_THREAD_LABELS, 'All labels it is to have.'),
     add_labels: labelList(MAX_THREAD_LABELS, 'Beside those it has.'),
-    // A thread may have more after a merge.
+    // After a merge a thread may have more labels than a request may give it.
     remove_labels: labelList(5 * MAX_THREAD_LABELS, 'Those it is not to have any more.'),
   },
 } as const;
 
-/** All labels that one request may name and the assignee, with each character escaped, in bytes. */
+/** All labels that one request may name, and the assignee, with each character escaped, in bytes. */
 const MAX_BODY_BYTES = (7 * MAX_THREAD_LABELS * MAX_LABEL_CHARS + MAX_ASSIGNEE_CHARS) * 12 + 4096;
 
 const MatchHeaders = {
@@ -226,7 +226,7 @@ export function registerThreadRecordRoutes(
     {
       schema: {
         operationId: 'changeThread',
-        // Its answer says what the emails are about, and between whom.
+        // The answer shows what the emails are about, and between whom.
         right: ['read', 'operate'],
         tags: ['Threads'],
         summary: 'Change the status, assignee, labels or customer of a thread',
@@ -271,10 +271,10 @@ export function registerThreadRecordRoutes(
 
 const lower = (uuid: string | null | undefined) => (typeof uuid === 'string' ? uuid.toLowerCase() : uuid);
 
-/** No thread has it. */
+/** No thread has this version. */
 const NO_VERSION = 0;
 
-/** RFC 9110 §13.1.1: `*`, or one of the tags; compared strongly, so a weak one is never the same. */
+/** RFC 9110 §13.1.1: `*`, or one of the tags; compared strongly, so a weak one never matches. */
 function toVersion(header: string | undefined): number | null {
   if (header === undefined || header.trim() === '*') return null;
   const tags = header.split(',').map((tag) => /^(W\/)?"([^"]*)"$/.exec(tag.trim()));

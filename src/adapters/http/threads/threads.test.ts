@@ -11,7 +11,7 @@ const TAG = `W/"1-${VERSION}"`;
 const UNCHANGED = { etag: TAG, 'cache-control': 'private, no-cache', 'x-content-type-options': 'nosniff' };
 
 let app: TestHttpApp | undefined;
-/** The versions that the application was told of. */
+/** The versions that the application received. */
 let known: (string | null)[] = [];
 afterEach(async () => {
   await app?.close();
@@ -19,7 +19,7 @@ afterEach(async () => {
   known = [];
 });
 
-/** As the database answers it: without the emails where the caller has them. */
+/** As the database answers: without the emails when the caller already has them. */
 const readThread: Application['readThread'] = async (_id, version) => {
   known.push(version);
   return { version: VERSION, emails: version === VERSION ? null : toEmailsJson([sampleEmail]) };

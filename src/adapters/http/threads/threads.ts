@@ -1,18 +1,18 @@
 /**
  * GET /api/thread/{threadId}: all emails of one thread. The path that callers use most; see bench/.
  *
- * The version of the thread is its ETag, so a caller that polls costs neither the emails nor their bytes. The tag is weak
- * (RFC 9110 §8.8.1): a large thread is read while it is sent, and may be changed meanwhile.
+ * The version of the thread is its ETag, so for a caller that polls, emails are neither read nor sent again. The tag is weak (RFC 9110
+ * §8.8.1): a large thread is read while it is sent, and may be changed meanwhile.
  */
 import type { HttpContext, HttpServer } from '../answers/context.ts';
 import { isUnchanged } from '../answers/entity-tag.ts';
 import { errorResponses } from '../schemas/error-schemas.ts';
 import { Email, jsonResponse, record, ThreadParams } from '../schemas/schemas.ts';
 
-/** To be counted up when answers about the same emails look different: caches still have the old ones. */
+/** Increase it when the answers for the same emails change their form: caches still have the old ones. */
 const FORM = 1;
 
-/** What a caller sends that got one tag. A version has at most 16 digits. */
+/** The tag of a caller that sends a single one. A version has at most 16 digits. */
 const OUR_TAG = new RegExp(`^W/"${FORM}-(\\d{1,16})"$`);
 
 const ThreadResult = record('Thread', { emails: { type: 'array', items: Email } });
@@ -69,7 +69,7 @@ export function registerThreadRoutes(app: HttpServer, { applicationFor, sendEmai
       const thread = await applicationFor(request).readThread(request.params.threadId.toLowerCase(), known);
       const tag = `"${FORM}-${thread.version}"`;
       reply.header('etag', `W/${tag}`);
-      // Kept by the browser alone, and asked for again each time: a secret may have been taken back.
+      // Only the browser may cache the answer, and it must ask each time: a secret may have been revoked.
       reply.header('cache-control', 'private, no-cache');
       if (thread.emails === null || (ifNoneMatch !== undefined && isUnchanged(ifNoneMatch, tag))) {
         return reply.code(304).send();

@@ -18,9 +18,9 @@ import { clientAddressOf } from '../connections/client-address.ts';
 /** One form field, also as multipart/form-data. */
 const MAX_BODY_BYTES = 4096;
 const WINDOW_MS = 60_000;
-/** Tokens that are none, by one client in a minute. Right ones are not counted by client: large providers post for all their users. */
+/** Invalid tokens from one client in a minute. Valid ones are not counted by client: large providers post for all their users. */
 const MAX_BAD_TOKENS = 50;
-/** Requests with one token in a minute: a person reloads, a provider repeats what failed. */
+/** Requests with one token in a minute: a person reloads, a provider repeats failed requests. */
 const MAX_OF_TOKEN = 20;
 /** Some 200 bytes each. */
 const MAX_COUNTED = 10_000;
@@ -54,7 +54,7 @@ export function registerUnsubscribePage(
   const ofToken = new WindowCounts({ windowMs: WINDOW_MS, maxKeys: MAX_COUNTED });
   const schema = { hide: true, params: TokenParams };
 
-  /** @param find gives null when it is no token */
+  /** @param find returns null for an invalid token */
   async function answer(
     request: FastifyRequest,
     reply: FastifyReply,
@@ -96,7 +96,7 @@ export function registerUnsubscribePage(
   });
 }
 
-/** RFC 8058 §3.2: application/x-www-form-urlencoded or multipart/form-data, by whatever Content-Type. */
+/** RFC 8058 §3.2: application/x-www-form-urlencoded or multipart/form-data, whatever the Content-Type. */
 function asksForIt(body: string): boolean {
   return (
     new URLSearchParams(body).get('List-Unsubscribe') === 'One-Click' ||
@@ -146,7 +146,7 @@ ${form}
     );
 }
 
-/** RFC 9110 §12.5.4, without weights: the first one that we have; German where nothing is said, else English. */
+/** RFC 9110 §12.5.4, without weights: the first language that we have; German without the header, else English. */
 function languageOf(header: string | undefined): Language {
   if (header === undefined) return 'de';
   const known = header.split(',').map((part) => part.trim().slice(0, 2).toLowerCase());

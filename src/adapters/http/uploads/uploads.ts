@@ -1,4 +1,4 @@
-/** POST /api/uploads: takes a file for sends to come. */
+/** POST /api/uploads: takes a file for later sends. */
 import type { FastifyRequest } from 'fastify';
 import { readRaw } from '../../../app/files/read-raw.ts';
 import { readParameters } from '../../../core/mime/parse/read-parameters.ts';

@@ -1,4 +1,4 @@
-/** What an operator may do with a webhook: /api/webhooks/{id}/pause, /resume, /replay, /rotate-secret, /test and /deliveries. */
+/** The actions of an operator on a webhook: /api/webhooks/{id}/pause, /resume, /replay, /rotate-secret, /test and /deliveries. */
 import { invalidRequest } from '../../../core/errors.ts';
 import type { HttpContext, HttpServer } from '../answers/context.ts';
 import { JSON_BODY_ERRORS, optionalJsonBody, smallJsonBody } from '../body/json-body.ts';
@@ -19,10 +19,10 @@ import {
 import { WebhookParams } from './webhooks.ts';
 
 const HOUR_MS = 3_600_000;
-/** A week; an endpoint that needs longer has its secret rotated again. */
+/** A week; for an endpoint that needs longer the secret is rotated again. */
 const MAX_OLD_HOURS = 168;
 const DEFAULT_OLD_HOURS = 24;
-/** Tests that wait for their endpoints at the same moment. */
+/** Tests under way at the same moment; each waits for its endpoint. */
 const MAX_TESTS = 10;
 
 const ReplayBody = {

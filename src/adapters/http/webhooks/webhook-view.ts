@@ -53,7 +53,7 @@ export const Webhook = record('Webhook', {
   paused_at: NullableTimestamp,
   pause_reason: {
     type: ['string', 'null'],
-    // An enum in which null stands as well needs it in the list.
+    // An enum that may also be null must list null.
     enum: [...PAUSE_REASONS, null],
     description:
       '`failed`: nothing was taken for three days; `gone`: the endpoint answered 410; `events_expired`: it missed events, which ' +
@@ -91,7 +91,7 @@ export const WebhookDelivery = record('WebhookDelivery', {
 });
 export const WebhookDeliveries = pageSchema('WebhookDeliveries', 'deliveries', WebhookDelivery);
 
-/** TypeBox makes no type of a list that may be null. */
+/** TypeBox derives no type from a list that may be null. */
 interface WebhookJson extends Omit<XStatic<typeof Webhook>, 'types'> {
   readonly types: readonly EventType[] | null;
 }

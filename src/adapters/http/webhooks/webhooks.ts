@@ -13,7 +13,7 @@ import { MaxInFlight, Payload, toWebhookJson, Webhook, Webhooks, WebhookWithSecr
 
 const MAX_URL_CHARS = 2000;
 const MAX_DESCRIPTION_CHARS = 500;
-/** All header fields at their longest, and some more. */
+/** All header fields at their maximum length, and some more. */
 export const MAX_WEBHOOK_BYTES = 128 * 1024;
 
 export const WebhookParams = {
@@ -238,7 +238,7 @@ export function registerWebhookRoutes(app: HttpServer, context: HttpContext): vo
   );
 }
 
-/** Only what the body names. */
+/** Only the fields in the body. */
 function toSettings(body: XStatic<typeof ChangeBody>): Partial<WebhookRequestSettings> {
   const {
     account_id: accountId,
