@@ -1,6 +1,6 @@
 /**
- * Deletes emails and threads. The database forgets them in one transaction for each step; their files are deleted after it,
- * at once or, when that fails or the process dies, by the loop of worker/file-eraser.ts.
+ * Deletes emails and threads. The database deletes them in one transaction for each step; their files follow at once or,
+ * when that fails or the process dies, by the loop of worker/file-eraser.ts.
  */
 import { ServiceError } from '../../core/errors.ts';
 import type { DeletionStore } from './delete-ports.ts';
