@@ -19,7 +19,7 @@ export interface KnownAddress {
   /** By the customer rules for the address; null when no customer has it, or several have. */
   readonly customerId: string | null;
   readonly customerName: string | null;
-  /** An email went to it from here. */
+  /** We have sent an email to it. */
   readonly isWrittenTo: boolean;
   /** The date of the newest email that mentions it. */
   readonly lastAt: Date;
@@ -27,7 +27,7 @@ export interface KnownAddress {
   readonly isSuppressed: boolean;
 }
 
-/** Throws `ServiceError('database_unavailable')`. */
+/** All throw `ServiceError('database_unavailable')`. */
 export interface KnownAddresses {
   /** In one round trip. Addresses used recently, used often, and written to come first. */
   complete(query: AddressesQuery): Promise<readonly KnownAddress[]>;

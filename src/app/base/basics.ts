@@ -33,7 +33,7 @@ export interface Account {
   readonly joinBySubjectDays?: number | null;
   /** Servers whose Authentication-Results count, lower-case; `*` for the topmost field. Default: none. */
   readonly trustedAuthservIds?: readonly string[];
-  /** Mail to its address comes here, by a mailbox or a listener. Default: it does not, as far as is known. */
+  /** Mail to its address arrives here, by a mailbox or a listener. Default: not, as far as is known. */
   readonly receives?: boolean;
   /** Its sent emails are put into its Sent mailbox. Default: they are not. */
   readonly keepsSentCopies?: boolean;
