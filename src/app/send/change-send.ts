@@ -85,7 +85,7 @@ async function replace(ports: ChangeSendPorts, { id, send, change, folder, keyId
   }
 }
 
-/** The current content as a request of a caller. */
+/** The changed send, as a caller would request it. */
 async function toRequest(
   ports: ChangeSendPorts,
   send: WaitingSend,

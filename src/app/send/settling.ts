@@ -12,7 +12,7 @@ export interface Settling {
   askAgain(): void;
   /** True once after a request. */
   take(): boolean;
-  /** The outcomes of the queue that the round found are stored. */
+  /** The outcomes of queued sends that the round found are stored. */
   queueIsSettled(): void;
   /** The round failed. */
   failed(): void;
