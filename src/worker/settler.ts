@@ -12,7 +12,7 @@ const INTERVAL_MS = 1000;
 const LOOKS_BETWEEN_ROUNDS = 60;
 
 export interface SettlerOptions {
-  /** True once after a round was asked for. */
+  /** True once after a round was requested. */
   readonly takeRequest: () => boolean;
   readonly settle: () => Promise<void>;
   /** Called when the round failed and has to be repeated. */

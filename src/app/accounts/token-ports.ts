@@ -30,7 +30,7 @@ export interface KeptTokens {
 
 export interface TokenName {
   readonly accountId: string;
-  /** Identifies the configured refresh token without revealing it: another one has rows of its own. 16 bytes. */
+  /** Identifies the configured refresh token without revealing it: another one has separate rows. 16 bytes. */
   readonly keyId: Buffer;
 }
 

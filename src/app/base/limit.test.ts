@@ -2,7 +2,7 @@ import { getEventListeners } from 'node:events';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { Limit } from './limit.ts';
 
-/** Never ends by itself. */
+/** Work that ends only by `free`. */
 function occupyWith(limit: Limit, take: (onProgress: () => void) => void): { free(): void } {
   let free = (): void => {};
   const ended = new Promise<void>((resolve) => (free = resolve));

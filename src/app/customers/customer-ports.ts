@@ -137,7 +137,7 @@ export interface CustomerStore {
     name: CustomerName | null | undefined,
     keyId?: string | null,
   ): Promise<Relinked>;
-  /** In one round trip. With `within`, only the mail of these accounts; what is registered belongs to no account. */
+  /** In one round trip. With `within`, only the mail of these accounts; registrations belong to no account. */
   readCustomer(customerId: string, within: readonly string[] | null): Promise<CustomerRecord>;
   /** By name, at most `limit`. */
   listCustomers(query: CustomersQuery): Promise<readonly (CustomerListing & CustomerPlace)[]>;

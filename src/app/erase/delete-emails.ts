@@ -11,7 +11,7 @@ export const AT_ONCE = 100;
 
 export interface DeleteEmailsPorts {
   readonly deletions: DeletionStore;
-  /** See deleteFilesOfDeleted; never throws. */
+  /** See deleteDeletedFiles; never throws. */
   readonly deleteFiles: () => Promise<void>;
 }
 

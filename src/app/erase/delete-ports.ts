@@ -7,7 +7,7 @@ export type DeletionResult = 'deleted' | 'kept' | 'absent';
 export interface DeletionStore {
   /**
    * Deletes the email with everything in the database that only it left. A digest of its identity is kept, so that it is
-   * not recorded again. Files are deleted later, see `deletedFiles`.
+   * not recorded again. Files are deleted later, see `DeletedFiles`.
    */
   deleteEmail(id: string, keyId?: string | null): Promise<DeletionResult>;
   /**

@@ -99,8 +99,7 @@ export class MarkWriter {
 }
 
 /**
- * Tracks the position before which everything is done; emails end in any order. A failed one keeps the position before
- * it.
+ * Tracks `position`: everything before it is done. Emails end in any order; a failed one keeps the position before it.
  */
 export class MboxProgress {
   #position: number;

@@ -18,7 +18,7 @@ const NOTE_USE_MS = 60_000;
 
 export interface KeyRingPorts {
   readonly store: Pick<KeyStore, 'readAll' | 'noteUse'>;
-  /** Decides if a key has expired. */
+  /** For the expiry of keys. */
   readonly clock: Clock;
   /** Milliseconds, by a clock that never goes back. */
   readonly now: () => number;

@@ -86,7 +86,7 @@ export async function adoptRewrittenCopy(
     const candidates = await ports.store.findSends(accountId, copy);
     if (candidates.length === 0) return null;
     const choice = await ports.reader.read('choice', { copy: withoutMore(copy), candidates });
-    // A copy that can't be compared is an email of its own.
+    // A copy that can't be compared is a separate email.
     if (choice.kind === 'failed' || choice.value === null) return null;
     const adopted = await ports.store.adoptCopy(choice.value, messageId);
     if (adopted === null) continue;
