@@ -1,6 +1,6 @@
 /**
- * The application in the name of a key: what it sends, and what it does to drafts, threads, sends, customers and suppressed addresses, is
- * recorded as done by it. What is done with the secret of the configuration has no name.
+ * The application in the name of a key: what it sends, and what it does to drafts, threads, sends, customers and
+ * suppressed addresses, is recorded as done by the key. Acts with the secret of the configuration have no such name.
  */
 import type { Application } from './application.ts';
 import type { DraftSend } from './drafts/use-cases.ts';

@@ -1,5 +1,5 @@
 /**
- * What the service can do, as its edges (HTTP, CLI, listeners) see it. service/create-application.ts builds one.
+ * The operations of the service, as its edges (HTTP, CLI, listeners) see them. service/create-application.ts builds one.
  */
 import type { AddressUseCases } from './addresses/use-cases.ts';
 import type { CustomerUseCases } from './customers/use-cases.ts';
@@ -47,6 +47,6 @@ export interface Application
     StatisticsUseCases,
     ImportUseCases,
     UnsubscribeUseCases {
-  /** Asks every dependency, each with a deadline. */
+  /** Probes every dependency, each with a deadline. */
   checkReadiness(): Promise<Readiness>;
 }

@@ -1,7 +1,7 @@
 /**
- * Writes what operators do to the security log: who did what, and the state before and after it. A refused act is logged
- * with the code of its refusal. The state before is read separately, right before the act; another request may change it
- * in between.
+ * Writes the acts of operators to the security log: the actor, the act, and the state before and after it. A refused act
+ * is logged with the code of its refusal. The state before is read separately, right before the act; another request may
+ * change it in between.
  */
 import type { Author } from '../core/keys/author.ts';
 import type { Logger } from './base/basics.ts';
@@ -27,19 +27,19 @@ import type { PersonRequest } from './erase/erase-people.ts';
 import type { SecurityEvent, SecurityLog } from './base/security-log.ts';
 import type { WebhookView } from './webhooks/use-cases.ts';
 
-/** The person or program that acts, as an edge knows it. */
+/** The person or program that acts, as an edge identifies it. */
 export interface HttpActor {
   readonly by: 'http';
   /** See core/edge/address-group.ts. */
   readonly address: string;
-  /** Which of the secrets of `API_SECRET` was used, from 1; absent for a key. */
+  /** The number of the secret of `API_SECRET` that was used, from 1; absent for a key. */
   readonly credential?: number;
   readonly key?: Author;
 }
 
-/** What operators do, with what their actor adds. */
+/** The acts of operators, with the fields that their actor adds. */
 export type Operations = {
-  /** By the actor whose request it is. */
+  /** In the name of the actor whose request it is. */
   requestErasure(request: Omit<PersonRequest, 'requestedBy'>): Promise<Erasure>;
 } & Pick<
   Application,
@@ -85,8 +85,8 @@ export interface AuditPorts {
 }
 
 /**
- * The same operations, logged as acts of this actor. An act whose entry can't be written to the audit log is not done; one whose
- * outcome can't be written stays there as unknown.
+ * The same operations, logged as acts of this actor. An act whose entry can't be written to the audit log is not carried
+ * out; one whose outcome can't be written stays there as unknown.
  */
 export function auditOperations(
   application: Application,
@@ -143,7 +143,7 @@ export function auditOperations(
 
   return {
     requestErasure: (request) =>
-      // The address is not told: it would stay in the log.
+      // The address is not logged: it would stay in the log.
       act(
         'erasure.requested',
         { customerId: request.customerId },
@@ -171,7 +171,7 @@ export function auditOperations(
           },
         );
       } finally {
-        // Also where the act was not begun.
+        // Also when the act was not begun.
         await folder.remove();
       }
     },
@@ -402,7 +402,7 @@ export function auditOperations(
   };
 }
 
-/** In a record that is kept. */
+/** The actor's name in a record that is kept. */
 const nameOf = ({ credential, key }: HttpActor): string =>
   key?.kind === 'key' ? `key ${key.id}` : `secret ${credential}`;
 
@@ -416,7 +416,7 @@ async function unlessRefused(read: () => Promise<unknown>): Promise<unknown> {
   }
 }
 
-/** Where the first of them are. */
+/** The threads of the first of them. */
 async function threadsOf(application: Application, emailIds: readonly string[]): Promise<Fields> {
   const threads: Record<string, string> = {};
   for (const id of emailIds.slice(0, MAX_LOCATED)) threads[id] = (await application.readEmail(id)).threadId;

@@ -1,5 +1,5 @@
 /**
- * What the security log and the audit log are told of an act: who and what it concerns, and what came of it. No content of an
+ * The fields of an act for the security log and the audit log: who and what it concerns, and its result. No content of an
  * email, and no address that a log would keep beyond its time.
  */
 import type { Suppression } from '../core/delivery/suppression.ts';
@@ -18,8 +18,8 @@ const MAX_TOLD = 100;
 export type Fields = Readonly<Record<string, unknown>>;
 
 /**
- * What may name a person stays out of the audit log, which outlives their erasure: of an address it has a digest that tells whether two
- * are one, and the feed has what people wrote of a thread.
+ * Fields that may name a person stay out of the audit log, which outlives the person's erasure: an address is replaced by
+ * a digest that only shows whether two addresses are equal, and the feed has the words that people put on a thread.
  */
 const PERSONAL_FIELDS: ReadonlySet<string> = new Set([
   'address',
@@ -75,10 +75,10 @@ export function toDecisionFields({ threadId, changed, decision }: DecisionResult
   return { threadId, changed, decisionId: decision?.id ?? null };
 }
 
-/** Not the whole address: many hold a token in their path. */
+/** Not the whole address: many contain a token in their path. */
 export const hostOf = (url: string): string | null => (URL.canParse(url) ? new URL(url).host : null);
 
-/** Not what it says. */
+/** Without its content. */
 export function toTemplateFields({ id, accountId, name, version }: Template): Fields {
   return { id, accountId, name, version };
 }

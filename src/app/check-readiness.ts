@@ -15,14 +15,14 @@ export interface ReadinessCheck {
 type Probe = () => Promise<void>;
 
 export type Probes = Readonly<Record<Exclude<ReadinessCheck['name'], 'replica'>, Probe>> & {
-  /** Reads go elsewhere while it is away. */
+  /** Reads use another database while the replica is unavailable. */
   readonly replica?: Probe;
 };
 
 /** The service works without these. */
 const HELPFUL: ReadonlySet<ReadinessCheck['name']> = new Set(['replica']);
 
-/** How long a dependency may take to answer, in ms: what is slower would time out requests too. */
+/** How long a dependency may take to answer, in ms: a slower one would time out requests too. */
 const DEADLINE_MS = 5000;
 /** See `Application.checkReadiness`. */
 export async function checkReadiness(probes: Probes): Promise<Readiness> {

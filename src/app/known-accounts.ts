@@ -1,4 +1,4 @@
-/** Lists that are requested for an account, and webhooks of one: a misspelt account must not look like one that has nothing. */
+/** Refuses unknown accounts in lists and webhooks: a misspelt account must not look like one without data. */
 import { ServiceError } from '../core/errors.ts';
 import type { Application } from './application.ts';
 import type { Account } from './base/basics.ts';
@@ -27,13 +27,13 @@ type AccountLists = Pick<
 export interface KnownAccountsPorts {
   readonly accounts: ReadonlyMap<string, Account>;
   /**
-   * Whether anything is recorded of an account, as of one that was configured earlier, or that only other processes have.
-   * Throws `ServiceError('database_unavailable')`.
+   * True if anything is recorded for the account, as for one that was configured earlier, or that only other processes
+   * have. Throws `ServiceError('database_unavailable')`.
    */
   readonly isUsed: (accountId: string) => Promise<boolean>;
 }
 
-/** The lists, refusing unknown accounts; one that is configured costs nothing. */
+/** The lists, refusing unknown accounts; a configured account costs nothing. */
 export function refuseUnknownAccounts(ports: KnownAccountsPorts, lists: AccountLists): AccountLists {
   async function check(accountId: string | null): Promise<void> {
     if (accountId === null || ports.accounts.has(accountId) || (await ports.isUsed(accountId))) return;

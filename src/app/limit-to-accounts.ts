@@ -1,9 +1,10 @@
 /**
- * The application as a key sees it that is limited to accounts: things of other accounts are not there, and lists leave them out. What
- * belongs to no account, such as suppressed addresses and what is registered for customers, is refused.
+ * The application as seen by a key that is limited to accounts: things of other accounts do not exist for it, and lists
+ * leave them out. Things that belong to no account, such as suppressed addresses and the registrations of customers, are
+ * refused.
  *
- * Every use case is named here, so that a new one does not compile before it was decided what it means for such a key. A thing keeps
- * its account for ever, so it is looked up first, and the use case then works on it as ever.
+ * Every use case is named here, so that a new one does not compile until its behaviour for such a key is decided. A thing
+ * keeps its account for ever, so it is looked up first, and then the use case works on it as usual.
  */
 import { createHash } from 'node:crypto';
 import { invalidRequest, ServiceError, type ErrorCode } from '../core/errors.ts';
@@ -46,7 +47,7 @@ export function limitToAccounts(
     if (!sees(accountId)) throw new ServiceError('webhook_not_found');
   }
 
-  /** An account that a request names. */
+  /** Requires access to an account that a request names. */
   function requireNamed(accountId: string): void {
     if (!sees(accountId)) throw new ServiceError('unknown_account', { values: { value: accountId } });
   }
@@ -58,7 +59,7 @@ export function limitToAccounts(
     return request;
   }
 
-  /** What names no account is of the default one, of the caller's only one, or of none. */
+  /** A request that names no account is for the default one, for the caller's only one, or for none. */
   function chosen(accountId: string | null): string {
     const id = accountId ?? (sees(defaultAccountId) || accounts.length > 1 ? defaultAccountId : accounts[0]);
     if (id === undefined || (accountId === null && !sees(id))) {
@@ -77,8 +78,9 @@ export function limitToAccounts(
   }
 
   /**
-   * Those who see the same accounts share their `Idempotency-Key`s, and no others: whether another caller used one is not told, and
-   * no send of another caller stands in the way. No caller can name the result: theirs have no spaces.
+   * Callers that see the same accounts share their `Idempotency-Key`s, and no others: a caller can't learn whether
+   * another one used a key, and no send of another caller stands in the way. No caller can use the result as a key:
+   * callers' keys have no spaces.
    */
   function ownKey(key: string): string {
     const names = createHash('sha256')
@@ -101,7 +103,7 @@ export function limitToAccounts(
     return draft;
   }
 
-  /** null: it is gone, or never was. */
+  /** null: it is deleted, or never existed. */
   async function readDraftIfThere(id: string): Promise<Draft | null> {
     const draft = await application.readDraft(id).catch(nullIfGone);
     if (draft !== null && !sees(draft.accountId)) throw new ServiceError('draft_not_found');
@@ -121,7 +123,7 @@ export function limitToAccounts(
     if (accountId === null) throw new ServiceError('forbidden_account');
   }
 
-  /** All that the draft names is the caller's, and one that names nothing names an account. */
+  /** Everything that the draft names must be the caller's, and a draft that names nothing gets an account. */
   async function ownDraft(change: DraftChange, old: Draft | null): Promise<DraftChange> {
     const message = { ...old?.message, ...change.message };
     const answers = change.answers === undefined ? (old?.answers ?? null) : change.answers;
@@ -133,7 +135,7 @@ export function limitToAccounts(
     return { ...change, message: { ...change.message, account_id: old?.accountId ?? chosen(null) } };
   }
 
-  /** A use case takes over the folder, so what is refused before it has to remove it. */
+  /** A use case takes over the folder, so a refusal before it has to remove the folder. */
   async function taking<Own, Result>(
     folder: SpoolFolder,
     checked: Promise<Own>,
@@ -182,15 +184,15 @@ export function limitToAccounts(
       await requireEmail(id);
       return application.readSafeHtml(id, options);
     },
-    // Its address is the permission, and was given out by readSafeHtml.
+    // Its address is the permission, and came from readSafeHtml.
     readSignedImage: (image) => application.readSignedImage(image),
     inlineTypeOf: (attachment) => application.inlineTypeOf(attachment),
-    // The attachment was read before, within the accounts.
+    // The attachment was already read, within the accounts.
     openAttachment: (attachment, range) => application.openAttachment(attachment, range),
 
     listEvents: async (request, signal) => application.listEvents(within(request), signal),
     streamEvents: async (request, signal) => application.streamEvents(within(request), signal),
-    // A position in the feed; it says nothing about what happened.
+    // A position in the feed; it reveals nothing about the events.
     readLatestEventId: () => application.readLatestEventId(),
 
     sendMessage: (request, folder) =>
@@ -201,7 +203,7 @@ export function limitToAccounts(
       await requireEmail(options.emailId);
       return application.previewReply(options);
     },
-    // Of the account of the email.
+    // For the account of the email.
     sendReply: (request, folder) =>
       taking(folder, requireEmail(request.emailId), () => application.sendReply(request, folder)),
     sendReplyOnce: (key, request, folder) =>
@@ -230,10 +232,10 @@ export function limitToAccounts(
     },
     sendDraft: (request, folder) =>
       taking(folder, readDraftIfThere(request.id), async (draft) => {
-        // The version that was looked at: another one may be of another account.
+        // The version that was checked: another one may be of another account.
         if (draft !== null)
           return application.sendDraft({ ...request, version: request.version ?? draft.version }, folder);
-        // One that is gone only gives the answer of its send again.
+        // A deleted draft only returns the answer of its send again.
         const result = await application.sendDraft(request, folder);
         const { outcome } = result;
         if (outcome.kind !== 'sent' && outcome.kind !== 'queued') throw new ServiceError('draft_not_found');
@@ -414,10 +416,10 @@ export function limitToAccounts(
     readStatistics: async (request) => application.readStatistics(within(request)),
     listImports: async (request) => application.listImports(within(request)),
 
-    // It tells of all accounts.
+    // It covers all accounts.
     listAudit: refuse,
 
-    // They look at the caller themselves.
+    // They check the caller themselves.
     createKey: (caller, request) => application.createKey(caller, request),
     listKeys: (caller, request) => application.listKeys(caller, request),
     readKey: (caller, id) => application.readKey(caller, id),

@@ -1,4 +1,4 @@
-/** A part of the composition root: the OAuth2 tokens of the accounts that have some. */
+/** A part of the composition root: the OAuth2 tokens of the accounts that use them. */
 import { createAccessTokens, type OAuth2Tokens } from '../adapters/oauth2/access-tokens.ts';
 import type { Logger } from '../app/base/basics.ts';
 import type { Config } from '../config/config.ts';

@@ -1,4 +1,4 @@
-/** A part of the composition root: the use cases on their adapters, and the loops that go with them. */
+/** A part of the composition root: the use cases on their adapters, and the loops that belong to them. */
 import { createDatabaseCheck } from '../adapters/postgres/db/check-database.ts';
 import { createFileReferences } from '../adapters/postgres/emails/file-references.ts';
 import { createDeletedFiles, createDeletionStore } from '../adapters/postgres/erase/deletion-store.ts';
@@ -93,19 +93,19 @@ import { startSearchIndexer } from '../worker/search-indexer.ts';
 export interface ApplicationParts {
   readonly parts: Parts;
   readonly sending: Sending;
-  /** Of the API; webhooks' secrets are sealed with them. */
+  /** The secrets of the API, which also seal webhooks' secrets. */
   readonly secrets: readonly string[];
   /** Has the mailboxes of an account checked now. */
   readonly wakeMailboxes: (accountId: string) => void;
 }
 
-/** Sends and requests under way are waited for at the teardown. */
+/** The teardown waits for sends and requests under way. */
 export function createApplication(
   { parts, sending: { ports: sendPorts, comparing, operations }, secrets, wakeMailboxes }: ApplicationParts,
   teardown: Teardown,
 ): Application {
   const { config, logger, clock, pool, replica, instanceId, watch } = parts;
-  // What callers look at; sends and loops read where they write.
+  // For callers' reads; sends and loops read from the database that they write to.
   const reading = replica ?? pool;
   const { blobs, suppressions, active, settleUnknown } = sendPorts;
   const unsubscribes = sendPorts.unsubscribing.useCases;
@@ -129,7 +129,7 @@ export function createApplication(
   const reportPorts = {
     reports: createReportStore(pool),
     settleUnknown,
-    // What fails is logged by the refresher, which keeps trying.
+    // The refresher logs failures and keeps trying.
     onApplied: () => suppressions.refresh().catch(() => undefined),
     logger,
   };
@@ -243,7 +243,7 @@ export function createApplication(
     readEmail: reads.readEmail,
   });
   const templates = createTemplates(sendPorts);
-  // What they write is work for the loops.
+  // Their writes are work for the loops.
   const writing = followedBy(watch.soon, {
     ...createThreadChangeActs(createThreadChanges(pool), threadPages),
     ...createDecisions(createThreadDecisions(pool), parts.ids),

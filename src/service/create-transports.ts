@@ -1,4 +1,4 @@
-/** A part of the composition root: how each account hands its mail over. */
+/** A part of the composition root: the transports by which accounts hand their mail over. */
 import path from 'node:path';
 import { createOutboxTransport } from '../adapters/smtp-out/outbox-transport.ts';
 import { createSmtpTransport, type SmtpTransport } from '../adapters/smtp-out/smtp-transport.ts';
@@ -15,11 +15,11 @@ import { ConfigError } from '../config/config-error.ts';
 export interface Transports {
   /** Throws for an account that is not configured. */
   of(accountId: string): Transport;
-  /** How many messages of the account the queue may hand over at the same time. */
+  /** The number of messages of the account that the queue may hand over at the same time. */
   queueSlotsOf(accountId: string): number;
   /** Connects to every mail server without sending; throws when one can't be reached. */
   verify(): Promise<void>;
-  /** Ends what is under way at once; see `SmtpTransport.abort`. */
+  /** Ends sends under way at once; see `SmtpTransport.abort`. */
   abort(): void;
   close(): Promise<void>;
 }
@@ -91,7 +91,7 @@ const withSpans = (transport: Transport, accountId: string): Transport => ({
   close: () => transport.close(),
 });
 
-/** A fifth of the connections, and at least one, is left to synchronous sends: they never wait for a full queue. */
+/** A fifth of the connections, and at least one, is reserved for synchronous sends: they never wait for a full queue. */
 function slotsOf(connections = 1): number {
   return Math.max(1, Math.min(connections - 1, Math.floor(connections * 0.8)));
 }

@@ -4,7 +4,7 @@ import type { Application } from '../app/application.ts';
 import { limitToAccounts, type LimitPorts } from '../app/limit-to-accounts.ts';
 import type { Caller } from '../core/keys/caller.ts';
 
-/** One for each caller, made at its first request. */
+/** One view for each caller, made at its first request. */
 export function createViews(ports: LimitPorts): (caller: Caller) => Application {
   const views = new WeakMap<Caller, Application>();
   return (caller) => {

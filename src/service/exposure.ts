@@ -1,17 +1,20 @@
-/** A part of the composition root: says at the start what lies more open than it has to. Nothing is refused for it. */
+/**
+ * A part of the composition root: warns at the start about things that are more exposed than necessary. Nothing is
+ * refused because of it.
+ */
 import { stat } from 'node:fs/promises';
 import type { SecurityLog } from '../app/base/security-log.ts';
 import { isLoopback } from '../core/server-url.ts';
 
 export interface OpenListener {
   readonly protocol: 'http' | 'lmtp' | 'metrics' | 'smtp';
-  /** As it was bound. */
+  /** The address that was bound. */
   readonly address: string;
   readonly tls: boolean;
   readonly login: boolean;
 }
 
-/** Notes a listener that other machines reach without TLS or without a log-in. */
+/** Logs a listener that other machines reach without TLS or without a log-in. */
 export function noteOpenListener(security: SecurityLog, listener: OpenListener): void {
   const { protocol, address, tls, login } = listener;
   const missing = [...(tls ? [] : ['tls']), ...(login ? [] : ['login'])];
@@ -19,10 +22,10 @@ export function noteOpenListener(security: SecurityLog, listener: OpenListener):
     security.note('listener.open', { protocol, address, missing });
 }
 
-/** Reading or writing by the group or by others; passing through a folder is not meant. */
+/** Reading or writing by the group or by others; passing through a folder does not count. */
 const OPEN_TO_OTHERS = 0o066;
 
-/** Notes those of the files and folders that other users of the machine can read; one that is not there is no news. */
+/** Logs those of the files and folders that other users of the machine can read; a missing one is not worth a warning. */
 export async function noteReadableFiles(security: SecurityLog, paths: readonly string[]): Promise<void> {
   for (const file of await findReadableFiles(paths)) security.note('file.readable', file);
 }
@@ -42,7 +45,7 @@ export async function findReadableFiles(
   return found;
 }
 
-/** null when it is not there. */
+/** null when it does not exist. */
 async function readMode(path: string): Promise<number | null> {
   try {
     return (await stat(path)).mode;

@@ -1,4 +1,4 @@
-/** A part of the composition root: where the built page is. */
+/** A part of the composition root: finds the built page. */
 import { access } from 'node:fs/promises';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';

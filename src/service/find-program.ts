@@ -1,9 +1,9 @@
-/** A part of the composition root: where the programs are that the service runs beside itself. */
+/** A part of the composition root: finds the programs that the service runs beside itself. */
 import { fileURLToPath } from 'node:url';
 
 /**
- * From `dist/service/` and from `dist/bundle/` alike. Node 20 can't run TypeScript: where the sources run, as in tests, the built
- * programs run beside them.
+ * Works from `dist/service/` and from `dist/bundle/` alike. Node 20 can't run TypeScript: where the sources run, as in
+ * tests, the built programs run beside them.
  */
 const FOLDER = import.meta.url.endsWith('.ts') ? '../../dist/bundle/' : '../bundle/';
 

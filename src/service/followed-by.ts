@@ -1,4 +1,4 @@
-/** A part of the composition root: use cases whose end something waits for. */
+/** A part of the composition root: use cases that are followed by a call. */
 
 type UseCase = (...request: never[]) => Promise<unknown>;
 

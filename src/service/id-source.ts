@@ -3,7 +3,7 @@ import { randomFillSync } from 'node:crypto';
 import { v7 as uuidv7 } from 'uuid';
 import type { IdSource } from '../app/base/basics.ts';
 
-/** Bytes fetched from the system at a time: one call for each id costs more than all else that makes it. */
+/** Bytes fetched from the system at a time: one call for each id costs more than everything else needed for an id. */
 const POOL_BYTES = 4096;
 /** Random bytes that a UUID takes. */
 const UUID_BYTES = 16;
@@ -12,7 +12,7 @@ export function createIdSource(): IdSource {
   let pool = Buffer.alloc(0);
   let used = 0;
 
-  /** Each byte is given out once. */
+  /** Each byte is used only once. */
   const randomBytes = (length: number): Buffer => {
     if (length > pool.length - used) {
       pool = randomFillSync(Buffer.allocUnsafeSlow(Math.max(POOL_BYTES, length)));

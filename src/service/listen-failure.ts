@@ -1,15 +1,15 @@
-/** Why an address that the configuration names can't be listened on, for the operator. */
+/** Explains to the operator why an address from the configuration can't be listened on. */
 import { ConfigError } from '../config/config-error.ts';
 
 interface Listening {
-  /** What the configuration calls the address, such as `PORT` or `LMTP_LISTEN`. */
+  /** The name of the address in the configuration, such as `PORT` or `LMTP_LISTEN`. */
   readonly portVariable: string;
   readonly hostVariable: string;
   readonly host: string;
   readonly port: number;
 }
 
-/** Faults of the configuration; any other error comes back as it is. */
+/** Returns a ConfigError for faults of the configuration; any other error is returned unchanged. */
 export function listenFailure(
   { portVariable, hostVariable, host, port }: Listening,
   error: unknown,

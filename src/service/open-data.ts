@@ -1,7 +1,7 @@
 /**
- * A part of the composition root: what commands work with. When no process has DATA_DIR, the command takes it and starts
- * what it needs, without listeners and loops. Else it works beside the service: with the same database and files,
- * but without the journal. See docs/decisions/0008-commands.md.
+ * A part of the composition root: the data that commands work with. When no process has DATA_DIR, the command takes it
+ * and starts what it needs, without listeners and loops. Otherwise it works beside the service: with the same database
+ * and files, but without the journal. See docs/decisions/0008-commands.md.
  */
 import { createReadStream } from 'node:fs';
 import { readdir } from 'node:fs/promises';
@@ -111,7 +111,7 @@ async function openAlone(
 async function openBeside(config: Config, teardown: Teardown, database: OpenDatabase): Promise<Parts> {
   const folder = await takeFolder(config.dataDir, teardown);
   const spool = createSpool(path.join(folder, 'spool'));
-  // Of a command that was killed.
+  // Files of a command that was killed.
   await spool.sweep(new Set());
   const blobs = await openBlobs(config, teardown, true);
   return { ...database, blobs, spool, journal: null, isShared: true };
@@ -129,7 +129,7 @@ async function takeFolder(dataDir: string, teardown: Teardown): Promise<string> 
   throw new Error(`${MAX_COMMANDS} commands are running; wait until one of them ends`);
 }
 
-/** Commands that came later use the database that this one started. */
+/** Waits for later commands, which use the database that this one started. */
 async function untilAlone(dataDir: string, logger: Logger, signal: AbortSignal): Promise<void> {
   let told = false;
   for (const name of await readdir(commandsFolder(dataDir)).catch(() => [])) {
@@ -169,7 +169,7 @@ function wire(
     operations: createSendOperations(parts.pool),
     retry: { schedule: config.retrySchedule, random: Math.random },
     clock,
-    // What this process settles leaves the queue.
+    // Sends that this process settles leave the queue.
     wakeQueue: () => undefined,
   });
   const receivePorts = {

@@ -15,27 +15,32 @@ import type { Teardown } from './teardown.ts';
 
 export interface OpenDatabase {
   readonly pool: ReturnType<typeof createPool>;
-  /** The same with a few connections of its own, for statements that take as long as there is mail. */
+  /** The same with a few separate connections, for statements whose time grows with the amount of mail. */
   readonly patient: ReturnType<typeof createPool>;
-  /** Carries out what callers read; null: there is none. */
+  /** For callers' reads; null: there is none. */
   readonly replica: ReplicaReads | null;
-  /** Makes another one, without time limits, that the signal cuts. Its caller ends it. Default: of one connection. */
+  /** Opens another pool, without time limits, that the signal cuts. Its caller ends it. Default: of one connection. */
   readonly openUnlimited: (signal: AbortSignal, connections?: number) => ReturnType<typeof createPool>;
 }
 
-/** What `patient` may take for one statement, in ms. Ours: a million emails are linked anew in less, see operations.md. */
+/**
+ * How long a statement of `patient` may take, in ms. Our choice: a million emails are relinked in less, see
+ * operations.md.
+ */
 const PATIENT_TIMEOUT_MS = 600_000;
 const PATIENT_CONNECTIONS = 2;
 
-/** How long an external server may be away at the start, in ms: machines that start together come up in any order. */
+/**
+ * How long an external server may be unavailable at the start, in ms: machines that start together come up in any order.
+ */
 const START_PATIENCE_MS = 60_000;
 const RETRY_AFTER_MS = 1000;
 
 /**
- * Adds to `teardown` what is to be undone. Throws when the server stays away or can't be migrated.
+ * Adds the steps to undo to `teardown`. Throws when the server stays unavailable or can't be migrated.
  *
  * @param signal ends the start at any moment, and it throws the reason: a migration under way is one transaction, which
- *   the server then rolls back
+ * the server then rolls back
  */
 export async function openDatabase(
   config: Config,
@@ -59,8 +64,8 @@ export async function openDatabase(
 }
 
 /**
- * The database of a process that has DATA_DIR, which starts the embedded server and migrates; this one does neither.
- * null when it is not there or not migrated yet. Throws when it can't be used.
+ * The database of a process that has DATA_DIR, which starts the embedded server and migrates; this one does neither. null
+ * when it does not exist or is not migrated yet. Throws when it can't be used.
  */
 export async function findDatabase(
   config: Config,
@@ -95,7 +100,7 @@ function poolOptions(config: Config, connection: PoolOptions['connection'], logg
   };
 }
 
-/** Is not asked for anything yet: a replica that is away must not hold the start up. */
+/** Sends no query yet: an unavailable replica must not delay the start. */
 function openReplica(
   { databaseReadUrl, databaseReadMaxLagMs }: Config,
   primary: OpenDatabase['pool'],
@@ -124,7 +129,7 @@ function openPool(options: PoolOptions, teardown: Teardown): Omit<OpenDatabase, 
     statementTimeoutMs:
       options.statementTimeoutMs === null ? null : Math.max(PATIENT_TIMEOUT_MS, options.statementTimeoutMs),
   });
-  // A change that is still under way when all else has been waited for is cut off, and so does not happen.
+  // A change that is still under way after all other waits is cut off, and so does not happen.
   const clients = new Set<{ end(): Promise<void> }>();
   patient.on('connect', (client) => clients.add(client as unknown as { end(): Promise<void> }));
   patient.on('remove', (client) => clients.delete(client as unknown as { end(): Promise<void> }));
@@ -144,7 +149,8 @@ const unlimited =
     createPool({ ...options, maxConnections, statementTimeoutMs: null, signal });
 
 /**
- * A database that is to be filled, whatever is in it: neither migrated nor looked at. Adds to `teardown` what is to be undone.
+ * A database that is to be filled, whatever it contains: neither migrated nor inspected. Adds the steps to undo to
+ * `teardown`.
  *
  * @param url null: the embedded server of DATA_DIR, which the caller has locked
  */
@@ -159,7 +165,7 @@ export async function openUnlimitedDatabase(
   return unlimited(poolOptions(config, embedded?.connection ?? url ?? '', logger));
 }
 
-/** Migrations take the time they need, so they have connections of their own. */
+/** Migrations take the time that they need, so they have separate connections. */
 async function migrateWhenThere(options: PoolOptions, logger: Logger): Promise<void> {
   const { signal } = options;
   const deadline = performance.now() + START_PATIENCE_MS;

@@ -1,4 +1,4 @@
-/** A part of the composition root: DATA_DIR, the database that is configured, and another one that it is moved to. */
+/** A part of the composition root: DATA_DIR, the configured database, and another one that it is moved to. */
 import { lockDataDir } from '../adapters/data-dir/data-dir-lock.ts';
 import type { Logger } from '../app/base/basics.ts';
 import type { Config } from '../config/config.ts';
@@ -10,18 +10,18 @@ import { takeDown, type Teardown } from './teardown.ts';
 export interface OpenMove {
   readonly source: OpenDatabase['openUnlimited'];
   readonly target: OpenDatabase['openUnlimited'];
-  /** Stores what the journal has; returns how many sends are left there. */
+  /** Stores the outcomes in the journal; returns how many sends are left there. */
   settleJournal(): Promise<number>;
   close(): Promise<void>;
 }
 
-/** Transactions of different stores. */
+/** For transactions of different stores. */
 const CONNECTIONS = 4;
 
 /**
  * Throws `DataDirError` when another process has DATA_DIR; nothing stays open then.
  *
- * @param to null: the embedded server of DATA_DIR. The same as the one that is configured: that alone
+ * @param to null: the embedded server of DATA_DIR. If it equals the configured one, only that is opened
  */
 export async function openMove(config: Config, to: string | null, logger: Logger): Promise<OpenMove> {
   const teardown: Teardown = [];

@@ -1,4 +1,4 @@
-/** A part of the composition root: everything a service opens in DATA_DIR that is locked, and what follows from it. */
+/** A part of the composition root: everything that a service opens in a locked DATA_DIR, and what depends on it. */
 import { loadOrCreateInstanceId } from '../adapters/data-dir/instance-id.ts';
 import { createDueWork } from '../adapters/postgres/work/due-work.ts';
 import { createTokenStore } from '../adapters/postgres/accounts/oauth2-tokens.ts';
@@ -33,12 +33,12 @@ export interface Parts extends OpenStorage {
   readonly unreadable: UnreadableMail;
   /** For the metrics. Default: for a service without them. */
   readonly meter?: Meter;
-  /** Wakes the loops; begins when all of them are there. */
+  /** Wakes the loops; begins when all of them exist. */
   readonly watch: WorkWatch;
 }
 
 /**
- * Throws when one can't be opened.
+ * Throws when a part can't be opened.
  *
  * @param signal ends the wait for the database; see `openDatabase`
  */
@@ -48,7 +48,7 @@ export async function openParts(
   teardown: Teardown,
   signal?: AbortSignal,
 ): Promise<Parts> {
-  // What may be wrong with the configuration is found before anything large is started.
+  // Finds mistakes in the configuration before anything large is started.
   const tokens = createTokens(config, logger);
   const transports = createTransports(config, tokens, logger);
   teardown.push(() => transports.close());

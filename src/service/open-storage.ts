@@ -1,4 +1,4 @@
-/** A part of the composition root: the files, the database and the journal of a DATA_DIR that is locked. */
+/** A part of the composition root: the files, the database and the journal of a locked DATA_DIR. */
 import path from 'node:path';
 import { createBlobStore } from '../adapters/blob/create.ts';
 import { LmdbJournal } from '../adapters/journal/lmdb-journal.ts';
@@ -15,7 +15,7 @@ export interface OpenStorage extends OpenDatabase {
   readonly journal: LmdbJournal;
 }
 
-/** Adds to `teardown` what is to be undone. Throws when a part can't be opened. */
+/** Adds the steps to undo to `teardown`. Throws when a part can't be opened. */
 export async function openStorage(
   config: Config,
   logger: Logger,

@@ -1,6 +1,6 @@
 /**
- * A part of the composition root: DATA_DIR and a database that a backup is restored into. No other process may have DATA_DIR; the database
- * is not migrated, and not used for anything else.
+ * A part of the composition root: DATA_DIR and a database that a backup is restored into. No other process may have
+ * DATA_DIR; the database is not migrated, and not used for anything else.
  */
 import path from 'node:path';
 import { lockDataDir } from '../adapters/data-dir/data-dir-lock.ts';

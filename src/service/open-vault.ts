@@ -7,10 +7,10 @@ import type { Config } from '../config/config.ts';
 import { BackupError } from '../core/backup/manifest.ts';
 
 /**
- * Throws BackupError, and what the storage throws.
+ * Throws BackupError, and the errors of the storage.
  *
  * @param place a folder or `s3://…`
- * @param isNew false: something is to be read, so a folder that is not there is a mistake
+ * @param isNew false: something is to be read, so a missing folder is a mistake
  */
 export async function openVault(config: Config, place: string, isNew: boolean): Promise<Vault> {
   const options = { place: isS3(place) ? place : path.resolve(place), credentials: config.s3Credentials };

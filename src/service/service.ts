@@ -1,5 +1,5 @@
 /**
- * The composition root: picks the concrete parts for a configuration, wires them, and takes them down again in order.
+ * The composition root: chooses the concrete parts for a configuration, wires them, and takes them down again in order.
  */
 import type { AddressInfo } from 'node:net';
 import { setTimeout as wait } from 'node:timers/promises';
@@ -41,11 +41,11 @@ import { startSending } from './start-sending.ts';
 import { takeDown, type Teardown } from './teardown.ts';
 
 export interface Service {
-  /** Where HTTP listens, such as `http://127.0.0.1:3000`. */
+  /** The URL at which HTTP listens, such as `http://127.0.0.1:3000`. */
   readonly url: string;
-  /** Where the API secret was made or found; null when the configuration gave it. */
+  /** The file in which the API secret was made or found; null when the configuration gave it. */
   readonly secretFile: string | null;
-  /** Logs in once, within an hour; null when a browser has logged in before, or there is no page. */
+  /** Logs in once, within an hour; null when a browser has logged in before, or the page is not built. */
   readonly loginLink: string | null;
   /** Ends everything in order; a second call waits for the first. */
   stop(): Promise<void>;
@@ -54,7 +54,7 @@ export interface Service {
 const HOUR_MS = 3_600_000;
 
 /**
- * Throws when a part can't start; what had been started by then is taken down again.
+ * Throws when a part can't start; parts that had been started are taken down again.
  *
  * @param signal ends the start, which then throws the signal's reason; without effect afterwards
  */
@@ -108,7 +108,7 @@ async function startParts(
   teardown.push(() => keys.close());
   const log = createAuditLog(pool);
   const access = new AccessLogWriter(log);
-  // Of the last minute.
+  // The counts of the last minute.
   teardown.push(() => access.write());
   for (const loop of [
     startRefusalWriter(access, logger),
@@ -211,7 +211,7 @@ async function listen(app: HttpApp, { host, port, tls }: Config): Promise<string
   }
 }
 
-/** With the name of the certificate, which browsers want to find in the address. */
+/** With the name of the certificate, which browsers expect in the address. */
 function loginUrl(listening: string, { http }: Certificates): string {
   const url = new URL(listening);
   if (http !== null) url.hostname = http.current.name ?? url.hostname;
@@ -226,7 +226,7 @@ async function noteExposure(
 ): Promise<void> {
   for (const bound of app.fastify.addresses()) {
     const { address } = bound as AddressInfo;
-    // A service with trusted proxies has one in front, which speaks TLS.
+    // A service with trusted proxies has a proxy in front, which terminates TLS.
     const isSafe = tls !== null || trustedProxies.length > 0;
     noteOpenListener(security, { protocol: 'http', address, tls: isSafe, login: true });
   }
@@ -234,7 +234,10 @@ async function noteExposure(
   await noteReadableFiles(security, files);
 }
 
-/** What mail servers and file storage have not answered by the deadline is recorded, and told, as it stands then. */
+/**
+ * Work that mail servers and file storage have not answered by the deadline is recorded, and reported, in its state at
+ * that time.
+ */
 async function stopWithin(
   timeoutMs: number,
   teardown: Teardown,
@@ -255,12 +258,15 @@ async function stopWithin(
   }
 }
 
-/** So long no request may have come before the listener closes, in ms: none of a balancer's connections is on the way then. */
+/**
+ * No request may have come for this long before the listener closes, in ms: then no connection of a balancer is on its
+ * way.
+ */
 const QUIET_MS = 1000;
-/** A balancer that sends on all the same is waited for no longer, in ms. */
+/** How long to wait for a balancer that sends requests all the same, in ms. */
 const MAX_TURNING_AWAY_MS = 10_000;
 
-/** Load balancers send elsewhere by then; see connections/shutdown.ts. */
+/** By then, load balancers send elsewhere; see connections/shutdown.ts. */
 async function drain({ shutdown }: HttpApp, drainMs: number, logger: Logger): Promise<void> {
   if (drainMs === 0) return;
   logger.info({ drainMs }, 'waiting for load balancers to send elsewhere');
@@ -275,7 +281,7 @@ async function drain({ shutdown }: HttpApp, drainMs: number, logger: Logger): Pr
   }
 }
 
-/** How long requests may take to give their answer after the sends under way were cut off, in ms. */
+/** How long requests may take to answer after the sends under way were cut off, in ms. */
 const ANSWER_MS = 2000;
 
 /** Requests under way may finish; a little after the deadline their connections are cut. */

@@ -1,4 +1,7 @@
-/** A part of the composition root: stores what the journal of a stopped service still has, as the service does at its start. */
+/**
+ * A part of the composition root: stores the outcomes left in the journal of a stopped service, as the service does at
+ * its start.
+ */
 import { createOutboundStore } from '../adapters/postgres/send/outbound-store.ts';
 import { createSendQueue } from '../adapters/postgres/send/send-queue.ts';
 import type { Logger } from '../app/base/basics.ts';
@@ -8,7 +11,7 @@ import { createSettling } from '../app/send/settling.ts';
 import type { Config } from '../config/config.ts';
 import type { OpenData } from './open-data.ts';
 
-/** Returns how many are left. Does nothing beside a service, which does that itself. */
+/** Returns how many are left. Does nothing beside a running service, which settles them itself. */
 export async function settleLeftSends(
   config: Config,
   data: Pick<OpenData, 'journal' | 'pool' | 'blobs' | 'clock'>,
@@ -27,7 +30,7 @@ export async function settleLeftSends(
       logger,
       held: createHeldClaims(),
       settling: createSettling(),
-      // The service does that for all that are not compared yet.
+      // The service compares all copies that are not compared yet.
       compareCopies: () => Promise.resolve(),
     },
     () => undefined,

@@ -1,7 +1,7 @@
 /**
- * Names the lines of `src/` in traces of errors; scripts/bundle.mjs puts it before each program. `node --enable-source-maps` would do the
- * same, but it reads the maps of all files at the start and keeps them: 8 to 28 MB of a service that is idle. Here a map is read
- * when the trace of an error first leads through its file.
+ * Names the lines of `src/` in stack traces; scripts/bundle.mjs puts it before each program. `node --enable-source-maps`
+ * would do the same, but it reads the maps of all files at the start and keeps them: 8 to 28 MB of an idle service. Here
+ * a map is read when a stack trace first leads through its file.
  */
 import { readFileSync } from 'node:fs';
 import { SourceMap } from 'node:module';
@@ -42,7 +42,7 @@ function mapOf(file: string): SourceMap | null {
   return map;
 }
 
-/** The error that is told matters more than why its map can't be read. */
+/** The reported error matters more than the reason why its map can't be read. */
 function readMap(file: string): SourceMap | null {
   try {
     return new SourceMap(

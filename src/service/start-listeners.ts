@@ -37,7 +37,7 @@ export async function startListeners(
     for (const protocol of ['lmtp', 'smtp'] as const) {
       const listen = protocol === 'lmtp' ? config.lmtpListen : config.smtpListen;
       if (listen === null) continue;
-      // Loaded when there is one to start: the others go without the memory of the library.
+      // Loaded only if there is a listener to start: other services save the memory of the library.
       const { startListener } = await import('../adapters/smtp-in/listener.ts');
       const variable = `${protocol.toUpperCase()}_LISTEN`;
       const listener = await startListener({

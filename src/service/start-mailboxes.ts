@@ -1,4 +1,4 @@
-/** Starts the reading of mailboxes, of the accounts that have one. */
+/** Starts reading the mailboxes of the accounts that have one. */
 import { createMailboxRecords } from '../adapters/postgres/mailboxes/mailbox-records.ts';
 import type { Config } from '../config/config.ts';
 import type { MailboxReader, MailboxReaderPorts } from '../worker/mailbox-reader.ts';
@@ -24,7 +24,7 @@ export async function startMailboxes(config: Config, parts: MailboxParts): Promi
     imap === null ? [] : [{ id, since: imap.since }],
   );
   if (accounts.length === 0) return NO_MAILBOXES;
-  // Loaded when there is one to read: the others go without its memory.
+  // Loaded only if there is a mailbox to read: other services save its memory.
   const { startMailboxReader } = await import('../worker/mailbox-reader.ts');
   const reader = startMailboxReader(
     { ...ports, records: createMailboxRecords(pool), maxBytes: config.maxInboundBytes, random: Math.random },

@@ -1,4 +1,4 @@
-/** A part of the composition root: the metrics, where the configuration names an address for them. */
+/** A part of the composition root: the metrics, if the configuration names an address for them. */
 import { onStatement } from '../adapters/postgres/db/statement-times.ts';
 import { createReadFigures } from '../adapters/postgres/metrics/read-figures.ts';
 import type { RequestObserver } from '../adapters/http/connections/answered-request.ts';
@@ -16,7 +16,7 @@ import type { Teardown } from './teardown.ts';
 export interface StartedMetrics {
   readonly meter: Meter;
   readonly observers: readonly RequestObserver[];
-  /** The same, with what they do counted. */
+  /** The same transports, with their hand-overs counted. */
   readonly transports: Transports;
 }
 
@@ -29,7 +29,7 @@ export async function startMetrics(
   const { config, pool, replica, journal, logger, transports, certificates } = parts;
   const { metricsListen } = config;
   if (metricsListen === null) return { meter: NO_METER, observers: [], transports };
-  // Loaded when they are wanted: the others go without the memory of the library.
+  // Loaded only if metrics are wanted: other services save the memory of the library.
   const [{ createMetrics }, { startMetricsServer }] = await Promise.all([
     import('../adapters/telemetry/metrics.ts'),
     import('../adapters/telemetry/metrics-server.ts'),
@@ -78,7 +78,7 @@ function watch(transport: Transport, accountId: string, meter: Meter): Transport
   return {
     async send(envelope, raw, beforeFirstByte) {
       const started = performance.now();
-      // What throws here has handed nothing over.
+      // If this throws, nothing was handed over.
       const result = await transport.send(envelope, raw, beforeFirstByte);
       meter.noteSend(accountId, toOutcome(result), performance.now() - started);
       return result;

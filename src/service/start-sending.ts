@@ -1,4 +1,4 @@
-/** A part of the composition root: the send queue, the list of suppressed addresses, and what sending needs. */
+/** A part of the composition root: the send queue, the list of suppressed addresses, and the other parts of sending. */
 import { randomBytes } from 'node:crypto';
 import { createReadStream } from 'node:fs';
 import { setTimeout as wait } from 'node:timers/promises';
@@ -37,12 +37,12 @@ const QUEUE_POLL_MS = 10_000;
 
 export type Sending = Awaited<ReturnType<typeof startSending>>;
 
-/** Resolves when sends may be taken. */
+/** Resolves when sends may be accepted. */
 export async function startSending(parts: Parts, security: SecurityLog, teardown: Teardown) {
   const { config, logger, clock, pool, blobs, spool, journal, transports, watch } = parts;
   const outbound = createOutboundStore(pool);
   const sends = createSendQueue(pool);
-  // What is recorded, and its outcome, is work for other loops: also when it is recorded late.
+  // A recorded send, and its outcome, is work for other loops, even when it is recorded late.
   const store: OutboundStore = {
     ...outbound,
     recordOutbound: (record) => outbound.recordOutbound(record).finally(watch.soon),
@@ -53,9 +53,9 @@ export async function startSending(parts: Parts, security: SecurityLog, teardown
   const seed = randomBytes(4).readUInt32LE();
   const suppressions = createSuppressionList({ store: suppressionStore, seed, logger, security });
   const listed = suppressions.refresh();
-  // A short list is known before the first send, as one that is read for longer need not be; see suppressions.ts.
+  // A short list is complete before the first send; one that takes longer need not be; see suppressions.ts.
   await Promise.race([listed, wait(LIST_PATIENCE_MS, undefined, { ref: false })]);
-  // What goes wrong later is met again, and logged, by the refresher.
+  // The refresher meets later failures again, and logs them.
   listed.catch(() => undefined);
   const refresher = startSuppressionRefresher(suppressions, logger);
   watch.on('suppressions', refresher.wake);

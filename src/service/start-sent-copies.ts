@@ -32,7 +32,7 @@ export function startSentCopies(parts: Parts, teardown: Teardown): void {
   teardown.push(() => copier.stop());
 }
 
-/** What waits for accounts that no longer keep copies would wait for ever. */
+/** Copies of accounts that no longer keep copies would wait for ever. */
 async function giveUpCopies(
   queue: SentCopyQueue,
   accountIds: readonly string[],
@@ -42,7 +42,7 @@ async function giveUpCopies(
     const copies = await queue.giveUp(accountIds, 'the account no longer puts copies into its Sent mailbox');
     if (copies > 0) logger.warn({ accountIds, copies }, 'copies of sent emails that waited were given up');
   } catch (err) {
-    // The next start does it.
+    // The next start tries again.
     logger.warn({ err }, 'copies of sent emails that wait for nothing could not be given up');
   }
 }

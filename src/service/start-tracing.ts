@@ -1,4 +1,4 @@
-/** A part of the composition root: traces, where the configuration names a collector. */
+/** A part of the composition root: traces, if the configuration names a collector. */
 import { setTracer } from '../app/base/tracing.ts';
 import type { Logger } from '../app/base/basics.ts';
 import type { Config } from '../config/config.ts';
@@ -11,11 +11,11 @@ export async function startTracing(
   teardown: Teardown,
 ): Promise<void> {
   if (tracing === null) return;
-  // Loaded when it is wanted: the others go without the time and the memory of the SDK.
+  // Loaded only if traces are wanted: other services save the time and the memory of the SDK.
   const { createTracing } = await import('../adapters/telemetry/tracing.ts');
   const made = createTracing({ version: readVersion(), headers: tracing.headers, logger });
   setTracer(made);
-  // Last of all: what is taken down before is traced, too.
+  // Last of all, so that the rest of the teardown is traced, too.
   teardown.unshift(async () => {
     setTracer(null);
     await made.close();

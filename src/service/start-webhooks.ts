@@ -1,4 +1,4 @@
-/** A part of the composition root: webhooks, and the loops that go with them. */
+/** A part of the composition root: webhooks, and the loops that belong to them. */
 import { createWebhookDeliveries } from '../adapters/postgres/webhooks/webhook-deliveries.ts';
 import { createWebhookQueue } from '../adapters/postgres/webhooks/webhook-queue.ts';
 import { createWebhookStore } from '../adapters/postgres/webhooks/webhook-store.ts';

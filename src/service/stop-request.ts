@@ -1,16 +1,18 @@
-/** The request that the service stop, as it comes by signals: once, or again from a person or supervisor that can't wait. */
+/**
+ * The request to stop the service, as it comes by signals: once, or again from a person or supervisor that can't wait.
+ */
 import type { Logger } from '../app/base/basics.ts';
 
 export interface StopRequest {
-  /** Aborted by the first signal; its reason is what a start that is ended throws. */
+  /** Aborted by the first signal; an interrupted start throws its reason. */
   readonly signal: AbortSignal;
-  /** Resolves then. */
+  /** Resolves at the first signal. */
   readonly made: Promise<void>;
-  /** By `performance.now()`; Infinity before. */
+  /** By `performance.now()`; Infinity before the first signal. */
   madeAt(): number;
 }
 
-/** Of `process`, or what stands for it. */
+/** `process`, or a replacement for it. */
 interface SignalSource {
   on(signal: NodeJS.Signals, listener: (signal: NodeJS.Signals) => void): unknown;
   exit(code: number): void;
@@ -20,12 +22,12 @@ interface SignalSource {
 const STOP_SIGNALS = ['SIGTERM', 'SIGINT', 'SIGHUP'] as const;
 
 /**
- * Signals that come this soon after the first are the same wish, in ms: Ctrl-C reaches npm and the service, and npm
+ * Signals within this time after the first are the same request, in ms: Ctrl-C reaches npm and the service, and npm
  * passes it on; supervisors signal a whole group. Shorter than the patience of a person who presses Ctrl-C again.
  */
 const SAME_WISH_MS = 3_000;
 
-/** From the beginning of the start: a stop during it takes down what was started by then. */
+/** To be called at the very start: a stop during the start takes down the parts started by then. */
 export function listenForStop(source: SignalSource, logger: Logger): StopRequest {
   const controller = new AbortController();
   let madeAt = Infinity;
@@ -36,7 +38,7 @@ export function listenForStop(source: SignalSource, logger: Logger): StopRequest
   const onSignal = (signal: NodeJS.Signals): void => {
     if (controller.signal.aborted) {
       if (performance.now() - madeAt < SAME_WISH_MS) return;
-      // Nothing is lost: the next start takes up what was left.
+      // Nothing is lost: the next start continues with what was left.
       logger.warn({ signal }, 'email-worker was asked again to stop, and ends at once');
       source.exit(1);
       return;

@@ -1,7 +1,7 @@
-/** Taking down what was set up: the last first. */
+/** Takes down what was set up, the last first. */
 import type { Logger } from '../app/base/basics.ts';
 
-/** What to undo, in the order it was set up. */
+/** The steps to undo, in the order of the set-up. */
 export type Teardown = (() => Promise<void>)[];
 
 /** A step that fails is logged, and stops none of the others; a second call does nothing. */

@@ -1,4 +1,4 @@
-/** The loops of the audit log: one writes the refusals that were counted, one forgets entries that are kept no longer. */
+/** The loops of the audit log: one writes the counted refusals, one deletes entries that are no longer kept. */
 import type { AuditLog } from '../app/audit/audit-ports.ts';
 import type { AccessLogWriter } from '../app/audit/access-log.ts';
 import type { Clock, Logger } from '../app/base/basics.ts';
@@ -23,7 +23,7 @@ export interface AuditKeeperPorts {
   readonly log: Pick<AuditLog, 'forget'>;
   readonly clock: Clock;
   readonly logger: Logger;
-  /** How many whole days entries are kept. */
+  /** The number of whole days that entries are kept. */
   readonly auditDays: number;
 }
 

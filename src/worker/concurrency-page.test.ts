@@ -1,4 +1,7 @@
-/** docs/concurrency.md leaves no lease, lock or limit of the source out. That what it names is there, `test/docs.test.ts` checks. */
+/**
+ * docs/concurrency.md lists every lease, lock and limit of the source. `test/docs.test.ts` checks that the things it
+ * names exist.
+ */
 import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
@@ -7,10 +10,10 @@ const SRC = path.join(import.meta.dirname, '..');
 const DOCS = path.join(SRC, '..', 'docs');
 const PAGE = readFileSync(path.join(DOCS, 'concurrency.md'), 'utf8');
 
-/** Constants whose name says that they bound or delimit work. Statements have names such as `TRY_LOCK`. */
+/** Constants whose name shows that they bound or delimit work. Statements have names such as `TRY_LOCK`. */
 const BY_NAME =
   /^(?:export )?const ((?:\w+_)?(?:AT_ONCE|LEASE_MS|PER_LEASE|LEASE_RESERVE|LOCK|TIMEOUT_MS|DEADLINE_MS|CONNECTIONS|SLOTS)) = (?!statement)/gm;
-/** What an object of the class `Limit` is made with. */
+/** The options of an object of the class `Limit`. */
 const OF_LIMITS = /\bnew Limit\(\{([^}]*)\}\)/g;
 const ADVISORY = /\bpg_(?:try_)?advisory/;
 
@@ -22,7 +25,7 @@ const sources = readdirSync(SRC, { recursive: true, encoding: 'utf8' })
   .filter((file) => file.endsWith('.ts') && !/\.(?:test|generated)\.ts$/.test(file))
   .map((file) => ({ file, text: readFileSync(path.join(SRC, file), 'utf8') }));
 
-/** As the page writes it: `A`, `B` and `C` in `a/file.ts`. */
+/** In the form of the page: `A`, `B` and `C` in `a/file.ts`. */
 const named = new Set(
   [...PAGE.matchAll(/((?:`\w+`(?:, | and | to )?)+) in `([\w/-]+\.ts)`/g)].flatMap(
     ([, names = '', file = '']) => [...names.matchAll(/`(\w+)`/g)].map(([, name]) => `${file}: ${name}`),

@@ -2,7 +2,7 @@
 import { compareDueCopies, type CompareCopiesPorts } from '../app/receive/variants.ts';
 import { startLoop, type WokenLoop } from './loop.ts';
 
-/** Between two rounds at least: copies that can't be compared yet are due again at once. */
+/** The minimum between two rounds: copies that can't be compared yet are due again at once. */
 const INTERVAL_MS = 5000;
 
 export function startCopyComparer(ports: CompareCopiesPorts): WokenLoop {

@@ -1,9 +1,9 @@
-/** The loop that links past mail by what sends taught, and mail that was recorded while rules changed. */
+/** The loop that links past mail by rules learned from sends, and mail that was recorded while rules changed. */
 import type { CustomerLinker } from '../app/customers/customer-ports.ts';
 import type { Logger } from '../app/base/basics.ts';
 import { startLoop, type WokenLoop } from './loop.ts';
 
-/** Between two rounds at least: another process may be changing the rules, and these have to wait. */
+/** The minimum between two rounds: another process may be changing the rules, and the emails then have to wait. */
 const INTERVAL_MS = 1000;
 
 export function startCustomerLinker(linker: CustomerLinker, logger: Logger): WokenLoop {

@@ -2,7 +2,7 @@
 import { carryOutErasures, type CarryOutPorts } from '../app/erase/erase-people.ts';
 import { startLoop, type WokenLoop } from './loop.ts';
 
-/** An erasure that waits for a send goes on after this time at the earliest. */
+/** An erasure that waits for a send continues after this time at the earliest. */
 const INTERVAL_MS = 1000;
 
 export function startEraser(ports: CarryOutPorts): WokenLoop {

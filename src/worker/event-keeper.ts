@@ -1,4 +1,4 @@
-/** The loop that makes the feed ready for the next day, and forgets old events, a whole day at a time. */
+/** The loop that prepares the feed for the next day, and deletes old events, a whole day at a time. */
 import { dayOf } from '../core/event/event-id.ts';
 import type { EventFeed } from '../app/events/event-ports.ts';
 import type { Clock, Logger } from '../app/base/basics.ts';
@@ -11,7 +11,7 @@ export interface EventKeeperPorts {
   readonly feed: Pick<EventFeed, 'keep'>;
   readonly clock: Clock;
   readonly logger: Logger;
-  /** How many whole days events are kept. */
+  /** The number of whole days that events are kept. */
   readonly eventsDays: number;
 }
 

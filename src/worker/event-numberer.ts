@@ -1,27 +1,30 @@
 /**
- * The loop that puts written events into the feed, and tells those who wait. What this process writes is numbered at once; what another
- * process wrote, and did not live to number, is found by looking now and then.
+ * The loop that puts written events into the feed, and notifies waiting readers. Events that this process writes are
+ * numbered at once; those of another process that died before numbering them are found by looking now and then.
  */
 import type { EventFeed, FeedSignal } from '../app/events/event-ports.ts';
 import type { Logger } from '../app/base/basics.ts';
 import { createFailureLog } from '../app/base/failure-log.ts';
 import { systemTimers, type Timers } from '../app/base/timers.ts';
 
-/** Between two looks without cause, in ms. */
+/** The time between two looks without a cause, in ms. */
 const LOOK_MS = 10_000;
-/** Between two looks at what other processes numbered while a caller waits, in ms. */
+/** While a caller waits, the time between two looks for events that other processes numbered, in ms. */
 const FOLLOW_MS = 75;
-/** From the first event to its numbering, in ms: those of the same moment share it. */
+/** From the first event to its numbering, in ms: events of the same moment share it. */
 const GATHER_MS = 15;
-/** From one numbering to the next while events keep coming, in ms: each has its own commit, and costs nearly the same for few as for many. */
+/**
+ * From one numbering to the next while events keep coming, in ms: each has its own commit, and costs nearly the same for
+ * few as for many.
+ */
 const REST_MS = 100;
 /** From a failed numbering to the next try, in ms: when the database is back, its events wait no longer than this. */
 const RETRY_MS = 1000;
-/** What statements wrote that is numbered by one of ours; a row of the inbox holds the events of a statement, mostly few. */
+/** Rows of the inbox numbered by one statement; a row holds the events of one writing statement, mostly few. */
 const BATCH = 200;
 
 export interface EventNumberer {
-  /** Something was written here. */
+  /** Called when this process has written an event. */
   wake(): void;
   /** A caller waits for events. */
   follow(): void;
@@ -56,7 +59,7 @@ export function startEventNumberer(ports: EventNumbererPorts): EventNumberer {
     dueAt = at;
     cancel = timers.after(delayMs, () => {
       dueAt = Infinity;
-      // One that is under way has missed what was just written.
+      // The numbering under way has missed the event that was just written.
       running = (running ?? Promise.resolve()).then(runOnce);
     });
   }
@@ -74,7 +77,7 @@ export function startEventNumberer(ports: EventNumbererPorts): EventNumberer {
     }
   }
 
-  /** What other processes numbered. */
+  /** Looks for events that other processes numbered. */
   async function followOthers(): Promise<void> {
     const before = latest;
     latest = await feed.readLatest();

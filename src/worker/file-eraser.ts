@@ -3,7 +3,7 @@ import { deleteDeletedFiles, type DeleteDeletedFilesPorts } from '../app/erase/d
 import type { Logger } from '../app/base/basics.ts';
 import { startLoop, type WokenLoop } from './loop.ts';
 
-/** A file is left because a process died, or because the storage did not answer. */
+/** Files are left because a process died, or because the storage did not answer. */
 const INTERVAL_MS = 60_000;
 
 export function startFileEraser(ports: DeleteDeletedFilesPorts, logger: Logger): WokenLoop {

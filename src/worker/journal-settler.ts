@@ -1,4 +1,4 @@
-/** The loop that settles what the journal holds: at the start, and whenever an outcome could not be stored. */
+/** The loop that settles the entries of the journal: at the start, and whenever an outcome could not be stored. */
 import { systemTimers, type Timers } from '../app/base/timers.ts';
 import { settleJournal, type SettleJournalPorts } from '../app/send/settle-journal.ts';
 import type { Loop } from './loop.ts';

@@ -1,4 +1,4 @@
-/** When the rounds of a loop begin. */
+/** Tests when the rounds of a loop begin. */
 import { expect, it } from 'vitest';
 import { createManualTimers } from '../../test/helpers/manual-timers.ts';
 import { silentLogger } from '../../test/helpers/silent-logger.ts';

@@ -1,4 +1,4 @@
-/** A loop that does one thing again and again, never two rounds at once. */
+/** A loop that repeats one piece of work, never two rounds at once. */
 import type { Logger } from '../app/base/basics.ts';
 import { createFailureLog } from '../app/base/failure-log.ts';
 import { outsideRequest } from '../app/base/request-scope.ts';
@@ -10,7 +10,7 @@ export interface Loop {
 }
 
 export interface WokenLoop extends Loop {
-  /** There may be something to do: has a round begin as soon as the pause after the last one is over. */
+  /** There may be something to do: starts a round as soon as the pause after the last one is over. */
   wake(): void;
 }
 
@@ -20,13 +20,13 @@ export interface LoopOptions {
   /** The same after a round that failed. Default: `intervalMs`. */
   readonly retryMs?: number;
   /**
-   * True: after the pause, a round waits for `wake`; but one that failed is repeated anyway. Default: false, it begins
-   * when the pause is over.
+   * True: after the pause, a round waits for `wake`; but a failed one is repeated anyway. Default: false, the round
+   * begins when the pause is over.
    */
   readonly waitsForWake?: boolean;
-  /** The shortest pause that `wake` leaves of `intervalMs`, in ms. Default: `intervalMs`, so it shortens none. */
+  /** The shortest pause to which `wake` may cut `intervalMs`, in ms. Default: `intervalMs`, so no pause is cut. */
   readonly wokenMs?: number;
-  /** What it throws is logged once until a round works, and the loop continues. `signal` is aborted by `stop`. */
+  /** A failure is logged once until a round works, and the loop continues. `stop` aborts `signal`. */
   readonly run: (signal: AbortSignal) => Promise<void>;
   /** Logged when `run` throws. */
   readonly failure: string;

@@ -1,9 +1,9 @@
 /**
- * The loop that reads mailboxes: claims this process' share of the accounts, keeps a connection for each, connects again after
- * failures, ever more rarely, and at once lets go of accounts that another process has taken over.
+ * The loop that reads mailboxes: it claims this process' share of the accounts, keeps a connection for each, reconnects
+ * after failures at growing intervals, and at once drops accounts that another process has taken over.
  *
- * An account that is in the share of another process is handed over: its reading ends after the messages in hand, and a
- * round then gives it back. The other process is woken by the watch when an account is free. Only rounds change who has an
+ * An account in the share of another process is handed over: its reading ends after the messages in hand, and a round
+ * then gives it back. The watch wakes the other process when an account is free. Only rounds change the holder of an
  * account, and there is one at a time.
  */
 import { MailboxError, type MailboxSource } from '../app/mailboxes/mailbox-ports.ts';
@@ -25,14 +25,14 @@ export interface MailboxReaderPorts extends Omit<ReadAccountPorts, 'fetchLimit' 
 }
 
 export interface MailboxReaderOptions {
-  /** What tells this process from others that share the database; a UUID that survives restarts. */
+  /** Identifies this process among those that share the database; a UUID that survives restarts. */
   readonly owner: string;
   readonly accounts: readonly MailboxAccount[];
   /** How long a silent process keeps its accounts, in ms. */
   readonly leaseMs: number;
   /** How long a mailbox may go without being checked, in ms. */
   readonly pollMs: number;
-  /** Of leases and of waiting; default: those of the system. */
+  /** For leases and waits; default: those of the system. */
   readonly timers?: Timers;
 }
 
@@ -51,11 +51,14 @@ export interface MailboxAccount {
   readonly since: Date | null;
 }
 
-/** How often to look whether a lease ran out. */
+/** How often to check for an expired lease. */
 const CHECKS_PER_LEASE = 10;
-/** Accounts that end together are given back together, in ms. */
+/** Accounts that end within this time are given back together, in ms. */
 const GATHER_MS = 100;
-/** Accounts on their way to other processes at the same moment: the next ones are read here until these are read there. */
+/**
+ * Accounts on their way to other processes at the same moment: this process keeps reading the next ones until those are
+ * read elsewhere.
+ */
 const HAND_OVERS = 32;
 /** Accounts that fetch messages at the same moment; it bounds memory. */
 const FETCHES = 8;
@@ -65,14 +68,14 @@ const FETCH_STALL_MS = 15_000;
 const RECORDINGS = 256;
 /** Sent copies are compared with sends, one by one: each takes a database connection, which sends need too. */
 const SENT_RECORDINGS = 4;
-/** Connections being made at the same moment. Accounts that failed wait among themselves only. */
+/** Connections being made at the same moment. Accounts that failed have a separate queue. */
 const CONNECTS = 32;
 const RECONNECTS = 16;
-/** After a connection that lasted so long, in ms, the next failure counts as the first one. */
+/** After a connection that lasted this long, in ms, the next failure counts as the first one. */
 const GOOD_SESSION_MS = 60_000;
-/** A connection that broke at a certain message counts as so many failures at most. */
+/** A connection that broke at a certain message counts as this many failures at most. */
 const MESSAGE_FAILURES = 2;
-/** A failure that stays the same is logged again only after so many. */
+/** A failure that stays the same is logged again only after this many. */
 const FAILURES_PER_LOG_LINE = 20;
 
 interface Reading {
@@ -186,7 +189,7 @@ export function startMailboxReader(ports: MailboxReaderPorts, options: MailboxRe
         const limit = failures === 0 ? connects : reconnects;
         const session = await limit.run(() => source.connect(id, leave), { signal: leave });
         const cut = () => {
-          // The close below tells what goes wrong with it.
+          // The close below reports its failures.
           session.close().catch(() => undefined);
         };
         signal.addEventListener('abort', cut, { once: true });
@@ -202,7 +205,7 @@ export function startMailboxReader(ports: MailboxReaderPorts, options: MailboxRe
         if (leave.aborted || error instanceof LeaseLost) break;
         if (progressed || timers.now() - startedAt > GOOD_SESSION_MS) failures = 0;
         failures += 1;
-        // At one message: the others, and what is new, do not have to wait for long.
+        // It failed at one message: the others, and new ones, do not have to wait long.
         if (error instanceof MailboxError && error.uid !== null)
           failures = Math.min(failures, MESSAGE_FAILURES);
         const kind = failureOf(error);
@@ -224,7 +227,7 @@ export function startMailboxReader(ports: MailboxReaderPorts, options: MailboxRe
     try {
       await records.noteAccountFailure(owner, id, failure);
     } catch (err) {
-      // The failure may be that very one; whether the account is still ours is found out at the next try.
+      // The database may be the failure; the next try finds out if the account is still ours.
       logger.debug({ err, accountId: id }, 'the failure of an account could not be noted');
     }
   }

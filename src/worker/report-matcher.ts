@@ -1,8 +1,8 @@
-/** The loop that applies reports whose email was not known when they came in. */
+/** The loop that applies reports whose email was not known when they arrived. */
 import { applyDueReports, type ApplyReportsPorts } from '../app/receive/apply-reports.ts';
 import { startLoop, type WokenLoop } from './loop.ts';
 
-/** Between two rounds at least. */
+/** The minimum between two rounds. */
 const INTERVAL_MS = 5000;
 
 export function startReportMatcher(ports: ApplyReportsPorts): WokenLoop {

@@ -1,4 +1,4 @@
-/** The loop that deletes threads that are kept no longer. */
+/** The loop that deletes threads that are no longer kept. */
 import { deleteQuietThreads, type RetentionPorts } from '../app/erase/retain.ts';
 import { startLoop, type Loop } from './loop.ts';
 

@@ -11,7 +11,7 @@ it('stops during its rest, however long that is', async () => {
     {
       async indexSome() {
         begun += 1;
-        // It is followed by a rest nine times as long.
+        // A rest nine times as long follows.
         await sleep(700);
         ended += 1;
         return { count: 1, isBusy: true };

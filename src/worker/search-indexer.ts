@@ -4,10 +4,10 @@ import type { Logger } from '../app/base/basics.ts';
 import type { SearchIndex } from '../app/search/search-ports.ts';
 import { startLoop, type WokenLoop } from './loop.ts';
 
-/** Between two rounds at least, in ms: another process may be at work on what waits. */
+/** The minimum between two rounds, in ms: another process may be working on the waiting emails. */
 const INTERVAL_MS = 500;
 
-/** Pauses after a batch, in multiples of the time it took. */
+/** Pauses after a batch, in multiples of the time that the batch took. */
 const RESTS = 1;
 const RESTS_WHEN_BUSY = 9;
 
@@ -22,9 +22,9 @@ export function startSearchIndexer(index: SearchIndex, logger: Logger): WokenLoo
         const started = performance.now();
         const { count, isBusy } = await index.indexSome();
         if (count === 0) break;
-        // Sends and received emails go first; what they left waiting is caught up with when they are fewer.
+        // Sends and received emails go first; the backlog is worked off when there are fewer of them.
         const restMs = (performance.now() - started) * (isBusy ? RESTS_WHEN_BUSY : RESTS);
-        // A slow batch would make the stop wait for a long rest.
+        // Abortable: after a slow batch, the stop would otherwise wait for a long rest.
         await wait(restMs, undefined, { signal }).catch(() => undefined);
       }
     },

@@ -1,4 +1,4 @@
-/** The loop's own promises, in one order each; `test/model/` tries them in thousands. */
+/** The guarantees of the loop itself, each tested in one order; `test/model/` tests them in thousands. */
 import { expect, it } from 'vitest';
 import type { BlobStore } from '../app/files/file-ports.ts';
 import type { ClaimRef } from '../app/send/claim.ts';
@@ -23,7 +23,7 @@ function createGate() {
 
 const RATE = { perMinute: null, perDay: null };
 
-/** Over the model of the database; every hand-over is accepted, unless `changes` say otherwise. */
+/** Runs on the model of the database; every hand-over is accepted, unless `changes` specify otherwise. */
 function createPorts(
   database: QueueDatabase,
   disk: Disk,

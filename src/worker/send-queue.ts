@@ -1,6 +1,6 @@
 /**
- * The loop that empties the send queue: claims what is due while connections are free, hands it over, keeps the
- * leases of what is under way, and looks after claims that no hand-over works on. Any number of processes run one each.
+ * The loop that empties the send queue: it claims due sends while connections are free, hands them over, keeps the leases
+ * of those under way, and looks after claims that no hand-over works on. Any number of processes run one each.
  */
 import { handOverClaim, type HandOverClaimPorts } from '../app/send/hand-over-claim.ts';
 import type { HandOverResult } from '../app/send/hand-over.ts';
@@ -43,13 +43,16 @@ export interface SendQueueLoop extends Loop {
 
 /** A hand-over begins only while this share of its lease is left: some time passes until the first byte. */
 const LEASE_RESERVE = 0.1;
-/** A hand-over that has taken this long is shown as such; most are over long before, and need not be written down twice. */
+/** A hand-over that has taken this long is shown as `sending`; most end long before, which saves the extra write. */
 const SHOWN_AFTER_MS = 1_000;
-/** Claims in one statement at most; it bounds what a process that dies at once leaves behind. */
+/** The maximum number of claims in one statement; it bounds what a process that dies at once leaves behind. */
 const MAX_CLAIMS = 32;
-/** Claims in hand for each hand-over at the same time: those that wait have their turn without a statement of their own. */
+/** Claims in hand for each simultaneous hand-over: those that wait get their turn without a separate statement. */
 const CLAIMS_PER_SLOT = 4;
-/** Answered claims whose outcomes are being stored, many of them together; beyond that the database is too slow for more. */
+/**
+ * Answered claims whose outcomes are being stored, many of them together; with more, the database is too slow to claim
+ * further ones.
+ */
 const MAX_UNSTORED = 256;
 /** How often to look for sends that no process will ever claim; they have waited for days. */
 const ORPHANS_INTERVAL_MS = 10 * 60_000;
@@ -60,11 +63,11 @@ const MAX_PAUSE_MS = 30_000;
 interface AccountState extends QueueAccount {
   /** Claims that the mail server has not answered. */
   inHand: number;
-  /** Claims that it has answered, and that are not settled. */
+  /** Answered claims that are not settled yet. */
   unstored: number;
-  /** Of these, those that the mail server is to answer. */
+  /** The claims in hand that have their turn now. */
   running: number;
-  /** Each lets a claim in hand have its turn. */
+  /** Each function gives a claim in hand its turn. */
   readonly waiting: (() => void)[];
   /** Nothing was due at the last look, and nothing that this process knows of has become due since. */
   isEmpty: boolean;
@@ -77,7 +80,7 @@ interface AccountState extends QueueAccount {
 interface Run {
   readonly claim: Claim;
   readonly done: Promise<void>;
-  /** When its hand-over began, by `Timers.now`; null: not yet, or it is shown already. */
+  /** When its hand-over began, by `Timers.now`; null: it has not begun, or is already shown. */
   toShowSince: number | null;
 }
 
@@ -86,13 +89,13 @@ type Runs = ReadonlyMap<string, Run>;
 
 const isLimited = ({ rate }: AccountState) => rate.perMinute !== null || rate.perDay !== null;
 
-/** Those of an account with limits are counted when they are claimed, so none is claimed before its turn. */
+/** Sends of an account with limits are counted when they are claimed, so none is claimed before its turn. */
 function wantedBy(account: AccountState): number {
   const { slots, inHand } = account;
   return (isLimited(account) ? slots : slots * CLAIMS_PER_SLOT) - inHand;
 }
 
-/** Starts the loop, and the one that settles what the journal holds, without which it claims nothing. */
+/** Starts the loop, and the one that settles the journal, without which it claims nothing. */
 export function startSendQueue(ports: SendQueuePorts, options: SendQueueOptions): SendQueueLoop {
   const { leaseMs, pollMs, timers = systemTimers } = options;
   const { queue, held, settling, logger } = ports;
@@ -151,7 +154,7 @@ export function startSendQueue(ports: SendQueuePorts, options: SendQueueOptions)
         if (!settling.holdsUpQueue()) claimed = await claimDue();
         failures.worked();
       } catch (error) {
-        // Whatever failed may have worked on the server's side.
+        // A failed call may have worked on the server's side.
         claimsDue = true;
         failures.failed(error);
       }
@@ -169,7 +172,7 @@ export function startSendQueue(ports: SendQueuePorts, options: SendQueueOptions)
 
   async function claimDue(): Promise<number> {
     const free = accounts.filter(takesMore);
-    // One that is asked for alone says by its claim whether something is due.
+    // If only one account is asked about, the claim itself shows if something is due.
     const [only, ...others] = free;
     if (only === undefined) return 0;
     for (const account of free) account.isEmpty = true;
@@ -182,7 +185,7 @@ export function startSendQueue(ports: SendQueuePorts, options: SendQueueOptions)
     return claimed;
   }
 
-  /** Not before many are wanted: they share the statement. */
+  /** False until many are wanted: they share the statement. */
   function takesMore(account: AccountState): boolean {
     const { waiting, slots, unstored, isEmpty, pausedUntil } = account;
     if (unstored >= MAX_UNSTORED) return false;
@@ -217,20 +220,20 @@ export function startSendQueue(ports: SendQueuePorts, options: SendQueueOptions)
     else await new Promise<void>((resolve) => account.waiting.push(resolve));
   }
 
-  /** The turn goes to the claim that has waited longest. */
+  /** Passes the turn to the claim that has waited longest. */
   function endTurn(account: AccountState): void {
     const next = account.waiting.shift();
     if (next === undefined) account.running -= 1;
     else next();
   }
 
-  /** All have their turn now, to give up. */
+  /** Gives every claim its turn now, to give up. */
   function endWaiting(account: AccountState): void {
     account.running += account.waiting.length;
     for (const next of account.waiting.splice(0)) next();
   }
 
-  /** The database decides; the clock only counts against us, when its answer was long under way. */
+  /** The database decides; the clock can only refuse, when the database's answer took too long. */
   async function mayBegin(claim: Claim): Promise<boolean> {
     if (status.stopping) return false;
     const leaseUntil = timers.now() + leaseMs;
@@ -279,7 +282,7 @@ export function startSendQueue(ports: SendQueuePorts, options: SendQueueOptions)
     return { kind: 'given_up' };
   }
 
-  /** Never throws: what can't be given back now is given back when claims are settled. */
+  /** Never throws: a claim that can't be given back now is given back when claims are settled. */
   async function giveUp(account: AccountState, claim: Claim): Promise<void> {
     try {
       await giveBack(ports, claim);
@@ -334,7 +337,7 @@ export function startSendQueue(ports: SendQueuePorts, options: SendQueueOptions)
   };
 }
 
-/** Renews the leases of hand-overs under way, and takes the claims of silent processes for lost. */
+/** Renews the leases of hand-overs under way, and declares the claims of silent processes lost. */
 function startHeartbeat(
   { queue, journal: { owner }, logger }: SendQueuePorts,
   { leaseMs, timers }: Required<Pick<SendQueueOptions, 'leaseMs' | 'timers'>>,
@@ -357,7 +360,7 @@ function startHeartbeat(
   });
 }
 
-/** Makes emails `sending` whose hand-over takes long. */
+/** Shows emails as `sending` when their hand-over takes long. */
 function showSlow(
   { queue, journal: { owner }, logger }: SendQueuePorts,
   { leaseMs, timers }: Required<Pick<SendQueueOptions, 'leaseMs' | 'timers'>>,

@@ -1,6 +1,6 @@
 /**
- * The loop that puts sent emails into the Sent mailboxes of their accounts. It begins a round when the watch sees that a copy is due.
- * Accounts are worked on side by side; one that fails is left alone for ever longer, and holds up no other.
+ * The loop that puts sent emails into the Sent mailboxes of their accounts. It begins a round when the watch finds a due
+ * copy. Accounts are worked on in parallel; a failing one is left alone for longer and longer, and delays no other.
  */
 import type { Logger } from '../app/base/basics.ts';
 import { Limit } from '../app/base/limit.ts';
@@ -15,7 +15,7 @@ export interface SentCopierPorts extends Omit<StoreCopiesPorts, 'memory' | 'now'
 }
 
 export interface SentCopierOptions {
-  /** That keep copies. */
+  /** The accounts that keep copies. */
   readonly accountIds: readonly string[];
   /** How long a silent process keeps its claims, in ms. */
   readonly leaseMs: number;
@@ -23,11 +23,11 @@ export interface SentCopierOptions {
   readonly timers?: Timers;
 }
 
-/** Between two rounds at least, in ms. */
+/** The minimum between two rounds, in ms. */
 const INTERVAL_MS = 500;
-/** Accounts that are connected to at the same moment. */
+/** Accounts with a connection at the same moment. */
 const ACCOUNTS = 8;
-/** Bytes of messages in memory; one that is larger goes alone. The library takes a message as a whole only. */
+/** Bytes of messages in memory; a larger message goes alone. The library only takes a message as a whole. */
 const MAX_BYTES = 16 * 1024 * 1024;
 /** Messages in memory. */
 const MAX_MESSAGES = ACCOUNTS;

@@ -1,21 +1,21 @@
 /**
- * A loop that settles what was cut off: at the start, when a round was asked for, and once a minute anyway, since what a broken
- * connection was to store may be stored later.
+ * A loop that settles interrupted work: at the start, after a request for a round, and once a minute anyway, since a
+ * statement on a broken connection may still be carried out later.
  */
 import type { Logger } from '../app/base/basics.ts';
 import { systemTimers, type Timers } from '../app/base/timers.ts';
 import { startLoop, type Loop } from './loop.ts';
 
-/** Between two looks whether a round is due, in ms: what is asked for waits no longer. A look costs no statement. */
+/** The time between two checks for a due round, in ms: a request waits no longer. A check costs no statement. */
 const INTERVAL_MS = 1000;
-/** After so many looks a round is due unasked. */
+/** After this many checks a round is due without a request. */
 const LOOKS_BETWEEN_ROUNDS = 60;
 
 export interface SettlerOptions {
-  /** True once after a round was asked for. */
+  /** True once after a round was requested. */
   readonly takeRequest: () => boolean;
   readonly settle: () => Promise<void>;
-  /** The round failed, and has to be repeated. */
+  /** Called when the round failed and has to be repeated. */
   readonly askAgain: () => void;
   /** Logged when a round fails. */
   readonly failure: string;

@@ -3,7 +3,7 @@ import type { SuppressionList } from '../app/send/suppressions.ts';
 import type { Logger } from '../app/base/basics.ts';
 import { startLoop, type WokenLoop } from './loop.ts';
 
-/** Between two rounds at least, in ms. */
+/** The minimum between two rounds, in ms. */
 const INTERVAL_MS = 500;
 
 export function startSuppressionRefresher(list: Pick<SuppressionList, 'refresh'>, logger: Logger): WokenLoop {

@@ -1,6 +1,7 @@
 /**
- * The loop that claims webhooks and has events delivered to them. It begins a round when a webhook is changed or free, or when the
- * watch saw the feed grow; while it has webhooks, also to renew its claims. What this process numbers wakes its webhooks at once.
+ * The loop that claims webhooks and has events delivered to them. It begins a round when a webhook is changed or free, or
+ * when the watch saw the feed grow; while it has webhooks, also to renew its claims. Events that this process numbers
+ * wake its webhooks at once.
  */
 import type { Clock, IdSource, Logger } from '../app/base/basics.ts';
 import { RENEWALS_PER_LEASE } from '../app/base/leases.ts';
@@ -12,13 +13,13 @@ import type { ClaimedWebhook, PostWebhook, WebhookQueue } from '../app/webhooks/
 import type { WebhookSealer, WebhookSecrets } from '../app/webhooks/webhook-ports.ts';
 import { startLoop, type WokenLoop } from './loop.ts';
 
-/** Between two rounds at least, in ms. */
+/** The minimum between two rounds, in ms. */
 const INTERVAL_MS = 100;
 
 export interface WebhookDeliverer extends WokenLoop {
   /** The feed has grown. */
   grown(): void;
-  /** A webhook was changed here: nothing more is posted as it was before. */
+  /** A webhook was changed here: nothing more is posted by its earlier settings. */
   changed(): void;
 }
 
@@ -41,7 +42,7 @@ export function startWebhookDeliverer(ports: WebhookDelivererPorts): WebhookDeli
   const { timers = systemTimers, random = Math.random } = ports;
   const tail = new FeedTail(feed);
   const runs = new Map<string, WebhookRun>();
-  /** Of runs that are not in `runs` any more. */
+  /** Runs that are no longer in `runs`. */
   const ending = new Map<string, Promise<void>>();
   let leasedUntil = -Infinity;
   /** Counts the calls of `changed`. */
@@ -80,7 +81,7 @@ export function startWebhookDeliverer(ports: WebhookDelivererPorts): WebhookDeli
     run.wake();
   }
 
-  /** null when no key opens them: the webhook is paused then. */
+  /** null when no key opens them: the webhook is then paused. */
   async function openSecrets(webhook: ClaimedWebhook): Promise<WebhookSecrets | null> {
     const { id, sealed, keyId } = webhook;
     const secrets = sealer.open(id, sealed);
@@ -108,7 +109,7 @@ export function startWebhookDeliverer(ports: WebhookDelivererPorts): WebhookDeli
       if (byId.get(one.webhook.id)?.revision !== one.webhook.revision) end(one);
     }
     for (const webhook of claimed) {
-      // One that ends is begun again when it has.
+      // A run that is ending is replaced only once it has ended.
       if (!runs.has(webhook.id) && !ending.has(webhook.id)) await begin(webhook);
     }
     if (claimed.length > 0) cancelRenewal = timers.after(leaseMs / RENEWALS_PER_LEASE, loop.wake);

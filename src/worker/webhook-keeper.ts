@@ -1,4 +1,4 @@
-/** The loop that forgets old deliveries of webhooks, a whole day at a time, when events of that day are forgotten. */
+/** The loop that deletes old deliveries of webhooks, a whole day at a time, when the events of that day are deleted. */
 import { dayOf } from '../core/event/event-id.ts';
 import type { DeliveryLog } from '../app/webhooks/webhook-ports.ts';
 import type { Clock, Logger } from '../app/base/basics.ts';
@@ -10,7 +10,7 @@ export interface WebhookKeeperPorts {
   readonly log: Pick<DeliveryLog, 'forgetBefore'>;
   readonly clock: Clock;
   readonly logger: Logger;
-  /** How many whole days deliveries are kept. */
+  /** The number of whole days that deliveries are kept. */
   readonly eventsDays: number;
 }
 

@@ -56,7 +56,7 @@ it('looks every two seconds while nothing happens, and wakes no loop but those w
   const { watch, looks, woken, advance } = createWatch();
   watch.start();
   await advance(10_000);
-  // The first look says what the list's version is, and is followed soon.
+  // The first look reads the list's version, and another follows soon.
   expect(looks).toEqual([0, 500, 2500, 4500, 6500, 8500]);
   expect(woken).toEqual([
     { kind: 'suppressions', at: 0 },

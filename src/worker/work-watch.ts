@@ -1,7 +1,7 @@
 /**
- * The loop that asks the database what waits for the other loops, and wakes those that have something to do. One statement for all
- * of them: at most two each second while there is work, one every few seconds while there is none. What this process
- * wrote is found at once: `soon` brings the next look forward.
+ * The loop that asks the database for work of the other loops, and wakes those that have something to do. One statement
+ * for all of them: at most two each second while there is work, one every few seconds while there is none. Work that this
+ * process wrote is found at once: `soon` brings the next look forward.
  */
 import type { Logger } from '../app/base/basics.ts';
 import { createFailureLog } from '../app/base/failure-log.ts';
@@ -9,7 +9,7 @@ import { systemTimers, type Timers } from '../app/base/timers.ts';
 import type { DueNow, DueWork } from '../app/work/due-work.ts';
 import type { Loop } from './loop.ts';
 
-/** Between two looks at least, in ms: what is written now is worked on within that time. */
+/** The minimum between two looks, in ms: work that is written now is found within that time. */
 const BUSY_MS = 500;
 
 export type WorkKind =
@@ -25,7 +25,7 @@ export type WorkKind =
   | 'webhooks';
 
 export interface WorkWatchOptions {
-  /** Between two looks at most, in ms: work that other processes left is found within that time. */
+  /** The maximum between two looks, in ms: work that other processes left is found within that time. */
   readonly pollMs: number;
   readonly logger: Logger;
   /** Default: those of the system. */
@@ -50,7 +50,7 @@ export class WorkWatch implements Loop {
   #suppressionVersion = -1;
   #webhookVersion = -1;
   #feedPosition: number | null = null;
-  /** The last look failed: what the loops met meanwhile is not known. */
+  /** The last look failed: work that appeared meanwhile is unknown. */
   #isBlind = false;
 
   constructor(work: DueWork, { pollMs, logger, timers = systemTimers }: WorkWatchOptions) {
@@ -108,13 +108,13 @@ export class WorkWatch implements Loop {
     if (!this.#isStopped) this.#lookIn(isBusy || this.#isAskedFor ? this.#busyMs : this.#pollMs);
   }
 
-  /** Whether it found something. */
+  /** Returns true if it found work. */
   #wakeFor(due: DueNow): boolean {
     const { sendInMs, search, customers, reports, copies, erasures, sentCopies, mailboxes } = due;
     const { suppressionVersion, webhookVersion, feedPosition } = due;
     const suppressions = suppressionVersion !== this.#suppressionVersion;
     this.#suppressionVersion = suppressionVersion;
-    // Also what another process put into the feed.
+    // Includes events that another process put into the feed.
     const webhooks =
       due.webhooks || webhookVersion !== this.#webhookVersion || feedPosition !== this.#feedPosition;
     this.#webhookVersion = webhookVersion;

@@ -15,22 +15,22 @@ export class TokenError extends Error {
 export interface AccessTokens {
   /** A token that is still valid. Throws `TokenError`. */
   get(accountId: string): Promise<string>;
-  /** The server did not take this token, whatever its lifetime says: the next one is a new one. */
+  /** The server did not take this token, whatever its lifetime says: the next `get` returns a new one. */
   reject(accountId: string, token: string): void;
   /** Why mail will stop unless an operator acts; null when all is well. Given long before the token expires. */
   warningOf(accountId: string): string | null;
 }
 
-/** What is kept of an account's tokens; sealed, so that a copy of the database gives no access. */
+/** The stored tokens of an account; sealed, so that a copy of the database gives no access. */
 export interface KeptTokens {
   readonly sealed: Buffer;
-  /** Counts what was saved. */
+  /** The number of saves. */
   readonly revision: number;
 }
 
 export interface TokenName {
   readonly accountId: string;
-  /** Of the configured refresh token, without telling it: another one has rows of its own. 16 bytes. */
+  /** Identifies the configured refresh token without revealing it: another one has separate rows. 16 bytes. */
   readonly keyId: Buffer;
 }
 
@@ -38,12 +38,14 @@ export interface TokenName {
 export interface TokenStore {
   load(name: TokenName): Promise<KeptTokens | null>;
   /**
-   * The right to renew, for `leaseMs`; null when another process has it. A row that is not there yet begins with
+   * Claims the right to renew, for `leaseMs`; null when another process has it. A row that does not exist yet begins with
    * revision 0 and nothing sealed.
    */
   lease(name: TokenName, owner: string, leaseMs: number): Promise<KeptTokens | null>;
-  /** Keeps what a renewal gave, unless something was saved since `revision`; ends the owner's lease. False: not kept. */
+  /**
+   * Keeps the result of a renewal, unless something was saved since `revision`; ends the owner's lease. False: not kept.
+   */
   save(name: TokenName, owner: string, revision: number, sealed: Buffer): Promise<boolean>;
-  /** Ends a lease without anything new. */
+  /** Ends a lease without saving anything. */
   release(name: TokenName, owner: string): Promise<void>;
 }

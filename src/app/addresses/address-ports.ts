@@ -1,10 +1,10 @@
-/** Addresses that were seen, as a field for recipients offers them. */
+/** Addresses that were seen before, as a recipient field offers them. */
 import type { TypedWord } from '../../core/address/typed-address.ts';
 
 export interface AddressesQuery {
   /** At least one. */
   readonly accountIds: readonly string[];
-  /** All of them have to fit; none: those that matter most. */
+  /** All of them have to match; if empty, the addresses that matter most are returned. */
   readonly words: readonly TypedWord[];
   /** Left out, lower-case. */
   readonly ownAddresses: readonly string[];
@@ -14,21 +14,21 @@ export interface AddressesQuery {
 export interface KnownAddress {
   /** `local@domain`, ASCII letters lower-case. */
   readonly address: string;
-  /** The newest one that can be believed; empty when there is none. */
+  /** The newest name that can be trusted; empty when there is none. */
   readonly name: string;
-  /** By the rules for its address; null when no customer has it, or several have. */
+  /** By the customer rules for the address; null when no customer has it, or several have. */
   readonly customerId: string | null;
   readonly customerName: string | null;
-  /** An email went to it from here. */
+  /** We have sent an email to it. */
   readonly isWrittenTo: boolean;
-  /** Of the newest email that speaks of it. */
+  /** The date of the newest email that mentions it. */
   readonly lastAt: Date;
   /** Nothing is sent to it. */
   readonly isSuppressed: boolean;
 }
 
-/** Throws `ServiceError('database_unavailable')`. */
+/** All throw `ServiceError('database_unavailable')`. */
 export interface KnownAddresses {
-  /** In one round trip: those first that were used lately, often, and written to. */
+  /** In one round trip. Addresses used recently, used often, and written to come first. */
   complete(query: AddressesQuery): Promise<readonly KnownAddress[]>;
 }

@@ -1,4 +1,4 @@
-/** What the edges ask of addresses. */
+/** The use cases of addresses that the edges call. */
 import { addrSpec } from '../../core/address/address.ts';
 import { typedAddress } from '../../core/address/typed-address.ts';
 import { normaliseAddress } from '../../core/customer/rules.ts';
@@ -6,11 +6,11 @@ import { accountIdsOf, type AccountFilter } from '../base/account-filter.ts';
 import type { Account } from '../base/basics.ts';
 import type { KnownAddress, KnownAddresses } from './address-ports.ts';
 
-/** Addresses in one answer at most: what a list below a field shows. */
+/** The maximum number of addresses in one answer: as many as a list below a field shows. */
 export const MAX_COMPLETED = 50;
 
 export interface CompletionRequest extends AccountFilter {
-  /** As typed; null: nothing yet. */
+  /** As typed; null: nothing typed yet. */
   readonly q: string | null;
   /** 1 to MAX_COMPLETED. */
   readonly limit: number;
@@ -24,7 +24,7 @@ export interface AddressUseCases {
 export const ownAddressesOf = (accounts: Iterable<Pick<Account, 'from'>>): ReadonlySet<string> =>
   new Set([...accounts].map(({ from }) => normaliseAddress(addrSpec(from))));
 
-/** @param accounts those of the configuration: of the others nothing can be sent */
+/** @param accounts those of the configuration: nothing can be sent from any other */
 export function createAddresses(
   known: KnownAddresses,
   accounts: ReadonlyMap<string, Pick<Account, 'from'>>,
@@ -33,7 +33,7 @@ export function createAddresses(
   return {
     async completeAddresses({ q, limit, ...filter }) {
       const words = q === null ? [] : typedAddress(q);
-      // Signs alone: there is nothing that begins so.
+      // Only punctuation was typed: no address begins with it.
       if (q !== null && words.length === 0) return [];
       const accountIds = accountIdsOf(filter) ?? [...accounts.keys()];
       return known.complete({ accountIds, words, ownAddresses, limit });

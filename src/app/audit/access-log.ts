@@ -1,20 +1,20 @@
 /**
- * Who got in, for the audit log: browsers that log in and out, at once; refused log-ins and refused rights counted: a flood of them is a
- * few entries each minute, whatever it sends. Until these are written they are in memory only; a process that is killed loses those of
- * its last minute, which the security log has.
+ * Records access for the audit log. Log-ins and log-outs of browsers are written at once. Refused log-ins and refused
+ * rights are counted: a flood of them becomes a few entries each minute, whatever it sends. Until the counts are written,
+ * they are only in memory; a killed process loses those of its last minute, which the security log has.
  */
 import type { Author } from '../../core/keys/author.ts';
 import type { Right } from '../../core/keys/rights.ts';
 import type { AuditLog, EndedAct } from './audit-ports.ts';
 
-/** Entries that are told apart between two writings, of each act; all further refusals are one entry. Some 500 bytes each. */
+/** Entries kept apart between two writes, for each act; all further refusals share one entry. Some 500 bytes each. */
 const MAX_TOLD_APART = 20;
 
 export interface AccessLog {
-  /** @param keyId that it claims to have; null: it showed no key */
+  /** @param keyId the key that the caller claims to have; null: it showed none */
   noteLogin(address: string, keyId: string | null): void;
   noteRight(author: Author, right: Right): void;
-  /** Throws `ServiceError('database_unavailable')`: a log-in that can't be noted is not to be. */
+  /** Throws `ServiceError('database_unavailable')`: a log-in that can't be recorded must not happen. */
   noteSession(act: 'session.opened' | 'session.ended', author: Author, details: object): Promise<void>;
 }
 
@@ -50,7 +50,10 @@ export class AccessLogWriter implements AccessLog {
     return this.#log.add([{ author, act, target: null, code: null, details }]);
   }
 
-  /** Writes what was counted since the last time. What can't be written is kept for the next time, and the failure thrown. */
+  /**
+   * Writes the counts since the last write. Counts that can't be written are kept for the next time, and the failure is
+   * thrown.
+   */
   async write(): Promise<void> {
     const counted = [...this.#counted.values()];
     if (counted.length === 0) return;

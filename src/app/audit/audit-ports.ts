@@ -5,18 +5,18 @@ export interface AuditAct {
   readonly author: Author;
   /** As in the security log, such as `key.created`. */
   readonly act: string;
-  /** Identifier of what it is about; null when it has none yet. An address has a keyed digest in its place. */
+  /** Identifier of the object of the act; null when it has none yet. An address is replaced by a keyed digest. */
   readonly target: string | null;
   readonly details: object;
 }
 
 /** An act that is about to be done. */
 export interface BegunAct extends AuditAct {
-  /** In place of a target, in lower case: it is stored as a digest that tells whether two are one, and nothing else. */
+  /** In place of a target, in lower case: stored as a digest that only shows whether two addresses are equal. */
   readonly targetAddress?: string | null;
 }
 
-/** An act that has an end already. */
+/** An act that has already ended. */
 export interface EndedAct extends AuditAct {
   /** Of the refusal; null: it was done. */
   readonly code: string | null;
@@ -30,7 +30,7 @@ export interface AuditEntry extends AuditAct {
   readonly outcome: 'done' | 'refused' | 'unknown';
   /** Of the refusal; null for any other outcome. */
   readonly code: string | null;
-  /** What came of it; null unless it was done. */
+  /** The result of the act; null unless it was done. */
   readonly result: object | null;
 }
 
@@ -46,13 +46,13 @@ export interface AuditFilter {
 
 /** All throw `ServiceError('database_unavailable')`. */
 export interface AuditLog {
-  /** Notes what is about to be done; returns the position of the entry. */
+  /** Records an act that is about to be done; returns the position of the entry. */
   begin(act: BegunAct): Promise<string>;
   /** @param code of the refusal or failure; null: it was done */
   end(position: string, code: string | null, details: object): Promise<void>;
-  /** All of them, or none. */
+  /** Adds all of them, or none. */
   add(acts: readonly EndedAct[]): Promise<void>;
-  /** Deletes the oldest entries, so many at most, as far as they are older; returns how many. */
+  /** Deletes the oldest entries that are older than `before`, at most `limit`; returns how many. */
   forget(before: Date, limit: number): Promise<number>;
   /** The newest first. */
   list(filter: AuditFilter, before: string | null, limit: number): Promise<readonly AuditEntry[]>;

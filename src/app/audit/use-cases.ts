@@ -1,4 +1,4 @@
-/** What the edges ask of the audit log. */
+/** The use cases of the audit log that the edges call. */
 import { createCursorForm, readPage, type PageRequest } from '../base/paging.ts';
 import type { AuditEntry, AuditFilter, AuditLog } from './audit-ports.ts';
 

@@ -1,4 +1,4 @@
-/** Reads every file that a record names: it has to be there, and to be what was recorded. */
+/** Reads every file that a record names: it must exist and match its record. */
 import { createHash } from 'node:crypto';
 import type { FileRecord } from '../../core/backup/file-entry.ts';
 import { eachAtOnce } from '../base/each-at-once.ts';
@@ -19,7 +19,7 @@ export interface CheckFilesOptions {
   readonly onFault: (path: string, fault: string) => void;
 }
 
-/** Returns how many files there are, and how many of them are at fault. */
+/** Returns how many files there are, and how many of them are faulty. */
 export async function checkFiles(
   ports: CheckFilesPorts,
   { signal, onFault }: CheckFilesOptions,
@@ -47,7 +47,7 @@ export async function checkFiles(
   }
 }
 
-/** null: none, or its record was deleted meanwhile. */
+/** null: no fault, or its record was deleted meanwhile. */
 async function findFault(
   { blobs, references }: CheckFilesPorts,
   { path, sizeBytes, sha256 }: FileRecord,

@@ -105,7 +105,7 @@ describe('copying files', () => {
     );
     expect(reads).toEqual(['a/b/changed', 'a/b/zz']);
     expect(after.counts).toMatchObject({ count: 4, copied: 2 });
-    // The same content under another name is there as well.
+    // The vault already has the same content under another name.
     reads = [];
     await copy([put('a/c/copy', Buffer.from('same'))]);
     expect(reads).toEqual([]);

@@ -1,4 +1,4 @@
-/** Copies the files that records name into a vault; what a backup before has already is not read again. */
+/** Copies the files that records name into a vault; files of the previous backup are not read again. */
 import { createHash } from 'node:crypto';
 import {
   comparePaths,
@@ -19,7 +19,7 @@ export interface CopyFilesPorts {
 }
 
 export interface CopyCounts {
-  /** Files and bytes that were read. */
+  /** Files that were read, and their bytes. */
   copied: number;
   copiedBytes: number;
   /** Files in the backup, and their bytes. */
@@ -30,10 +30,10 @@ export interface CopyCounts {
 }
 
 /**
- * Gives the lines of the list of files, in its order.
+ * Yields the lines of the list of files, in its order.
  *
  * @param wanted sorted by path
- * @param known of the backup before, sorted by path
+ * @param known of the previous backup, sorted by path
  * @param counts are kept up to date
  */
 export async function* copyFiles(
@@ -47,7 +47,7 @@ export async function* copyFiles(
   for await (const [file, before] of alongside(wanted, known)) {
     signal.throwIfAborted();
     const line = isSame(file, before) ? Promise.resolve(before) : copyFile(ports, file, counts);
-    // Its failure is thrown when it is its turn; the others are waited for.
+    // Its failure is thrown when its turn comes; the others are awaited.
     line.catch(() => undefined);
     underWay.push(line);
     if (underWay.length >= FILES_AT_ONCE) yield count(await shifted(underWay), counts);
@@ -71,7 +71,7 @@ function count(line: FileLine, counts: CopyCounts): FileLine {
   return line;
 }
 
-/** A raw message has no checksum in its record; but nothing is ever stored under its path a second time. */
+/** A raw message has no checksum in its record; but its path is never reused. */
 function isSame(file: FileRecord, before: FileLine | null): before is FileEntry {
   if (before === null || isAbsent(before) || before.sizeBytes !== file.sizeBytes) return false;
   return file.sha256 === null || file.sha256 === before.sha256;
@@ -80,7 +80,7 @@ function isSame(file: FileRecord, before: FileLine | null): before is FileEntry 
 async function copyFile(ports: CopyFilesPorts, file: FileRecord, counts: CopyCounts): Promise<FileLine> {
   const { blobs, vault } = ports;
   const { path, sizeBytes, sha256 } = file;
-  // Of a backup that was cut off, or the same content under another path
+  // From an interrupted backup, or the same content under another path
   if (sha256 !== null && sizeBytes > 0 && sizeBytes < PIECE_BYTES && (await vault.hasPiece(path, sha256))) {
     return { path, sizeBytes, sha256 };
   }
@@ -100,7 +100,7 @@ async function copyFile(ports: CopyFilesPorts, file: FileRecord, counts: CopyCou
   counts.copiedBytes += readBytes;
   const found = whole.digest('hex');
   if (readBytes !== sizeBytes || (sha256 !== null && found !== sha256)) {
-    // Deleted while it was read, or not the one that was recorded.
+    // Deleted while it was read, or not the recorded file.
     return await absent(ports, path);
   }
   return { path, sizeBytes, sha256: found, ...(pieces.length === 1 ? {} : { pieces }) };
@@ -114,7 +114,7 @@ async function isReferenced({ references }: CopyFilesPorts, path: string): Promi
   return (await references.findReferenced([{ path, emailId: '' }])).has(path);
 }
 
-/** Each of `wanted` with what `known` has under its path; both are sorted. */
+/** Pairs each of `wanted` with the entry that `known` has under its path; both are sorted. */
 async function* alongside(
   wanted: AsyncIterable<FileRecord>,
   known: AsyncIterable<FileLine>,

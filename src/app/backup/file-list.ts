@@ -1,4 +1,4 @@
-/** The list of the files of a backup, as it lies in a vault. */
+/** The list of the files of a backup, as a vault stores it. */
 import { parseFileLine, type FileLine } from '../../core/backup/file-entry.ts';
 import type { Manifest } from '../../core/backup/manifest.ts';
 import type { Vault } from './vault.ts';
@@ -14,7 +14,7 @@ export async function* readFileLines(
 
 const LINE_FEED = 0x0a;
 
-/** Lines without their ends; the last one has an end too. */
+/** Lines without their line ends; the last line has one too. */
 async function* linesOf(source: AsyncIterable<Buffer>): AsyncGenerator<string> {
   let rest: Buffer = Buffer.alloc(0);
   for await (const chunk of source) {

@@ -1,6 +1,7 @@
 /**
- * Makes a backup while the service runs, or without it. The database is read in one snapshot; files follow, which never change once a
- * record names them; the manifest comes last. A backup that is cut off has none, and the next one takes over its files.
+ * Makes a backup, whether or not the service is running. The database is read in one snapshot; then the files, which
+ * never change once a record names them; the manifest comes last. An interrupted backup has no manifest, and the next one
+ * takes over its files.
  */
 import { formatFileLine, isAbsent, type FileLine } from '../../core/backup/file-entry.ts';
 import { BACKUP_FORMAT, BackupError, type Manifest, type TablePart } from '../../core/backup/manifest.ts';
@@ -18,12 +19,12 @@ export interface MakeBackupPorts extends CopyFilesPorts, SpoolRecordsPorts {
 
 export interface MakeBackupOptions {
   readonly serviceVersion: string;
-  /** Whole backups that stay, this one included; null: all. */
+  /** Whole backups to keep, this one included; null: all. */
   readonly keep: number | null;
   readonly signal: AbortSignal;
-  /** Told of files that records name and the storage does not have. */
+  /** Called for each file that a record names and the storage does not have. */
   readonly onMissing: (path: string) => void;
-  /** Told what is being done. */
+  /** Called with each step. */
   readonly onStep: (text: string) => void;
 }
 
@@ -35,7 +36,7 @@ export interface BackupResult {
   readonly removedFiles: number;
 }
 
-/** Throws BackupError, what the storages throw, and the reason of the signal. */
+/** Throws BackupError, errors of the storages, and the reason of the signal. */
 export function makeBackup(ports: MakeBackupPorts, options: MakeBackupOptions): Promise<BackupResult> {
   const { source, vault } = ports;
   return source.exclusively(async (hold) => {
@@ -82,7 +83,7 @@ export function makeBackup(ports: MakeBackupPorts, options: MakeBackupOptions): 
       options.signal.throwIfAborted();
       await vault.writeManifest(id, manifest);
 
-      // Another backup, which may rely on a file that is not in use any more, runs only when this one has lost its hold.
+      // Another backup, which may rely on a file that is no longer in use, runs only if this one has lost its hold.
       const pruned =
         options.keep !== null && (await hold.isHeld())
           ? await pruneBackups(vault, options.keep, options.onStep)

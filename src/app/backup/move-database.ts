@@ -1,7 +1,7 @@
 /**
- * Moves a database to another server, which goes on as if nothing had happened: the same emails, queue, claims and events. The old one is
- * marked before its rows are read, and for good when the new one is whole, so that no service starts on it by mistake. After an
- * interruption it is done again, with the same target.
+ * Moves a database to another server, which goes on as if nothing had happened: the same emails, queue, claims and
+ * events. The old one is marked before its rows are read, and permanently once the new one is whole, so that no service
+ * starts on it by mistake. After an interruption, the move is run again with the same target.
  */
 import { BackupError } from '../../core/backup/manifest.ts';
 import type { BackupSource, LoadResult, RestoreTarget, TargetState } from './backup-ports.ts';
@@ -9,7 +9,7 @@ import { refuseOthers } from './restore-backup.ts';
 
 /** The database that is moved. */
 export interface MovedDatabase extends BackupSource {
-  /** What keeps services from it; null: nothing. */
+  /** The mark that keeps services from starting on it; null: none. */
   readMark(): Promise<'moving' | 'moved' | 'unfinished_restore' | null>;
   mark(mark: 'moving' | 'moved' | null): Promise<void>;
 }
@@ -18,7 +18,7 @@ export interface MovePorts {
   readonly source: MovedDatabase;
   readonly sourceState: Pick<RestoreTarget, 'readState' | 'countOthers'>;
   readonly target: RestoreTarget;
-  /** Stores what the journal has; returns how many sends are left there. */
+  /** Stores the outcomes in the journal; returns how many sends are left there. */
   readonly settleJournal: () => Promise<number>;
 }
 
@@ -30,7 +30,7 @@ export interface MoveOptions {
 
 type Filled = Extract<TargetState, { kind: 'filled' }>;
 
-/** Returns null when a move that was interrupted had come to its end. Throws BackupError, with everything as it was. */
+/** Returns null when an interrupted move had in fact finished. Throws BackupError, with nothing changed. */
 export async function moveDatabase(ports: MovePorts, options: MoveOptions): Promise<LoadResult | null> {
   const { source, target } = ports;
   const mark = await source.readMark();
@@ -61,7 +61,7 @@ export async function moveDatabase(ports: MovePorts, options: MoveOptions): Prom
   return result;
 }
 
-/** Lets services start on the database again, when a move was interrupted and is not wanted any more. */
+/** Lets services start on the database again, when a move was interrupted and is no longer wanted. */
 export async function cancelMove(source: MovedDatabase): Promise<void> {
   const mark = await source.readMark();
   if (mark !== 'moving') throw new BackupError('no move of the database was interrupted');
@@ -87,7 +87,7 @@ function copy(
   });
 }
 
-/** Whether the target is what an interrupted move made of the database, and has not changed since. */
+/** True if the target is what an interrupted move made of the database, and has not changed since. */
 async function isCopy({ sourceState }: MovePorts, state: Filled): Promise<boolean> {
   const here = await sourceState.readState();
   return (

@@ -1,10 +1,10 @@
-/** Deletes old backups, those that were cut off, and the files that none of the others names. */
+/** Deletes old backups, interrupted ones, and the files that no remaining backup names. */
 import { isAbsent } from '../../core/backup/file-entry.ts';
 import { readFileLines } from './file-list.ts';
 import { UsedNames } from './used-names.ts';
 import type { Vault } from './vault.ts';
 
-/** No backup may be made meanwhile: it could rely on a file that is deleted. */
+/** No backup may be made meanwhile: it could rely on a file that is being deleted. */
 export async function pruneBackups(
   vault: Vault,
   keep: number,
@@ -15,7 +15,7 @@ export async function pruneBackups(
   const old = all.filter((backup) => !kept.includes(backup));
   if (old.length === 0) return { backups: 0, files: 0 };
   onStep('deleting old backups');
-  // Before anything is deleted: a backup that can't be read has files that are not known.
+  // Before anything is deleted: the files of a backup that can't be read are unknown.
   const manifests = [];
   for (const { id } of kept) manifests.push({ id, manifest: await vault.readManifest(id) });
   const used = new UsedNames(manifests.reduce((sum, { manifest }) => sum + manifest.files.count, 0));

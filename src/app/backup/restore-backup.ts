@@ -1,6 +1,7 @@
 /**
- * Restores a backup: first the files, then the database in one transaction. A file without a record is harmless; a record appears
- * when all files are there. A database that holds nothing is marked before, so that no service starts on it when this is cut off.
+ * Restores a backup: first the files, then the database in one transaction. A file without a record is harmless; a record
+ * appears only when all files exist. An empty database is marked first, so that no service starts on it if the restore is
+ * interrupted.
  */
 import { createHash } from 'node:crypto';
 import { isAbsent, type FileEntry } from '../../core/backup/file-entry.ts';
@@ -22,7 +23,7 @@ export interface RestoreOptions {
   readonly id: string;
   readonly migrations: readonly string[];
   readonly serviceVersion: string;
-  /** Also into a database that holds emails: they are gone then. */
+  /** Also restore into a database that holds emails: they are lost. */
   readonly replace: boolean;
   readonly policy: Exclude<WaitingSendsPolicy, 'keep'>;
   readonly signal: AbortSignal;
@@ -31,11 +32,11 @@ export interface RestoreOptions {
 
 export interface RestoreResult extends LoadResult {
   readonly manifest: Manifest;
-  /** Files that were there already are not among them. */
+  /** Without files that the storage already had. */
   readonly storedFiles: number;
 }
 
-/** Throws BackupError, before anything was changed when the backup or the database are not such that it can be done. */
+/** Throws BackupError, with nothing changed when the backup or the database does not allow a restore. */
 export async function restoreBackup(ports: RestorePorts, options: RestoreOptions): Promise<RestoreResult> {
   const { vault, target } = ports;
   const { id, signal, onStep } = options;
@@ -106,7 +107,7 @@ async function restoreFiles(
   return stored;
 }
 
-/** False when the storage has it already. */
+/** False when the storage already has it. */
 async function restoreFile({ vault, blobs, spool }: RestorePorts, entry: FileEntry): Promise<boolean> {
   if (await isStored(blobs, entry)) return false;
   const type = entry.path.startsWith('_raw/') ? 'message/rfc822' : 'application/octet-stream';

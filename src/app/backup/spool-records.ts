@@ -1,4 +1,4 @@
-/** The list of files that the database names, kept on the disk between the end of a snapshot and the work on the files. */
+/** The list of files that the database names, kept on disk between the end of a snapshot and the work on the files. */
 import { createInterface } from 'node:readline';
 import type { Readable } from 'node:stream';
 import type { FileRecord } from '../../core/backup/file-entry.ts';
@@ -21,7 +21,7 @@ export async function* readRecords(
   file: SpoolFile,
 ): AsyncGenerator<FileRecord> {
   for await (const line of createInterface({ input: openFile(file.path), crlfDelay: Infinity })) {
-    // What we wrote a moment ago
+    // We wrote this line a moment ago
     yield JSON.parse(line) as FileRecord;
   }
 }

@@ -10,7 +10,7 @@ it('never takes a used name for an unused one, and few unused ones for used', ()
     expect(used.mayHave(`used ${number}`)).toBe(true);
     if (used.mayHave(`unused ${number}`)) wrong += 1;
   }
-  // 2 or 3 are to be expected; with 50 something is wrong, whatever the salt.
+  // 2 or 3 are expected; with 50 something is wrong, whatever the salt.
   expect(wrong).toBeLessThan(50);
 });
 

@@ -1,19 +1,19 @@
 /**
- * Which objects are in use, in memory that does not grow with their number as a set's does: 2 bytes for each. It may say of one in
- * nearly 2,000 that it is in use although it is not, never the other way round (a Bloom filter).
+ * The set of objects in use, in 2 bytes for each, far less than a set of strings needs. About one unused object in 2,000
+ * is reported as used, never the other way round (a Bloom filter).
  */
 import { createHash, randomBytes } from 'node:crypto';
 
 const BITS_PER_NAME = 16;
-/** What is best for so many bits, nearly: one name in nearly 2,000 is taken for used. */
+/** Nearly optimal for so many bits: one name in nearly 2,000 is wrongly taken as used. */
 const HASHES = 8;
 
 export class UsedNames {
   readonly #bits: Uint8Array;
-  /** Another one each time, so that a file that was kept wrongly goes the next time. */
+  /** A new one each time, so that a file kept by mistake is deleted the next time. */
   readonly #salt = randomBytes(16);
 
-  /** @param names how many there will be, about */
+  /** @param names their expected number, roughly */
   constructor(names: number) {
     this.#bits = new Uint8Array(Math.ceil((Math.max(64, names) * BITS_PER_NAME) / 8));
   }

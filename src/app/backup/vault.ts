@@ -1,4 +1,4 @@
-/** A place that holds backups: objects in a folder or a bucket, compressed, encrypted where that was asked for. */
+/** A place that holds backups: objects in a folder or a bucket, compressed, and encrypted on request. */
 import { createHash } from 'node:crypto';
 import { promisify } from 'node:util';
 import { constants, gunzip, gzip } from 'node:zlib';
@@ -14,19 +14,19 @@ import type { BlobStore } from '../files/file-ports.ts';
 
 /** Encrypts objects, each on its own. */
 export interface Cipher {
-  /** Ends the name of each object. */
+  /** The suffix of each object's name. */
   readonly suffix: string;
   encrypt(bytes: Uint8Array): Promise<Uint8Array>;
-  /** Rejects when this key did not encrypt it, or when it was changed since. */
+  /** Rejects when another key encrypted it, or when it was changed since. */
   decrypt(bytes: Uint8Array): Promise<Uint8Array>;
-  /** A name for content that tells nothing about it without the key. */
+  /** A name for content that reveals nothing about it without the key. */
   nameOf(sha256: string): string;
 }
 
 export interface BackupName {
   /** Sorts by time. */
   readonly id: string;
-  /** Its manifest is there. */
+  /** True if its manifest exists. */
   readonly isWhole: boolean;
 }
 
@@ -36,15 +36,18 @@ export interface VaultStores {
   readonly files: BlobStore;
 }
 
-/** Bytes that are in memory at once, and so what bounds an object; a few times as much is needed while it is made. */
+/** Bytes in memory at once, and so the bound of an object's size; making one needs a few times as much. */
 export const PIECE_BYTES = 8 * 1024 * 1024;
 /** Files under way at the same moment: latency is what takes the time. */
 export const FILES_AT_ONCE = 4;
-/** What compressing and encrypting may add to it; a manifest with a part for each day of years is below it as well. */
+/**
+ * The overhead that compression and encryption may add; a manifest with a part for each day of years stays below it as
+ * well.
+ */
 const MAX_OBJECT_BYTES = PIECE_BYTES + 1024 * 1024;
 const ID = /^\d{4}-\d\d-\d\dT\d\d-\d\d-\d\d-\d{3}Z$/;
 const CONTENT_TYPE = 'application/octet-stream';
-/** Half of the time of the default, for a few per cent more bytes. */
+/** Takes half the time of the default level, for a few per cent more bytes. */
 const GZIP_LEVEL = 4;
 
 const toGzip = promisify<Buffer, { level: number }, Buffer>(gzip);
@@ -70,7 +73,7 @@ export class Vault {
     return this.#backups.check();
   }
 
-  /** All backups, the oldest first, those that were cut off too. */
+  /** All backups, the oldest first, interrupted ones included. */
   async list(): Promise<readonly BackupName[]> {
     const found = new Map<string, boolean>();
     for await (const { path } of this.#backups.list()) {
@@ -92,7 +95,7 @@ export class Vault {
     );
   }
 
-  /** Throws BackupError when it is missing, damaged or of another key. */
+  /** Throws BackupError when it is missing, damaged or made with another key. */
   async readManifest(id: string): Promise<Manifest> {
     const bytes = await this.#get(this.#backups, `${id}/manifest.json${this.#suffix}`, false);
     if (bytes !== null) return parseManifest(bytes.toString());
@@ -103,7 +106,7 @@ export class Vault {
     );
   }
 
-  /** Puts a stream into pieces; `path` is below the backup. */
+  /** Stores a stream in pieces; `path` is relative to the backup. */
   async writeStream(id: string, path: string, source: AsyncIterable<Buffer>): Promise<StoredStream> {
     const hash = createHash('sha256');
     let pieces = 0;
@@ -117,7 +120,7 @@ export class Vault {
     return { pieces, sizeBytes, sha256: hash.digest('hex') };
   }
 
-  /** Throws BackupError, at the end at the latest, when it is not what was written. */
+  /** Throws BackupError, at the end at the latest, when the content differs from what was written. */
   async *readStream(id: string, path: string, stored: StoredStream): AsyncGenerator<Buffer> {
     const hash = createHash('sha256');
     for (let number = 1; number <= stored.pieces; number += 1) {
@@ -131,7 +134,7 @@ export class Vault {
       throw new BackupError(`the backup ${id} is damaged: ${path} is not what was written`);
   }
 
-  /** True when a piece of a file is there already. */
+  /** True when the vault already has a piece of the file. */
   async hasPiece(path: string, sha256: string): Promise<boolean> {
     const stream = await this.#files.get(this.#nameInFiles(path, sha256), { start: 0, end: 0 });
     if (stream === null) return false;
@@ -139,7 +142,7 @@ export class Vault {
     return true;
   }
 
-  /** @param path of the file, which says how it is kept */
+  /** @param path of the file, which decides how the piece is kept */
   putPiece(path: string, sha256: string, piece: Buffer): Promise<void> {
     return this.#put(this.#files, this.#nameInFiles(path, sha256), piece, isCompressed(path));
   }
@@ -167,13 +170,13 @@ export class Vault {
     return `${id}/${path}-${String(number).padStart(5, '0')}.gz${this.#suffix}`;
   }
 
-  /** The name of the object that has a piece of a file. */
+  /** The name of the object that holds a piece of a file. */
   #nameInFiles(path: string, sha256: string): string {
     const name = this.#cipher?.nameOf(sha256) ?? sha256;
     return `${name.slice(0, 2)}/${name}${isCompressed(path) ? '.gz' : ''}${this.#suffix}`;
   }
 
-  /** Deletes backups: of all of them first what makes them whole. */
+  /** Deletes backups: first the manifests of all of them, so that none looks whole. */
   async removeBackups(ids: readonly string[]): Promise<void> {
     for (const id of ids) await this.#backups.delete(`${id}/manifest.json${this.#suffix}`);
     const removed = new Set(ids);
@@ -182,7 +185,7 @@ export class Vault {
     }
   }
 
-  /** Deletes the objects of files that are not in use; returns how many. */
+  /** Deletes the objects of files that are no longer in use; returns how many. */
   async removeUnusedFiles(isUsed: (objectName: string) => boolean): Promise<number> {
     let removed = 0;
     for await (const { path } of this.#files.list()) {

@@ -1,4 +1,4 @@
-/** Reads a backup whole, without a database: every hash and every count of it. */
+/** Reads a whole backup without a database, and checks each hash and count. */
 import { isAbsent, type FileEntry } from '../../core/backup/file-entry.ts';
 import { BackupError, type Manifest } from '../../core/backup/manifest.ts';
 import { eachAtOnce } from '../base/each-at-once.ts';
@@ -7,7 +7,7 @@ import { FILES_AT_ONCE, type Vault } from './vault.ts';
 
 export interface VerifyOptions {
   readonly signal: AbortSignal;
-  /** Told of each fault. */
+  /** Called with each fault. */
   readonly onFault: (text: string) => void;
 }
 

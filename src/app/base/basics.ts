@@ -1,4 +1,4 @@
-/** What nearly every use case needs: the time, identifiers, the log, and whose mail it is. */
+/** The things that nearly every use case needs: the time, identifiers, the log, and accounts. */
 import type { Address } from '../../core/address/address.ts';
 import type { DkimSigning } from '../../core/mime/compose/dkim-signature.ts';
 
@@ -20,23 +20,23 @@ export interface Logger {
   error(fields: object, message: string): void;
 }
 
-/** What an account may be called; the database holds it too. */
+/** The form of an account's id; the database checks it too. */
 export const ACCOUNT_ID = /^[a-z0-9][a-z0-9_-]{0,62}$/;
 
 /** A configured mail identity. */
 export interface Account {
   /** Stable short name, see ACCOUNT_ID; the first part of storage paths. */
   readonly id: string;
-  /** What From says. */
+  /** The value of the From header field. */
   readonly from: Address;
-  /** Replies without references join an email of the same subject and counterparty within so many days; null: never. */
+  /** Replies without references join an email of the same subject and counterparty within this many days; null: never. */
   readonly joinBySubjectDays?: number | null;
   /** Servers whose Authentication-Results count, lower-case; `*` for the topmost field. Default: none. */
   readonly trustedAuthservIds?: readonly string[];
-  /** Mail to its address comes here, by a mailbox or a listener. Default: it does not, as far as is known. */
+  /** Mail to its address arrives here, by a mailbox or a listener. Default: not, as far as is known. */
   readonly receives?: boolean;
-  /** What it sends is put into its Sent mailbox. Default: it is not. */
+  /** Its sent emails are put into its Sent mailbox. Default: they are not. */
   readonly keepsSentCopies?: boolean;
-  /** Default: its mail is not signed here. */
+  /** Default: this service does not sign its mail. */
   readonly dkim?: DkimSigning;
 }

@@ -1,11 +1,11 @@
 /**
- * A copy of rows in memory that is read again when it is needed and too old. Many ask it, the database is asked once; one that failed
- * is not asked again at once.
+ * A copy of rows in memory, read again when it is needed and too old. However many callers ask, the database is asked
+ * once; after a failed read, it is not asked again at once.
  */
 
 /** The greatest age of the copy, in ms, counted from before it was read. */
 export const FRESH_MS = 1000;
-/** Things that the copy does not have for which it is read again within FRESH_MS. */
+/** Lookups that miss the copy and may have it read again within FRESH_MS. */
 const MAX_MISSES = 20;
 
 export class CachedRows {
@@ -13,14 +13,14 @@ export class CachedRows {
   readonly #now: () => number;
   /** When the copy was read; -Infinity: not yet. */
   #readAt = -Infinity;
-  /** How many times it was told to expire. */
+  /** The number of `expire` calls. */
   #expired = 0;
   #reading: Promise<void> | null = null;
   #misses = { since: -Infinity, count: 0 };
   #failure: { readonly at: number; readonly error: unknown } | null = null;
 
   /**
-   * @param load takes the rows over, and is never called twice at a time
+   * @param load replaces the copy, and is never called twice at the same time
    * @param now milliseconds, by a clock that never goes back
    */
   constructor(load: () => Promise<void>, now: () => number) {
@@ -32,20 +32,21 @@ export class CachedRows {
     return this.#now() - this.#readAt < FRESH_MS;
   }
 
-  /** What was read until now counts no more, nor what is being read. */
+  /** Everything read until now, or being read, is out of date. */
   expire(): void {
     this.#readAt = -Infinity;
     this.#expired += 1;
   }
 
-  /** Has a copy that is at most FRESH_MS old. */
+  /** Makes the copy at most FRESH_MS old. */
   async refresh(): Promise<void> {
     if (!this.isFresh) await this.#read();
   }
 
   /**
-   * What `match` finds in the copy. The copy is read again where it is old, and where it has nothing: that may be new. A promise only then.
-   * Things that do not exist have it read a few times each second at most, however many are tried. Rejects as `load` does.
+   * Returns what `match` finds in the copy. The copy is read again when it is old, and when it has no match: the thing
+   * may be new. Only then is the result a promise. Lookups of things that do not exist cause a few reads each second at
+   * most, however many there are. Rejects as `load` does.
    */
   find<T>(match: () => T | null): T | null | Promise<T | null> {
     const found = this.isFresh ? match() : null;
@@ -56,7 +57,7 @@ export class CachedRows {
 
   async #findAnew<T>(match: () => T | null): Promise<T | null> {
     if (this.#reading !== null) {
-      // It may have begun before the thing was made.
+      // That read may have begun before the thing was created.
       await this.#reading;
       const found = match();
       if (found !== null) return found;
@@ -72,7 +73,7 @@ export class CachedRows {
     return this.#misses.count <= MAX_MISSES;
   }
 
-  /** Reads the copy, once for all who ask before the database was asked. */
+  /** Reads the copy, once for all callers that ask before the statement is sent. */
   #read(): Promise<void> {
     const failure = this.#failure;
     if (failure !== null && this.#now() - failure.at < FRESH_MS)

@@ -34,7 +34,7 @@ describe('work with each item', () => {
     async function* slowly() {
       yield 1;
       await hasFailed;
-      // All that follows from the failure has happened, and only then the next item comes.
+      // Everything that follows from the failure has happened; only then does the next item come.
       await new Promise(setImmediate);
       yield 2;
     }

@@ -1,9 +1,9 @@
-/** Work with each item of a list, several at the same moment. */
+/** Works on the items of a list, several at the same moment. */
 
 /**
- * Does `work` with the items as they come, at most `size` at once. After a failure, of an item or of the list itself, nothing more begins;
- * what is under way is awaited, and the first failure is thrown. The end of `signal` only keeps more from beginning: the caller looks at
- * it where that matters.
+ * Calls `work` with the items as they come, at most `size` at once. After a failure, of an item or of the list itself,
+ * nothing more begins; work under way is awaited, and the first failure is thrown. An abort of `signal` only keeps more
+ * from beginning: the caller checks the signal where it matters.
  */
 export async function eachAtOnce<T>(
   items: AsyncIterable<T>,
@@ -17,7 +17,7 @@ export async function eachAtOnce<T>(
     for await (const item of items) {
       if (signal.aborted || failures.length > 0) break;
       const one = work(item)
-        // Noted at once: it may come while the list is awaited.
+        // Caught at once: it may fail while the list is awaited.
         .catch((error: unknown) => void failures.push(error))
         .finally(() => underWay.delete(one));
       underWay.add(one);

@@ -1,14 +1,14 @@
-/** Logs a failure that lasts once: at its beginning, and when it becomes another one. */
+/** Logs a lasting failure only once: when it begins, and when it becomes a different one. */
 import { ServiceError } from '../../core/errors.ts';
 import type { Logger } from './basics.ts';
 
 export interface FailureLog {
   failed(error: unknown, fields?: object): void;
-  /** The next failure is logged, whatever it is. True when a failure has ended. */
+  /** Has the next failure logged, whatever it is. True when a failure has ended. */
   worked(): boolean;
 }
 
-/** @param text what a failure means, for the operator. It is a warning when the cause is temporary, else an error. */
+/** @param text the meaning of a failure, for the operator. A warning when the cause is temporary, else an error. */
 export function createFailureLog(logger: Logger, text: string): FailureLog {
   let last: string | null = null;
   return {
@@ -27,7 +27,7 @@ export function createFailureLog(logger: Logger, text: string): FailureLog {
   };
 }
 
-/** An unavailable database fails in many words; they are one failure. */
+/** The errors of an unavailable database differ in their words; they are one failure. */
 function kindOf(error: unknown): string {
   if (error instanceof ServiceError) return error.code;
   return error instanceof Error ? `${error.name}: ${error.message}` : String(error);

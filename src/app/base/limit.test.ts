@@ -2,7 +2,7 @@ import { getEventListeners } from 'node:events';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { Limit } from './limit.ts';
 
-/** Never ends by itself. */
+/** Work that ends only by `free`. */
 function occupyWith(limit: Limit, take: (onProgress: () => void) => void): { free(): void } {
   let free = (): void => {};
   const ended = new Promise<void>((resolve) => (free = resolve));
@@ -117,7 +117,7 @@ describe('a limit', () => {
   });
 
   it('lets the next one begin when work makes no progress, and not before', async () => {
-    // A process that stands still for a while takes nothing for a stall.
+    // Fake timers: a process that is suspended for a while must not look like a stall.
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
     const limit = new Limit({ size: 1, stallMs: 60 });
     let progress = () => {};
@@ -134,7 +134,7 @@ describe('a limit', () => {
     expect(hasBegun).toBe(false);
     vi.advanceTimersByTime(1);
     await next;
-    // Its own end makes no second place.
+    // Its own end does not make a second place.
     progress();
     ended.free();
     const one = occupy(limit);

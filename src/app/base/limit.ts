@@ -10,8 +10,8 @@ export interface LimitOptions {
   /** Their weight together, such as the bytes that they hold; one alone may always begin. Default: no limit. */
   readonly maxWeight?: number;
   /**
-   * Work that makes no progress for so long, in ms, makes room for the next one, so that servers that hang do not keep the
-   * others waiting; it continues all the same. Default: never.
+   * Work that makes no progress for this long, in ms, gives up its place to the next one, so that hanging servers do not
+   * keep the others waiting; it continues all the same. Default: never.
    */
   readonly stallMs?: number;
 }
@@ -53,7 +53,7 @@ export class Limit {
     };
     const timer = stallMs === undefined ? null : setTimeout(makeRoom, stallMs);
     try {
-      // A timer that has fired would begin again.
+      // A timer that has fired would be restarted.
       return await work(() => {
         if (!isOver) timer?.refresh();
       });
@@ -103,7 +103,7 @@ export class Limit {
       const stop = () => {
         this.#waiting.delete(waiting);
         reject(signal?.reason as Error);
-        // What waited behind it may be lighter.
+        // The next in line may be lighter.
         this.#goOn();
       };
       const begin = () => {
@@ -112,7 +112,7 @@ export class Limit {
       };
       const waiting = { weight, begin };
       this.#waiting.add(waiting);
-      // Dozens may wait on one signal, which Node.js would take for a leak.
+      // Dozens may wait on one signal, which Node.js would report as a leak.
       if (signal !== undefined) setMaxListeners(0, signal);
       signal?.addEventListener('abort', stop, { once: true });
     });

@@ -1,7 +1,7 @@
 /** Lists that are read page by page: a cursor is the place of a page's last entry, opaque to the caller. */
 import { ServiceError } from '../../core/errors.ts';
 
-/** Where an email, or what is listed like one, stands in the order "newest first". */
+/** The place of an email, or of an entry that is listed like one, in the order "newest first". */
 export interface Place {
   readonly date: Date;
   /** UUID. */
@@ -16,13 +16,13 @@ export interface CursorForm<At> {
 }
 
 export interface PageRequest {
-  /** Entries of a page at most: 1 to 200. */
+  /** The maximum number of entries of a page: 1 to 200. */
   readonly limit: number;
-  /** `nextCursor` of the page before; null for the first page. */
+  /** `nextCursor` of the previous page; null for the first page. */
   readonly cursor: string | null;
 }
 
-/** @param fromText null: no place is written like this */
+/** @param fromText null: the text is not a valid place */
 export function createCursorForm<At>(
   toText: (place: At) => string,
   fromText: (text: string) => At | null,
@@ -40,7 +40,7 @@ export function createCursorForm<At>(
 
 export const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
-/** No email is older; the database holds a little more, but not all that a Date does. */
+/** No email is older; the database holds a little more, but not the whole range of a Date. */
 const EARLIEST_MS = Date.parse('0001-01-01T00:00:00Z');
 
 export const PLACE_CURSOR = createCursorForm<Place>(
@@ -55,7 +55,8 @@ export const PLACE_CURSOR = createCursorForm<Place>(
 /**
  * Reads one page.
  *
- * @param read gives the entries behind a place, at most `limit`: one more than the page has tells whether there is another
+ * @param read returns the entries behind a place, at most `limit`: one more than fits the page shows that another page
+ * exists
  */
 export async function readPage<At, Item>(
   form: CursorForm<At>,
@@ -67,7 +68,10 @@ export async function readPage<At, Item>(
   return { items: page, nextCursor: form.format(last === null ? null : placeOf(last)) };
 }
 
-/** The page of `found`, which holds one entry more where there is another page. `last`: where that one begins, else null. */
+/**
+ * The page of `found`, which has one extra entry when another page exists. `last`: the last entry of the page in that
+ * case, else null.
+ */
 export function splitPage<Item>(
   found: readonly Item[],
   limit: number,

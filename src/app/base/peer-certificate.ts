@@ -1,10 +1,10 @@
-/** The certificates that another server has shown. */
+/** The certificates that a remote server presented. */
 import { TLSSocket, type DetailedPeerCertificate } from 'node:tls';
 
-/** A chain is shorter; a circle ends here. */
+/** Real chains are shorter; a circular one ends here. */
 const MAX_CHAIN = 10;
 
-/** When the first certificate of the chain ends; null for a connection without TLS. */
+/** When the first certificate of the chain to expire does so; null for a connection without TLS. */
 export function endOfCertificates(socket: unknown): Date | null {
   if (!(socket instanceof TLSSocket)) return null;
   const ends: number[] = [];

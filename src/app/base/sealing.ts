@@ -1,19 +1,19 @@
 /**
- * Secrets as they lie in the database: AES-256-GCM (NIST SP 800-38D) with a key from HKDF (RFC 5869) over something that is
- * configured. With the database alone nothing can be read. Whose they are is part of what is authenticated, so a row can't be
- * moved to another owner.
+ * Secrets as they are stored in the database: AES-256-GCM (NIST SP 800-38D) with a key from HKDF (RFC 5869) over a
+ * configured secret. With the database alone nothing can be read. The owner is part of the authenticated data, so a row
+ * can't be moved to another owner.
  */
 import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from 'node:crypto';
 
 export interface Seal {
-  /** Names the key without telling it; 16 bytes. */
+  /** Identifies the key without revealing it; 16 bytes. */
   readonly keyId: Buffer;
   seal(text: string, owner: string): Buffer;
-  /** null when this key did not seal it for that owner. */
+  /** null when it was not sealed by this key for that owner. */
   open(sealed: Uint8Array, owner: string): string | null;
 }
 
-/** The first byte of a sealed text; another format would have another one. */
+/** The first byte of a sealed text; another format would have a different one. */
 const FORMAT = 1;
 const NONCE_BYTES = 12;
 const TAG_BYTES = 16;

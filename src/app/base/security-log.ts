@@ -5,7 +5,7 @@
  */
 import type { Logger } from './basics.ts';
 
-/** Every event, with its severity and what it says in words. */
+/** Every event, with its severity and its message. */
 const EVENTS = {
   'login.failed': ['warn', 'a request without a right secret was refused'],
   'login.throttled': ['warn', 'an address fails to log in again and again; its failures get 429 for a while'],
@@ -61,7 +61,7 @@ export interface SecurityLog {
   note(event: SecurityEvent, fields: Readonly<Record<string, unknown>>): void;
 }
 
-/** Lines of the security log are told from others by `log: "security"`. */
+/** Lines of the security log are marked by `log: "security"`. */
 export function createSecurityLog(logger: Logger): SecurityLog {
   return {
     note(event, fields) {

@@ -1,10 +1,10 @@
-/** The passing of time, as loops see it: passed in, so that a test decides when timers fire and in which order. */
+/** The passing of time, as loops see it: injected, so that a test decides when timers fire and in which order. */
 import { outsideRequest } from './request-scope.ts';
 
 export interface Timers {
   /** Milliseconds since some moment; never goes back, and continues while the process is stopped. */
   now(): number;
-  /** Calls `run` once, `delayMs` or more from now, as work of no request. Returns what cancels it. */
+  /** Calls `run` once, `delayMs` or more from now, outside of any request. Returns a function that cancels it. */
   after(delayMs: number, run: () => void): () => void;
 }
 

@@ -1,4 +1,4 @@
-/** What a listener serves over TLS. */
+/** The certificates that a listener serves over TLS. */
 
 /** RFC 8996: older versions must not be used. */
 export const MIN_TLS_VERSION = 'TLSv1.2';
@@ -13,6 +13,6 @@ export interface Pem {
 /** A certificate that is renewed while it is served. */
 export interface CertificateSource {
   readonly current: Pem;
-  /** The listener is told of each new one. @returns ends it */
+  /** The listener is called with each new one. @returns ends it */
   follow(listener: (certificate: Pem) => void): () => void;
 }

@@ -1,7 +1,7 @@
-/** What is being done right now, each thing once by its key, for a stop that waits for the last of it. */
+/** Work that is under way, each piece once by its key, for a stop that waits for the last of it. */
 interface UnderWay {
   begin(key: string): void;
-  /** Does nothing when it is not there. */
+  /** Does nothing when the key is unknown. */
   end(key: string): void;
   has(key: string): boolean;
   keys(): Iterable<string>;

@@ -1,24 +1,24 @@
-/** What the customers' rules need from the database. */
+/** The database operations that the customers' rules need. */
 import type { CustomerName } from '../../core/customer/customer-name.ts';
 import type { CustomerRules } from '../../core/customer/rules.ts';
 import type { EmailPage } from '../emails/email-ports.ts';
 
 /**
- * What a rule of a customer does now. `decides`: it gives mail to its customer. `ambiguous`: another customer has the
- * same rule, so neither decides. `overruled`: another customer's rule for the address was set by hand, this one was
+ * The current effect of a customer's rule. `decides`: it gives mail to its customer. `ambiguous`: another customer has
+ * the same rule, so neither decides. `overruled`: another customer's rule for the address was set by hand, this one was
  * learned.
  */
 export type ClaimStatus = 'decides' | 'ambiguous' | 'overruled';
 
 interface ClaimView {
   readonly status: ClaimStatus;
-  /** Other customers that claim the same, at most 20. */
+  /** Other customers with the same claim, at most 20. */
   readonly otherCustomerIds: readonly string[];
 }
 
 export interface AddressClaim extends ClaimView {
   readonly address: string;
-  /** Set by hand, or taught by a send. */
+  /** Set by hand, or learned from a send. */
   readonly origin: 'registered' | 'learned';
 }
 
@@ -32,14 +32,14 @@ export interface CustomerRegistration {
   /** null: none was given. */
   readonly name: string | null;
   readonly companyId: string | null;
-  /** Set by hand first, then by address. */
+  /** Those set by hand first, then by address. */
   readonly addresses: readonly AddressClaim[];
   readonly domains: readonly DomainClaim[];
-  /** False: there are more learned addresses than are listed. */
+  /** False: there are more learned addresses than listed. */
   readonly isComplete: boolean;
 }
 
-/** A customer with all that is known of it. */
+/** A customer with everything that is known of it. */
 export interface CustomerRecord extends CustomerRegistration {
   /** Listed emails and threads; each counted up to MAX_COUNTED. */
   readonly counts: {
@@ -48,12 +48,12 @@ export interface CustomerRecord extends CustomerRegistration {
     readonly threadsOpen: number;
     readonly threadsDone: number;
   };
-  /** The dates of its first and newest email; those of the future do not count as activity. null: none. */
+  /** The dates of its first and newest email; dates in the future do not count as activity. null: none. */
   readonly firstActivityAt: Date | null;
   readonly lastActivityAt: Date | null;
 }
 
-/** Emails or threads that are counted of one customer: a page says "more" above it, and the count stays cheap. */
+/** Emails or threads that are counted for one customer: above it, a page shows "more", and the count stays cheap. */
 export const MAX_COUNTED = 10_000;
 
 /** A customer in a list. */
@@ -65,7 +65,7 @@ export interface CustomerListing {
   readonly lastActivityAt: Date | null;
 }
 
-/** Where a customer stands in the list: by name, those without one last. */
+/** The place of a customer in the list: by name, those without one last. */
 export interface CustomerPlace {
   readonly isUnnamed: boolean;
   readonly nameKey: string;
@@ -82,13 +82,13 @@ export interface CustomersQuery {
 }
 
 export interface CustomerSearch {
-  /** A `tsquery` that the words of a name have to match. Empty: no name can. */
+  /** A `tsquery` that the words of a name have to match. Empty: no name can match. */
   readonly words: string;
   /** The beginning of an address or domain, normalised. */
   readonly beginning: string;
 }
 
-/** Emails whose customer is another one than before. */
+/** Emails whose customer has changed. */
 export interface Relinked {
   readonly linked: number;
   readonly moved: number;
@@ -104,7 +104,7 @@ export interface AmbiguousRule extends RuleKey {
   readonly emailCount: number;
 }
 
-/** What tells a rule from all others. */
+/** The key that identifies a rule. */
 export interface RuleKey {
   readonly kind: 'address' | 'domain';
   /** Normalised. */
@@ -112,10 +112,10 @@ export interface RuleKey {
 }
 
 export interface AmbiguousEmailsQuery {
-  /** null: whatever makes them ambiguous. */
+  /** null: any rule. */
   readonly rule: RuleKey | null;
   readonly limit: number;
-  /** Where the page before ended; null for the first. */
+  /** Where the previous page ended; null for the first. */
   readonly after: { readonly date: Date; readonly id: string } | null;
 }
 
@@ -124,11 +124,11 @@ export interface CustomerStore {
   /** An unknown customer has nothing registered. */
   readRegistration(customerId: string): Promise<CustomerRegistration>;
   /**
-   * From now on the customer has exactly these rules, and past mail is linked by them; all or nothing. A former rule
-   * that is not among them, learned or not, is not learned again.
+   * From now on the customer has exactly these rules, and past mail is linked by them; all or nothing. A former rule that
+   * is not among them, learned or not, is not learned again.
    *
-   * @param name undefined: as it is
-   * @param keyId the key that does it; null: none
+   * @param name undefined: unchanged
+   * @param keyId the key that makes the change; null: none
    */
   replaceRegistration(
     customerId: string,
@@ -137,7 +137,7 @@ export interface CustomerStore {
     name: CustomerName | null | undefined,
     keyId?: string | null,
   ): Promise<Relinked>;
-  /** In one round trip. With `within`, only what these accounts have; what is registered belongs to no account. */
+  /** In one round trip. With `within`, only the mail of these accounts; registrations belong to no account. */
   readCustomer(customerId: string, within: readonly string[] | null): Promise<CustomerRecord>;
   /** By name, at most `limit`. */
   listCustomers(query: CustomersQuery): Promise<readonly (CustomerListing & CustomerPlace)[]>;
@@ -147,8 +147,8 @@ export interface CustomerStore {
   listAmbiguousEmails(query: AmbiguousEmailsQuery): Promise<EmailPage>;
 }
 
-/** What sends taught, and what was recorded while rules changed, linked a little later. */
+/** Links a little later the rules learned from sends, and the emails recorded while rules changed. */
 export interface CustomerLinker {
-  /** Links some of it; false when nothing is left. */
+  /** Links some of them; false when nothing is left. */
   linkSome(): Promise<boolean>;
 }

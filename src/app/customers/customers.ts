@@ -1,4 +1,4 @@
-/** The rules of customers, and what several of them claim. */
+/** The rules of customers, and the claims that several of them share. */
 import { invalidRequest } from '../../core/errors.ts';
 import { MAX_NAME_KEY_CHARS, toCustomerName } from '../../core/customer/customer-name.ts';
 import { formatPrefixQuery, typedWords } from '../../core/search/prefix-query.ts';

@@ -1,4 +1,4 @@
-/** What the edges ask of customers. */
+/** The use cases of customers that the edges call. */
 import type { PageRequest } from '../base/paging.ts';
 import type { AccountFilter } from '../base/account-filter.ts';
 import type {
@@ -10,11 +10,11 @@ import type {
 } from './customer-ports.ts';
 import type { EmailsPage } from '../emails/use-cases.ts';
 
-/** What is to be registered for a customer, as given. */
+/** The registration to make for a customer, as given. */
 export interface RegistrationRequest {
   /** UUIDs, lower-case. */
   readonly customerId: string;
-  /** undefined: as it is. */
+  /** undefined: unchanged. */
   readonly name: string | null | undefined;
   readonly companyId: string | null;
   readonly addresses: readonly string[];
@@ -47,7 +47,7 @@ export interface CustomersPage {
 }
 
 export interface CustomerUseCases {
-  /** A customer without anything, when it is not known. `within`: only what these accounts have. */
+  /** An unknown customer has nothing. `within`: only the mail of these accounts. */
   readCustomer(
     request: { readonly customerId: string } & Pick<AccountFilter, 'within'>,
   ): Promise<CustomerRecord>;
@@ -55,7 +55,7 @@ export interface CustomerUseCases {
   listCustomers(request: CustomersRequest): Promise<CustomersPage>;
   readCustomerRegistration(customerId: string): Promise<CustomerRegistration>;
   /**
-   * Replaces all that is registered for a customer and links past mail by it. Throws `invalid_address`,
+   * Replaces everything that is registered for a customer and links past mail by it. Throws `invalid_address`,
    * `invalid_domain`, `header_injection`, `public_domain`, `too_many_entries`.
    */
   registerCustomer(

@@ -1,4 +1,4 @@
-/** The files of drafts: a draft has each as its own, whatever becomes of the upload or of the email that it came from. */
+/** The files of drafts: each draft has its own copy, whatever becomes of the upload or of the email that it came from. */
 import { ServiceError } from '../../core/errors.ts';
 import type { IdSource } from '../base/basics.ts';
 import type { StoredAttachment } from '../emails/email-ports.ts';
@@ -27,17 +27,17 @@ export interface DraftFilePorts extends ContentPorts {
   readonly defaultAccountId: string;
 }
 
-/** Where a change puts files. */
+/** The place where a change stores its files. */
 export interface FileTarget {
-  /** For those that are copied. */
+  /** The folder for copies of files. */
   readonly folder: SpoolFolder;
-  /** Paths of the new ones, as soon as each is there. */
+  /** Paths of new files, each added as soon as it is stored. */
   readonly stored: string[];
 }
 
 /**
- * All that the draft has from now on; new ones are stored. Nothing is copied or stored when one of them is not there, or all of them
- * are too large.
+ * Returns all files that the draft has from now on; new ones are stored. Nothing is copied or stored when one of them is
+ * missing, or when together they are too large.
  */
 export async function toFiles(
   ports: DraftFilePorts,
@@ -63,7 +63,7 @@ export async function toFiles(
       source.kind === 'given'
         ? source.input
         : await copyReferenced(ports, source.attachment, source.file, folder);
-    // A folder of its own: a file that is kept may have the same name.
+    // A separate folder: a file that is kept may have the same name.
     const [prepared] = await prepareAttachments(ports, ports.defaultAccountId, ports.ids.uuid(), [input]);
     if (prepared === undefined) throw new Error('a file of a draft was not prepared');
     await ports.blobs.put(prepared.stored.storagePath, prepared.content, prepared.stored.contentType);
@@ -73,7 +73,7 @@ export async function toFiles(
   return all;
 }
 
-/** Through files of the spool, never through memory. Throws `content_missing`. */
+/** Copies files through the spool, never through memory. Throws `content_missing`. */
 export async function fetchFiles(
   { blobs }: Pick<DraftFilePorts, 'blobs'>,
   files: readonly StoredAttachment[],
@@ -87,7 +87,7 @@ export async function fetchFiles(
   return fetched;
 }
 
-/** Where the bytes of a file come from. */
+/** The source of the bytes of a file. */
 type Source = { readonly sizeBytes: number } & (
   | { readonly kind: 'kept'; readonly file: StoredAttachment }
   | { readonly kind: 'given'; readonly input: AttachmentInput }
@@ -96,7 +96,9 @@ type Source = { readonly sizeBytes: number } & (
 
 type FindReference = (reference: FileReference) => ReferencedFile | undefined;
 
-/** Throws `draft_file_not_found`, `upload_not_found`, `attachment_not_found`; `details` is the field that named it. */
+/**
+ * Throws `draft_file_not_found`, `upload_not_found`, `attachment_not_found`; `details` is the field that named the file.
+ */
 function toSource(
   file: DraftFileInput,
   index: number,
@@ -108,7 +110,7 @@ function toSource(
     if (known === undefined) {
       throw new ServiceError('draft_file_not_found', { values: { value: file.keptId } });
     }
-    // Named twice, it would be one file with two rows.
+    // A file named twice would be one file with two rows.
     kept.delete(file.keptId);
     return { kind: 'kept', file: known, sizeBytes: known.sizeBytes };
   }
@@ -122,7 +124,7 @@ function toSource(
   return { kind: 'named', attachment: file, file: found, sizeBytes: found.sizeBytes };
 }
 
-/** Those of the account that would send the draft. Where no file is named, nothing is asked. */
+/** The attachments of the account that would send the draft. If no file is named, the database is not asked. */
 async function findNamed(
   ports: DraftFilePorts,
   account: DraftAccount,

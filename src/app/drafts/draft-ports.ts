@@ -1,4 +1,4 @@
-/** Drafts as they are stored. */
+/** Drafts as the database stores them. */
 import type { StoredAttachment } from '../emails/email-ports.ts';
 import type { AccountFilter } from '../base/account-filter.ts';
 import type { KeyAuthor } from '../../core/keys/author.ts';
@@ -6,7 +6,7 @@ import type { Place } from '../base/paging.ts';
 import type { ReplyKind } from '../reply/use-cases.ts';
 import type { ReplyLanguage } from '../../core/reply/quote.ts';
 
-/** What a draft answers. JSON values only. */
+/** The email that a draft answers. JSON values only. */
 export interface DraftAnswer {
   readonly emailId: string;
   readonly kind: ReplyKind;
@@ -19,29 +19,29 @@ export interface DraftAnswer {
 /** The fields of a send as the caller wrote them, without files. */
 export type DraftMessage = Readonly<Record<string, unknown>>;
 
-/** What a caller may change. */
+/** The parts of a draft that a caller may change. */
 export interface DraftContent {
-  /** As the caller names people; null for none. */
+  /** The author as the caller names people; null for none. */
   readonly author: string | null;
-  /** null: it begins a conversation, or says itself what it answers. */
+  /** null: it begins a conversation, or its message itself names what it answers. */
   readonly answers: DraftAnswer | null;
   readonly message: DraftMessage;
   readonly files: readonly StoredAttachment[];
 }
 
-/** A draft without what is long, for lists. */
+/** A draft without its long parts, for lists. */
 export interface DraftSummary {
   readonly id: string;
-  /** Begins with 1; another one with each change. */
+  /** Begins with 1; changes with each change. */
   readonly version: number;
-  /** The account that its send would go out from, as far as it is known when it was written. */
+  /** The account that its send would go out from, as far as it was known when the draft was written. */
   readonly accountId: string;
   readonly threadId: string | null;
   readonly author: string | null;
   /** The key that made it; null: none. */
   readonly createdBy: KeyAuthor | null;
   readonly answers: DraftAnswer | null;
-  /** As written, cut. */
+  /** As written, shortened. */
   readonly recipients: string;
   readonly subject: string;
   readonly fileCount: number;
@@ -53,19 +53,19 @@ export interface DraftSummary {
 
 export interface Draft extends Omit<DraftSummary, 'recipients' | 'subject' | 'fileCount'>, DraftContent {}
 
-/** What decides the account that its send would go out from. */
+/** The facts that decide the account of its send. */
 export interface DraftAccount {
   readonly answers: DraftAnswer | null;
-  /** As the message names them; null: those of the email that it answers, else the default account. */
+  /** As the message names it; null: that of the email that it answers, else the default account. */
   readonly accountId: string | null;
   readonly defaultAccountId: string;
   readonly threadId: string | null;
 }
 
-/** What is stored of a content. */
+/** The stored form of a content. */
 export interface DraftRecord extends DraftContent, DraftAccount {
   readonly id: string;
-  /** The key that makes or changes it; null: none. */
+  /** The key that makes or changes the draft; null: none. */
   readonly keyId: string | null;
   readonly recipients: string;
   readonly subject: string;
@@ -82,37 +82,37 @@ export interface DraftFilter extends AccountFilter {
   readonly author: string | null;
 }
 
-/** Why a draft could not be changed. `changed`: it has another version. */
+/** The reason why a draft could not be changed. `changed`: it has another version. */
 export type DraftRefusal =
   | { readonly kind: 'not_found' }
   | { readonly kind: 'changed'; readonly version: number }
   | { readonly kind: 'being_sent' };
 
-/** Throws `ServiceError('database_unavailable')`; a change may then have been made nevertheless. */
+/** All throw `ServiceError('database_unavailable')`; a change may then have been made nevertheless. */
 export interface DraftStore {
   create(record: DraftRecord): Promise<Draft>;
   read(id: string): Promise<Draft | null>;
-  /** null: there is no such draft, or it has no such file. */
+  /** null: the draft does not exist, or has no such file. */
   readFile(id: string, fileId: string): Promise<DraftFile | null>;
-  /** That a draft of this would have. */
+  /** The account that a send of this draft would go out from. */
   accountOf(draft: DraftAccount): Promise<string>;
-  /** The last changed first. */
+  /** The most recently changed first. */
   list(filter: DraftFilter, after: Place | null, limit: number): Promise<readonly DraftSummary[]>;
-  /** Replaces all of the version. Also gives the files that nothing refers to any more. */
+  /** Replaces everything in the version. Also returns the files that nothing refers to any more. */
   change(
     version: number,
     record: DraftRecord,
   ): Promise<
     { readonly kind: 'done'; readonly draft: Draft; readonly orphans: readonly string[] } | DraftRefusal
   >;
-  /** @param version null: whichever it has */
+  /** @param version null: any version */
   delete(
     id: string,
     version: number | null,
     keyId: string | null,
   ): Promise<{ readonly kind: 'done'; readonly orphans: readonly string[] } | DraftRefusal>;
   /**
-   * From now on the version is sent as this email, and not changed. It is deleted, or set free again, when the idempotency key
+   * From now on the version is sent as this email, and not changed. It is deleted, or released, when the idempotency key
    * of the request is completed or released.
    */
   beginSending(

@@ -20,7 +20,7 @@ export interface DraftPorts extends DraftFilePorts {
   readonly drafts: DraftStore;
   readonly blobs: Pick<BlobStore, 'get' | 'put' | 'delete'>;
   readonly logger: Logger;
-  /** These take over the folder. */
+  /** Both take over the folder. */
   readonly send: (request: SendRequest, folder: SpoolFolder, emailId: string) => Promise<SendResult>;
   readonly reply: (request: ReplyRequest, folder: SpoolFolder, emailId: string) => Promise<SendResult>;
   readonly sendOnce: (key: string, send: KeyedSend, folder: SpoolFolder) => Promise<SendOnceResult>;
@@ -31,7 +31,7 @@ const EMPTY: DraftContent = { author: null, answers: null, message: {}, files: [
 export function createDrafts(ports: DraftPorts): DraftUseCases {
   const { drafts, ids } = ports;
 
-  /** Stores new files first, so that the draft never names one that is not there. */
+  /** Stores new files first, so that the draft never names a file that does not exist. */
   async function write<T>(
     id: string,
     old: DraftContent,
@@ -44,7 +44,7 @@ export function createDrafts(ports: DraftPorts): DraftUseCases {
       const record = await toRecord(ports, id, old, change, { folder, stored });
       return await store(record);
     } catch (error) {
-      // After a lost answer the database may have the draft, and its files; the file cleaner knows.
+      // After a lost answer the database may have the draft and its files; the file cleaner finds out.
       const isRefused = error instanceof ServiceError && !error.temporary;
       if (isRefused) await deleteFiles(ports, stored);
       throw error;
@@ -111,7 +111,7 @@ export function createDrafts(ports: DraftPorts): DraftUseCases {
       if (draft !== null && version !== null && draft.version !== version) {
         throw refusal({ kind: 'changed', version: draft.version });
       }
-      // Of a draft that is gone only an earlier answer can be given.
+      // For a deleted draft, only an earlier answer can be returned.
       const sent = draft === null ? null : read(draft);
       const asked = draft?.version ?? version ?? 0;
       const keyed: KeyedSend = {
@@ -142,10 +142,12 @@ export function createDrafts(ports: DraftPorts): DraftUseCases {
   };
 }
 
-/** No caller can name such a key: theirs have no spaces. */
+/** No caller can use such a key: callers' keys have no spaces. */
 const keyOf = (id: string, version: number): string => `draft ${id} ${version}`;
 
-/** As the statement that completes a key has it: what the mail server refused may be corrected and sent. */
+/**
+ * The same rule as in the statement that completes a key: a draft that the mail server refused may be corrected and sent.
+ */
 function isGone(outcome: SendOutcome): boolean {
   return outcome.kind === 'sent' || outcome.kind === 'queued' || outcome.kind === 'partial';
 }

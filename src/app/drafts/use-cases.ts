@@ -1,4 +1,4 @@
-/** What the edges ask of drafts. */
+/** The use cases of drafts that the edges call. */
 import type { PageRequest } from '../base/paging.ts';
 import type { SpoolFolder } from '../files/file-ports.ts';
 import type { ReplyRequest } from '../reply/use-cases.ts';
@@ -13,18 +13,20 @@ import type {
   DraftSummary,
 } from './draft-ports.ts';
 
-/** A file that the draft has already, or a new one: its bytes, or an upload or an attachment of an email, which is copied. */
+/**
+ * A file that the draft has already, or a new one: its bytes, or an upload or an attachment of an email, which is copied.
+ */
 export type DraftFileInput = { readonly keptId: string } | SendAttachment;
 
-/** What is undefined stays as it is; of a new draft it is empty. */
+/** Undefined fields stay as they are; in a new draft they are empty. */
 export interface DraftChange {
   readonly author?: string | null;
   readonly answers?: DraftAnswer | null;
-  /** Only these fields change; null takes one away. */
+  /** Only these fields change; null removes one. */
   readonly message?: DraftMessage;
-  /** All that it has from now on. */
+  /** All files that it has from now on. */
   readonly files?: readonly DraftFileInput[];
-  /** The key that makes or changes it; null: none. */
+  /** The key that makes or changes the draft; null: none. */
   readonly authorKeyId?: string | null;
   /** All files together, in bytes, and their number. */
   readonly maxFileBytes: number;
@@ -39,38 +41,38 @@ export interface DraftsPage {
   readonly nextCursor: string | null;
 }
 
-/** A draft as the send that it asks for. */
+/** A draft as the send that it describes. */
 export type DraftSend =
   | { readonly kind: 'send'; readonly request: SendRequest }
   | { readonly kind: 'reply'; readonly request: ReplyRequest };
 
 export interface SendDraftRequest {
   readonly id: string;
-  /** null: whichever it has. A repeat that may come after the draft is gone needs it. */
+  /** null: any version. A repeat that may come after the draft is gone needs a version. */
   readonly version: number | null;
-  /** Reads what the draft says, without its files. Throws as a send does when something is missing or wrong. */
+  /** Reads the draft's send, without its files. Throws as a send does when something is missing or wrong. */
   readonly read: (draft: Draft) => DraftSend;
 }
 
 export interface DraftUseCases {
   /**
-   * Takes over `folder`, as each of them does. Throws `draft_file_not_found`, `upload_not_found`, `attachment_not_found`,
-   * `content_missing`, `attachments_too_large`, `unknown_account`.
+   * Takes over `folder`, as `changeDraft` and `sendDraft` do. Throws `draft_file_not_found`, `upload_not_found`,
+   * `attachment_not_found`, `content_missing`, `attachments_too_large`, `unknown_account`.
    */
   createDraft(change: DraftChange, folder: SpoolFolder): Promise<Draft>;
   /** Throws `draft_not_found`. */
   readDraft(id: string): Promise<Draft>;
-  /** `openAttachment` gives its bytes. Throws `draft_file_not_found`, also where there is no such draft. */
+  /** `openAttachment` returns its bytes. Throws `draft_file_not_found`, also when the draft does not exist. */
   readDraftFile(id: string, fileId: string): Promise<DraftFile>;
   /** Throws `invalid_cursor`. */
   listDrafts(request: DraftsRequest): Promise<DraftsPage>;
-  /** Throws `draft_not_found`, `draft_changed`, `draft_being_sent`, and what `createDraft` throws. */
+  /** Throws `draft_not_found`, `draft_changed`, `draft_being_sent`, and the errors of `createDraft`. */
   changeDraft(id: string, version: number, change: DraftChange, folder: SpoolFolder): Promise<Draft>;
   /** Throws `draft_not_found`, `draft_changed`, `draft_being_sent`. */
   deleteDraft(id: string, version: number | null, keyId?: string | null): Promise<void>;
   /**
-   * Sends a version of a draft once, however often it is asked for; then the draft is gone. It stays when the mail server refused
-   * it: a changed version is another send. Throws what `sendOnce` throws, and what `deleteDraft` throws.
+   * Sends a version of a draft once, however often it is requested; then the draft is gone. It stays when the mail server
+   * refused it: a changed version is another send. Throws the errors of `sendOnce` and of `deleteDraft`.
    */
   sendDraft(request: SendDraftRequest, folder: SpoolFolder): Promise<SendOnceResult>;
 }

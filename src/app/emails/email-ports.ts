@@ -1,4 +1,4 @@
-/** An email as it is shown, and what reading emails needs from the database. */
+/** An email as the API shows it, and the database operations that reading emails needs. */
 import type { ParseDefect } from '../../core/mime/parse/parsed-message.ts';
 import type { SearchQuery } from '../../core/search/query.ts';
 import type { AccountFilter } from '../base/account-filter.ts';
@@ -28,17 +28,17 @@ export interface StoredAttachment {
   readonly storagePath: string;
   /** SHA-256 of the bytes, lower-case hex. */
   readonly sha256: string;
-  /** Without angle brackets (RFC 2392); null when there is none. */
+  /** Without angle brackets (RFC 2392); null for none. */
   readonly contentId: string | null;
-  /** Part of what the email shows, such as a logo, and not a file that was sent along. */
+  /** Part of the displayed email, such as a logo, and not a file that was attached. */
   readonly inline: boolean;
 }
 
-/** Why an email is in its thread. */
+/** The reason why an email is in its thread. */
 export interface Placement {
   /**
-   * `thread_id`: the sender said so. `decision`: an operator split it off or moved it. `new`: nothing to join. The
-   * others: by Message-ID.
+   * `thread_id`: the sender named the thread. `decision`: an operator split the email off or moved it. `new`: there was
+   * nothing to join. The others: by Message-ID.
    */
   readonly rule: 'thread_id' | 'decision' | 'new' | LinkRule;
   readonly matchedMessageId: MessageId | null;
@@ -58,9 +58,9 @@ export interface EmailSummary {
 }
 
 /**
- * Emails as the API shows them (`toEmailJson`), in JSON with commas between them: made by the database and handed on as it is.
- * What is too large to be held in memory comes in pieces, whose ends mean nothing; each is read when it is asked for, and
- * reading may fail between two of them. An email that exists all the while is in them once.
+ * Emails as the API shows them (`toEmailJson`), in JSON with commas between them: the database makes it, and it is passed
+ * on unchanged. A result too large for memory comes in pieces, cut anywhere; each is read when it is requested, and
+ * reading may fail between two of them. An email that exists all the while appears in them once.
  */
 export type EmailsJson =
   /** Bytes are UTF-8. */
@@ -70,11 +70,11 @@ export type EmailsJson =
 /** A page of a list. */
 export interface EmailPage {
   readonly emails: EmailsJson;
-  /** Its last email, after which the next page begins; null when there is none. */
+  /** Its last email, after which the next page begins; null when it is the last page. */
   readonly next: { readonly date: Date; readonly id: string } | null;
 }
 
-/** How an address is stored and shown. */
+/** An address as it is stored and shown. */
 export interface AddressView {
   readonly name: string;
   /** `local@domain`. */
@@ -88,7 +88,7 @@ export interface EmailDetail extends EmailSummary {
   readonly accountId: string;
   readonly threadId: string;
   readonly customerId: string | null;
-  /** Why it is this customer, or none. */
+  /** Why it has this customer, or none. */
   readonly customerSource: CustomerSource | null;
   readonly companyId: string | null;
   readonly companySource: CompanySource | null;
@@ -104,61 +104,63 @@ export interface EmailDetail extends EmailSummary {
   readonly placement: Placement;
   readonly rawSizeBytes: number;
   readonly createdAt: Date;
-  /** What a received email reports about sent ones; null when it is no report. */
+  /** The report in a received email about sent ones; null when it is no report. */
   readonly bounce: BounceView | null;
-  /** The new text, without quotes, of an email that came in or was sent by another program; null for other ones. */
+  /** The new text, without quotes, of an email that was received or sent by another program; null for other emails. */
   readonly replyText: string | null;
-  /** null for a sent email, and where From says it. */
+  /** null for a sent email, and when it equals From. */
   readonly sender: AddressView | null;
   readonly replyTo: readonly AddressView[];
-  /** What its send added to the message; empty for a received email. */
+  /** The header fields that its send added; empty for a received email. */
   readonly headers: CustomHeaders;
   /** The list that it was sent to, which its recipient can leave; null for none. */
   readonly unsubscribeList: string | null;
   /** The mailing list that a received email came by (RFC 2919); null for none. */
   readonly listId: string | null;
-  /** What its send noted on it. */
+  /** The tags that its send gave it. */
   readonly tags: readonly string[];
   readonly metadata: Metadata;
-  /** The key that sent it; null: none, as for one that was received or sent by another program. */
+  /** The key that sent it; null: none, as for an email that was received or sent by another program. */
   readonly author: KeyAuthor | null;
-  /** What was wrong with a received email, as `ParseDefect` names it, and CONTENT_DIFFERS where it has variants. */
+  /** The defects of a received email, as `ParseDefect` names them, and CONTENT_DIFFERS if it has variants. */
   readonly defects: readonly string[];
-  /** How its message arrived; null for a sent email, and where it is not known. */
+  /** How its message arrived; null for a sent email, and when it is not known. */
   readonly receivedBy: MailSource | null;
   /** The oldest first. */
   readonly variants: readonly VariantView[];
-  /** Further ones that are only counted; see MAX_VARIANTS. */
+  /** Further variants, which are only counted; see MAX_VARIANTS. */
   readonly refusedVariants: number;
-  /** How an email shows that no person wrote it; null when it does not. */
+  /** The sign in the email that no person wrote it; null for none. */
   readonly automatic: AutomaticMail | null;
-  /** What is known about the sender of a received email; null for nothing. */
+  /** The facts known about the sender of a received email; null for none. */
   readonly authentication: MailAuthentication | null;
-  /** The sender of a received email never took part in its thread before. */
+  /** The sender of a received email had never taken part in its thread before. */
   readonly newParticipant: boolean;
-  /** Only what was received can be. */
+  /** Only a received email can be unread. */
   readonly isUnread: boolean;
-  /** In the order of their numbers. */
+  /** By attempt number. */
   readonly attempts: readonly RecordedAttempt[];
-  /** When it is tried next; null when it is not in the queue, or being sent. */
+  /** The time of the next attempt; null when it is not in the queue, or is being sent. */
   readonly nextAttemptAt: Date | null;
-  /** After this it is not tried again; null when it is not in the queue. */
+  /** After this time it is not tried again; null when it is not in the queue. */
   readonly giveUpAt: Date | null;
-  /** Of a send that waits and may be changed, the version of its content; null for any other email. */
+  /** The version of the content of a send that waits and may be changed; null for any other email. */
   readonly sendVersion: number | null;
-  /** The process that had claimed it fell silent; when it comes back, it reports the outcome or sends the email. */
+  /**
+   * The process that had claimed it fell silent; when that process returns, it reports the outcome or sends the email.
+   */
   readonly claimLost: boolean;
-  /** Of it in the Sent mailbox of its account; null for an email that keeps none, or was not sent yet. */
+  /** Its copy in the Sent mailbox of its account; null when no copy is kept, or the email is not sent yet. */
   readonly sentCopy: SentCopyView | null;
 }
 
 export interface DeliveryView extends RecipientOutcome {
-  /** The most telling of the reports that came back about it; null when none came. */
+  /** The most significant of the reports that came back about it; null when none came. */
   readonly report: DeliveryReport | null;
 }
 
 export interface BounceView extends Pick<Bounce, 'kind' | 'format' | 'recipients'> {
-  /** The sent email that it is about; null while that is not found, or had none of the recipients. */
+  /** The sent email that the report is about; null while it is not found, or if it had none of the recipients. */
   readonly emailId: string | null;
 }
 
@@ -170,7 +172,7 @@ export interface CustomerEmailsQuery extends Pick<AccountFilter, 'within'> {
   /** Exclusive. */
   readonly until: Date | null;
   readonly limit: number;
-  /** Where the page before ended; null for the first. */
+  /** Where the previous page ended; null for the first. */
   readonly after: { readonly date: Date; readonly id: string } | null;
 }
 
@@ -181,13 +183,13 @@ export interface EmailFilter {
   readonly customerId: string | null;
   readonly companyId: string | null;
   readonly direction: 'inbound' | 'outbound' | null;
-  /** A report said that a recipient did not get it, or will not. */
+  /** A report said that a recipient did not receive it, or will not. */
   readonly bounced: boolean | null;
-  /** Files that were sent along; not what the HTML shows. */
+  /** Attached files; images that the HTML shows do not count. */
   readonly hasFiles: boolean | null;
-  /** As parseListId gives it. */
+  /** In the form of parseListId. */
   readonly listId: string | null;
-  /** Of its thread. */
+  /** A label of its thread. */
   readonly label: string | null;
   /** Inclusive: when the service recorded it. */
   readonly recordedSince: Date | null;
@@ -214,18 +216,18 @@ export const NO_FILTER: EmailFilter = {
 export interface EmailsQuery extends AccountFilter {
   /** Default: none. */
   readonly filter?: EmailFilter;
-  /** What their words must be; null: any. */
+  /** The words that they must contain; null: any. */
   readonly search: SearchQuery | null;
   readonly state: EmailState | null;
   readonly defect: ListedDefect | null;
-  /** As parseTag gives it. */
+  /** In the form of parseTag. */
   readonly tag: string | null;
   readonly limit: number;
-  /** Where the page before ended; null for the first. */
+  /** Where the previous page ended; null for the first. */
   readonly after: { readonly date: Date; readonly id: string } | null;
 }
 
-/** Defects that an operator looks for: nothing but the bytes of the email could be kept. */
+/** Defects that an operator looks for: only the bytes of the email could be kept. */
 export const LISTED_DEFECTS = ['not_parsed'] as const satisfies readonly ParseDefect[];
 
 export type ListedDefect = (typeof LISTED_DEFECTS)[number];
@@ -237,7 +239,7 @@ export interface EmailStore {
   /** Newest first, at most `limit`. */
   listCustomerEmails(query: CustomerEmailsQuery): Promise<EmailPage>;
   readEmail(id: string): Promise<EmailDetail | null>;
-  /** Where the raw message is. */
+  /** The location of the raw message. */
   readRaw(id: string): Promise<RawLocation | null>;
   /** null when the email has no such variant. */
   readVariant(emailId: string, id: string): Promise<VariantDetail | null>;

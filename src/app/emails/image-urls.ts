@@ -1,13 +1,13 @@
 /**
- * Addresses of images within an email, which a browser fetches by itself, without a secret: signed (HMAC-SHA256, RFC 2104)
- * for one file and a short time, so that its holder sees that image for an hour and nothing else.
+ * Addresses of images within an email, which a browser fetches without credentials: signed (HMAC-SHA256, RFC 2104) for
+ * one file and a short time, so that the holder of an address sees that image for an hour and nothing else.
  */
 import { createHmac, hkdfSync, timingSafeEqual } from 'node:crypto';
 import type { Clock } from '../base/basics.ts';
 
 /** How long an address works at least, in ms: as long as a page stays open with an email. */
 const LIFETIME_MS = 60 * 60_000;
-/** Addresses change once in so many ms, so that a browser finds the image of before. */
+/** Addresses change only once in this many ms, so that a browser finds the image in its cache. */
 const STEP_MS = 15 * 60_000;
 
 export interface SignedImage {
@@ -24,11 +24,11 @@ export interface ImageUrls {
   sign(attachmentId: string): string;
   /** True when `sign` made it and it is still valid. */
   isValid(image: SignedImage): boolean;
-  /** When addresses that are made now end. */
+  /** The time when addresses made now expire. */
   expiresAt(): Date;
 }
 
-/** @param secrets the first one signs, each of them is taken */
+/** @param secrets the first one signs, each of them is accepted */
 export function createImageUrls(secrets: readonly string[], clock: Clock): ImageUrls {
   const keys = secrets.map((secret) =>
     Buffer.from(hkdfSync('sha256', secret, '', 'email-worker image urls', 32)),
@@ -48,7 +48,7 @@ export function createImageUrls(secrets: readonly string[], clock: Clock): Image
     },
     isValid({ attachmentId, expires, signature }) {
       const given = Buffer.from(signature, 'base64url');
-      // All keys, whichever fits: the time that it takes tells nothing.
+      // Compare with all keys, whichever fits: the time taken reveals nothing.
       const fits = keys.map((key) => {
         const expected = signatureOf(key, attachmentId, expires);
         return given.length === expected.length && timingSafeEqual(given, expected);

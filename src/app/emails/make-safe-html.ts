@@ -1,4 +1,4 @@
-/** The HTML of an email made safe, in the processes that read mail of strangers; what failed once is not tried again. */
+/** Makes the HTML of an email safe, in the reading processes; what failed once is not tried again. */
 import { createHash } from 'node:crypto';
 import type { SafeHtml, SanitizeOptions } from '../../core/html/sanitize-html.ts';
 import type { Logger } from '../base/basics.ts';
@@ -6,7 +6,7 @@ import type { MessageReader } from '../reading/reading-ports.ts';
 import { UnreadableMail } from '../reading/unreadable-mail.ts';
 import type { EmailDetail } from './email-ports.ts';
 
-/** null where only the text can be shown. Throws `ServiceError('reading_unavailable')`. */
+/** null when only the text can be shown. Throws `ServiceError('reading_unavailable')`. */
 export type MakeSafeHtml = (
   email: Pick<EmailDetail, 'id' | 'htmlBody'>,
   options: SanitizeOptions,

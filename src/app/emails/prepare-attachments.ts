@@ -1,4 +1,4 @@
-/** Names, places and checksums of a send's attachments. */
+/** Prepares the names, paths and checksums of a send's attachments. */
 import { setImmediate } from 'node:timers/promises';
 import type { IdSource } from '../base/basics.ts';
 import type { StoredAttachment } from './email-ports.ts';
@@ -40,7 +40,7 @@ export async function prepareAttachments(
   const prepared = [];
   for (const [index, input] of inputs.entries()) {
     const { filename, contentType, content, contentId = null, inline = false } = input;
-    // Those in memory are never waited for: a thousand would keep everything else waiting.
+    // Attachments in memory never wait for I/O: a thousand would block the event loop.
     if (index % AT_ONCE === AT_ONCE - 1) await setImmediate();
     if (filename.trim() === '') {
       throw new ServiceError('invalid_filename', { values: { field: `attachments[${index}].filename` } });

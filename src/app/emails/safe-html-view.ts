@@ -1,4 +1,4 @@
-/** What is shown of the HTML of an email. */
+/** The view of an email's HTML that a page shows. */
 import type { Removed } from '../../core/html/removed.ts';
 
 export interface SafeHtmlView {
@@ -10,11 +10,11 @@ export interface SafeHtmlView {
   readonly deceptiveLinks: number;
   readonly isCut: boolean;
   readonly images: readonly ShownImage[];
-  /** When the addresses of its images end. */
+  /** The time when the addresses of its images expire. */
   readonly imagesExpireAt: Date;
 }
 
-/** An image of the email, and the address that the HTML has for it. */
+/** An image of the email, and the address that the HTML uses for it. */
 export interface ShownImage {
   readonly attachmentId: string;
   readonly contentId: string;

@@ -1,4 +1,7 @@
-/** An email as a page shows it: its HTML made safe, its images at signed addresses; its text, where there is no such HTML. */
+/**
+ * An email as a page shows it: its HTML made safe, its images at signed addresses; or its text, when there is no such
+ * HTML.
+ */
 import { buffer } from 'node:stream/consumers';
 import { ServiceError } from '../../core/errors.ts';
 import { inlineType, rasterImageType, SIGNATURE_BYTES } from '../../core/html/image-type.ts';
@@ -64,7 +67,7 @@ export function createSafeHtml(ports: SafeHtmlPorts): SafeHtmlUseCases {
   };
 }
 
-/** By their Content-IDs; of several with the same one, the first. */
+/** By their Content-IDs; if several share one, the first. */
 function signImages(attachments: readonly AttachmentView[], urls: ImageUrls): readonly ShownImage[] {
   const images = new Map<string, ShownImage>();
   for (const { id, contentId, contentType } of attachments) {

@@ -1,4 +1,4 @@
-/** What the edges ask of stored emails. */
+/** The use cases of stored emails that the edges call. */
 import type { SearchParts } from '../../core/search/query.ts';
 import type { PageRequest } from '../base/paging.ts';
 import type { Readable } from 'node:stream';
@@ -24,9 +24,9 @@ export interface CustomerEmailsRequest extends PageRequest, Pick<AccountFilter, 
 export interface EmailsRequest extends PageRequest, AccountFilter {
   /** Default: none. */
   readonly filter?: EmailFilter;
-  /** What a person typed to search for, see core/search/query.ts; null: any. */
+  /** The search as a person typed it, see core/search/query.ts; null: any. */
   readonly q: string | null;
-  /** The same for parts of an email alone. */
+  /** The same for certain parts of an email only. */
   readonly searchIn?: SearchParts;
   readonly state: EmailState | null;
   readonly defect: ListedDefect | null;
@@ -60,7 +60,10 @@ export interface EmailUseCases {
   readVariantRaw(emailId: string, id: string): Promise<RawMessage>;
   /** Throws `email_not_found`, `reading_unavailable`. */
   readSafeHtml(id: string, options: { readonly allowRemote: boolean }): Promise<SafeHtmlView>;
-  /** An image by an address that readSafeHtml gave, and its type by its bytes. Throws `image_not_found`, `content_missing`. */
+  /**
+   * An image by an address that readSafeHtml made; its type follows from its bytes. Throws `image_not_found`,
+   * `content_missing`.
+   */
   readSignedImage(
     image: SignedImage,
   ): Promise<{ readonly attachment: StoredAttachment; readonly type: string }>;

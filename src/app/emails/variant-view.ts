@@ -1,18 +1,18 @@
-/** What is shown of variants, and the ways in which messages arrive. */
+/** Variants as the API shows them, and the ways in which messages arrive. */
 
 export const MAIL_WAYS = ['http', 'lmtp', 'smtp', 'imap', 'import'] as const;
 
 /** How a message arrived. */
 export interface MailSource {
   readonly way: (typeof MAIL_WAYS)[number];
-  /** By IMAP the mailbox; of an import `maildir`, `mbox` or `file`; otherwise null. */
+  /** For IMAP the mailbox; for an import `maildir`, `mbox` or `file`; otherwise null. */
   readonly place: string | null;
 }
 
-/** The defect of a record that has variants. */
+/** The defect of an email that has variants. */
 export const CONTENT_DIFFERS = 'content_differs';
 
-/** As the API lists it. */
+/** A variant as the API lists it. */
 export interface VariantView {
   readonly id: string;
   readonly receivedAt: Date;

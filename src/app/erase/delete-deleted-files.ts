@@ -1,4 +1,6 @@
-/** Deletes the files of deleted emails from storage. May be interrupted anywhere, and run by many processes at once. */
+/**
+ * Deletes the files of deleted emails from storage. May be interrupted at any point, and run by many processes at once.
+ */
 import type { FileReferences } from '../files/clean-files.ts';
 import type { BlobStore } from '../files/file-ports.ts';
 import type { DeletedFiles } from './delete-ports.ts';
@@ -12,7 +14,10 @@ export interface DeleteDeletedFilesPorts {
 /** Files that are looked up together. */
 const AT_ONCE = 100;
 
-/** A file that something refers to stays. Throws `database_unavailable` and `storage_unavailable`; a later call goes on. */
+/**
+ * A file that something still refers to stays. Throws `database_unavailable` and `storage_unavailable`; a later call
+ * continues.
+ */
 export async function deleteDeletedFiles(
   { files, references, blobs }: DeleteDeletedFilesPorts,
   signal?: AbortSignal,

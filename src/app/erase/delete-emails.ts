@@ -1,6 +1,6 @@
 /**
- * Deletes emails and threads. The database forgets them in one transaction for each step; their files are deleted after it,
- * at once or, when that fails or the process dies, by the loop of worker/file-eraser.ts.
+ * Deletes emails and threads. The database deletes them in one transaction for each step; their files follow at once or,
+ * when that fails or the process dies, by the loop of worker/file-eraser.ts.
  */
 import { ServiceError } from '../../core/errors.ts';
 import type { DeletionStore } from './delete-ports.ts';
@@ -11,7 +11,7 @@ export const AT_ONCE = 100;
 
 export interface DeleteEmailsPorts {
   readonly deletions: DeletionStore;
-  /** See deleteFilesOfDeleted; never throws. */
+  /** See deleteDeletedFiles; never throws. */
   readonly deleteFiles: () => Promise<void>;
 }
 

@@ -1,4 +1,4 @@
-/** Takes requests to erase a person, and carries them out, one step after the other. */
+/** Accepts requests to erase a person, and carries them out one after the other. */
 import { randomUUID } from 'node:crypto';
 import { setTimeout as wait } from 'node:timers/promises';
 import { parseAddressList } from '../../core/address/address-list.ts';
@@ -7,11 +7,11 @@ import { invalidRequest, ServiceError } from '../../core/errors.ts';
 import type { Account, IdSource, Logger } from '../base/basics.ts';
 import { LeaseEnded, type ClaimedErasure, type Erasure, type ErasureStore } from './erasure-ports.ts';
 
-/** Events are numbered within that time of being written, nearly always. */
+/** Nearly all events are numbered within this time after they are written. */
 const NUMBERED_WITHIN_MS = 100;
 
 export interface PersonRequest {
-  /** As a caller writes it. Exactly one of both is given. */
+  /** As a caller writes it. Exactly one of the two is given. */
   readonly address: string | null;
   readonly customerId: string | null;
   readonly requestedBy: string;
@@ -21,7 +21,7 @@ export interface ErasureRequestPorts {
   readonly erasures: Pick<ErasureStore, 'request' | 'read'>;
   readonly accounts: Iterable<Account>;
   readonly ids: IdSource;
-  /** Has it carried out soon. */
+  /** Starts it soon. */
   readonly wake: () => void;
 }
 
@@ -61,7 +61,7 @@ export function createErasures({ erasures, accounts, ids, wake }: ErasureRequest
   };
 }
 
-/** Throws `invalid_address`, also for several. */
+/** Throws `invalid_address`, also for several addresses. */
 function readKey(text: string): string {
   const [address, ...others] = parseAddressList(text, 'address');
   if (address === undefined || others.length > 0) {
@@ -77,7 +77,7 @@ export interface CarryOutPorts {
   readonly logger: Logger;
 }
 
-/** Carries out what was asked for. A later call goes on where this one ended, in this process or another. */
+/** Carries out the requested erasures. A later call continues where this one ended, in this process or another. */
 export async function carryOutErasures(ports: CarryOutPorts, signal: AbortSignal): Promise<void> {
   const owner = randomUUID();
   for (;;) {
@@ -96,7 +96,7 @@ export async function carryOutErasures(ports: CarryOutPorts, signal: AbortSignal
   }
 }
 
-/** False: it has to go on later. */
+/** False: it has to continue later. */
 async function carryOut(
   { erasures, deleteFiles }: CarryOutPorts,
   erasure: ClaimedErasure,

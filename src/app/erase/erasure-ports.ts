@@ -1,6 +1,6 @@
-/** What erasing a person needs from the database. */
+/** The database operations that erasing a person needs. */
 
-/** What was erased, by kind. */
+/** The kinds of things that are erased. */
 export const ERASED_KINDS = [
   'emails',
   'files',
@@ -20,13 +20,13 @@ export type ErasedKind = (typeof ERASED_KINDS)[number];
 export interface Erasure {
   readonly id: string;
   readonly requestedAt: Date;
-  /** Who asked for it. */
+  /** The author of the request. */
   readonly requestedBy: string;
   /** null when an address was named. */
   readonly customerId: string | null;
   /** null while it is under way. */
   readonly finishedAt: Date | null;
-  /** So far. */
+  /** The counts so far. */
   readonly erased: Readonly<Record<ErasedKind, number>>;
 }
 
@@ -36,7 +36,7 @@ export interface ErasureRequest {
   /** In lower case; null for a customer. */
   readonly address: string | null;
   readonly customerId: string | null;
-  /** Of accounts, in lower case: never erased with a customer. */
+  /** The addresses of accounts, in lower case: never erased with a customer. */
   readonly ownAddresses: readonly string[];
 }
 
@@ -47,7 +47,7 @@ export interface ClaimedErasure {
   /** In lower case. */
   readonly addresses: readonly string[];
   readonly customerId: string | null;
-  /** Customers that had the address, by their identifiers; none for a customer. */
+  /** Identifiers of customers that had the address; empty when a customer is erased. */
   readonly candidates: readonly string[];
 }
 
@@ -56,23 +56,23 @@ export interface ClaimedErasure {
 export type ErasureStep = 'more' | 'waits' | 'done';
 
 /**
- * Each step is one transaction, writes what it erased into the record of the erasure, and renews the lease; it may be repeated. Throws
- * `ServiceError('database_unavailable')`, and `LeaseEnded` when another process took over.
+ * Each step is one transaction, which adds what it erased to the record of the erasure and renews the lease; it may be
+ * repeated. Throws `ServiceError('database_unavailable')`, and `LeaseEnded` when another process took over.
  */
 export interface ErasureStore {
   request(request: ErasureRequest): Promise<Erasure>;
   read(id: string): Promise<Erasure | null>;
-  /** One that no process works on; null for none. */
+  /** An erasure that no process works on; null for none. */
   claim(owner: string): Promise<ClaimedErasure | null>;
-  /** Some of the emails of the person, all of them with everything that `DeletionStore` deletes. */
+  /** Erases some of the person's emails, each with everything that `DeletionStore` deletes. */
   eraseEmails(erasure: ClaimedErasure): Promise<ErasureStep>;
-  /** Rules of customers, suppressions, drafts, and what was set aside. */
+  /** Erases rules of customers, suppressions, drafts, and messages that were set aside. */
   eraseRecords(erasure: ClaimedErasure): Promise<void>;
-  /** What the feed says of these emails, and of the addresses. */
+  /** Erases the data in events about these emails and addresses. */
   eraseEvents(erasure: ClaimedErasure): Promise<ErasureStep>;
-  /** The address is forgotten with it. */
+  /** Also forgets the address. */
   finish(erasure: ClaimedErasure): Promise<void>;
-  /** Another process, or this one, may go on at once. */
+  /** Another process, or this one, may continue at once. */
   release(erasure: ClaimedErasure): Promise<void>;
 }
 

@@ -1,6 +1,6 @@
 /**
- * Deletes threads that an account keeps no longer. Whole threads, by the last email in them: a conversation is kept as long as
- * it goes on, and never by half.
+ * Deletes threads that an account no longer keeps. Whole threads, by their last email: a conversation is kept as long as
+ * it goes on, and never in part.
  */
 import { setTimeout as wait } from 'node:timers/promises';
 import { DAY_MS } from '../../core/durations.ts';
@@ -20,16 +20,19 @@ export interface RetentionPorts extends DeleteEmailsPorts {
   readonly logger: Logger;
 }
 
-/** Threads that are looked for together. */
+/** Threads found in one query. */
 const FOUND_AT_ONCE = 500;
-/** After each thread the database is left to others, in ms: so a backlog of years takes days, without a load that is felt. */
+/**
+ * The pause after each thread leaves the database to others, in ms: a backlog of years takes days, without noticeable
+ * load.
+ */
 const PAUSE_MS = 50;
 
-/** Before this moment the last email of a thread is old. */
+/** A thread is quiet if its last email is from before this moment. */
 export const quietSince = ({ days }: RetentionRule, clock: Clock): Date =>
   new Date(clock().getTime() - days * DAY_MS);
 
-/** May be interrupted anywhere. Several processes at once do no harm: a thread is deleted once. */
+/** May be interrupted at any point. Several processes at once do no harm: a thread is deleted once. */
 export async function deleteQuietThreads(ports: RetentionPorts, signal: AbortSignal): Promise<void> {
   for (const rule of ports.rules) {
     const since = quietSince(rule, ports.clock);
@@ -46,7 +49,7 @@ export async function deleteQuietThreads(ports: RetentionPorts, signal: AbortSig
       }
       await ports.deleteFiles();
       total.threads += deleted;
-      // An email that came meanwhile keeps its thread.
+      // An email that arrived meanwhile keeps its thread.
       if (signal.aborted || deleted === 0) break;
     }
     if (total.threads > 0) {

@@ -1,14 +1,15 @@
-/** What the edges ask of deleting. `keyId`: the key that does it, which the events tell; null: none. */
+/** The use cases of deleting that the edges call. `keyId`: the key that deletes, which the events contain; null: none. */
 
 export interface EraseUseCases {
   /**
-   * Deletes one email for ever: what it says, its files, and every trace that only it left. Throws `email_not_found` and
-   * `not_deletable`.
+   * Permanently deletes one email: its content, its files, and every trace that only it left. Throws `email_not_found`
+   * and `not_deletable`.
    */
   deleteEmail(id: string, keyId?: string | null): Promise<void>;
   /**
-   * Deletes the emails of a thread, as `deleteEmail`, and the thread; in several steps where it has many. One that is cut off
-   * is finished by a repeat. Throws `thread_not_found`, and `not_deletable` when one of the emails has to be kept.
+   * Deletes the emails of a thread, as `deleteEmail` does, and the thread; in several steps if it has many. A repeat
+   * finishes a deletion that was interrupted. Throws `thread_not_found`, and `not_deletable` when one of the emails has
+   * to be kept.
    *
    * @returns the number of emails deleted
    */

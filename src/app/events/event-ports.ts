@@ -1,12 +1,15 @@
-/** The feed of events: what happened, in the order of commits and without gaps; see docs/decisions/0019-events.md. */
+/**
+ * The feed of events: everything that happened, in the order of commits and without gaps; see
+ * docs/decisions/0019-events.md.
+ */
 import type { AccountFilter } from '../base/account-filter.ts';
 import type { EventType } from '../../core/event/event-types.ts';
 
-/** Which events; null: all. */
+/** Selects events; null: all. */
 export interface EventFilter extends AccountFilter {
   readonly types: readonly EventType[] | null;
   readonly customerId: string | null;
-  /** True: only of mail of the past, that is imported or was found at the first reading of a mailbox; false: without it. */
+  /** True: only mail of the past, imported or found at the first reading of a mailbox; false: without such mail. */
   readonly isHistorical: boolean | null;
 }
 
@@ -20,7 +23,7 @@ export interface FeedEvent {
 export interface EventPage {
   /** In the order of their positions. */
   readonly events: readonly FeedEvent[];
-  /** Where to go on: behind what was looked at, also where the filter left it out. */
+  /** Where to continue: behind the events that were looked at, including those that the filter left out. */
   readonly next: number;
   /** False when there may be more at this moment. */
   readonly isLast: boolean;
@@ -28,24 +31,27 @@ export interface EventPage {
 
 /** All throw `ServiceError('database_unavailable')`. */
 export interface EventFeed {
-  /** Throws `ServiceError('events_expired')` when events behind `after` are forgotten. */
+  /** Throws `ServiceError('events_expired')` when events behind `after` have been forgotten. */
   read(after: number, filter: EventFilter, limit: number): Promise<EventPage>;
-  /** The last position that was given out. */
+  /** The last position that was assigned. */
   readLatest(): Promise<number>;
-  /** Puts what so many statements wrote into the feed; returns how many did: `atMost` when there may be more. */
+  /**
+   * Puts the events of at most this many statements into the feed; returns how many statements: `atMost` when there may
+   * be more.
+   */
   number(atMost: number): Promise<number>;
   /**
-   * Makes ready for tomorrow, and forgets all whole days before a day (`dayOf`); returns how many. null: not now, since it would
-   * have to wait for a transaction that reads events.
+   * Prepares for tomorrow, and forgets all whole days before a day (`dayOf`); returns how many. null: not now, since it
+   * would have to wait for a transaction that reads events.
    */
   keep(day: number): Promise<number | null>;
 }
 
-/** Tells those who wait that the feed has grown. */
+/** Notifies waiting readers that the feed has grown. */
 export interface FeedSignal {
   readonly waiting: number;
   notify(): void;
-  /** Calls `listener` with each `notify`; unlike `wait`, it has nothing looked for. */
+  /** Calls `listener` with each `notify`; unlike `wait`, it starts no search for new events. */
   onGrowth(listener: () => void): void;
   /** Resolves with the next `notify`, after `timeoutMs` at the latest, or when `signal` is aborted. Never rejects. */
   wait(timeoutMs: number, signal: AbortSignal): Promise<void>;

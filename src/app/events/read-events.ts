@@ -3,7 +3,7 @@ import { formatEventId, readPosition, START } from '../../core/event/event-id.ts
 import type { EventFeed, EventFilter, EventPage, FeedSignal } from './event-ports.ts';
 import type { EventsResult, EventUseCases } from './use-cases.ts';
 
-/** A stream says at least this often that it is alive, in ms: proxies cut what is silent for 30 to 60 s. */
+/** A stream shows at least this often that it is alive, in ms: proxies cut connections that are silent for 30 to 60 s. */
 export const HEARTBEAT_MS = 15_000;
 /** Events of one piece of a stream. */
 const STREAM_LIMIT = 500;
@@ -14,7 +14,10 @@ export interface ReadEventsPorts {
 }
 
 export function createEventReads({ feed, signal: grown }: ReadEventsPorts): EventUseCases {
-  /** The first page with an event, or where the feed ends, or had been read to, when there is none in time. */
+  /**
+   * The first page with an event; when none comes in time, an empty page with the end of the feed, or how far it was
+   * read.
+   */
   async function readWithin(
     after: number,
     filter: EventFilter,
@@ -26,7 +29,7 @@ export function createEventReads({ feed, signal: grown }: ReadEventsPorts): Even
     let from = after;
     for (;;) {
       const stop = new AbortController();
-      // Asked for before reading: what comes meanwhile is not missed.
+      // Requested before reading, so that an event that arrives meanwhile is not missed.
       const growth = grown.wait(deadline - performance.now(), AbortSignal.any([signal, stop.signal]));
       try {
         const page = await feed.read(from, filter, limit);

@@ -1,4 +1,4 @@
-/** What the edges may ask of events. */
+/** The use cases of events that the edges call. */
 import type { EventFilter, FeedEvent } from './event-ports.ts';
 
 export interface EventsRequest extends EventFilter {
@@ -11,7 +11,7 @@ export interface EventsRequest extends EventFilter {
 
 export interface EventsResult {
   readonly events: readonly FeedEvent[];
-  /** Where to go on. */
+  /** Where to continue. */
   readonly next: string;
 }
 
@@ -20,14 +20,14 @@ export interface EventStreamRequest extends EventFilter {
   readonly after: string | null;
 }
 
-/** Errors: `invalid_request` for an `after` that is no id, `events_expired`, `database_unavailable`. */
+/** Errors: `invalid_request` for an `after` that is not an id, `events_expired`, `database_unavailable`. */
 export interface EventUseCases {
-  /** @param signal ends the wait; what is there by then is returned */
+  /** @param signal ends the wait; the events found by then are returned */
   listEvents(request: EventsRequest, signal: AbortSignal): Promise<EventsResult>;
   readLatestEventId(): Promise<string>;
   /**
-   * Events for as long as the reader takes them; an empty list at least each `HEARTBEAT_MS`. Ends with `signal`. The first page
-   * is read before this resolves, so that its errors are those of the request.
+   * Yields events for as long as the reader takes them; an empty list at least every `HEARTBEAT_MS`. Ends with `signal`.
+   * The first page is read before this resolves, so that its errors are those of the request.
    */
   streamEvents(request: EventStreamRequest, signal: AbortSignal): Promise<AsyncIterable<EventsResult>>;
 }

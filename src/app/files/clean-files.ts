@@ -1,6 +1,6 @@
 /**
- * Finds files in storage that no record refers to, and deletes them. They are left by a crash between storing the files of
- * an email and recording it, and by deletes that failed.
+ * Finds files in storage that no record refers to, and deletes them. They are left by a crash between storing the files
+ * of an email and recording it, and by deletes that failed.
  *
  * Only old files are checked: younger ones may belong to an email that is about to be recorded. A send that waits in a
  * journal stores its files again before it is recorded, so that they are young then. Files whose names do not follow the
@@ -15,15 +15,15 @@ export interface CleanFilesPorts {
   readonly clock: Clock;
 }
 
-/** What the database says of files. */
+/** The references to files in the database. */
 export interface FileReferences {
-  /** Those of the files that an email refers to; by path. Throws `ServiceError('database_unavailable')`. */
+  /** The paths of those files that an email refers to. Throws `ServiceError('database_unavailable')`. */
   findReferenced(files: readonly EmailFile[]): Promise<ReadonlySet<string>>;
 }
 
 export interface EmailFile {
   readonly path: string;
-  /** The email that its name says. */
+  /** The email that its name contains. */
   readonly emailId: string;
 }
 
@@ -33,20 +33,20 @@ export interface CleanFilesOptions {
   readonly keep: ReadonlySet<string>;
   readonly dryRun: boolean;
   readonly signal: AbortSignal;
-  /** Told of each file that nothing refers to, after it was deleted. */
+  /** Called with each file that nothing refers to, after it was deleted. */
   readonly onFile: (file: StoredFile) => void;
 }
 
 export interface CleanFilesResult {
-  /** All that were checked. */
+  /** All files that were checked. */
   readonly files: number;
   readonly unreferenced: number;
   readonly unreferencedBytes: number;
-  /** Not named as the service names files. */
+  /** Files whose names do not follow the service's scheme. */
   readonly foreign: number;
 }
 
-/** Files whose references are asked for together. */
+/** Files whose references are looked up together. */
 const AT_ONCE = 500;
 /** `<account>/<email id>/<name>` and `_raw/<account>/<id of the email or the variant>.eml`. */
 const FILE_OF_EMAIL =

@@ -8,13 +8,13 @@ export type Content =
       readonly kind: 'file';
       readonly path: string;
       readonly sizeBytes: number;
-      /** It has no byte above 127. Known of content that this process wrote; absent: not known. */
+      /** It has no byte above 127. Set for content that this process wrote; absent: unknown. */
       readonly isAscii?: boolean;
     };
 
 /** A scratch folder of one request, for content that is too large for memory. */
 export interface SpoolFolder {
-  /** Writes a stream to a new file, without fsync. Throws `ServiceError('disk_full')` when there is no room. */
+  /** Writes a stream to a new file, without fsync. Throws `ServiceError('disk_full')` when there is no space. */
   write(source: AsyncIterable<Buffer>): Promise<SpoolFile>;
   /** Moves a file of another folder of the same spool here; its old path is gone. Throws `ServiceError('disk_full')`. */
   adopt(file: SpoolFile): Promise<SpoolFile>;
@@ -42,43 +42,43 @@ export interface BlobStore {
    * Throws `ServiceError('storage_unavailable' | 'disk_full')`.
    */
   put(path: string, content: Content, contentType: string): Promise<void>;
-  /** null when there is no such file. The stream must be read or destroyed. */
+  /** null when the file does not exist. The stream must be read or destroyed. */
   get(path: string, range?: ByteRange): Promise<Readable | null>;
-  /** Deletes; does nothing when there is no such file. */
+  /** Deletes the file; does nothing when it does not exist. */
   delete(path: string): Promise<void>;
   /**
-   * Every file, in any order; what comes or goes meanwhile may be among them or not. Throws
+   * Every file, in any order; files added or deleted meanwhile may be among them or not. Throws
    * `ServiceError('storage_unavailable')`.
    */
   list(): AsyncIterable<StoredFile>;
   /** Throws when the store can't be reached or written to. */
   check(): Promise<void>;
   /**
-   * For the end of the time that a stop may take: what waits for a server, now or later, fails with
+   * For the end of the time that a stop may take: every operation that waits for a server, now or later, fails with
    * `ServiceError('storage_unavailable')`.
    */
   abort(): void;
   close(): Promise<void>;
 }
 
-/** A file as the store has it. */
+/** A file in the store. */
 export interface StoredFile {
   readonly path: string;
   readonly sizeBytes: number;
-  /** When it was put the last time, or later. */
+  /** When it was last put, or later. */
   readonly storedAt: Date;
 }
 
-/** Where the raw message is: exactly one of `raw` and `rawPath` is set. */
+/** The location of a raw message: exactly one of `raw` and `rawPath` is set. */
 export interface RecordedRaw {
   readonly rawSizeBytes: number;
   /** Small messages stay in the database. */
   readonly raw: Buffer | null;
-  /** Large ones are in blob storage. */
+  /** Large messages are in blob storage. */
   readonly rawPath: string | null;
 }
 
-/** Where a stored message is: in one of the two. */
+/** The location of a stored message: one of the two. */
 export interface RawLocation {
   readonly bytes: Buffer | null;
   readonly path: string | null;

@@ -1,4 +1,4 @@
-/** Files of the store that have to be there. */
+/** Files that must exist in the store. */
 import type { Readable } from 'node:stream';
 import { ServiceError } from '../../core/errors.ts';
 import type { BlobStore, ByteRange, SpoolFolder, SpoolFile } from './file-ports.ts';
@@ -12,7 +12,7 @@ export async function openStored(blobs: Blobs, path: string | null, range?: Byte
   return stream;
 }
 
-/** A copy in `folder`, made never through memory. Throws `content_missing`. */
+/** A copy in `folder`, never made through memory. Throws `content_missing`. */
 export async function copyStored(blobs: Blobs, path: string, folder: SpoolFolder): Promise<SpoolFile> {
   return await folder.write(await openStored(blobs, path));
 }

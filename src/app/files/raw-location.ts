@@ -1,4 +1,4 @@
-/** Where raw messages are stored: small ones in the database, others as files. */
+/** The location of raw messages: small ones in the database, others as files. */
 import { RAW_INLINE_MAX_BYTES } from '../base/limits.ts';
 import type { Content, RecordedRaw } from './file-ports.ts';
 import { sizeOf } from './content.ts';
@@ -11,7 +11,7 @@ export function locationOfRaw(raw: Content, accountId: string, id: string): Reco
     : { rawSizeBytes, raw: null, rawPath: rawStoragePath(accountId, id) };
 }
 
-/** Apart from the attachments, whose paths begin with an account's name: no account's name begins with `_`. */
+/** Separate from the attachments, whose paths begin with an account's name: no account's name begins with `_`. */
 function rawStoragePath(accountId: string, id: string): string {
   return `_raw/${accountId}/${id}.eml`;
 }

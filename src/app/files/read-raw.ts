@@ -1,8 +1,8 @@
 import type { Content, SpoolFolder } from './file-ports.ts';
 
 /**
- * Reads a message as it arrives: into memory up to `maxInlineBytes`, otherwise into a spool file. Throws what `body` and
- * the spool throw.
+ * Reads a message as it arrives: into memory up to `maxInlineBytes`, otherwise into a spool file. Throws the errors of
+ * `body` and of the spool.
  */
 export async function readRaw(
   body: AsyncIterator<Buffer>,

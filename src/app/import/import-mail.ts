@@ -5,7 +5,7 @@
  *
  * A file that can't be read or recorded is reported and does not stop the import. While the database or the storage is
  * unavailable, the import waits. An import that was stopped in any way continues when the same files are imported again:
- * what is marked as done is not read again, and what was recorded but not yet marked is known by its identity.
+ * files marked as done are not read again, and emails recorded but not yet marked are recognised by their identity.
  */
 import { createHash } from 'node:crypto';
 import { setImmediate } from 'node:timers/promises';
@@ -31,36 +31,36 @@ export interface ImportRequest {
   readonly paths: readonly string[];
   readonly accountId: string;
   /**
-   * `sent`: they lie where sent emails lie, each is an outbound email. `received`: none is. `folders`: as the names of their
-   * folders say; drafts, junk and trash are left out.
+   * `sent`: the files come from a place for sent emails, and each is an outbound email. `received`: none is. `folders`:
+   * decided by the names of their folders; drafts, junk and trash are left out.
    */
   readonly as: 'sent' | 'received' | 'folders';
-  /** Older ones are left out; null: none. */
+  /** Older emails are left out; null: none. */
   readonly since: Date | null;
   /** All are recorded as unread, whatever their files say. */
   readonly isUnread: boolean;
 }
 
-/** Is told of the progress of an import. */
+/** Follows the progress of an import. */
 export interface ImportObserver {
-  /** So many bytes of files are done with. */
+  /** This many more bytes of files are done. */
   advanced(bytes: number): void;
   /** An email, or a file, could not be imported; `reason` is English. */
   failed(failure: ImportFailure): void;
-  /** There is nothing in a file that should be an email. */
+  /** A file that should be an email is empty. */
   empty(path: string): void;
-  /** Something is unavailable, and is waited for; once for each time. */
+  /** Called once each time that something becomes unavailable and the import waits for it. */
   waiting(reason: string): void;
 }
 
 export interface ImportFailure {
   readonly path: string;
-  /** Of the email in an mbox file; null for a file that is one email, or none. */
+  /** The offset of the email in an mbox file; null for a file that is one email, or none. */
   readonly offset: number | null;
   readonly reason: string;
 }
 
-/** Emails, but for the last five. */
+/** Counts of emails, except for the last five. */
 export interface ImportCounts {
   imported: number;
   /** Recorded before, by whatever path. */
@@ -68,7 +68,7 @@ export interface ImportCounts {
   /** Older than `since`. */
   older: number;
   failed: number;
-  /** Files that should be one, without anything in them; they are read again each time. */
+  /** Files that should be an email but are empty; they are read again each time. */
   empty: number;
   /** Files of drafts, and of folders of drafts, templates and unsent emails. */
   unsent: number;
@@ -76,13 +76,13 @@ export interface ImportCounts {
   junk: number;
   /** Files of folders of trash. */
   trash: number;
-  /** Bytes of mbox files that are done since an import before; they were not read. */
+  /** Bytes of mbox files that an earlier import finished; they were not read. */
   mboxBytesBefore: number;
-  /** Files that are done since an import before; they were not read. */
+  /** Files that an earlier import finished; they were not read. */
   unchangedFiles: number;
 }
 
-/** Before anything was counted. */
+/** The counts at the start. */
 export function zeroCounts(): ImportCounts {
   const leftOut = { unsent: 0, junk: 0, trash: 0 };
   const before = { mboxBytesBefore: 0, unchangedFiles: 0 };
@@ -91,9 +91,9 @@ export function zeroCounts(): ImportCounts {
 
 /** Emails under way at the same time: one batch is read while another is written. */
 const AT_ONCE = 256;
-/** Bytes of them: what was read of an email takes several times its size, and a large one itself lies in the spool. */
+/** Their total size in bytes: a parsed email takes several times its size, while a large one itself lies in the spool. */
 const MAX_BYTES_AT_ONCE = 16 * 1024 * 1024;
-/** Files whose marks are asked for together. */
+/** Files whose marks are looked up together. */
 const FILES_AT_ONCE = 500;
 
 /**
@@ -195,7 +195,7 @@ class ImportRun {
         this.#observer.advanced(offset - position);
         position = offset;
         progress.begin(offset);
-        // One after the other, as they stand in the file; they are recorded side by side.
+        // Read one after the other, in the order of the file; recorded in parallel.
         const message = await this.#read(file, offset, body);
         if (message === null) continue;
         await this.#begin(sizeOf(message.raw), async () => {
@@ -213,7 +213,8 @@ class ImportRun {
 
   /** Waits until there is room for the work and begins it; does not wait for its end. When it rejects, the import ends. */
   async #begin(bytes: number, work: () => Promise<void>): Promise<void> {
-    // Otherwise work that computes before it waits would all begin at once, and answers to earlier work would wait unread.
+    // Otherwise work that computes before it waits would all begin at once, and answers to earlier work would wait
+    // unread.
     await setImmediate();
     const end = await this.#limit.begin({ weight: bytes });
     work()
@@ -235,7 +236,7 @@ class ImportRun {
     }
   }
 
-  /** False when it has to be read again: it failed, or the import ended. */
+  /** False when it has to be read again: recording failed, or the import ended. */
   async #record(
     file: MailFile,
     offset: number | null,
@@ -255,7 +256,7 @@ class ImportRun {
         this.#signal,
       );
       if (outcome === 'stopped') return false;
-      // A separator in an mbox file with nothing behind it is no email.
+      // A separator in an mbox file with nothing after it is not an email.
       if (outcome === 'empty' && offset !== null) return true;
       this.#counts[outcome] += 1;
       if (outcome === 'empty') this.#observer.empty(path);
@@ -278,7 +279,7 @@ class ImportRun {
     return true;
   }
 
-  /** With one email, or with all. */
+  /** Ends one email or, if all would fail, the import. */
   #end(place: Omit<ImportFailure, 'reason'>, error: unknown): void {
     if (isFatal(error)) this.#fatal.abort(error);
     else this.#fail({ ...place, reason: reasonOf(error) });
@@ -289,7 +290,7 @@ class ImportRun {
     this.#observer.failed(failure);
   }
 
-  /** Done is done for the same kind of import only. */
+  /** A file that is done is done only for the same kind of import. */
   #keyOf(file: MailFile): string {
     const { since } = this.#request;
     return createHash('sha256')
@@ -298,7 +299,7 @@ class ImportRun {
   }
 }
 
-/** With its causes, such as what the database said. */
+/** The error with its causes, such as the database's message. */
 function reasonOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   return error.cause === undefined ? error.message : `${error.message}: ${reasonOf(error.cause)}`;

@@ -1,4 +1,4 @@
-/** What importing needs from the outside. */
+/** The operations that importing needs from outside. */
 import type { SpecialFolder } from '../../core/mailbox/special-folder.ts';
 import type { AccountFilter } from '../base/account-filter.ts';
 
@@ -10,36 +10,36 @@ export interface MailFile {
   readonly format: 'message' | 'mbox';
   readonly sizeBytes: number;
   readonly modifiedAt: Date;
-  /** In a Maildir, whether it was read; null elsewhere. */
+  /** True if a Maildir marks it as read; null elsewhere. */
   readonly isRead: boolean | null;
-  /** What its folder is for, by its name, or its own mark as a draft; null for any other. */
+  /** The use of its folder, by the folder's name, or its own mark as a draft; null for any other. */
   readonly use: SpecialFolder | null;
-  /** The same file, also under another name; for a `message`, one that was not changed since. */
+  /** Identifies the same file, also under another name; a `message` only as long as it is not changed. */
   readonly key: string;
 }
 
-/** `unusable`: `reason` says in English why it can't be imported. */
+/** `unusable`: `reason` is the English reason why it can't be imported. */
 export type ListedFile =
   | { readonly kind: 'file'; readonly file: MailFile }
   | { readonly kind: 'unusable'; readonly path: string; readonly reason: string };
 
 export interface MailFiles {
-  /** What is at the paths, folders with all they hold. Throws nothing but bugs. */
+  /** The files at the paths, and all files in folders among them. Throws nothing but bugs. */
   list(paths: readonly string[]): AsyncIterable<ListedFile>;
-  /** From the offset on. Throws what the file system says, also when the file is not what was listed. */
+  /** Reads from the offset on. Throws errors of the file system, also when the file is not the one that was listed. */
   read(file: MailFile, offset?: number): AsyncIterable<Buffer>;
   /**
-   * A digest of what stands before the position, by which it is known again. null when the file does not end there and
-   * no message begins there.
+   * A digest of the bytes before the position, which identifies them later. null when the file does not end there and no
+   * message begins there.
    */
   digestBefore(file: MailFile, position: number): Promise<string | null>;
 }
 
-/** How far a run of the command has come. */
+/** The progress of one run of the command. */
 export interface ImportProgress {
   /** Emails. */
   readonly imported: number;
-  /** Emails that were recorded before, and files that an import before was done with. */
+  /** Emails that were recorded before, and files that an earlier import finished. */
   readonly known: number;
   /** Emails and files: older than wanted, empty, or of a folder that is left out. */
   readonly leftOut: number;
@@ -51,43 +51,46 @@ export interface ImportProgress {
   readonly bytesTotal: number | null;
 }
 
-/** `stopped`: by its operator. `failed`: the database or the storage stayed away; what could not be imported is no failure of it. */
+/**
+ * `stopped`: by its operator. `failed`: the database or the storage stayed unavailable; emails that could not be imported
+ * do not make a run fail.
+ */
 export type ImportOutcome = 'done' | 'stopped' | 'failed';
 
 export interface ImportRecord extends ImportProgress {
   readonly id: string;
   readonly accountId: string;
   readonly startedAt: Date;
-  /** When it was heard of last. */
+  /** The time of its last sign of life. */
   readonly updatedAt: Date;
-  /** `cut_off`: it ended without saying so, as when its machine stopped. */
+  /** `cut_off`: it ended without a note, as when its machine stopped. */
   readonly state: 'running' | 'cut_off' | ImportOutcome;
 }
 
 /** The runs of the command, each with its progress. Throws `ServiceError('database_unavailable')`. */
 export interface ImportLog {
-  /** Returns its identifier. Forgets those that ended long ago. */
+  /** Returns its identifier. Forgets runs that ended long ago. */
   begin(accountId: string): Promise<string>;
-  /** `outcome` null: it goes on. */
+  /** `outcome` null: it continues. */
   note(id: string, progress: ImportProgress, outcome: ImportOutcome | null): Promise<void>;
   /** The newest first. */
   list(filter: AccountFilter, limit: number): Promise<readonly ImportRecord[]>;
 }
 
-/** How far an mbox file was read. */
+/** The progress in an mbox file. */
 export interface MboxMark {
-  /** Everything before it is recorded; the file ends here, or a message begins. */
+  /** Everything before it is recorded; the file ends here, or a message begins here. */
   readonly position: number;
-  /** `MailFiles.digestBefore`. */
+  /** See `MailFiles.digestBefore`. */
   readonly digest: string;
 }
 
 /**
- * What of the files is recorded. It only saves work: an email that comes again is known by its identity.
- * Throws `ServiceError('database_unavailable')`.
+ * Marks which files are recorded. This only saves work: an email that comes again is recognised by its identity. All
+ * throw `ServiceError('database_unavailable')`.
  */
 export interface ImportMarks {
-  /** Which of the files are done. Keys are 32 bytes in hex. */
+  /** Those of the files that are done. Keys are 32 bytes in hex. */
   findDone(accountId: string, keys: readonly string[]): Promise<ReadonlySet<string>>;
   findMbox(accountId: string, key: string): Promise<MboxMark | null>;
   markDone(accountId: string, keys: readonly string[]): Promise<void>;

@@ -24,7 +24,7 @@ it('an mbox file is read again from the first email that is not done, in whateve
           progress.begin(offset);
           undone.add(offset);
           open.push({ offset, isDone });
-          // Some are under way at the same time.
+          // Some emails are under way at the same time.
           while (open.length > 4) endOne();
           expect(progress.position).toBeLessThanOrEqual(position());
           offset += size;

@@ -1,4 +1,6 @@
-/** Notes what is done while an import runs, many at a time: when a note is lost, an email is read again. */
+/**
+ * Notes the work that is done while an import runs, many files at a time: when a note is lost, an email is read again.
+ */
 import { ServiceError } from '../../core/errors.ts';
 import type { ImportMarks, MailFile, MailFiles } from './import-ports.ts';
 import type { Logger } from '../base/basics.ts';
@@ -29,18 +31,18 @@ export class MarkWriter {
     this.#logger = logger;
   }
 
-  /** Which of the files are done since an earlier time. */
+  /** Those of the files that an earlier import finished. */
   async findDone(keys: readonly string[]): Promise<ReadonlySet<string>> {
     return this.#orNothing(this.#marks.findDone(this.#accountId, keys), new Set());
   }
 
-  /** The file is done. */
+  /** Call it when the file is done. */
   done(key: string): void {
     this.#keys.push(key);
     this.#flushNowAndThen();
   }
 
-  /** Where to continue in an mbox file: at its beginning when it was changed before that place. */
+  /** Finds where to continue in an mbox file: at its beginning when the file was changed before that place. */
   async openMbox(file: MailFile, key: string): Promise<MboxProgress> {
     const mark = await this.#orNothing(this.#marks.findMbox(this.#accountId, key), null);
     const isSame =
@@ -52,7 +54,7 @@ export class MarkWriter {
     return progress;
   }
 
-  /** Writes what is known. To be called at the end of an mbox file, and of all. */
+  /** Writes all pending notes. To be called at the end of an mbox file, and at the end of the import. */
   async flush(): Promise<void> {
     this.#flushing = this.#flushing.then(() => this.#write());
     await this.#flushing;
@@ -62,7 +64,7 @@ export class MarkWriter {
     await this.#orNothing(this.#marks.deleteOld(), undefined);
   }
 
-  /** Whether the database is worth waiting for is decided where emails are recorded. */
+  /** The code that records emails decides whether to wait for the database. */
   async #orNothing<T>(work: Promise<T>, nothing: T): Promise<T> {
     try {
       return await work;
@@ -77,7 +79,7 @@ export class MarkWriter {
     const isDue = this.#keys.length >= FLUSH_FILES || performance.now() - this.#flushedAt >= FLUSH_AFTER_MS;
     if (!isDue) return;
     this.#flushedAt = performance.now();
-    // A failure stays: the next `flush` that is waited for throws it.
+    // The failure is kept: the next `flush` that is awaited throws it.
     this.flush().catch(() => undefined);
   }
 
@@ -96,13 +98,15 @@ export class MarkWriter {
   }
 }
 
-/** Everything before `position` is done; emails end in any order. One that failed keeps the position before it. */
+/**
+ * Tracks `position`: everything before it is done. Emails end in any order; a failed one keeps the position before it.
+ */
 export class MboxProgress {
   #position: number;
   #changed = false;
   /** Offsets of emails that are not done, ascending. */
   readonly #open = new Set<number>();
-  /** Of the email that was begun last, or the file's end. */
+  /** The offset of the email that was begun last, or the file's end. */
   #reached: number;
   readonly #onChange: () => void;
 
@@ -117,7 +121,7 @@ export class MboxProgress {
     return this.#position;
   }
 
-  /** An email begins here; those before it are read. */
+  /** An email begins here; all before it are read. */
   begin(offset: number): void {
     this.#reached = offset;
     this.#open.add(offset);

@@ -33,28 +33,28 @@ export interface ImportedMessage extends ReadMessage {
   readonly accountId: string;
   readonly isSentCopy: boolean;
   readonly since: Date | null;
-  /** null: as its Status says; without one it is read, as history is. */
+  /** null: by its Status field; without one it counts as read, as old mail does. */
   readonly isRead: boolean | null;
-  /** Stands for a missing Date. */
+  /** Used when Date is missing. */
   readonly receivedAt: Date;
   /** See `MailSource`. */
   readonly place: 'maildir' | 'mbox' | 'file';
 }
 
-/** `stopped`: the import ends; whether the email is recorded is not known. */
+/** `stopped`: the import ends; it is unknown if the email is recorded. */
 export type ImportOutcome = 'imported' | 'known' | 'older' | 'empty' | 'stopped';
 
-/** Away, and back at some time. */
+/** Unavailable for a time. */
 const AWAY: ReadonlySet<ErrorCode> = new Set([
   'database_unavailable',
   'storage_unavailable',
   'reading_unavailable',
 ]);
 const RETRY_AFTER_MS = 1000;
-/** Tries while a send that it may be a copy of is under way. */
+/** Tries while a send is under way that the email may be a copy of. */
 const BUSY_TRIES = 3;
 
-/** True for a failure that every other message would meet too. */
+/** True for a failure that every other message would hit too. */
 export function isFatal(error: unknown): boolean {
   return (
     error instanceof ServiceError &&
@@ -62,7 +62,7 @@ export function isFatal(error: unknown): boolean {
   );
 }
 
-/** Throws for one that is too large, what `body` throws, and `disk_full`. */
+/** Throws when the message is too large, and the errors of `body`, and `disk_full`. */
 export async function readImported(
   { spool, maxBytes }: RecordImportedPorts,
   body: AsyncIterable<Buffer>,
@@ -78,7 +78,7 @@ export async function readImported(
 }
 
 /**
- * Removes the folder. Throws what `receive` throws; when something stays unavailable for `patienceMs`, that error.
+ * Removes the folder. Throws the errors of `receive`; when something stays unavailable for `patienceMs`, that error.
  *
  * @param onWaiting called each time something becomes unavailable
  */
@@ -127,7 +127,7 @@ async function recordPatiently(
   }
 }
 
-/** As its header says; null when that says nothing. */
+/** The date in its header; null when the header has none. */
 async function readDate(ports: RecordImportedPorts, raw: Content): Promise<Date | null> {
   return (await readHeader(ports.reader, await readRawHeader(ports, raw))).date;
 }

@@ -1,4 +1,4 @@
-/** What the edges ask of imports. */
+/** The use cases of imports that the edges call. */
 import type { AccountFilter } from '../base/account-filter.ts';
 import type { ImportLog, ImportRecord } from './import-ports.ts';
 

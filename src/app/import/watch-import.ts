@@ -1,17 +1,17 @@
-/** Notes how far an import has come while it runs, and how it ended, for operators who watch it from elsewhere. */
+/** Records the progress of an import while it runs, and how it ended, for operators who watch it from elsewhere. */
 import type { Logger } from '../base/basics.ts';
 import type { ImportCounts } from './import-mail.ts';
 import type { ImportLog, ImportOutcome, ImportProgress } from './import-ports.ts';
 
-/** Often enough to be watched, and nothing beside the import itself. */
+/** Often enough to be watched, and negligible beside the import itself. */
 const NOTE_EVERY_MS = 2000;
 
 export interface ImportWatch {
-  /** So many bytes of files are done with. */
+  /** This many more bytes of files are done. */
   advance(bytes: number): void;
-  /** All files together have so many bytes. */
+  /** The total size of all files, in bytes. */
   setTotal(bytes: number): void;
-  /** Resolves when it is noted, or can't be: an import that did its work has not failed for that. */
+  /** Resolves when the outcome is recorded, or can't be: an import that did its work has not failed because of that. */
   end(outcome: ImportOutcome): Promise<void>;
 }
 
@@ -25,7 +25,7 @@ export async function watchImport(
   const id = await log.begin(accountId);
   let bytesDone = 0;
   let bytesTotal: number | null = null;
-  /** null: none is under way. */
+  /** null: no note is under way. */
   let noting: Promise<void> | null = null;
   const note = async (outcome: ImportOutcome | null): Promise<void> => {
     try {
@@ -48,7 +48,7 @@ export async function watchImport(
     },
     async end(outcome) {
       clearInterval(timer);
-      // What is under way must not come after the end.
+      // A note that is under way must not be written after the end.
       await noting;
       await note(outcome);
     },

@@ -1,10 +1,10 @@
-/** Which account a thing belongs to, for callers that see some accounts only. No thing ever changes its account. */
+/** Finds the account of a thing, for callers that see only some accounts. Nothing ever changes its account. */
 
-/** null: there is no such thing. All throw `ServiceError('database_unavailable')`. */
+/** null: the thing does not exist. All throw `ServiceError('database_unavailable')`. */
 export interface AccountOf {
-  /** Also of one that was merged into another thread. */
+  /** Also works for a thread that was merged into another one. */
   thread(id: string): Promise<string | null>;
-  /** Also of a record that was merged into another email. */
+  /** Also works for a record that was merged into another email. */
   email(id: string): Promise<string | null>;
   /** True when all of them exist, and are of these accounts. */
   areWithin(emailIds: readonly string[], accounts: readonly string[]): Promise<boolean>;

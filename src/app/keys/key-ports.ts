@@ -1,4 +1,4 @@
-/** A key as it is stored, and what managing and checking keys needs from the database. */
+/** A key as it is stored, and the database operations that managing and checking keys needs. */
 import type { Author } from '../../core/keys/author.ts';
 import type { Right } from '../../core/keys/rights.ts';
 
@@ -12,15 +12,15 @@ export interface StoredKey {
   readonly createdBy: Author;
   /** null: never. */
   readonly expiresAt: Date | null;
-  /** Within a minute; null: never used. */
+  /** Accurate to a minute; null: never used. */
   readonly lastUsedAt: Date | null;
-  /** null: it was not. */
+  /** null: not revoked. */
   readonly revokedAt: Date | null;
-  /** The secret before the last rotation is accepted until then; null: there is none. */
+  /** The secret before the last rotation is accepted until then; null: no such secret. */
   readonly oldSecretUntil: Date | null;
 }
 
-/** SHA-256 of the secrets that open. */
+/** SHA-256 of the accepted secrets. */
 export interface KeyHashes {
   readonly hash: Buffer;
   readonly oldHash: Buffer | null;
@@ -33,7 +33,7 @@ export type NewKey = Pick<StoredKey, 'id' | 'name' | 'rights' | 'accounts' | 'cr
   readonly hash: Buffer;
 };
 
-/** Which keys a caller sees: those of its accounts alone; null: all. */
+/** The keys that a caller sees: those of its accounts only; null: all. */
 export type KeyScope = readonly string[] | null;
 
 /** All throw `ServiceError('database_unavailable')`. */
@@ -46,16 +46,19 @@ export interface KeyStore {
     before: { readonly date: Date; readonly id: string } | null,
     limit: number,
   ): Promise<readonly StoredKey[]>;
-  /** null: none, or outside of the scope. */
+  /** null: the key does not exist, or is outside of the scope. */
   read(id: string, scope: KeyScope): Promise<StoredKey | null>;
-  /** False when there is none, or it is revoked already. */
+  /** False when the key does not exist, or is revoked already. */
   revoke(id: string): Promise<boolean>;
-  /** The secret until now is accepted until `oldUntil`; null: no more. null when there is none, or it is revoked. */
+  /**
+   * The current secret is accepted until `oldUntil`; null: no longer. Returns null when the key does not exist, or is
+   * revoked.
+   */
   rotate(id: string, hash: Buffer, oldUntil: Date | null): Promise<StoredKey | null>;
-  /** Every key that is not revoked, unless nothing has changed since `revision`: null then. */
+  /** Every key that is not revoked; null when nothing has changed since `revision`. */
   readAll(
     revision: string | null,
   ): Promise<{ readonly revision: string; readonly keys: readonly CheckedKey[] } | null>;
-  /** Notes that they were used now. */
+  /** Records that they were used now. */
   noteUse(ids: readonly string[]): Promise<void>;
 }

@@ -1,7 +1,9 @@
 /**
- * Checks keys against a copy of all of them, which is at most a second old: it is read again when a request comes later than that. So
- * a key that was revoked ends within about a second in every process. A key that the copy does not have may be a new one: the copy is read
- * again for it, a few times each second at most, so that guessing keys costs so many small statements, however many are tried. While the database is unavailable, keys open for that second and then get `database_unavailable`.
+ * Checks keys against a copy of all of them, which is at most a second old: a request that comes later has it read again.
+ * So a revoked key ends within about a second in every process. A key that is not in the copy may be new: the copy is
+ * read again for it, a few times each second at most, so that guessing keys costs only that many small statements,
+ * however many are tried. While the database is unavailable, keys work for that second and then get
+ * `database_unavailable`.
  */
 import { timingSafeEqual } from 'node:crypto';
 import { parseApiKey } from '../../core/keys/api-key.ts';
@@ -11,12 +13,12 @@ import { FRESH_MS, CachedRows } from '../base/cached-rows.ts';
 import { hashSecret } from './hash-secret.ts';
 import type { CheckedKey, KeyStore } from './key-ports.ts';
 
-/** A use is noted this long after the one that was noted last, in ms. */
+/** A use is recorded this long after the last recorded one, in ms. */
 const NOTE_USE_MS = 60_000;
 
 export interface KeyRingPorts {
   readonly store: Pick<KeyStore, 'readAll' | 'noteUse'>;
-  /** Of expiry. */
+  /** For the expiry of keys. */
   readonly clock: Clock;
   /** Milliseconds, by a clock that never goes back. */
   readonly now: () => number;
@@ -25,24 +27,24 @@ export interface KeyRingPorts {
 
 interface Known {
   readonly key: CheckedKey;
-  /** The same one for as long as the key does not change. */
+  /** The same object for as long as the key does not change. */
   readonly caller: Caller;
 }
 
-/** A session that was opened by a key, or by a secret. */
+/** A session that was opened with a key, or with a secret. */
 export interface ShownSession {
   /** SHA-256 of its token. */
   readonly digest: Buffer;
-  /** It ends then, unless it is used before. */
+  /** The session ends then, unless it is used before. */
   readonly expiresAt: Date;
 }
 
-/** A key that was shown, and whether it opens. */
+/** A key that a caller presented, and its validity. */
 export interface ShownKey {
   readonly caller: Caller;
-  /** The session by which it was shown; absent: it was shown itself. */
+  /** The session that presented it; absent: the key itself was presented. */
   readonly session?: ShownSession;
-  /** False once it is revoked, expired, or its secret was replaced, as of the copy. */
+  /** False once it is revoked, expired, or its secret was replaced, according to the copy. */
   isValid(): boolean;
 }
 
@@ -51,7 +53,7 @@ export class KeyRing {
   readonly #copy: CachedRows;
   #known = new Map<string, Known>();
   #revision: string | null = null;
-  /** id → when a use of it was noted last. */
+  /** id → when a use of it was last recorded. */
   readonly #noted = new Map<string, number>();
   readonly #noting = new Set<Promise<void>>();
 
@@ -63,23 +65,26 @@ export class KeyRing {
     }, ports.now);
   }
 
-  /** null: it opens nothing. A promise only when the copy has to be read; throws `database_unavailable` when it can't. */
+  /**
+   * null: the token is not valid. A promise only when the copy has to be read; throws `database_unavailable` when it
+   * can't be.
+   */
   find(token: string): ShownKey | null | Promise<ShownKey | null> {
     const shown = parseApiKey(token);
     return shown === null ? null : this.findByHash(shown.id, hashSecret(shown.secret));
   }
 
-  /** The same for a session that a key opened: the hash of the key's secret stands for it. */
+  /** The same for a session that a key opened: the hash of the key's secret identifies it. */
   findByHash(id: string, digest: Buffer): ShownKey | null | Promise<ShownKey | null> {
     return this.#copy.find(() => this.#match(id, digest));
   }
 
-  /** Has a copy that is at most a second old. */
+  /** Makes the copy at most a second old. */
   refresh(): Promise<void> {
     return this.#copy.refresh();
   }
 
-  /** Waits until the uses that are being noted are. */
+  /** Waits for the uses that are being recorded. */
   async close(): Promise<void> {
     await Promise.all(this.#noting);
   }
@@ -115,7 +120,7 @@ export class KeyRing {
     return opens && (expiresAt === null || expiresAt > now) ? known : null;
   }
 
-  /** In the background: a request does not wait for it, and does not fail with it. */
+  /** In the background: a request neither waits for it nor fails with it. */
   #noteUse(id: string): void {
     const { store, now, logger } = this.#ports;
     if (now() - (this.#noted.get(id) ?? -Infinity) < NOTE_USE_MS) return;
@@ -128,7 +133,7 @@ export class KeyRing {
   }
 }
 
-/** Aborted, within about a second, when the key opens nothing any more. Call `stop` when the signal is no longer needed. */
+/** Aborted, within about a second, when the key is no longer valid. Call `stop` when the signal is no longer needed. */
 export function watchKey(
   ring: Pick<KeyRing, 'refresh'>,
   { isValid }: ShownKey,

@@ -1,4 +1,4 @@
-/** Making, revoking and rotating keys. No caller gets a key with more than it has itself. */
+/** Creates, revokes and rotates keys. No caller gets a key with more rights than it has itself. */
 import { invalidRequest, ServiceError } from '../../core/errors.ts';
 import {
   createKeyId,
@@ -20,7 +20,7 @@ export interface ManageKeysPorts {
   readonly ids: IdSource;
 }
 
-/** As PLACE_CURSOR, with the id of a key. */
+/** Like PLACE_CURSOR, with the id of a key. */
 const KEY_CURSOR = createCursorForm<Place>(
   ({ date, id }) => `${date.getTime()}:${id}`,
   (text) => {

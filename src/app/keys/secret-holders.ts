@@ -1,4 +1,4 @@
-/** The secrets of `API_SECRET`, and who shows one. */
+/** The secrets of `API_SECRET`, and the matching of a presented one. */
 import { hash, timingSafeEqual } from 'node:crypto';
 import { withEverything } from '../../core/keys/caller.ts';
 import type { ShownKey } from './key-ring.ts';
@@ -7,7 +7,7 @@ export interface SecretHolder extends ShownKey {
   readonly secret: string;
 }
 
-/** Of each secret, in their order. Throws TypeError when there is none or one is empty. */
+/** One for each secret, in their order. Throws TypeError when there is none or one is empty. */
 export function createSecretHolders(secrets: readonly string[]): readonly SecretHolder[] {
   if (secrets.length === 0 || secrets.some((secret) => secret.trim() === '')) {
     throw new TypeError('at least one API secret is needed, and none may be empty');
@@ -20,7 +20,8 @@ export function createSecretHolders(secrets: readonly string[]): readonly Secret
 }
 
 /**
- * Says whose secret it is. Hashing both sides gives equal lengths, so that the time taken tells neither the content nor the length.
+ * Finds the holder of a secret. Hashing both sides gives equal lengths, so that the time taken reveals neither content
+ * nor length.
  */
 export function createSecretMatcher(
   holders: readonly SecretHolder[],

@@ -1,4 +1,4 @@
-/** What the edges ask of keys. */
+/** The use cases of keys that the edges call. */
 import type { Caller } from '../../core/keys/caller.ts';
 import type { Right } from '../../core/keys/rights.ts';
 import type { PageRequest } from '../base/paging.ts';
@@ -16,7 +16,7 @@ export interface NewKeyRequest {
 
 export interface KeyWithSecret {
   readonly key: StoredKey;
-  /** `ewk_…`, told this once. */
+  /** `ewk_…`, returned only this once. */
   readonly secret: string;
 }
 
@@ -26,7 +26,7 @@ export interface KeysPage {
   readonly nextCursor: string | null;
 }
 
-/** Of keys with accounts that the caller does not see, all say that there is no such key. */
+/** For keys with accounts that the caller does not see, all methods report that the key does not exist. */
 export interface KeyUseCases {
   /** Throws `key_exceeds_caller`, `unknown_account`, `too_many_keys`, `invalid_request`. */
   createKey(caller: Caller, request: NewKeyRequest): Promise<KeyWithSecret>;
@@ -34,8 +34,8 @@ export interface KeyUseCases {
   listKeys(caller: Caller, request: PageRequest): Promise<KeysPage>;
   /** Throws `key_not_found`. */
   readKey(caller: Caller, id: string): Promise<StoredKey>;
-  /** It opens nothing any more, within two seconds. Throws `key_not_found`. */
+  /** The key stops working within two seconds. Throws `key_not_found`. */
   revokeKey(caller: Caller, id: string): Promise<StoredKey>;
-  /** A new secret; the one before it is accepted for so long. Throws `key_not_found`, `key_exceeds_caller`. */
+  /** Makes a new secret; the old one is accepted for this long. Throws `key_not_found`, `key_exceeds_caller`. */
   rotateKey(caller: Caller, id: string, oldValidMs: number): Promise<KeyWithSecret>;
 }

@@ -1,6 +1,6 @@
 /**
  * Compares the mailboxes of an account with the record of them, message by message: UIDs and Message-IDs. Works beside a
- * service that reads the same mailboxes: what looks wrong is checked once more, since both sides may have changed.
+ * service that reads the same mailboxes: whatever looks wrong is checked once more, since both sides may have changed.
  */
 import { auditMessage, type AuditedMessage, type AuditFinding } from '../../core/mailbox/audit.ts';
 import { toUidSet } from '../../core/mailbox/uid-set.ts';
@@ -25,18 +25,18 @@ export interface AuditPorts {
 
 export interface AuditRequest {
   readonly accountId: string;
-  /** Also mend what is found. */
+  /** Also repair the findings. */
   readonly repair: boolean;
   readonly signal: AbortSignal;
 }
 
 export interface MailboxAudit {
   readonly path: string;
-  /** `other_uids`: it has another UIDVALIDITY than when it was last read, or was never read. */
+  /** `other_uids`: its UIDVALIDITY differs from when it was last read, or it was never read. */
   readonly kind: 'compared' | 'other_uids';
-  /** Messages in it that are to be read. */
+  /** Its messages that are to be read. */
   readonly messages: number;
-  /** To be taken yet. */
+  /** Messages still to be taken. */
   readonly waiting: number;
   readonly quarantined: number;
   readonly findings: ReadonlyMap<AuditFinding, readonly WrongMessage[]>;
@@ -44,13 +44,13 @@ export interface MailboxAudit {
 
 export interface WrongMessage {
   readonly uid: Uid;
-  /** The email that it is said to have, if that exists. */
+  /** The email that it is recorded to have, if that exists. */
   readonly emailId: string | null;
 }
 
 type Wrong = WrongMessage & { readonly finding: AuditFinding };
 
-/** UIDs compared in one step, and asked for at once. */
+/** UIDs compared in one step, and requested at once. */
 const STEP = 500;
 const HIGHEST_UID = 0xffff_ffff;
 
@@ -61,7 +61,7 @@ export async function* auditAccount(
 ): AsyncGenerator<MailboxAudit> {
   const session = await source.connect(accountId, signal);
   const cut = () => {
-    // The close below tells what goes wrong with it.
+    // The close below reports its failures.
     session.close().catch(() => undefined);
   };
   signal.addEventListener('abort', cut, { once: true });
@@ -96,7 +96,7 @@ async function auditMailbox(
   const compare = { ...ports, mailbox, uidValidity };
   const listed = await session.listUids(1, mailbox.progress.since);
   const suspicious = await findWrong(compare, listed, null);
-  // Both sides may have changed between the two reads; a real fault is still there at the second.
+  // Both sides may have changed between the two reads; a real fault is still found by the second.
   const findings =
     suspicious.size === 0
       ? suspicious

@@ -1,4 +1,4 @@
-/** What auditing mailboxes needs from the database. All throw `ServiceError('database_unavailable')`. */
+/** The database operations that auditing mailboxes needs. All throw `ServiceError('database_unavailable')`. */
 import type { AuditedMessage } from '../../core/mailbox/audit.ts';
 import type { MailboxProgress } from '../../core/mailbox/sync-plan.ts';
 import type { UidSet } from '../../core/mailbox/uid-set.ts';
@@ -11,9 +11,9 @@ export interface AuditedMailbox {
 }
 
 export interface MailboxRepair {
-  /** To be taken again: unknown until now, or recorded with an email that is not theirs. */
+  /** To be taken again: unknown until now, or recorded with a wrong email. */
   readonly take: UidSet;
-  /** There, whatever their marks say. */
+  /** In the mailbox, whatever their marks say. */
   readonly present: UidSet;
   readonly gone: UidSet;
 }
@@ -21,7 +21,7 @@ export interface MailboxRepair {
 export interface MailboxAuditStore {
   /** null: never read. */
   findMailbox(accountId: string, path: string): Promise<AuditedMailbox | null>;
-  /** What is known from `first` to `last`, both included; ascending. */
+  /** The known messages from `first` to `last`, both included; ascending. */
   readMessages(
     mailboxId: string,
     uidValidity: number,

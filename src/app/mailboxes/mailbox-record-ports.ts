@@ -1,10 +1,10 @@
 /**
- * What reading mailboxes needs from the database: which process reads which account, how far each mailbox was read, and
- * what became of each of its messages.
+ * The database operations that reading mailboxes needs: which process reads which account, how far each mailbox was read,
+ * and what became of each of its messages.
  *
  * A message is one (mailbox, UIDVALIDITY, UID). It is `waiting` until it has an email, is set aside (quarantined) or is
- * known to be gone. Every write names its owner. When another process has the account's lease by
- * then, it changes nothing and throws `LeaseLost`. All throw `ServiceError('database_unavailable')`.
+ * known to be gone. Every write names its owner. When another process has the account's lease by then, it changes nothing
+ * and throws `LeaseLost`. All throw `ServiceError('database_unavailable')`.
  */
 import type { MessageIdentity } from '../../core/message/identity.ts';
 import type { HeaderSummary } from '../../core/mailbox/header-summary.ts';
@@ -23,7 +23,7 @@ export class LeaseLost extends Error {
   }
 }
 
-/** A mailbox as the database knows it. */
+/** A mailbox in the database. */
 export interface KnownMailboxRecord {
   /** Our key. */
   readonly id: string;
@@ -36,24 +36,24 @@ export interface WaitingMessage extends MessageTries {
   readonly uid: Uid;
 }
 
-/** Which message of which owner's mailbox. */
+/** Identifies a mailbox and its owner. */
 export interface MailboxRef {
   readonly owner: string;
   readonly accountId: string;
   readonly mailboxId: string;
 }
 
-/** Which generation of UIDs a write is about. */
+/** Identifies the generation of UIDs that a write is about. */
 export interface GenerationRef extends MailboxRef {
   readonly uidValidity: number;
 }
 
-/** A message of a mailbox, by what its server says about it without sending it. */
+/** A message of a mailbox, by the facts that its server reports without sending it. */
 export interface ArrivedMessage {
   readonly identity: MessageIdentity;
   /** See identityKey. */
   readonly key: string;
-  /** SHA-256 in hex of its size and the header fields that tell where it came from: the same under every UID. */
+  /** SHA-256 in hex of its size and of the header fields that show where it came from: the same under every UID. */
   readonly arrival: string;
 }
 
@@ -68,19 +68,19 @@ export interface FailedMessage extends MessageRetry {
   readonly uid: Uid;
   /** English, for the operator. */
   readonly reason: string;
-  /** null: its header was not read this time; what is known of it stays. */
+  /** null: its header was not read this time; the known values stay. */
   readonly summary: HeaderSummary | null;
 }
 
 export interface PassResult {
-  /** Messages that wait: neither recorded, nor set aside, nor gone. */
+  /** Messages that wait: not recorded, set aside or gone. */
   readonly waiting: number;
-  /** ms until the next one may be tried, of those that wait or are set aside; null when there is none. */
+  /** ms until the next message may be tried, of those that wait or are set aside; null when there is none. */
   readonly nextTryMs: number | null;
 }
 
 export interface ClaimRequest {
-  /** Those that the owner is configured to read. */
+  /** The accounts that the owner is configured to read. */
   readonly accountIds: readonly string[];
   /** Those of them to be taken if they are free, or were left by a silent process. */
   readonly take: readonly string[];
@@ -88,34 +88,34 @@ export interface ClaimRequest {
   readonly leaseMs: number;
 }
 
-/** Who reads mailboxes, and which. */
+/** The processes that read mailboxes, and their accounts. */
 export interface Leases {
   /**
-   * All accounts, also those that the owner is not configured to read, with the process that has them, for the next
-   * `leaseMs` where that is the owner; null: none has.
+   * All accounts, also those that the owner is not configured to read, with the process that has them; the owner has its
+   * own for the next `leaseMs`; null: none.
    */
   readonly holders: ReadonlyMap<string, string | null>;
-  /** Those of the owner of which something waits to be tried now. */
+  /** The owner's accounts in which something may be tried now. */
   readonly due: ReadonlySet<string>;
   /** The other processes that read mailboxes and are not silent. */
   readonly others: readonly Reader[];
 }
 
 export interface MailboxRecords {
-  /** Says that the owner reads mailboxes, renews what it has, and takes what it may. */
+  /** Registers the owner as a reader of mailboxes, renews the leases that it has, and takes the accounts that it may. */
   claim(owner: string, request: ClaimRequest): Promise<Leases>;
   /** Gives accounts back, for others to take at once. */
   release(owner: string, accountIds: readonly string[]): Promise<void>;
-  /** Gives all accounts back: the owner reads no mailboxes any more. */
+  /** Gives all accounts back: the owner no longer reads mailboxes. */
   leave(owner: string): Promise<void>;
-  /** A connection is tried now; with `failed` the last one could not be made, or broke. */
+  /** A connection is attempted now; `failed`: the last one could not be made, or broke. */
   noteAttempt(owner: string, accountId: string): Promise<void>;
   noteAccountFailure(
     owner: string,
     accountId: string,
     failure: { readonly kind: AccountFailure; readonly reason: string; readonly retryMs: number },
   ): Promise<void>;
-  /** The mailboxes to read, made when they are new, in the order given. Others of the account are not read any more. */
+  /** The mailboxes to read, created if new, in the order given. Other mailboxes of the account are no longer read. */
   openMailboxes(
     owner: string,
     accountId: string,
@@ -123,28 +123,28 @@ export interface MailboxRecords {
   ): Promise<readonly KnownMailboxRecord[]>;
   /** UIDs of a generation that are not known to be gone. */
   readUids(mailboxId: string, uidValidity: number): Promise<UidSet>;
-  /** Adds messages that wait, and notes what is gone; may be repeated. Those that came back are there again. */
+  /** Adds waiting messages, and marks messages as gone; may be repeated. Messages that came back exist again. */
   recordChanges(mailbox: GenerationRef, changes: { arrived: UidSet; gone: UidSet }): Promise<void>;
-  /** Only after everything that led to it is recorded. */
+  /** Only after everything before that position is recorded. */
   recordProgress(mailbox: GenerationRef, progress: MailboxProgress): Promise<void>;
   /** Messages that may be tried now, the newest first. */
   nextMessages(mailboxId: string, uidValidity: number, limit: number): Promise<readonly WaitingMessage[]>;
   /**
-   * The records of messages that were taken from a mailbox of the account before, in their order; null for those that
+   * The records of messages that were taken from a mailbox of the account before, in their order; null for messages that
    * were not.
    */
   findArrived(
     accountId: string,
     messages: readonly ArrivedMessage[],
   ): Promise<readonly (KnownEmail | null)[]>;
-  /** What became of messages. */
+  /** Records the results of messages. */
   conclude(
     mailbox: GenerationRef,
     results: { readonly taken: readonly TakenMessage[]; readonly failed: readonly FailedMessage[] },
   ): Promise<void>;
   /**
-   * Everything the mailbox had `ageMs` ago was checked. When nothing waits any more, the pass is a success, and what is
-   * left of earlier generations counts as gone.
+   * Everything that the mailbox had `ageMs` ago was checked. When nothing waits any more, the pass is a success, and the
+   * remaining messages of earlier generations count as gone.
    */
   concludePass(mailbox: GenerationRef, ageMs: number): Promise<PassResult>;
   /** The mailbox itself could not be read. */

@@ -1,53 +1,53 @@
-/** What operators see of the mailboxes that are read. All throw `ServiceError('database_unavailable')`. */
+/** The database reads behind the operators' view of mailboxes. All throw `ServiceError('database_unavailable')`. */
 import type { AccountFailure } from '../../core/mailbox/retry.ts';
 import type { Uid } from './mailbox-ports.ts';
 import type { AccountFilter } from '../base/account-filter.ts';
 import type { AddressView } from '../emails/email-ports.ts';
 
-/** How many messages of a mailbox were seen, and what became of them. */
+/** The number of messages of a mailbox that were seen, and what became of them. */
 export interface MailboxCounts {
-  /** All that were ever seen, those under another UIDVALIDITY left out unless they were expunged since. */
+  /** All that were ever seen, except those under another UIDVALIDITY, unless they were expunged since. */
   readonly messages: number;
-  /** That have an email. */
+  /** Messages that have an email. */
   readonly recorded: number;
   /** Neither recorded nor set aside yet. */
   readonly waiting: number;
   /** Set aside. */
   readonly quarantined: number;
-  /** That are not in the mailbox any more, recorded or not. */
+  /** Messages that are no longer in the mailbox, recorded or not. */
   readonly expunged: number;
 }
 
 export interface MailboxStatus {
   readonly path: string;
   readonly specialUse: string | null;
-  /** Everything it had then is recorded or set aside; null: not yet. */
+  /** Everything in the mailbox at that time is recorded or set aside; null: not yet. */
   readonly lastSuccessAt: Date | null;
-  /** How long ago that was, by the database's clock. */
+  /** The time since then, by the database's clock. */
   readonly lagMs: number | null;
   readonly lastError: { readonly reason: string; readonly at: Date } | null;
-  /** When reading it was stopped; null: it is read. */
+  /** When the service stopped reading it; null: it is read. */
   readonly leftAt: Date | null;
   readonly counts: MailboxCounts;
 }
 
 export interface ReadingStatus {
   readonly accountId: string;
-  /** The instance that reads it; null: none does. */
+  /** The instance that reads it; null: none. */
   readonly owner: string | null;
   readonly lastAttemptAt: Date | null;
-  /** When it is tried again after a failure; null: it is being read. */
+  /** The time of the next attempt after a failure; null: it is being read. */
   readonly nextAttemptAt: Date | null;
   readonly lastError: { readonly kind: AccountFailure; readonly reason: string; readonly at: Date } | null;
   readonly mailboxes: readonly MailboxStatus[];
 }
 
-/** Of one account: sent emails that are to be put into its Sent mailbox. */
+/** One account's sent emails that are to be put into its Sent mailbox. */
 export interface SentCopyCounts {
   readonly accountId: string;
   readonly pending: number;
   readonly failed: number;
-  /** The latest of those that are not stored. */
+  /** The latest error of a copy that is not stored. */
   readonly lastError: { readonly reason: string; readonly at: Date } | null;
 }
 
@@ -57,11 +57,11 @@ export interface QuarantinedMessage {
   readonly path: string;
   readonly uidValidity: number;
   readonly uid: Uid;
-  /** What its header says; null where that could not be read, or was not yet. */
+  /** The subject in its header; null when that could not be read, or was not read yet. */
   readonly subject: string | null;
   readonly from: AddressView | null;
   readonly date: Date | null;
-  /** As the mail server says. */
+  /** As the mail server reports it. */
   readonly sizeBytes: number | null;
   readonly reason: string;
   readonly tries: number;
@@ -78,10 +78,10 @@ export interface QuarantineQuery extends AccountFilter {
 export interface MailboxStatusStore {
   /** By account. */
   readStatus(): Promise<readonly ReadingStatus[]>;
-  /** Of the accounts that have copies to be stored, or that failed. */
+  /** Accounts with copies that are to be stored, or that failed. */
   countSentCopies(): Promise<readonly SentCopyCounts[]>;
   /** The newest first. */
   listQuarantine(query: QuarantineQuery): Promise<readonly QuarantinedMessage[]>;
-  /** Has it tried now, and its delays begin anew; returns it, null when nothing with that id is set aside. */
+  /** Has it tried now, and its delays begin anew; returns it, or null when nothing with that id is set aside. */
   retryQuarantined(id: string): Promise<QuarantinedMessage | null>;
 }

@@ -22,7 +22,9 @@ export interface ReadAccountOptions {
   readonly signal: AbortSignal;
   /** Ends the reading after the messages in hand; aborted with `signal` as well. */
   readonly leave: AbortSignal;
-  /** Called before each wait: a signal that ends this wait, because of `leave` or to have everything checked now. */
+  /**
+   * Called before each wait: returns a signal that ends this wait, because of `leave` or to have everything checked now.
+   */
   readonly beginWait: () => AbortSignal;
   /** Called when messages were recorded. */
   readonly onProgress: () => void;
@@ -34,8 +36,8 @@ interface Visited extends ReadMailbox {
 }
 
 /**
- * Never returns but by throwing: what the session throws, `LeaseLost`, `ServiceError`, the reason of `signal` or `leave`.
- * The caller closes the session, at once when `signal` says so.
+ * Ends only by throwing: the errors of the session, `LeaseLost`, `ServiceError`, the reason of `signal` or `leave`. The
+ * caller closes the session, at once when `signal` is aborted.
  */
 export async function readAccount(
   ports: ReadAccountPorts,
@@ -60,7 +62,7 @@ export async function readAccount(
   const due = new Set(mailboxes);
   let opened: Visited | null = null;
   for (;;) {
-    // INBOX first, when there is something to take for long; last, when it only has to be open for the wait.
+    // INBOX first, when there may be much to take; last, when it only has to be open for the wait.
     const round: readonly Visited[] = inbox.lookedAt === null ? mailboxes : mailboxes.toReversed();
     for (const mailbox of round) {
       leave.throwIfAborted();
@@ -83,7 +85,7 @@ const SENT = '\\Sent';
 /** INBOX, then the Sent mailbox if there is one. */
 export function mailboxesToRead(mailboxes: readonly MailboxInfo[]): readonly MailboxInfo[] {
   return [INBOX, SENT].flatMap((use) =>
-    // PostgreSQL keeps no NUL, and no real mailbox has one.
+    // PostgreSQL can't store NUL, and no real mailbox has one.
     mailboxes.filter(({ specialUse, path }) => specialUse === use && !path.includes('\0')).slice(0, 1),
   );
 }
@@ -93,7 +95,7 @@ function isDue({ lookedAt, nextTryAt }: Visited, pollMs: number): boolean {
   return lookedAt === null || now - lookedAt >= pollMs || now >= nextTryAt;
 }
 
-/** Returns whether there is more to take. A mailbox beside INBOX that can't be read does not stop the others. */
+/** Returns true when there is more to take. A mailbox other than INBOX that can't be read does not stop the others. */
 async function visit(
   ports: ReadAccountPorts,
   session: MailboxSession,
@@ -115,7 +117,7 @@ async function visit(
   }
 }
 
-/** Waits, with INBOX open; returns what to look at then. */
+/** Waits, with INBOX open; returns the mailboxes to look at next. */
 async function waitForWork(
   session: MailboxSession,
   mailboxes: readonly Visited[],

@@ -1,4 +1,4 @@
-/** What operators see of the mailboxes that are read, and the one thing they can do about a message: try it now. */
+/** The operators' view of the mailboxes, and the one thing that operators can do about a message: try it now. */
 import { ServiceError } from '../../core/errors.ts';
 import type { AccountStatus, MailboxUseCases, SentCopiesStatus } from './use-cases.ts';
 import { PLACE_CURSOR, readPage } from '../base/paging.ts';
@@ -9,12 +9,12 @@ import type { Account } from '../base/basics.ts';
 export interface MailboxStatusPorts {
   readonly status: MailboxStatusStore;
   readonly source: Pick<MailboxSource, 'accountIds' | 'warningOf'>;
-  /** Whether the accounts' sent mail is put into their Sent mailboxes, as it is configured here. */
+  /** For each account, whether its sent mail is put into its Sent mailbox, according to this configuration. */
   readonly sentCopies: ReadonlyMap<string, Pick<SentCopiesStatus, 'areKept' | 'note'>>;
   readonly accounts: ReadonlyMap<string, Account>;
   /** Identifies this process among those that share the database. */
   readonly instanceId: string;
-  /** Something of the account may be tried now. */
+  /** Called when something of the account may be tried now. */
   readonly wake: (accountId: string) => void;
 }
 
@@ -32,7 +32,7 @@ export function createMailboxStatus({
       const [found, counted] = await Promise.all([status.readStatus(), status.countSentCopies()]);
       const readings = new Map(found.map((reading) => [reading.accountId, reading]));
       const copies = new Map(counted.map((counts) => [counts.accountId, counts]));
-      // Those of other processes, or of an earlier configuration, come last.
+      // Accounts of other processes, or of an earlier configuration, come last.
       const ids = new Set([...accounts.keys(), ...readings.keys(), ...copies.keys()]);
       return [...ids].map((id): AccountStatus => ({
         ...(readings.get(id) ?? neverRead(id)),

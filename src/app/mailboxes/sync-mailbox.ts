@@ -1,7 +1,7 @@
 /**
- * Brings the record of one mailbox up to date: opens it, records what arrived and what is gone, and takes waiting
- * messages for a short while, the newest first. It is called until nothing is left and checks the mailbox each time, so
- * that mail that arrives during a long first reading comes before the rest of it.
+ * Brings the record of one mailbox up to date: opens it, records arrived and removed messages, and takes waiting messages
+ * for a short while, the newest first. It is called until nothing is left and checks the mailbox each time, so that mail
+ * that arrives during a long first reading comes before the rest of it.
  */
 import { DAY_MS } from '../../core/durations.ts';
 import { compareUids, planSync, sinceOf, type MailboxProgress } from '../../core/mailbox/sync-plan.ts';
@@ -25,17 +25,17 @@ export interface ReadMailbox {
   readonly accountId: string;
   readonly record: KnownMailboxRecord;
   readonly isSent: boolean;
-  /** As the database has it; moves on with each look. */
+  /** As in the database; moves on with each look. */
   progress: MailboxProgress;
-  /** When something of it may be taken that is known already, by `performance.now()`. At first: now. */
+  /** When a known message of it may be taken, by `performance.now()`. At first: now. */
   nextTryAt: number;
 }
 
 export interface SyncOptions {
-  /** Messages that the server took before are left out; null: FIRST_SYNC_DAYS before the mailbox is first read. */
+  /** Messages that the server received before are left out; null: FIRST_SYNC_DAYS before the mailbox is first read. */
   readonly since: Date | null;
   readonly signal: AbortSignal;
-  /** No further messages are begun then; aborted with `signal` as well. */
+  /** No further messages are begun after this; aborted with `signal` as well. */
   readonly leave: AbortSignal;
   /** Called when messages were recorded. */
   readonly onProgress: () => void;
@@ -43,12 +43,14 @@ export interface SyncOptions {
 
 /** How long messages are taken before the mailbox is checked again, in ms: new mail waits no longer than that. */
 const TAKE_MS = 2000;
-/** Between two looks because of messages whose time has come, in ms. */
+/** Between two looks for messages that have become due, in ms. */
 const MIN_RETRY_MS = 250;
 /** UIDs recorded in one statement: some tenths of a second. */
 const PIECE_UIDS = 20_000;
 
-/** Returns whether there is more to take now. Throws what the session and the database throw, and a signal's reason. */
+/**
+ * Returns true when there is more to take now. Throws errors of the session and of the database, and a signal's reason.
+ */
 export function syncMailbox(
   ports: SyncMailboxPorts,
   session: MailboxSession,
@@ -76,7 +78,7 @@ async function lookAndTake(
   const lookedAt = performance.now();
   const { generation, changed } = await look(ports, session, mailbox, options);
   if (changed || lookedAt >= mailbox.nextTryAt) {
-    // Until it is known better.
+    // Until the pass sets a better time.
     mailbox.nextTryAt = lookedAt;
     const left = await ports.fetchLimit.run(
       async (onActivity) => {
@@ -107,7 +109,7 @@ async function lookAndTake(
   return false;
 }
 
-/** What the server has now, recorded. */
+/** Records the current state of the server. */
 async function look(
   { records, clock }: SyncMailboxPorts,
   session: MailboxSession,
@@ -159,7 +161,7 @@ function firstDay(progress: MailboxProgress, configured: Date | null, clock: Clo
   return new Date((Math.floor(clock().getTime() / DAY_MS) - FIRST_SYNC_DAYS) * DAY_MS);
 }
 
-/** Everything that is known would be taken for gone. */
+/** With an empty list, every known message would be taken as gone. */
 function refuseEmptyList({ exists }: OpenedMailbox, listed: number, since: Date | null): void {
   if (listed > 0 || exists === 0 || since !== null) return;
   throw new MailboxError('refused', `the server lists no message of ${exists}`);

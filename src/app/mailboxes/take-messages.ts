@@ -42,32 +42,32 @@ export interface TakeMessagesPorts {
 export interface TakeFrom {
   readonly session: MailboxSession;
   readonly mailbox: GenerationRef;
-  /** Of the mailbox. */
+  /** The path of the mailbox. */
   readonly path: string;
   /** It is the account's Sent mailbox. */
   readonly isSent: boolean;
   readonly signal: AbortSignal;
-  /** Called whenever the server gives something. */
+  /** Called whenever the server sends something. */
   readonly onActivity: () => void;
-  /** Called when messages were recorded, or found to be. */
+  /** Called when messages were recorded, or found to be recorded. */
   readonly onTaken: () => void;
-  /** No further batch is begun then. */
+  /** True: no further batch is begun. */
   readonly isOver: () => boolean;
 }
 
 /** Messages whose headers are requested together, and which are looked up in the database together. */
 const SLICE_MESSAGES = 200;
 /**
- * Small messages are fetched together, so that a distant server costs one round trip for many, and recorded together, each of them
- * in memory or in the spool: their number after no failure, after one, and so on. When the line breaks, it is not known at which of
- * them; in the last tries each message is fetched alone.
+ * Small messages are fetched together, so that a distant server costs one round trip for many, and recorded together,
+ * each of them in memory or in the spool: their number after no failure, after one, and so on. When the connection
+ * breaks, the message at which it broke is unknown; in the last tries each message is fetched alone.
  */
 const BATCH_MESSAGES = [200, 8, 1] as const;
 const BATCH_BYTES = 2 * 1024 * 1024;
-/** After so many failures of unknown cause in a row, the messages are not at fault. */
+/** After this many failures of unknown cause in a row, the messages are not at fault. */
 const MAX_FAILURES_IN_A_ROW = 20;
 
-/** A failure that keeps every message from being recorded: it says nothing about the one in hand. */
+/** Failures that keep every message from being recorded, and so say nothing about the current one. */
 const AWAY: ReadonlySet<ErrorCode> = new Set([
   'database_unavailable',
   'storage_unavailable',
@@ -76,7 +76,7 @@ const AWAY: ReadonlySet<ErrorCode> = new Set([
   'shutting_down',
 ]);
 
-/** Takes the newest that wait. Returns how many there were; 0: none waits, or not yet. */
+/** Takes the newest waiting messages. Returns how many there were; 0: none waits, or none is due yet. */
 export async function takeSlice(ports: TakeMessagesPorts, from: TakeFrom): Promise<number> {
   const { mailbox } = from;
   const waiting = await ports.records.nextMessages(mailbox.mailboxId, mailbox.uidValidity, SLICE_MESSAGES);
@@ -115,7 +115,9 @@ type WantedMessage = WaitingMessage & MessageSummary;
 
 const UNTRIED: MessageTries = { tries: 0, quarantineDelays: null };
 
-/** Messages that failed equally often, in groups that become smaller with each failure; those without one first. */
+/**
+ * Messages that failed equally often, in groups that become smaller with each failure; messages without a failure first.
+ */
 function* groupsOf<T extends WaitingMessage>(messages: readonly T[], most: number): Generator<readonly T[]> {
   const byTries = new Map<number, T[]>();
   for (const message of messages) {
@@ -130,7 +132,7 @@ function* groupsOf<T extends WaitingMessage>(messages: readonly T[], most: numbe
   }
 }
 
-/** Large ones alone, others together as long as their sum stays small. */
+/** Large messages alone, others together as long as their sum stays small. */
 function* batchesOf(messages: readonly WantedMessage[]): Generator<readonly WantedMessage[]> {
   const isLarge = ({ sizeBytes }: WantedMessage) => sizeBytes > DELIVERY_IN_MEMORY_MAX_BYTES;
   for (const group of groupsOf(messages, BATCH_MESSAGES[0])) {
@@ -153,7 +155,7 @@ function* batchesOf(messages: readonly WantedMessage[]): Generator<readonly Want
   }
 }
 
-/** What the server says of messages; notes those that are gone, and those at which it fails. */
+/** Fetches the summaries of messages; records those that are gone, and those at which the server fails. */
 async function summarise(
   ports: TakeMessagesPorts,
   { session, mailbox, signal, onActivity }: TakeFrom,
@@ -178,9 +180,9 @@ async function summarise(
 }
 
 /**
- * UID → email, of the messages that were recorded when they stood under another UID: they have the identity, the size and
- * the trace of one of the account's mailboxes. Others with the identity of an email are fetched: they may say something
- * else. Messages without a Message-ID are known by their content only.
+ * UID → email, for messages that were already recorded under another UID: they have the identity, the size and the trace
+ * of a message in one of the account's mailboxes. Other messages with the identity of an email are fetched: their content
+ * may differ. Messages without a Message-ID are recognised only by their content.
  */
 async function findRecorded(
   { records, reader }: TakeMessagesPorts,
@@ -205,12 +207,15 @@ async function findRecorded(
   return result;
 }
 
-/** A stranger does not know the trace that a message gets on its last hop, so he can't forge one that is taken for it. */
+/**
+ * A stranger does not know the trace that a message gets on its last hop, and so can't forge a message that is taken for
+ * it.
+ */
 function arrivalOf({ header, sizeBytes }: Pick<MessageSummary, 'header' | 'sizeBytes'>): string {
   return createHash('sha256').update(`${sizeBytes} `).update(header).digest('hex');
 }
 
-/** Whether a message that is recorded changes its record when it is received once more. */
+/** True if a recorded message changes its record when it is received once more. */
 function tellsMore({ state, direction }: KnownEmail, isSent: boolean): boolean {
   // A copy proves that an unknown send went out; one in Sent proves that an email recorded as received was sent.
   return state === 'unknown' || (isSent && direction === 'inbound');
@@ -279,7 +284,7 @@ async function takeBatch(
         left.delete(uid);
         fail(message, failure, error);
       }
-      // Only where the server said wrong sizes.
+      // Only when the server reported wrong sizes.
       if (bytesInMemory > 2 * BATCH_BYTES) {
         await Promise.all(recording);
         bytesInMemory = 0;
@@ -298,7 +303,7 @@ async function takeBatch(
   if (away !== null) throw away;
 }
 
-/** The requested messages that did not come: the line may have broken at any of them. */
+/** The requested messages that did not come: the connection may have broken at any of them. */
 function suspectsOf<T extends WaitingMessage>(
   left: ReadonlyMap<Uid, T>,
   { uid }: MailboxError,
@@ -307,7 +312,7 @@ function suspectsOf<T extends WaitingMessage>(
   return named === undefined ? [...left.values()] : [named];
 }
 
-/** null: it is not about the message. */
+/** null: the failure is not about the message. */
 function failureOfReceiving(error: unknown, signal: AbortSignal): MessageFailure | null {
   if (signal.aborted) return null;
   if (!(error instanceof ServiceError)) return 'doubtful';
@@ -325,7 +330,7 @@ class MessageTooLarge extends Error {}
 const tooLarge = (sizeBytes: number, maxBytes: number) =>
   new MessageTooLarge(`${sizeBytes} bytes are too large: MAX_INBOUND_BYTES is ${maxBytes}`);
 
-/** The size that the server named may be wrong. */
+/** The size that the server reported may be wrong. */
 async function* bounded(
   raw: AsyncIterable<Buffer>,
   maxBytes: number,
@@ -351,7 +356,7 @@ function failureOf(
   return { uid, reason: reasonOf(error), summary, ...messageRetry(failure, message) };
 }
 
-/** What an operator is told: the error and what caused it. */
+/** The text for an operator: the error and its causes. */
 export function reasonOf(error: unknown): string {
   const messages: string[] = [];
   for (let cause = error; cause !== undefined && messages.length < MAX_CAUSES;) {

@@ -1,4 +1,4 @@
-/** What the edges ask of mailboxes. */
+/** The use cases of mailboxes that the edges call. */
 import type { AccountFilter } from '../base/account-filter.ts';
 import type { PageRequest } from '../base/paging.ts';
 import type { QuarantinedMessage, ReadingStatus, SentCopyCounts } from './mailbox-status-ports.ts';
@@ -20,7 +20,7 @@ export interface AccountStatus extends ReadingStatus {
 export interface SentCopiesStatus extends Omit<SentCopyCounts, 'accountId'> {
   /** This process is configured to store them. */
   readonly areKept: boolean;
-  /** Why not, although the account asks for it; English, null for nothing to say. */
+  /** Why they are not stored, although the account asks for it; English, null when there is nothing to report. */
   readonly note: string | null;
 }
 
@@ -33,7 +33,7 @@ export interface QuarantinePage {
 }
 
 export interface MailboxUseCases {
-  /** Every account, configured here or read by another process, and how its mailboxes are. */
+  /** Every account that is configured here or read by another process, with the state of its mailboxes. */
   listAccounts(): Promise<readonly AccountStatus[]>;
   /** Messages of mailboxes that are set aside, the newest first. Throws `invalid_cursor`, `unknown_account`. */
   listQuarantine(request: QuarantineRequest): Promise<QuarantinePage>;

@@ -1,15 +1,15 @@
-/** What the database knows of the work that waits, for the metrics. */
+/** The metrics that come from the database, about waiting work. */
 
-/** Of one configured account. Counts end at MAX_COUNTED. */
+/** The figures of one configured account. Counts end at MAX_COUNTED. */
 export interface AccountFigures {
   readonly accountId: string;
-  /** Sends that wait in the queue, those for later too. */
+  /** Sends that wait in the queue, including those for later. */
   readonly queued: number;
-  /** How long the send that is due first has been due, in seconds; 0 when none is. */
+  /** How long the send that was due first has been due, in seconds; 0 when none is. */
   readonly oldestDueSeconds: number;
   /** Sends whose outcome is not known. */
   readonly unknownSends: number;
-  /** Since the mailbox that fell behind most was last read, in seconds; null when none was ever read. */
+  /** Since the mailbox that is furthest behind was last read, in seconds; null when none was ever read. */
   readonly mailboxLagSeconds: number | null;
   /** Received messages that are not recorded yet. */
   readonly mailboxWaiting: number;
@@ -19,19 +19,21 @@ export interface AccountFigures {
 
 export interface Figures {
   readonly accounts: readonly AccountFigures[];
-  /** Statements whose events have no number yet, and which no reader gets until then; ends at MAX_COUNTED. */
+  /** Statements whose events have no number yet, so that no reader gets them; ends at MAX_COUNTED. */
   readonly eventsWaiting: number;
   readonly webhooks: {
-    /** That deliver. */
+    /** Webhooks that deliver. */
     readonly active: number;
-    /** That the service paused, because of the answers of their endpoints. */
+    /** Webhooks that the service paused, because of the answers of their endpoints. */
     readonly failed: number;
-    /** Events between the newest and the position of the active one that is furthest behind; filters don't count. */
+    /**
+     * Events between the newest one and the position of the active webhook that is furthest behind; filters don't count.
+     */
     readonly lagEvents: number;
   };
 }
 
-/** Counting ends here: beyond it only that it is much matters, and counting on would cost the database. */
+/** Counting ends here: beyond it only the fact that it is a lot matters, and counting on would burden the database. */
 export const MAX_COUNTED = 100_000;
 
 /** Throws `ServiceError('database_unavailable')`. */

@@ -1,6 +1,6 @@
-/** What is counted while the service works, for the metrics. Nothing here throws. */
+/** Counters for the metrics, updated while the service works. Nothing here throws. */
 
-/** How a hand-over to a mail server ended: `put_off` is tried again, `unknown` never by itself. */
+/** The result of a hand-over to a mail server: `put_off` is tried again, `unknown` never automatically. */
 export type SendOutcome = 'accepted' | 'put_off' | 'rejected' | 'unknown';
 
 export interface Meter {

@@ -20,7 +20,7 @@ const contentOf = (...lines: readonly string[]): Content => ({
   bytes: Buffer.from([...lines, '', 'Body', ''].join('\r\n')),
 });
 
-/** Fails at some kinds of readings, and notes what it is asked. */
+/** Fails at some kinds of readings, and records all requests. */
 function failing(reason: ReadFailure, kinds: readonly ReadingKind[]) {
   const asked: ReadingKind[] = [];
   const reader: MessageReader = {

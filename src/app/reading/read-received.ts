@@ -1,4 +1,4 @@
-/** Parses the raw bytes of a received message. Whatever they are, the result can be recorded. */
+/** Parses the raw bytes of a received message. Whatever the bytes are, the result can be recorded. */
 import type { AutomaticContext } from '../../core/delivery/automatic.ts';
 import type { ParsedMessage, ParseDefect } from '../../core/mime/parse/parsed-message.ts';
 import { MAX_HEADER_BYTES } from '../../core/mime/limits.ts';
@@ -15,7 +15,7 @@ export interface ReadReceivedPorts {
   readonly logger: Logger;
 }
 
-/** What is recorded beside `not_parsed`. */
+/** The defect recorded beside `not_parsed`. */
 const DEFECTS: Readonly<Record<ReadFailure, ParseDefect>> = {
   deadline: 'reading_took_too_long',
   memory: 'reading_took_too_much_memory',
@@ -29,14 +29,14 @@ export async function readReceived(
   context: AutomaticContext,
 ): Promise<ReceivedMessage> {
   const { reader, unreadable, logger } = ports;
-  // Nearly always there is nothing to compare with, and nothing to hash.
+  // Nearly always there is nothing to compare with, and so nothing to hash.
   const known = unreadable.isEmpty ? null : await sha256(ports, raw);
   const failedBefore = known === null ? null : unreadable.reasonOf(known);
   if (known !== null && failedBefore !== null) return await readFields(ports, raw, known, failedBefore);
 
   const result = await reader.read('message', { raw, context });
   if (result.kind === 'read') return result.value;
-  // A file that can't be read fails the reading too: this throws then.
+  // If the file can't be read, the reading fails too, and this throws.
   const digest = known ?? (await sha256(ports, raw));
   unreadable.add(digest, result.reason);
   logger.error(
@@ -46,7 +46,7 @@ export async function readReceived(
   return await readFields(ports, raw, digest, result.reason);
 }
 
-/** What the header says of a message that can't be read as a whole. */
+/** The facts in the header of a message that can't be read as a whole. */
 async function readFields(
   ports: ReadReceivedPorts,
   raw: Content,
@@ -57,7 +57,7 @@ async function readFields(
   const fields = result.kind === 'read' ? result.value : await readNothing();
   const message: ParsedMessage = {
     ...fields,
-    // Of its bytes, so that two of them are never taken for one.
+    // The digest of its bytes, so that two such messages are never taken for one.
     contentDigest: digest,
     sizeBytes: sizeOf(raw),
     defects: ['not_parsed', DEFECTS[reason]],
@@ -65,13 +65,16 @@ async function readFields(
   return { message, replyText: null, automatic: null, bounce: null };
 }
 
-/** Reading is the work of other processes: this one loads what it takes for the rare message of which not even the header can be read. */
+/**
+ * Other processes do the reading: this one loads the parser only for the rare message of which not even the header can be
+ * read.
+ */
 async function readNothing(): Promise<ParsedMessage> {
   const { parseMessage } = await import('../../core/mime/parse/parse.ts');
   return parseMessage(Buffer.alloc(0));
 }
 
-/** The header of a message with the empty line behind it, as far as headers are read. */
+/** The header of a message with the empty line after it, up to the length that headers are read. */
 export async function readRawHeader(
   ports: Pick<ReadReceivedPorts, 'openFile'>,
   raw: Content,
@@ -86,12 +89,12 @@ export async function readRawHeader(
   return header;
 }
 
-/** With the end of the line before. */
+/** Each with the end of the line before. */
 const EMPTY_LINES = ['\n\n', '\n\r\n'];
 
 const NOTHING: ReadHeader = { identity: null, date: null };
 
-/** As far as it can be read. Throws `ServiceError('reading_unavailable')`. */
+/** Reads as much of the header as possible. Throws `ServiceError('reading_unavailable')`. */
 export async function readHeader(reader: MessageReader, header: Buffer): Promise<ReadHeader> {
   const whole = await reader.read('header', { header, isShortened: false });
   if (whole.kind === 'read') return whole.value;
@@ -99,12 +102,15 @@ export async function readHeader(reader: MessageReader, header: Buffer): Promise
   return shortened.kind === 'read' ? shortened.value : NOTHING;
 }
 
-/** Headers that are read in one question: each question has a way to another process and back, which costs as much as reading some. */
+/**
+ * Headers that are read in one request: each request goes to another process and back, which costs as much as reading
+ * some headers.
+ */
 const HEADERS_AT_ONCE = 25;
 
 /**
- * Of several messages, in their order. One that fails is found by asking for each of its group alone, so that it harms no other. Throws as
- * readHeader does.
+ * Reads several headers, in their order. When a group fails, each header of it is requested alone, so that the bad one
+ * harms no other. Throws the errors of readHeader.
  */
 export async function readHeaders(
   reader: MessageReader,

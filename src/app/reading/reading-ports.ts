@@ -20,20 +20,20 @@ export interface ReceivedMessage {
   readonly bounce: Bounce | null;
 }
 
-/** What a header says without the body. */
+/** The contents of a header, without the body. */
 export interface ReadHeader {
-  /** null without a Message-ID: such a message is known by its content only. */
+  /** null without a Message-ID: such a message is recognised only by its content. */
   readonly identity: MessageIdentity | null;
   readonly date: Date | null;
 }
 
-/** Everything that can be asked, and what it gives. */
+/** All kinds of readings, with their requests and answers. */
 export interface Readings {
   readonly message: {
     readonly asked: { readonly raw: Content; readonly context: AutomaticContext };
     readonly given: ReceivedMessage;
   };
-  /** What the beginning of a message says when its fields are cut short; see shortenHeader. */
+  /** The contents of the beginning of a message, with its fields shortened; see shortenHeader. */
   readonly fields: { readonly asked: { readonly header: Buffer }; readonly given: ParsedMessage };
   readonly header: {
     readonly asked: { readonly header: Buffer; readonly isShortened: boolean };
@@ -72,8 +72,8 @@ export interface Readings {
 export type ReadingKind = keyof Readings;
 
 /**
- * Why something could not be read: it took too much time, or too much memory, or the reader failed at it. Asked again,
- * it would end like that again.
+ * The reason why something could not be read: it took too much time, or too much memory, or the reader crashed. Another
+ * try would end the same way.
  */
 export const READ_FAILURES = ['deadline', 'memory', 'crash'] as const;
 export type ReadFailure = (typeof READ_FAILURES)[number];
@@ -84,7 +84,7 @@ export type ReadResult<T> =
   | { readonly kind: 'failed'; readonly reason: ReadFailure; readonly detail: string };
 
 export interface MessageReader {
-  /** Throws `ServiceError('reading_unavailable')` when nothing can be read at the moment, whatever is asked. */
+  /** Throws `ServiceError('reading_unavailable')` when nothing can be read at the moment, whatever the request. */
   read<K extends ReadingKind>(
     kind: K,
     asked: Readings[K]['asked'],

@@ -17,7 +17,7 @@ type LateKind = 'safeHtml' | 'templateCheck' | 'template';
 type Read = { readonly [K in Exclude<ReadingKind, 'message' | LateKind>]: Reading<K> };
 type ReadLate = { readonly [K in LateKind]: () => Promise<Reading<K>> };
 
-/** All but whole messages, and what is loaded when it is asked for. */
+/** All except whole messages, and the readings that are loaded on first use. */
 export const READINGS: Read = {
   fields: ({ header }) => parse([shortenHeader(header)]),
   header: ({ header, isShortened }) => readHeader(isShortened ? shortenHeader(header) : header),
@@ -27,7 +27,7 @@ export const READINGS: Read = {
   choice: ({ copy, candidates }) => chooseSent(copy, candidates)?.id ?? null,
 };
 
-/** Their libraries take up to 0.2 s and 40 MB, which receiving mail does without. */
+/** Their libraries take up to 0.2 s and 40 MB, which receiving mail does not need. */
 export const LATE_READINGS: ReadLate = {
   safeHtml: async () => (await import('./read-safe-html.ts')).readSafeHtml,
   templateCheck: async () => (await import('../../core/templates/liquid.ts')).checkTemplate,
@@ -37,7 +37,7 @@ export const LATE_READINGS: ReadLate = {
   },
 };
 
-/** Whatever the bytes are, something comes out that can be recorded. Throws what `chunks` throws. */
+/** Whatever the bytes are, the result can be recorded. Throws the errors of `chunks`. */
 export function understand(chunks: Iterable<Buffer>, context: AutomaticContext): ReceivedMessage {
   const message = parse(chunks);
   const replyText = newText(message.text, message.html, readBaseSubject(message.subject).isForward);
@@ -58,7 +58,7 @@ function readHeader(header: Buffer): ReadHeader {
   };
 }
 
-/** Up to a limit that is passed. */
+/** Stops at a limit that is exceeded, with the part up to there. */
 function parse(chunks: Iterable<Buffer>): ParsedMessage {
   const parser = createMessageParser();
   for (const chunk of chunks) parser.write(chunk);

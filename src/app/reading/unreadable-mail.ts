@@ -1,7 +1,7 @@
-/** Remembers mail that could not be read, so that the same bytes are not read again when they arrive in another way. */
+/** Remembers mail that could not be read, so that the same bytes are not read again when they arrive by another path. */
 import type { ReadFailure } from './reading-ports.ts';
 
-/** Remembered at once: a flood of others makes the oldest forgotten, which costs one more try. */
+/** Entries remembered at a time: a flood of others drops the oldest, which costs one more try. */
 const MAX_REMEMBERED = 1000;
 
 export class UnreadableMail {

@@ -1,13 +1,13 @@
 /**
- * Applies reports about sent emails: right after one is recorded, and again for those whose email was not known then,
- * because it was being recorded, or waited in a journal. Every step may be repeated.
+ * Applies reports about sent emails: right after a report is recorded, and later for reports whose email was not known
+ * then, because it was being recorded, or waited in a journal. Every step may be repeated.
  */
 import type { Logger } from '../base/basics.ts';
 import type { ReportStore } from './report-ports.ts';
 
 export interface ApplyReportsPorts {
   readonly reports: ReportStore;
-  /** The sent email certainly went out; does nothing when its outcome is not unknown. */
+  /** The sent email certainly went out; does nothing unless its outcome is unknown. */
   readonly settleUnknown: (emailId: string, evidence: string) => Promise<void>;
   /** Called when addresses may have been suppressed; never rejects. */
   readonly onApplied: () => Promise<void>;
@@ -33,7 +33,7 @@ export async function applyReport(ports: ApplyReportsPorts, reportId: string): P
   if (count > 0) await ports.onApplied();
 }
 
-/** Applies what is due. One that fails does not stop the others. */
+/** Applies the reports that are due. One that fails does not stop the others. */
 export async function applyDueReports(ports: ApplyReportsPorts): Promise<void> {
   for (;;) {
     const due = await ports.reports.dueReports(BATCH);

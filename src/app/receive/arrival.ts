@@ -1,4 +1,4 @@
-/** A message that came, read and not recorded yet; its files; and how it is recorded. */
+/** An arrived message, read and not recorded yet; its files; and how it is recorded. */
 import { readBaseSubject, subjectKeyOf } from '../../core/message/base-subject.ts';
 import type { MailAuthentication } from '../../core/message/authentication.ts';
 import type { MessageIdentity } from '../../core/message/identity.ts';
@@ -16,7 +16,7 @@ import { readReceivedAttachments } from './receive-attachments.ts';
 import type { toReading } from './to-reading.ts';
 
 export interface Arrival {
-  /** Of the record, or of the variant, that it becomes. */
+  /** The id of the record, or of the variant, that it becomes. */
   readonly id: string;
   readonly accountId: string;
   readonly account: Account;
@@ -29,7 +29,7 @@ export interface Arrival {
   readonly source: MailSource | null;
   /** See `ReceiveRequest`. */
   readonly cameAt: Date;
-  /** null when nothing that is trusted says anything about its sender. */
+  /** null when no trusted source reports anything about its sender. */
   readonly authentication: MailAuthentication | null;
   /** See `ReceiveRequest`. */
   readonly restores: boolean;
@@ -41,11 +41,11 @@ export interface Arrival {
 }
 
 export interface ReadFiles {
-  /** As the message has them. */
+  /** As they are in the message. */
   readonly inputs: readonly AttachmentInput[];
   /** As they are to be stored. */
   readonly attachments: readonly { readonly stored: StoredAttachment; readonly content: Content }[];
-  /** What the message says, for comparing it with what was sent. */
+  /** The content of the message, for comparing it with sent emails. */
   readonly copy: CopyContent;
 }
 
@@ -71,7 +71,7 @@ export async function readFiles(
   return { inputs, attachments, copy: toCopyContent(message, digests) };
 }
 
-/** Stores the files, then records the email. Where another request recorded it meanwhile, the files are deleted again. */
+/** Stores the files, then records the email. If another request recorded it meanwhile, the files are deleted again. */
 export async function record(
   ports: RecordPorts,
   {
@@ -121,7 +121,7 @@ export async function record(
   return result;
 }
 
-/** Mail that is older was put into its mailbox from elsewhere: no reading of a mailbox is behind by so much unless it is broken. */
+/** Older mail was put into its mailbox from elsewhere: reading a mailbox is never this late unless it is broken. */
 const LONGEST_MS = 7 * 24 * 3_600_000;
 
 function timeOf(cameAt: Date, now: Date): number | null {

@@ -1,4 +1,4 @@
-/** What receiving needs from the database. */
+/** The database operations that receiving needs. */
 import type { Address } from '../../core/address/address.ts';
 import type { AutomaticMail } from '../../core/delivery/automatic.ts';
 import type { EmailState } from '../../core/delivery/states.ts';
@@ -14,7 +14,10 @@ import type { StoredAttachment } from '../emails/email-ports.ts';
 import type { RecordedReport } from './report-ports.ts';
 import type { MailSource } from '../emails/variant-view.ts';
 
-/** Everything the database gets of one received email or Sent copy, in one piece. Texts hold no NUL and are well-formed. */
+/**
+ * Everything that the database stores of one received email or Sent copy, in one piece. Texts hold no NUL and are
+ * well-formed.
+ */
 export interface InboundRecord extends RecordedRaw {
   readonly id: string;
   readonly accountId: string;
@@ -31,7 +34,7 @@ export interface InboundRecord extends RecordedRaw {
   readonly links: readonly InboundLink[];
   /** See ParsedMessage. */
   readonly writtenMessageId: MessageId | null;
-  /** See ParsedMessage; it is known by this one, too. */
+  /** See ParsedMessage; the email is recognised by this one, too. */
   readonly otherMessageId: MessageId | null;
   readonly inReplyTo: readonly MessageId[];
   readonly references: readonly MessageId[];
@@ -50,22 +53,22 @@ export interface InboundRecord extends RecordedRaw {
   readonly htmlBody: string | null;
   /** The new text, without quotes. */
   readonly replyText: string;
-  /** When it was received, for one without a date. */
+  /** The time of receipt, for an email without a date. */
   readonly date: Date;
   readonly defects: readonly ParseDefect[];
   readonly automatic: AutomaticMail | null;
-  /** What it says about a sent email; null when it is no such report. */
+  /** The report in it about a sent email; null when it is no such report. */
   readonly report: RecordedReport | null;
   readonly attachments: readonly StoredAttachment[];
   /** See `ParsedMessage.contentDigest`. */
   readonly contentDigest: string;
   /** null when it is not known. */
   readonly receivedBy: MailSource | null;
-  /** From when it came until it was recorded; null or absent: not known. */
+  /** The time from its arrival until it was recorded; null or absent: not known. */
   readonly tookMs?: number | null;
-  /** null when nothing that is trusted says anything about its sender. */
+  /** null when no trusted source reports anything about its sender. */
   readonly authentication: MailAuthentication | null;
-  /** Its base subject, in an account that joins by subject; null in others, and for an empty one. */
+  /** Its base subject, in an account that joins by subject; null in other accounts, and for an empty one. */
   readonly bySubject: {
     readonly key: string;
     readonly isReply: boolean;
@@ -80,13 +83,13 @@ export interface KnownEmail {
   readonly threadId: string;
   readonly direction: 'inbound' | 'outbound';
   readonly state: EmailState;
-  /** What it said when it was recorded; null for an email of ours. */
+  /** The digest of its recorded content; null for an email of ours. */
   readonly contentDigest: string | null;
-  /** It was deleted: nothing else is known of it any more but its thread and its identity. */
+  /** It was deleted: only its thread and its identity are still known. */
   readonly isDeleted: boolean;
 }
 
-/** What a Sent copy says about an email that was recorded as a received one. */
+/** The header fields of a Sent copy, for an email that was recorded as a received one. */
 export type SentCopy = Pick<InboundRecord, 'from' | 'to' | 'cc' | 'bcc'>;
 
 /** `known`: the same email was recorded before, by this path or another, or it is one that was sent from here. */
@@ -106,25 +109,28 @@ export interface InboundStore {
   findKnown(accountId: string, identity: MessageIdentity, identityKey: string): Promise<KnownEmail | null>;
   /**
    * Records an email once, whole or not at all, joins and merges threads by its links, and gives it the thread's
-   * customer, else the one its counterparty's address was learned for. Also decides whether the sender of a received
-   * one is new to the thread.
+   * customer, or else the one that its counterparty's address was learned for. Also decides if the sender of a received
+   * email is new to the thread.
    */
   recordInbound(record: InboundRecord): Promise<InboundResult>;
   /** The identity may be recorded again. */
   forgetDeletion(accountId: string, identityKey: string): Promise<void>;
-  /** Makes a received email the one that was sent from the account; does nothing when it is outbound already. */
+  /** Turns a received email into one that was sent from the account; does nothing when it is outbound already. */
   turnIntoSent(id: string, copy: SentCopy): Promise<void>;
-  /** Returns when every sent email of the account that was being recorded at the call is recorded, or failed to be. */
+  /**
+   * Returns when every sent email of the account that was being recorded at the time of the call is recorded, or has
+   * failed to be.
+   */
   awaitSends(accountId: string): Promise<void>;
   /**
-   * Emails that this service sent from the account, or may have, at the copy's second to one of its recipients, or under
-   * a Message-ID that it had before; in one round trip.
+   * Emails that this service sent from the account, or may have sent, in the same second as the copy to one of its
+   * recipients, or under a Message-ID that the copy had before; in one round trip.
    */
   findSends(accountId: string, copy: CopyContent): Promise<readonly SentCandidate[]>;
   /**
-   * Records the Message-ID of a copy as the one that the relay gave a sent email. Threads that know it are merged, and
+   * Records the Message-ID of a copy as the one that the relay gave a sent email. Threads that contain it are merged, and
    * a record of the copy is merged into the sent email: its identifier becomes an alias. null when the sent email has
-   * another relay's Message-ID meanwhile.
+   * received another relay's Message-ID meanwhile.
    */
   adoptCopy(sendId: string, messageId: MessageId): Promise<AdoptedCopy | null>;
 }

@@ -19,8 +19,8 @@ interface MatchedAttachment {
 }
 
 /**
- * The same bytes under the same name are the same attachment: callers may have kept its id. A new one never takes the
- * place of a file that is there, which the email refers to until the end.
+ * The same bytes under the same name are the same attachment: callers may have kept its id. A new attachment never
+ * overwrites an existing file, which the email refers to until the end.
  */
 export async function matchAttachments(
   ports: MatchAttachmentsPorts,
@@ -61,7 +61,7 @@ export async function matchAttachments(
   return matched;
 }
 
-/** Those that the email no longer has. */
+/** The attachments that the email no longer has. */
 export function removedFrom(
   email: Pick<ReadEmail, 'attachments'>,
   attachments: readonly MatchedAttachment[],

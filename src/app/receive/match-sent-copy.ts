@@ -27,7 +27,7 @@ const UNRECORDED_SEND_MS = 15 * 60_000;
 /** Other copies may take the same email at the same moment; each such race has a winner. */
 const MAX_TRIES = 10;
 
-/** Whether the account's own address is one of those in From, `local@domain` each. Any sender can write it there. */
+/** True if the account's own address is one of those in From, `local@domain` each. Any sender can write it there. */
 export function isFromAccount(
   { accounts }: Pick<MatchSentCopyPorts, 'accounts'>,
   accountId: string,
@@ -40,9 +40,9 @@ export function isFromAccount(
 }
 
 /**
- * A copy of a sent email may come back before the email itself is recorded: while the mail server's answer is awaited,
- * or while the database is unavailable. It has to be taken again once the email is known. Where the journal can't be
- * asked, any recent message of ours may be such a copy. Throws `busy`.
+ * A copy of a sent email may come back before the email itself is recorded: while the service waits for the mail server's
+ * answer, or while the database is unavailable. The copy has to be taken again once the email is known. When the journal
+ * is not accessible, any recent message of ours may be such a copy. Throws `busy`.
  */
 export async function refuseUnrecordedSend(
   ports: Pick<MatchSentCopyPorts, 'journal' | 'accounts' | 'clock' | 'reader'>,
@@ -69,8 +69,8 @@ export async function refuseUnrecordedSend(
 }
 
 /**
- * The sent email that a Sent copy with an unknown Message-ID is; its Message-ID is known from then on. null when it is
- * none that was sent from here.
+ * Finds the sent email of which a Sent copy with an unknown Message-ID is a copy, and records this Message-ID for it.
+ * null when it was not sent from here.
  */
 export async function adoptRewrittenCopy(
   ports: MatchSentCopyPorts,
@@ -79,13 +79,14 @@ export async function adoptRewrittenCopy(
   copy: CopyContent,
 ): Promise<KnownEmail | null> {
   const account = ports.accounts.get(accountId);
-  // The relay kept it: the email is not recorded yet, or another service sent it. It is no other email of ours.
+  // The relay kept the Message-ID: the email is not recorded yet, or another service sent it. It is no other email of
+  // ours.
   if (account === undefined || isOwnMessageId(messageId, account.from.domain)) return null;
   for (let attempt = 1; attempt <= MAX_TRIES; attempt += 1) {
     const candidates = await ports.store.findSends(accountId, copy);
     if (candidates.length === 0) return null;
     const choice = await ports.reader.read('choice', { copy: withoutMore(copy), candidates });
-    // A copy that can't be compared is an email of its own.
+    // A copy that can't be compared is a separate email.
     if (choice.kind === 'failed' || choice.value === null) return null;
     const adopted = await ports.store.adoptCopy(choice.value, messageId);
     if (adopted === null) continue;
@@ -97,13 +98,13 @@ export async function adoptRewrittenCopy(
 }
 
 async function isCopyOf(reader: MessageReader, copy: CopyContent, sent: SentContent): Promise<boolean> {
-  // Nearly every send that is under way is another email, of another second.
+  // Nearly every send that is under way is another email, with another second in its Date.
   if (secondsOf(copy.date) !== secondsOf(sent.date)) return false;
   const result = await reader.read('isCopy', { copy: withoutMore(copy), sent });
   return result.kind === 'read' && result.value;
 }
 
-/** What is compared, without the rest of the message that it is part of. */
+/** Only the compared fields, without the rest of the message. */
 function withoutMore(copy: CopyContent): CopyContent {
   const { date, from, to, cc, bcc, subject, inReplyTo, text, html, attachmentDigests, originalIds } = copy;
   return { date, from, to, cc, bcc, subject, inReplyTo, text, html, attachmentDigests, originalIds };

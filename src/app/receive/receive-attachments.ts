@@ -45,7 +45,7 @@ async function* decodedRange(
   path: string,
   { start, end, encoding }: EncodedRange,
 ): AsyncGenerator<Buffer> {
-  // Nothing to read, and no range that could say so: both its ends are included.
+  // Nothing to read, and no range can express that: both its ends are included.
   if (end <= start) return;
   yield* decodeTransferStream(ports.openFile(path, { start, end: end - 1 }), encoding);
 }

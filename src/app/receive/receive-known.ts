@@ -1,4 +1,4 @@
-/** A message whose identity is recorded: it says the same, or is kept as a variant of the record. */
+/** Handles a message whose identity is recorded: its content is the same, or it is kept as a variant of the record. */
 import type { Clock } from '../base/basics.ts';
 import type { Arrival } from './arrival.ts';
 import type { KnownEmail } from './inbound-ports.ts';
@@ -36,7 +36,7 @@ export async function receiveVariant(
   return toDuplicate(known);
 }
 
-/** It says what its record says; of an email of ours, that proves that it went out. */
+/** The message has the content of its record; for an email of ours, that proves that it went out. */
 export async function answerKnown(ports: ReceiveKnownPorts, known: KnownEmail): Promise<ReceiveResult> {
   if (known.isDeleted) return toDeleted(known);
   if (known.state === 'unknown') await ports.settleUnknown(known.id, COPY_CAME_BACK);

@@ -98,7 +98,7 @@ async function readArrival(ports: ReceiveMessagePorts, request: ReceiveRequest):
   };
 }
 
-/** Checked by this service, or as a server says that the account trusts. */
+/** Results of this service's own checks, or of a server that the account trusts. */
 function authenticationOf(
   { fields, from }: Arrival['message'],
   { trustedAuthservIds = [] }: Account,
@@ -115,7 +115,10 @@ function authenticationOf(
   return results === null ? null : judge(source, results, fromFields);
 }
 
-/** Asked before files are stored, or it is compared with what was sent; for all others, recording tells soon enough. */
+/**
+ * Looked up first only if files would be stored, or the message is compared with sent emails; for all others, recording
+ * finds out soon enough.
+ */
 async function findBeforeFiles(
   ports: ReceiveMessagePorts,
   { accountId, identity, key, message, location, isSentCopy }: Arrival,
@@ -125,7 +128,7 @@ async function findBeforeFiles(
   return isAsked ? await ports.store.findKnown(accountId, identity, key) : null;
 }
 
-/** Mail that came to the account. */
+/** Receives mail that came to the account. */
 async function receiveNew(
   ports: ReceiveMessagePorts,
   arrival: Arrival,
@@ -142,18 +145,18 @@ async function receiveNew(
   return toReceived(result);
 }
 
-/** The sent email that this message is, according to a relay that replaced the Message-ID. */
+/** Finds the sent email that this message is, according to a relay that replaced the Message-ID. */
 async function findOriginal(
   ports: ReceiveMessagePorts,
   { accountId, identity, message }: Arrival,
   { copy }: ReadFiles,
 ): Promise<KnownEmail | null> {
-  // Only mail from the account's own address can have been sent from here; many relays claim it of every mail.
+  // Only mail from the account's own address can have been sent from here; many relays add such a field to every mail.
   if (!isFromAccount(ports, accountId, copy.from)) return null;
   for (const messageId of copy.originalIds) {
     const original = { ...identity, messageId };
     const known = await ports.store.findKnown(accountId, original, identityKey(original));
-    // Any message can claim to be a copy: it is one when its content is what was sent.
+    // Any message can claim to be a copy: it is one only if its content is what was sent.
     if (known?.isDeleted === true) return known;
     if (known !== null && (await saysTheSame(ports, known, message.contentDigest))) return known;
   }
@@ -164,7 +167,7 @@ async function applyNewReport(ports: ReceiveMessagePorts, id: string): Promise<v
   try {
     await applyReport(ports, id);
   } catch (err) {
-    // The report is recorded, and applied later: its sender must not be told otherwise.
+    // The report is recorded, and applied later: to its sender, it is received.
     ports.logger.warn({ err, emailId: id }, 'a delivery report could not be applied yet');
   }
 }

@@ -1,6 +1,6 @@
 /**
- * A message of the Sent mailbox: a copy of an email of ours under a Message-ID of the relay, an email that another program sent,
- * or one that was recorded as received before.
+ * Receives a message of the Sent mailbox: a copy of an email of ours under a Message-ID of the relay, an email that
+ * another program sent, or one that was recorded as received before.
  */
 import { sentCopyKey } from '../../core/message/identity.ts';
 import type { BlobStore, ByteRange } from '../files/file-ports.ts';
@@ -44,7 +44,10 @@ export async function receiveSentCopy(
   return (await findSentMeanwhile(ports, arrival, files)) ?? answer;
 }
 
-/** Our own email, come back under a Message-ID of the relay: adopted, it says the same but for what a relay changes. */
+/**
+ * Finds our own email that came back under a Message-ID of the relay: adopted, its content is the same except for the
+ * relay's changes.
+ */
 async function findSent(
   ports: SentCopyPorts,
   arrival: Arrival,
@@ -57,7 +60,7 @@ async function findSent(
   return await answerKnown(ports, sent);
 }
 
-/** An email that was sent from here and deleted since, come back under a Message-ID of the relay; null for none. */
+/** Finds a deleted email that was sent from here and came back under a Message-ID of the relay; null for none. */
 async function findDeletedSend(
   { store }: SentCopyPorts,
   { accountId, identity, restores }: Arrival,
@@ -79,7 +82,10 @@ async function findSentMeanwhile(
   return await findSent(ports, arrival, files);
 }
 
-/** What was received under the identity of a Sent copy is the email that was sent: it says the same, or is made to say it. */
+/**
+ * The email received under the identity of a Sent copy is the sent email: its content is the same, or is replaced by the
+ * copy's.
+ */
 async function becomeSent(
   ports: SentCopyPorts,
   arrival: Arrival,

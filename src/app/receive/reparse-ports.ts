@@ -1,10 +1,10 @@
-/** What reading stored messages again needs from the database. */
+/** The database operations that reading stored messages again needs. */
 import type { AutomaticMail } from '../../core/delivery/automatic.ts';
 import type { MessageIdentity } from '../../core/message/identity.ts';
 import type { InboundRecord } from './inbound-ports.ts';
 import type { StoredAttachment } from '../emails/email-ports.ts';
 
-/** Which of the emails that were read from a raw message; null: any. */
+/** Selects emails that were read from a raw message; null: any. */
 export interface ReparseFilter {
   readonly emailId: string | null;
   readonly accountId: string | null;
@@ -14,7 +14,7 @@ export interface ReparseFilter {
   readonly since: Date | null;
 }
 
-/** What was read before, as far as it decides how it is read again. */
+/** The earlier reading, as far as it decides how the message is read again. */
 export interface ReadEmail {
   readonly id: string;
   readonly accountId: string;
@@ -23,7 +23,7 @@ export interface ReadEmail {
   readonly attachments: readonly StoredAttachment[];
 }
 
-/** What a message says today. */
+/** The current reading of a message. */
 export type Reading = Omit<
   InboundRecord,
   | 'id'
@@ -40,8 +40,8 @@ export type Reading = Omit<
 > & { readonly identity: MessageIdentity };
 
 /**
- * `changed`: `fields` names what is different now. `same_as`: with the current parser, the message is that of another
- * record; nothing was changed. `gone`: there is no such email any more.
+ * `changed`: `fields` names the differences. `same_as`: with the current parser, the message is that of another record;
+ * nothing was changed. `gone`: the email no longer exists.
  */
 export type ReplaceResult =
   | { readonly kind: 'unchanged' | 'gone' }
@@ -50,13 +50,13 @@ export type ReplaceResult =
 
 /** Throws `ServiceError('database_unavailable')`. */
 export interface ReparseStore {
-  /** In the order of their ids, beginning behind `after`. */
+  /** In the order of their ids, beginning after `after`. */
   list(filter: ReparseFilter, after: string | null, limit: number): Promise<readonly string[]>;
-  /** null when there is none. */
+  /** null when it does not exist. */
   read(id: string): Promise<ReadEmail | null>;
   /**
-   * Puts what is read today in the place of what was read before, whole or not at all, and links the email by the
-   * Message-IDs that it names. Links are only added. With `dryRun` it only reports.
+   * Replaces the earlier reading by the current one, whole or not at all, and links the email by the Message-IDs that it
+   * names. Links are only added. With `dryRun` it only reports.
    */
   replace(email: ReadEmail, reading: Reading, dryRun: boolean): Promise<ReplaceResult>;
 }

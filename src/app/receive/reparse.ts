@@ -1,7 +1,7 @@
 /**
- * Reads stored messages again with the current parser and records the differences. What is not part of the message
- * stays: the email's id, its customer, the decisions of operators, and its thread, unless the message names Message-IDs
- * of other threads.
+ * Reads stored messages again with the current parser and records the differences. Everything that is not part of the
+ * message stays: the email's id, its customer, the decisions of operators, and its thread, unless the message names
+ * Message-IDs of other threads.
  *
  * Files are stored before the email refers to them, and deleted once it no longer does. It can be repeated after an
  * interruption; an email with the same result as before is not changed.
@@ -31,24 +31,24 @@ export interface ReparsePorts extends Pick<ReadReceivedPorts, 'reader' | 'unread
   readonly logger: Logger;
 }
 
-/** `not_parsed`: it still can't be. `failed`: `reason` says in English why. */
+/** `not_parsed`: it still can't be parsed. `failed`: `reason` is English. */
 export type ReparseOutcome =
   ReplaceResult | { readonly kind: 'not_parsed' } | { readonly kind: 'failed'; readonly reason: string };
 
 export interface ReparseOptions {
   readonly filter: ReparseFilter;
-  /** Begins behind this id; null: at the beginning. */
+  /** Begins after this id; null: at the beginning. */
   readonly after: string | null;
   readonly dryRun: boolean;
   readonly signal: AbortSignal;
-  /** Told of each, in the order of their ids. */
+  /** Called with each email, in the order of their ids. */
   readonly onEmail: (id: string, outcome: ReparseOutcome) => void;
 }
 
-/** Ids that are asked for together. */
+/** Ids that are requested together. */
 const PAGE = 500;
 
-/** One after the other. Ends early when the signal is aborted. Throws when the database is unavailable. */
+/** One email after the other. Ends early when the signal is aborted. Throws when the database is unavailable. */
 export async function reparse(ports: ReparsePorts, options: ReparseOptions): Promise<void> {
   let { after } = options;
   for (;;) {
@@ -115,7 +115,7 @@ async function readAgain(
   return result;
 }
 
-/** The sender of the envelope is not stored, only what was concluded from it then. */
+/** The sender of the envelope is not stored, only the conclusion from it. */
 function contextOf({ automatic }: ReadEmail): { mailFrom?: null } {
   const evidence = automatic?.evidence ?? '';
   const told =

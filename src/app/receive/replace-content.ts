@@ -1,6 +1,7 @@
 /**
- * Puts a Sent copy in the place of a received message that was recorded first under the same identity with other content.
- * The order of arrival must not let a stranger decide what the account's owner wrote. What was received becomes a variant.
+ * Replaces a received message by a Sent copy when the message was recorded first under the same identity with other
+ * content. The order of arrival must not let a stranger decide what the account's owner wrote. The received content
+ * becomes a variant.
  */
 import type { AttachmentInput } from '../emails/prepare-attachments.ts';
 import { deleteFiles } from '../files/delete-files.ts';
@@ -21,7 +22,7 @@ export interface ReplaceContentPorts {
 }
 
 export interface SentContentInput {
-  /** Of the variant that the received content becomes; the raw message is stored under it. */
+  /** The id of the variant that the received content becomes; the raw message is stored under it. */
   readonly variantId: string;
   readonly reading: Omit<Reading, 'attachments'>;
   /** Its attachments. */
@@ -30,7 +31,7 @@ export interface SentContentInput {
   readonly receivedBy: MailSource | null;
 }
 
-/** False when the email is a sent one by now, or gone: nothing was changed then. */
+/** False when the email is outbound by now, or gone: nothing was changed. */
 export async function replaceContent(
   ports: ReplaceContentPorts,
   { id }: { readonly id: string },

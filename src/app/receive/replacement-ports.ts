@@ -1,10 +1,10 @@
-/** What replacing a received message by a Sent copy of the same identity needs from the database. */
+/** The database operations that replacing a received message by a Sent copy of the same identity needs. */
 import type { RecordedRaw } from '../files/file-ports.ts';
 import type { ReadEmail, Reading } from './reparse-ports.ts';
 import type { MailSource } from '../emails/variant-view.ts';
 
 export interface SentContentRecord {
-  /** Of the variant that the received content becomes. */
+  /** The id of the variant that the received content becomes. */
   readonly variantId: string;
   readonly reading: Reading;
   readonly raw: RecordedRaw;
@@ -13,12 +13,12 @@ export interface SentContentRecord {
 
 /** Throws `ServiceError('database_unavailable')`. */
 export interface ContentReplacements {
-  /** What was read of an email that was recorded from a raw message; null when there is none. */
+  /** The reading of an email that was recorded from a raw message; null when it does not exist. */
   readRecorded(id: string): Promise<ReadEmail | null>;
   /**
-   * Makes a received email the one that was sent from the account, and says what its Sent copy says; what it said before
-   * becomes a variant. Returns the paths of files that nothing refers to any more, except attachments; null when it is
-   * outbound already, or gone.
+   * Turns a received email into the one that was sent from the account, with the content of its Sent copy; its earlier
+   * content becomes a variant. Returns the paths of files that nothing refers to any more, except attachments; null when
+   * the email is outbound already, or gone.
    */
   replaceBySent(email: ReadEmail, copy: SentContentRecord): Promise<readonly string[] | null>;
 }

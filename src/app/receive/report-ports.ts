@@ -1,8 +1,8 @@
-/** What reports about sent emails, and the addresses they suppress, need from the database. */
+/** The database operations that reports about sent emails, and the addresses that they suppress, need. */
 import type { Bounce } from '../../core/delivery/bounce.ts';
 import type { EmailState } from '../../core/delivery/states.ts';
 
-/** A report as it is recorded with the email that it is. */
+/** A report as it is recorded with its email. */
 export type RecordedReport = Bounce & { readonly reportedAt: Date };
 
 /** The email that a report was found to be about. */
@@ -18,10 +18,11 @@ export interface ReportStore {
   /** The sent email with the surest known one of the report's Message-IDs; null when there is none (yet). */
   findReportedEmail(reportId: string): Promise<ReportedEmail | null>;
   /**
-   * Stores what the report says about that email's recipients, takes them out of the queue when it says that they
-   * failed, and suppresses addresses. Whole or not at all; a repeat changes nothing. Returns how many it was about.
+   * Stores the report's results for that email's recipients, takes recipients that failed out of the queue, and
+   * suppresses addresses. Whole or not at all; a repeat changes nothing. Returns the number of recipients that it was
+   * about.
    */
   applyReport(reportId: string, emailId: string): Promise<number>;
-  /** The email is not known: the report is retried later, ever less often, and given up in the end. */
+  /** The email is not known: the report is retried later, at growing intervals, and finally given up. */
   postponeReport(reportId: string): Promise<void>;
 }

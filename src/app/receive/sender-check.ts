@@ -1,12 +1,15 @@
-/** Checks who sent a message that came by SMTP from the network itself, or what is signed in one that a mail server hands over. */
+/**
+ * Checks the sender of a message that came by SMTP from the network itself, or the signatures of one that a mail server
+ * hands over.
+ */
 import type { AuthResults } from '../../core/message/authentication.ts';
 import type { Content } from '../files/file-ports.ts';
 
-/** Who hands a message over. */
+/** The client that hands a message over. */
 export interface MailClient {
   /** IP address. */
   readonly address: string;
-  /** What it calls itself. */
+  /** The name that it gives itself. */
   readonly helo: string;
 }
 
@@ -19,6 +22,6 @@ export interface SenderFacts {
 }
 
 export interface SenderCheck {
-  /** null when it could not be checked; never throws. What DNS does not tell is `temperror`. */
+  /** null when it could not be checked; never throws. When DNS gives no answer, the result is `temperror`. */
   check(facts: SenderFacts): Promise<AuthResults | null>;
 }

@@ -1,7 +1,7 @@
 /**
- * Takes one message that a mail server hands over, for one or more accounts. Each account has its own outcome. A
- * server that speaks LMTP is told each of them; one that speaks SMTP repeats the whole message, and an account that
- * recorded it before gets a duplicate.
+ * Takes one message that a mail server hands over, for one or more accounts. Each account has its own outcome. An LMTP
+ * client gets each of them; an SMTP client repeats the whole message, and an account that recorded it before gets a
+ * duplicate.
  */
 import { addrSpec } from '../../core/address/address.ts';
 import type { MailClient, SenderCheck } from './sender-check.ts';
@@ -15,25 +15,25 @@ export interface TakeDeliveryPorts {
   readonly receive: (request: ReceiveRequest, folder: SpoolFolder) => Promise<ReceiveResult>;
   readonly spool: Spool;
   readonly logger: Logger;
-  /** Of the protocol that a message comes by; default: senders are not checked. */
+  /** The check for the protocol that a message comes by; default: senders are not checked. */
   readonly senders?: Partial<Record<Delivery['protocol'], SenderCheck>>;
 }
 
 export interface Delivery {
-  /** Without repeats. */
+  /** Without duplicates. */
   readonly accountIds: readonly string[];
   /** null for `<>`. */
   readonly mailFrom: string | null;
   readonly protocol: 'lmtp' | 'smtp';
   readonly client: MailClient;
   readonly source: AsyncIterable<Buffer>;
-  /** Asked after the last byte: false when the message must not be recorded. */
+  /** Called after the last byte: false when the message must not be recorded. */
   readonly isWhole: () => boolean;
 }
 
 /**
- * Returns the accounts that durably have the message; the others may be tried again. Throws when the message can't be
- * read or kept.
+ * Returns the accounts that have stored the message durably; the others may be tried again. Throws when the message can't
+ * be read or kept.
  */
 export async function takeDelivery(
   ports: TakeDeliveryPorts,
@@ -44,7 +44,7 @@ export async function takeDelivery(
   try {
     const raw = await readRaw(source[Symbol.asyncIterator](), DELIVERY_IN_MEMORY_MAX_BYTES, folder);
     if (!isWhole()) return recorded;
-    // By LMTP a server of ours hands it over: the client is that server.
+    // By LMTP one of our own servers hands it over: the client is that server.
     const isFromSender = protocol === 'smtp';
     const found = await ports.senders?.[protocol]?.check({
       raw,
@@ -76,8 +76,8 @@ export async function takeDelivery(
 }
 
 /**
- * Which account an address belongs to: that with the same address, also with `+detail` behind the local part
- * (RFC 5233). Case does not matter. Of several accounts with one address the first gets the mail.
+ * Finds the account of an address: the account with the same address, also with `+detail` behind the local part (RFC
+ * 5233). Case does not matter. If several accounts have the address, the first gets the mail.
  */
 export function createAccountLookup(accounts: Iterable<Account>): (address: string) => string | null {
   const byAddress = new Map<string, string>();

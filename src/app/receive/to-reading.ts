@@ -1,4 +1,4 @@
-/** What a received message says to the account, as it is recorded. */
+/** The reading of a received message for the account, as it is recorded. */
 import { addrSpec } from '../../core/address/address.ts';
 import type { MessageIdentity } from '../../core/message/identity.ts';
 import { readListId } from '../../core/message/list-id.ts';
@@ -33,14 +33,14 @@ type ReadFields =
   | 'automatic'
   | 'report';
 
-/** `receivedAt` stands for a missing Date. */
+/** `receivedAt` replaces a missing Date. */
 export function toReading(
   { message, replyText, automatic, bounce }: ReceivedMessage,
   { messageId }: MessageIdentity,
   receivedAt: Date,
   account: Pick<Account, 'from'> | undefined,
 ): Pick<InboundRecord, ReadFields> {
-  // The message need not be addressed to the account to name its address.
+  // A message may name the account's address without being addressed to it.
   const own = account === undefined ? [] : [addrSpec(account.from)];
   const inReplyTo = withoutAddresses(message.inReplyTo, own);
   const references = withoutAddresses(message.references, own);

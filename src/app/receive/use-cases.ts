@@ -1,4 +1,4 @@
-/** What the edges ask of receiving. */
+/** The use cases of receiving that the edges call. */
 import type { MailSource } from '../emails/variant-view.ts';
 import type { Content, SpoolFolder } from '../files/file-ports.ts';
 import type { AuthResults } from '../../core/message/authentication.ts';
@@ -12,34 +12,33 @@ export interface ReceiveRequest {
   readonly accountId: string | null;
   /** The sender of the envelope, null for `<>`; undefined when it is not known. */
   readonly mailFrom?: string | null;
-  /** Stands for a missing Date; never in the future. Default: now. */
+  /** Replaces a missing Date; never in the future. Default: now. */
   readonly receivedAt?: Date;
-  /** When it came here, or into its mailbox: how long recording it takes is counted from then. Default: now. */
+  /** When it arrived here, or in its mailbox: the start of the time that recording takes. Default: now. */
   readonly cameAt?: Date;
   /**
    * The place of the message, such as the Sent mailbox, shows that it was sent from the account. It is recorded as
-   * outbound, unless it is a copy of an email that this service sent. Never decided by what the message says: any sender
-   * can write the account's address into From. Default: false.
+   * outbound, unless it is a copy of an email that this service sent. Never decided by the content of the message: any
+   * sender can write the account's address into From. Default: false.
    */
   readonly isSentCopy?: boolean;
   /** It was read before it came here, so it is not unread. Has no effect on an email that is recorded already. Default: false. */
   readonly isRead?: boolean;
-  /** How it came. Default: not known. */
+  /** How it arrived. Default: not known. */
   readonly source?: MailSource;
   /**
-   * What this service found out about its sender. It counts alone if it is whole; else it completes what the header says that a
-   * trusted server wrote. Default: the header counts alone.
+   * The results of this service's own check of its sender. They count alone if they are whole; else they complete the
+   * results of a trusted server in the header. Default: the header counts alone.
    */
   readonly authentication?: { readonly found: AuthResults; readonly isWhole: boolean };
-  /** It is recorded again when it was deleted. Default: false. */
+  /** Records it again if it was deleted. Default: false. */
   readonly restores?: boolean;
 }
 
 /**
- * `duplicate`: the email was recorded before, or it was sent from here; nothing was added, except that an email
- * recorded as received becomes a sent one when its Sent copy comes, and that a message with other content is kept as a
- * variant of the record. `deleted`: the email was recorded and deleted since; nothing was added, and its identifiers lead
- * nowhere.
+ * `duplicate`: the email was recorded before, or it was sent from here; nothing was added, except that an email recorded
+ * as received becomes a sent one when its Sent copy comes, and that a message with other content is kept as a variant of
+ * the record. `deleted`: the email was recorded and deleted since; nothing was added, and its identifiers lead nowhere.
  */
 export interface ReceiveResult {
   readonly kind: 'received' | 'duplicate' | 'deleted';

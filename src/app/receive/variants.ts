@@ -1,6 +1,6 @@
 /**
  * Compares an arriving message with the record of the same identity, and keeps it when its content differs. A copy of an
- * email of ours proves that the email went out only when it says exactly what was sent.
+ * email of ours proves that the email went out only if its content is exactly what was sent.
  */
 import { deleteFiles } from '../files/delete-files.ts';
 import type { BlobStore, Content, RecordedRaw, Spool, SpoolFolder } from '../files/file-ports.ts';
@@ -20,7 +20,7 @@ export const COPY_CAME_BACK = 'its copy came back';
 const BATCH = 100;
 
 /**
- * Whether a recorded email says what a message says. The recorded digest only saves work: another version of this
+ * True if a recorded email has the content of a message. The recorded digest only saves work: another version of this
  * program may have made it.
  */
 export async function saysTheSame(
@@ -31,7 +31,7 @@ export async function saysTheSame(
   return email.contentDigest === contentDigest || (await digestOfStored(ports, email.id)) === contentDigest;
 }
 
-/** Of the raw message, as the current parser reads it; null when the message is gone. */
+/** The digest of the raw message, as the current parser reads it; null when the message is gone. */
 async function digestOfStored(ports: VariantPorts, emailId: string): Promise<string | null> {
   const location = await ports.variants.locateRaw(emailId);
   if (location === null) return null;
@@ -54,7 +54,7 @@ async function openStored(
   return stream === null ? null : await folder.write(stream);
 }
 
-/** Keeps a message that says something else than its record. May be repeated. */
+/** Keeps a message whose content differs from its record. May be repeated. */
 export async function keepVariant(
   ports: VariantPorts,
   raw: Content,
@@ -74,13 +74,13 @@ export async function keepVariant(
 }
 
 export interface CompareCopiesPorts extends VariantPorts {
-  /** The sent email certainly went out; does nothing when its outcome is not unknown. */
+  /** The sent email certainly went out; does nothing unless its outcome is unknown. */
   readonly settleUnknown: (emailId: string, evidence: string) => Promise<void>;
 }
 
 /**
- * Compares a sent email with the copies that were recorded before it, or before it was known that they are copies: what
- * says the same is no variant, and proves that the email went out. May be repeated.
+ * Compares a sent email with the copies that were recorded before it, or before it was known that they are copies: a copy
+ * with the same content is not a variant, and proves that the email went out. May be repeated.
  */
 export async function compareCopies(ports: CompareCopiesPorts, emailId: string): Promise<void> {
   const digest = await digestOfStored(ports, emailId);
@@ -90,7 +90,7 @@ export async function compareCopies(ports: CompareCopiesPorts, emailId: string):
   await deleteFiles(ports, await ports.variants.concludeComparison(emailId, digest));
 }
 
-/** All that wait, after a crash too. One that fails does not stop the others. */
+/** Compares all emails that wait for it, also after a crash. One that fails does not stop the others. */
 export async function compareDueCopies(ports: CompareCopiesPorts): Promise<void> {
   for (const emailId of await ports.variants.dueComparisons(BATCH)) {
     try {

@@ -1,14 +1,14 @@
-/** The HTML of an email as an answer quotes it: made safe, with those of its images that travel along. */
+/** The HTML of an email as an answer quotes it: made safe, with the images that the answer includes. */
 import { contentIdsIn } from '../../core/mime/text/content-ids.ts';
 import type { AttachmentView, EmailDetail } from '../emails/email-ports.ts';
 import type { MakeSafeHtml } from '../emails/make-safe-html.ts';
 import type { SendAttachment } from '../send/take-references.ts';
 
-/** Images that a reply takes along, in bytes together: logos and screenshots, and not a photograph with each answer. */
+/** Images that a reply includes, in bytes together: logos and screenshots, but not a photograph with each answer. */
 const MAX_REPLY_IMAGE_BYTES = 1024 * 1024;
 const MAX_REPLY_IMAGES = 20;
 
-/** What programs show within HTML; any other is a file. */
+/** The types that mail programs show within HTML; any other is a file. */
 const RASTER = /^image\/(?:png|jpe?g|gif|webp|bmp)$/i;
 
 /** A Content-ID that no other file of the email has. */
@@ -16,7 +16,7 @@ type NewContentIds = ReadonlyMap<AttachmentView, string>;
 
 export interface QuotedHtml {
   readonly html: string;
-  /** Of the email's files, those that the HTML shows, by their new Content-IDs. */
+  /** The files of the email that the HTML shows, by their new Content-IDs. */
   readonly images: NewContentIds;
 }
 
@@ -27,8 +27,8 @@ interface Room {
 }
 
 /**
- * null where only the text can be quoted. An image without a place in `images` leaves its alternative text, and so does one that
- * would be fetched from elsewhere: an answer must not tell a stranger that it is read.
+ * null when only the text can be quoted. An image that is not in `images` leaves its alternative text, and so does one
+ * that would be fetched from elsewhere: an answer must not reveal to a stranger that it is read.
  *
  * @param candidates see imagesOfReply, imagesOfForward
  */
@@ -40,7 +40,7 @@ export async function quoteHtml(
   const ids = new Map(candidates.map((image) => [image, `quoted-${image.id}`]));
   const byContentId = new Map<string, string>();
   for (const [{ contentId }, id] of ids) {
-    // Of several with the same one, the first.
+    // If several share one, the first.
     if (contentId !== null && !byContentId.has(contentId)) byContentId.set(contentId, `cid:${id}`);
   }
   const safe = await makeSafe(email, { allowRemote: false, images: byContentId, altTexts: true });
@@ -52,11 +52,11 @@ export async function quoteHtml(
 const isImage = ({ contentId, contentType }: AttachmentView) =>
   contentId !== null && RASTER.test(contentType);
 
-/** All of them travel along anyway. */
+/** A forward includes all of them anyway. */
 export const imagesOfForward = (email: EmailDetail): readonly AttachmentView[] =>
   email.attachments.filter(isImage);
 
-/** Small ones: the others leave their alternative text. */
+/** Small images; the others leave their alternative text. */
 export function imagesOfReply(email: EmailDetail, room: Room): readonly AttachmentView[] {
   let bytes = Math.min(room.bytes, MAX_REPLY_IMAGE_BYTES);
   let count = Math.min(room.files, MAX_REPLY_IMAGES);
@@ -68,7 +68,7 @@ export function imagesOfReply(email: EmailDetail, room: Room): readonly Attachme
   });
 }
 
-/** A file of the email, with its new Content-ID where the quote shows it. */
+/** A file of the email, with its new Content-ID if the quote shows it. */
 export function takenAlong(file: AttachmentView, images: NewContentIds): SendAttachment {
   const contentId = images.get(file);
   return {

@@ -1,4 +1,4 @@
-/** Replies and forwards: made of the email that they answer, then sent like any other. */
+/** Replies and forwards: built from the email that they answer, then sent like any other. */
 import { ServiceError } from '../../core/errors.ts';
 import { formatMessageId } from '../../core/message/message-id.ts';
 import { addrSpec, formatMailbox } from '../../core/address/address.ts';
@@ -35,7 +35,7 @@ export interface ReplyPorts {
 }
 
 interface Replies extends ReplyUseCases {
-  /** @param emailId that its email is to have */
+  /** @param emailId of the new email */
   sendReply(request: ReplyRequest, folder: SpoolFolder, emailId?: string): Promise<SendResult>;
 }
 
@@ -84,7 +84,7 @@ export function createReplies(ports: ReplyPorts): Replies {
       const { message, maxFileBytes: _bytes, maxFiles: _files, ...asked } = request;
       const keyed: KeyedSend = {
         queued: asksForQueue(message),
-        // Not of what is made of it: the email may be read anew, or change its thread, between two requests.
+        // Not of the resulting message: the email may be parsed anew, or change its thread, between two requests.
         fingerprint: () => fingerprintSend(ports, { ...message, ...asked }),
         send: (own, emailId) => send(request, own, emailId),
       };
@@ -94,7 +94,7 @@ export function createReplies(ports: ReplyPorts): Replies {
 }
 
 async function toSend(ports: ReplyPorts, request: ReplyRequest, email: EmailDetail): Promise<SendRequest> {
-  // The subject of an answer is that of the email, whatever the template says.
+  // The subject of an answer is that of the email, whatever the template contains.
   const message = await fillIn(ports.fillTemplate, request.message, email.accountId);
   const derived = recipientsOf(ports, email, request);
   const files = request.kind === 'forward' && request.withFiles ? email.attachments : [];
@@ -148,7 +148,7 @@ function recipientsOf(ports: ReplyPorts, email: EmailDetail, { kind }: ReplyOpti
   );
 }
 
-/** A received header may hold what is no address; one such recipient must not stop an answer to the others. */
+/** A received header may hold an invalid address; one such recipient must not stop an answer to the others. */
 function isUsable(mailbox: AddressView): boolean {
   try {
     return parseAddressList(formatMailbox(mailbox), 'to').length === 1;
@@ -158,7 +158,7 @@ function isUsable(mailbox: AddressView): boolean {
   }
 }
 
-/** Before any file is fetched; returns what more there is room for. */
+/** Checked before any file is fetched; returns the room that is left. */
 function refuseTooMuch(
   request: ReplyRequest,
   files: readonly AttachmentView[],

@@ -1,4 +1,4 @@
-/** What the edges ask of replies and forwards. */
+/** The use cases of replies and forwards that the edges call. */
 import type { SendOnceResult, SendRequest, SendResult } from '../send/use-cases.ts';
 import type { AddressView, AttachmentView } from '../emails/email-ports.ts';
 import type { SpoolFolder } from '../files/file-ports.ts';
@@ -9,7 +9,7 @@ import type { ReplyLanguage } from '../../core/reply/quote.ts';
 export const REPLY_KINDS = ['reply', 'reply_all', 'forward'] as const;
 export type ReplyKind = (typeof REPLY_KINDS)[number];
 
-/** Where a send gets these from the email it answers, unless the caller gives them. */
+/** The fields that a send takes from the email that it answers, unless the caller gives them. */
 type Derived = 'to' | 'cc' | 'subject';
 type Decided = Derived | 'inReplyTo' | 'threadId' | 'accountId';
 
@@ -17,22 +17,22 @@ export interface ReplyOptions {
   /** The email that is answered or forwarded: UUID, lower-case. */
   readonly emailId: string;
   readonly kind: ReplyKind;
-  /** Of the attribution, and of the header block of a forward. */
+  /** The language of the attribution, and of the header block of a forward. */
   readonly language: ReplyLanguage;
   /** IANA name that the runtime knows. */
   readonly timeZone: string;
 }
 
-/** A reply as the caller asked for it. */
+/** A reply as the caller requested it. */
 export interface ReplyRequest extends ReplyOptions {
-  /** Below what the person wrote stands what it answers. A forward without it has only its files. */
+  /** The answered email is quoted below the new text. A forward without a quote has only its files. */
   readonly quote: boolean;
-  /** A forward takes the files of the email along; no meaning for a reply. */
+  /** A forward includes the files of the email; no meaning for a reply. */
   readonly withFiles: boolean;
-  /** All files together, given and taken along, in bytes, and their number. */
+  /** All files together, given and included, in bytes, and their number. */
   readonly maxFileBytes: number;
   readonly maxFiles: number;
-  /** What is null comes from the email. */
+  /** Fields that are null come from the email. */
   readonly message: Omit<SendRequest, Decided> & {
     readonly to: readonly string[] | null;
     readonly cc: readonly string[] | null;
@@ -40,7 +40,7 @@ export interface ReplyRequest extends ReplyOptions {
   };
 }
 
-/** What a reply would be, for a page that lets a person write it. */
+/** A preview of a reply, for a page on which a person writes it. */
 export interface ReplyPreview {
   readonly emailId: string;
   readonly kind: ReplyKind;
@@ -52,17 +52,17 @@ export interface ReplyPreview {
   readonly subject: string;
   readonly quoteText: string;
   readonly quoteHtml: string;
-  /** Something of the email was too long, or quoted too deep, and is left out of the quote. */
+  /** Something in the email was too long, or nested too deep, and is left out of the quote. */
   readonly isQuoteCut: boolean;
-  /** The files that a forward takes along; empty for a reply. */
+  /** The files that a forward includes; empty for a reply. */
   readonly attachments: readonly AttachmentView[];
 }
 
 export interface ReplyUseCases {
   /** Throws `email_not_found`. */
   previewReply(options: ReplyOptions): Promise<ReplyPreview>;
-  /** As `sendMessage`; beyond it `email_not_found`, `content_missing`. */
+  /** Like `sendMessage`; in addition `email_not_found`, `content_missing`. */
   sendReply(request: ReplyRequest, folder: SpoolFolder): Promise<SendResult>;
-  /** As `sendOnce`. A repeat is told by what the caller asked for, whatever became of the email meanwhile. */
+  /** Like `sendOnce`. A repeat is recognised by the caller's request, whatever became of the email meanwhile. */
   sendReplyOnce(key: string, request: ReplyRequest, folder: SpoolFolder): Promise<SendOnceResult>;
 }

@@ -1,15 +1,13 @@
-/** What the worker needs to make emails searchable. */
+/** The database operations that the worker needs to make emails searchable. */
 
 export interface SearchIndex {
-  /**
-   * Makes the words of some emails that wait for it, newest first. Throws `ServiceError('database_unavailable')`.
-   */
+  /** Indexes the words of some waiting emails, newest first. Throws `ServiceError('database_unavailable')`. */
   indexSome(): Promise<IndexedSome>;
 }
 
 export interface IndexedSome {
   /** Emails; 0 when none waits, or another instance works on them. */
   readonly count: number;
-  /** Some of them came after those of the last call: emails are being written. */
+  /** Some of them were written after those of the last call: emails are still arriving. */
   readonly isBusy: boolean;
 }

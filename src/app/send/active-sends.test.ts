@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { createActiveSends } from './active-sends.ts';
 
 describe('rounds over what sends leave behind', () => {
-  // Found by test/crash: the round ran between the failure of a send and its end, passed it by, and never came again.
+  // Found by test/crash: the round ran between the failure of a send and its end, skipped it, and never came again.
   it('come again when the send ends that asked for one', () => {
     const { sends, rounds } = createActiveSends();
     rounds.take();

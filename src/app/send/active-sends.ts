@@ -2,8 +2,8 @@ import { createUnderWay } from '../base/under-way.ts';
 
 /**
  * The sends that this process is carrying out right now, by email id, and the rounds of a loop that settles what sends
- * leave behind. A round skips the sends under way, and one of them may be what the round was asked for. So a requested
- * round is due now, and once more whenever one of those sends ends.
+ * leave behind. A round skips the sends under way, and one of them may be the reason for the round. So a requested round
+ * is due now, and once more whenever one of those sends ends.
  */
 export interface ActiveSends {
   begin(emailId: string): void;
@@ -16,7 +16,7 @@ export interface ActiveSends {
 export interface Rounds {
   /** A round is due. */
   ask(): void;
-  /** True once after it was asked for. */
+  /** True once after a request. */
   take(): boolean;
 }
 

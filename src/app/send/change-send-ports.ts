@@ -1,4 +1,4 @@
-/** What changing a send that waits in the queue needs from the database. */
+/** The database operations that changing a waiting send needs. */
 import type { AddressView, Placement, StoredAttachment } from '../emails/email-ports.ts';
 import type { RecordedRaw } from '../files/file-ports.ts';
 import type { AutomaticMail } from '../../core/delivery/automatic.ts';
@@ -6,7 +6,7 @@ import type { CustomHeaders } from '../../core/message/custom-headers.ts';
 import type { MessageId } from '../../core/message/message-id.ts';
 import type { OutboundRecord } from './outbound-ports.ts';
 
-/** A send that no process has claimed yet: all that its message was composed of. */
+/** A send that no process has claimed yet: everything that its message was composed from. */
 export interface WaitingSend {
   readonly version: number;
   readonly dueAt: Date;
@@ -42,29 +42,29 @@ export interface Replacement {
   readonly raw: RecordedRaw;
   /** Recipients of the envelope. */
   readonly recipients: readonly string[];
-  /** Whether the recipients are others: customers follow from them. */
+  /** True if the recipients have changed: customers follow from them. */
   readonly hasOtherRecipients: boolean;
-  /** Whether the rows of the files are written anew. */
+  /** True if the rows of the files are written anew. */
   readonly hasOtherFiles: boolean;
   /** null: now. */
   readonly dueAt: Date | null;
   readonly giveUpAt: Date;
 }
 
-/** Why a send could not be changed. `fixed`: it is claimed, or was tried, cancelled or sent. */
+/** The reason why a send could not be changed. `fixed`: it is claimed, or was tried, cancelled or sent. */
 export type ChangeRefusal =
   | { readonly kind: 'not_found' }
   | { readonly kind: 'fixed' }
   | { readonly kind: 'changed'; readonly version: number };
 
-/** Throws `ServiceError('database_unavailable')`; a replacement may then have been made nevertheless. */
+/** All throw `ServiceError('database_unavailable')`; a replacement may then have been made nevertheless. */
 export interface WaitingSends {
   read(emailId: string): Promise<{ readonly kind: 'waiting'; readonly send: WaitingSend } | ChangeRefusal>;
   /**
-   * In one transaction, in which no process can claim it: every claim before it is a refusal, and every claim after it has the whole
-   * replacement. Gives the files that nothing refers to any more.
+   * In one transaction, in which no process can claim it: after an earlier claim it is refused, and a later claim gets
+   * the whole replacement. Returns the files that nothing refers to any more.
    *
-   * @param keyId the key that does it; null: none
+   * @param keyId the key that makes the change; null: none
    */
   replace(
     emailId: string,

@@ -1,6 +1,6 @@
 /**
- * Changes a send that waits in the queue: its message is composed again, under its Message-ID, and takes the place of the one before
- * in one commit. Until then the files of both are there, and after it those of the one before are deleted.
+ * Changes a send that waits in the queue: its message is composed again, under its Message-ID, and replaces the earlier
+ * one in one commit. Until then the files of both exist; afterwards those of the earlier one are deleted.
  */
 import { parseAddress } from '../../core/address/address-list.ts';
 import { formatMailbox } from '../../core/address/address.ts';
@@ -25,11 +25,11 @@ export interface ChangeSendPorts extends PrepareSendPorts {
   readonly waiting: WaitingSends;
   readonly blobs: Pick<BlobStore, 'get' | 'put' | 'delete'>;
   readonly readEmail: (id: string) => Promise<EmailDetail>;
-  /** Tells the queue that something may be due. */
+  /** Notifies the queue that something may be due. */
   readonly wakeQueue: () => void;
 }
 
-/** Bytes that tell the files of one change from those of another. */
+/** Bytes that distinguish the files of one change from those of another. */
 const PREFIX_BYTES = 4;
 
 export function createSendChanges(ports: ChangeSendPorts): Pick<SendUseCases, 'changeSend'> {
@@ -78,14 +78,14 @@ async function replace(ports: ChangeSendPorts, { id, send, change, folder, keyId
     if (result.kind !== 'done') throw refusal(result);
     await deleteFiles(ports, result.orphans);
   } catch (error) {
-    // After a lost answer the database may have the change, and its files; the file cleaner knows.
+    // After a lost answer the database may have the change and its files; the file cleaner finds out.
     const isRefused = error instanceof ServiceError && !error.temporary;
     if (isRefused || !isAsked) await deleteFiles(ports, written);
     throw error;
   }
 }
 
-/** The send as a caller would ask for it now. */
+/** The changed send, as a caller would request it. */
 async function toRequest(
   ports: ChangeSendPorts,
   send: WaitingSend,
@@ -113,7 +113,7 @@ async function toRequest(
     replyTo: send.replyTo.map(formatMailbox),
     headers: send.headers,
     unsubscribeList: send.unsubscribeList,
-    // These stay in the record, and are not part of the message.
+    // These stay in the record and are not part of the message.
     customerId: null,
     companyId: null,
     tags: [],
@@ -125,7 +125,7 @@ async function toRequest(
   };
 }
 
-/** A text that was made of the HTML is made of it again: it is part of the message only where it is short. */
+/** A text that was made from the HTML is made from it again: it is part of the message only when it is short. */
 async function bodyOf(
   ports: ChangeSendPorts,
   { textBody, htmlBody }: WaitingSend,
@@ -134,7 +134,7 @@ async function bodyOf(
   return { textBody: isMade ? null : textBody, htmlBody };
 }
 
-/** A file of the email itself that is named again keeps its Content-ID. */
+/** A file of the email itself keeps its Content-ID when the caller names it again. */
 function namedAsBefore(file: SendAttachment, files: readonly StoredAttachment[]): SendAttachment {
   const { content, contentId = null } = file;
   if (contentId !== null || !isReference(content) || content.kind !== 'attachment') return file;
@@ -171,11 +171,11 @@ interface Composed {
   readonly send: WaitingSend;
   readonly change: SendChange;
   readonly prepared: PreparedSend;
-  /** Takes the path of each file that was stored. */
+  /** Collects the path of each file that was stored. */
   readonly written: string[];
 }
 
-/** Under names of their own: a process may be sending what was there before. */
+/** Stores files under new names: a process may be sending the earlier ones. */
 async function storeFiles(
   { blobs, ids }: ChangeSendPorts,
   { send, change, prepared: { email }, written }: Composed,
@@ -188,7 +188,7 @@ async function storeFiles(
   if (raw.rawPath !== null) await store(raw.rawPath, email.raw, 'message/rfc822');
   const { attachments } = email.record;
   if (change.attachments === undefined) {
-    // Only what the HTML shows may be another.
+    // Only the set of files that the HTML shows may differ.
     const kept = send.attachments.map((file, index) => ({
       ...file,
       inline: attachments[index]?.inline ?? file.inline,

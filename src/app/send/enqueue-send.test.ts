@@ -28,7 +28,7 @@ function makePorts(recordOutbound: (record: OutboundRecord) => Promise<void>): E
 }
 
 describe('a send for the queue', () => {
-  // Found by test/crash: the caller was told 503, and the email went out.
+  // Found by test/crash: the caller got 503, and the email went out.
   it('is stored again under the same id when the answer to its commit was lost', async () => {
     const stored: string[] = [];
     const ports = makePorts(async ({ id }) => {

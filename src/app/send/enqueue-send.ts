@@ -1,4 +1,4 @@
-/** How sends that are not carried out at once enter the queue. */
+/** Puts sends that are not carried out at once into the queue. */
 import type { RecipientOutcome } from '../../core/delivery/states.ts';
 import { ServiceError } from '../../core/errors.ts';
 import type { SendResult } from './use-cases.ts';
@@ -14,13 +14,13 @@ export interface EnqueuePorts extends Pick<StoreOutcomePorts, 'blobs' | 'store' 
   readonly timers?: Timers;
 }
 
-/** How long a caller may wait for an unavailable database: one that is restarted is back by then. */
+/** How long a caller may wait for an unavailable database: a restarted one is back by then. */
 const STORE_AGAIN_FOR_MS = 5_000;
 const STORE_AGAIN_PAUSE_MS = 200;
 
 /**
  * Stores the email and its place in the queue in one commit. When that fails nothing is promised: the caller gets the
- * error, and a file that was stored already belongs to no email.
+ * error, and a file that was already stored belongs to no email.
  */
 export async function enqueueSend(
   ports: EnqueuePorts,
@@ -47,9 +47,9 @@ export async function enqueueSend(
 }
 
 /**
- * A commit whose answer was lost may have happened, and then the email is sent: saying that it failed would make the
- * caller send it twice. So the same record is stored again until the database answers, which changes nothing when it
- * is there.
+ * A commit whose answer was lost may have happened, and then the email is sent: reporting a failure would make the caller
+ * send it twice. So the same record is stored again until the database answers, which changes nothing if the record
+ * exists.
  */
 async function storeSurely(ports: EnqueuePorts, makeRecord: () => Promise<OutboundRecord>): Promise<void> {
   const { timers = systemTimers } = ports;

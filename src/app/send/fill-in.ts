@@ -1,4 +1,4 @@
-/** What a template gives a send. */
+/** Fills a send in from a template. */
 import { invalidRequest } from '../../core/errors.ts';
 import { MAX_SENT_SUBJECT_CHARS } from '../base/limits.ts';
 import type { FillTemplate } from '../templates/fill-template.ts';
@@ -10,8 +10,8 @@ interface Fillable extends Pick<SendRequest, 'textBody' | 'htmlBody' | 'template
 }
 
 /**
- * The send with what its template says. What the request says itself stands. Throws what `fillTemplate` throws, and `invalid_request`
- * for a subject that is too long.
+ * The send with the contents of its template. Fields that the request gives itself stay. Throws the errors of
+ * `fillTemplate`, and `invalid_request` for a subject that is too long.
  */
 export async function fillIn<Request extends Fillable>(
   fillTemplate: FillTemplate,

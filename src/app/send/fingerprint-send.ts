@@ -1,4 +1,4 @@
-/** Tells whether two sends ask for the same: the fingerprint that is stored with an idempotency key. */
+/** Decides if two sends request the same: the fingerprint that is stored with an idempotency key. */
 import { createHash } from 'node:crypto';
 import type { SendRequest } from './use-cases.ts';
 import { isReference } from './take-references.ts';
@@ -12,14 +12,14 @@ interface FingerprintPorts {
 type AskedFor = Pick<SendRequest, 'attachments'> & object;
 
 /**
- * How to answer and who asks, not what to send: a caller that waited in vain may repeat its request as an asynchronous one, and
- * with another key.
+ * These fields concern the answer and the caller, not the email: a caller that waited in vain may repeat its request as
+ * an asynchronous one, and with another key.
  */
 const NOT_COMPARED: ReadonlySet<string> = new Set(['respondAsync', 'authorKeyId']);
 
 /**
- * SHA-256 over the fields as they were understood, so that white space, key order and the way attachments were encoded
- * make no difference, and neither do fields of a later version that the request leaves out.
+ * SHA-256 over the fields as they were parsed, so that white space, key order and the encoding of attachments make no
+ * difference, and neither do fields of a later version that the request leaves out.
  */
 export async function fingerprintSend(
   ports: FingerprintPorts,
@@ -28,7 +28,7 @@ export async function fingerprintSend(
   const files: (string | null)[][] = [];
   for (const { filename, contentType, content, contentId = null } of attachments) {
     const named = contentId === null ? [] : [contentId];
-    // A file that is named counts by its name: it may be gone when the request is repeated.
+    // A file given by reference counts by its reference: the file may be gone when the request is repeated.
     const file = isReference(content) ? `${content.kind}:${content.id}` : await sha256(ports, content);
     files.push([filename, contentType, file, ...named]);
   }
@@ -38,7 +38,7 @@ export async function fingerprintSend(
   return createHash('sha256').update(JSON.stringify(given, sortKeys)).digest();
 }
 
-/** The order of the keys of headers and metadata says nothing. */
+/** The order of the keys of headers and metadata has no meaning. */
 function sortKeys(_key: string, value: unknown): unknown {
   return isObject(value) ? Object.fromEntries(Object.entries(value).sort(byKey)) : value;
 }

@@ -1,20 +1,20 @@
-/** Keeps a copy of something in the database fresh while it is used, and asks nothing while it is not. */
+/** Keeps a copy of database rows fresh while it is used, and asks nothing while it is not. */
 import type { FailureLog } from '../base/failure-log.ts';
 import { systemTimers, type Timers } from '../base/timers.ts';
 
-/** Age of the copy from which a use has it refreshed, without waiting for that, in ms. */
+/** From this age of the copy on, in ms, a use has it refreshed, without waiting for that. */
 const FRESH_MS = 500;
-/** Age of the copy from which a use waits for the refresh, in ms. */
+/** From this age of the copy on, in ms, a use waits for the refresh. */
 const MAX_AGE_MS = 1000;
-/** How long a use waits for the refresh at most, in ms: a database that does not answer holds up no send. */
+/** How long a use waits for the refresh at most, in ms: a database that does not answer delays no send. */
 const PATIENCE_MS = 250;
 
 export interface FreshCopy {
   /** A reading is under way. */
   readonly isReading: boolean;
-  /** Joins the reading under way, or begins one. Rejects as that does. */
+  /** Joins the reading under way, or begins one. Rejects as the reading does. */
   read(): Promise<void>;
-  /** What a use of the copy has to wait for; null: nothing. Never rejects. */
+  /** The wait that a use of the copy needs; null: none. Never rejects. */
   freshen(): Promise<void> | null;
 }
 
@@ -56,7 +56,7 @@ export function createFreshCopy(
     freshen() {
       const now = timers.now();
       if (now - triedAt >= FRESH_MS && running === null) read().catch(failures.failed);
-      // While the database does not answer it is asked now and then, but only the first of these tries is waited for.
+      // While the database does not answer, it is tried now and then, but a use waits only for the first of these tries.
       const mustWait = now - freshAt >= MAX_AGE_MS && isAnswering;
       if (running === null || !mustWait) return null;
       const reading = running;

@@ -1,4 +1,4 @@
-/** Hands over a claimed send of the queue: fetches its message, and refuses what can't be sent any more. */
+/** Hands over a claimed send of the queue: fetches its message, and refuses a send that has become impossible. */
 import type { Readable } from 'node:stream';
 import { ServiceError } from '../../core/errors.ts';
 import type { RecipientOutcome } from '../../core/delivery/states.ts';
@@ -18,7 +18,7 @@ export interface HandOverClaimPorts extends HandOverPorts {
   readonly spool: Spool;
 }
 
-/** @param options the claim is fenced at its row in the database, so `mayBegin` is asked */
+/** @param options the claim is fenced at its row in the database, through `mayBegin` */
 export async function handOverClaim(
   ports: HandOverClaimPorts,
   claim: Claim,
@@ -47,7 +47,7 @@ export async function handOverClaim(
 interface MissingRaw {
   readonly kind: 'missing';
   readonly detail: string;
-  /** Whether it may be there later. */
+  /** True if it may exist later. */
   readonly temporary: boolean;
 }
 
@@ -69,7 +69,7 @@ async function openRaw(
 
 const NO_RECIPIENT_LEFT: MissingRaw = { kind: 'missing', detail: 'no recipient is left', temporary: false };
 
-/** A recipient on the suppression list, or who left the list of the email, was not sent to, and will not be. */
+/** Adds recipients on the suppression list, or who left the list of the email: nothing was sent to them, nor will be. */
 function withSuppressed({ suppressed }: Claim, result: TransportResult): TransportResult {
   if (suppressed.length === 0) return result;
   const refused = suppressed.map((address): RecipientOutcome => ({

@@ -1,4 +1,4 @@
-/** A hand-over whose outcome can't be stored, or forgotten. Orders and faults by the thousand are in test/model/. */
+/** A hand-over whose outcome can't be stored, or forgotten. Thousands of orders and faults are tested in test/model/. */
 import { expect, it } from 'vitest';
 import { createMemoryJournal, type Disk } from '../../../test/helpers/memory-journal.ts';
 import { makeAttempt, makeQueued } from '../../../test/helpers/journal-entry.mjs';
@@ -88,7 +88,7 @@ it.each([
   expect([...disk]).toEqual([]);
 });
 
-// Found by test/crash: the round ran between the failure of a send and its end, passed it by, and never came again.
+// Found by test/crash: the round ran between the failure of a send and its end, skipped it, and never came again.
 it('asks for a round only when that would find it', async () => {
   const { settling, held, send } = createProcess({ database: true });
   const attempt = makeAttempt(1);

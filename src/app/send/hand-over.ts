@@ -1,11 +1,11 @@
 /**
- * Hands one claimed email to its mail server and stores what became of it: the only way out, for direct sends and for
- * those of the queue.
+ * Hands one claimed email to its mail server and stores the outcome: the only way out, for direct sends and for those of
+ * the queue.
  *
- * The order is what keeps the promise of at most one copy: the attempt is in the journal, on the disk, before the first
- * byte goes out, and with it an email that the database does not have yet; then the database says that the claim of a
- * queued send still stands, and marks it as begun; the outcome is in the journal before the database is asked to keep it.
- * A process that dies in between leaves evidence; without it, only an operator may send again.
+ * The order keeps the promise of at most one copy: the attempt is in the journal, on the disk, before the first byte goes
+ * out, and with it an email that the database does not have yet; then the database confirms that the claim of a queued
+ * send still stands, and marks it as begun; the outcome is in the journal before the database is asked to store it. A
+ * process that dies in between leaves evidence; without evidence, only an operator may send again.
  */
 import type { Logger } from '../base/basics.ts';
 import type { Content, SpoolFolder } from '../files/file-ports.ts';
@@ -22,7 +22,7 @@ export interface HandOverPorts extends StoreOutcomePorts {
   readonly settling: Settling;
 }
 
-/** What this process is to hand over; `held` has its claim. */
+/** An email that this process is to hand over; `held` has its claim. */
 export interface HandOver extends ClaimRef {
   readonly accountId: string;
   readonly envelope: Envelope;
@@ -42,15 +42,15 @@ export type HandOverResult =
 export interface HandOverOptions {
   /** Holds the files of an unrecorded email; the journal takes it over. */
   readonly folder?: SpoolFolder;
-  /** Asked right before the first byte: false when this process has lost the claim, or may have lost it. */
+  /** Called right before the first byte: false when this process has lost the claim, or may have lost it. */
   readonly mayBegin?: () => Promise<boolean>;
-  /** Adds to the result of the mail server what it does not know. */
+  /** Adds the facts that the mail server does not know to its result. */
   readonly complete?: (result: TransportResult) => TransportResult;
   /** Called when the mail server has answered, before the outcome is stored. */
   readonly onAnswered?: (result: TransportResult) => void;
 }
 
-/** Throws what the journal throws when it can't take the attempt; then nothing was handed over. */
+/** Throws the journal's error when it can't take the attempt; then nothing was handed over. */
 export async function handOver(
   ports: HandOverPorts,
   { emailId, claimId, attempt: number, envelope, email, accountId, raw }: HandOver,
@@ -86,7 +86,7 @@ export async function handOver(
   return await stored;
 }
 
-/** Keeps an outcome, in the database or else in the journal. Never throws. */
+/** Stores an outcome, in the database or else in the journal. Never throws. */
 export async function endHandOver(ports: HandOverPorts, ended: EndedAttempt): Promise<HandOverResult> {
   const { emailId, result } = ended;
   const { journal, held, logger } = ports;
@@ -95,7 +95,7 @@ export async function endHandOver(ports: HandOverPorts, ended: EndedAttempt): Pr
     await storeOutcome(ports, ended);
   } catch (err) {
     logger.error({ err, emailId }, 'a send could not be stored yet; it stays in the journal');
-    // A failure is logged there; the outcome then stays in memory.
+    // The journal logs a failure; the outcome then stays in memory.
     await flush().catch(() => undefined);
     leaveToJournal(ports, ended);
     return { kind: 'ended', result, storageError: err };
@@ -111,7 +111,7 @@ export async function endHandOver(ports: HandOverPorts, ended: EndedAttempt): Pr
   return { kind: 'ended', result, storageError: null };
 }
 
-/** A round that is asked for before the claim is let go of would pass it by. */
+/** Ends the claim first: a round requested before that would skip it. */
 function leaveToJournal({ held, settling }: HandOverPorts, key: ClaimKey): void {
   held.end(key);
   settling.ask(key);

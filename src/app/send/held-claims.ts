@@ -1,10 +1,10 @@
 /**
- * The claims that this process has, by the claim's own id: two claims of one email are two entries, whatever became of the
- * first.
+ * The claims that this process has, by the claim's own id: two claims of one email are two entries, whatever became of
+ * the first.
  *
- * A claim is under way from the moment it is made until the journal has forgotten it, or has its outcome for later, or until
- * it is given up. It is given up only by the run that works on it, before the first byte, and never taken up again; it
- * stays here until the database has it back. Nothing else may settle or release a claim that is here.
+ * A claim is under way from the moment it is made until the journal has forgotten it, or has its outcome for later, or
+ * until it is given up. Only the run that works on it gives it up, before the first byte, and a claim given up is never
+ * resumed; it stays here until the database has it back. Nothing else may settle or release a claim that is here.
  */
 import { createUnderWay } from '../base/under-way.ts';
 import type { ClaimKey, ClaimRef } from './claim.ts';
@@ -12,7 +12,7 @@ import type { ClaimKey, ClaimRef } from './claim.ts';
 export interface HeldClaims {
   begin(ref: ClaimRef): void;
   giveUp(ref: ClaimRef): void;
-  /** The claim belongs to the journal now, or is free again, or is no more. */
+  /** The claim now belongs to the journal, or is free again, or no longer exists. */
   end(key: ClaimKey): void;
   has(key: ClaimKey): boolean;
   givenUp(): readonly ClaimRef[];

@@ -1,10 +1,10 @@
 /**
- * What `Idempotency-Key` needs besides the send itself: the keys as they are stored, and those this process works on.
+ * The parts of `Idempotency-Key` besides the send itself: the stored keys, and those that this process works on.
  *
  * A key is claimed before anything of its request is carried out, together with the id that the email will have. It is
  * open until the outcome is stored with it, or until it is released because nothing was tried. An open key that its
- * process no longer works on (after a crash, or when the database became unavailable) is settled by what the journal and
- * the record say about its email; see settle-keys.ts.
+ * process no longer works on (after a crash, or when the database became unavailable) is settled by the journal's and the
+ * record's evidence about its email; see settle-keys.ts.
  */
 import { createActiveSends, type ActiveSends } from './active-sends.ts';
 import type { SendOutcome } from './use-cases.ts';
@@ -15,25 +15,25 @@ export interface KeyHold {
   readonly key: string;
   /** The id that the request's email has, or would have had. */
   readonly emailId: string;
-  /** The request asked for the queue: once its email is recorded, it is answered with `queued` whatever comes of it. */
+  /** The request is for the queue: once its email is recorded, the answer is `queued`, whatever becomes of the email. */
   readonly queued: boolean;
 }
 
-/** `taken`: by an earlier request; `outcome` is null while that one is not known to have ended. */
+/** `taken`: by an earlier request; `outcome` is null unless that request is known to have ended. */
 export type ClaimResult =
   | { readonly kind: 'claimed' }
   | { readonly kind: 'taken'; readonly fingerprint: Buffer; readonly outcome: SendOutcome | null };
 
-/** The stored keys. Throws `ServiceError('database_unavailable')` when the database is unavailable. */
+/** The stored keys. All throw `ServiceError('database_unavailable')` when the database is unavailable. */
 export interface IdempotencyKeys {
   /**
    * Takes a free key for a request of this instance, durably; any number of processes may try at the same moment.
    * When it throws, the key may have been taken nevertheless.
    */
   claim(hold: KeyHold, fingerprint: Buffer): Promise<ClaimResult>;
-  /** Stores the outcome. Does nothing when the key is not open or not held by this request. */
+  /** Stores the outcome. Does nothing when the key is not open or is held by another request. */
   complete(hold: KeyHold, outcome: SendOutcome): Promise<void>;
-  /** Makes the key free again. Does nothing when it is not open, is not held by this request, or its email is recorded. */
+  /** Frees the key. Does nothing when it is not open, is held by another request, or its email is recorded. */
   release(hold: KeyHold): Promise<void>;
   /** The open keys of this instance, those of earlier processes included. */
   listOpen(): Promise<readonly KeyHold[]>;
@@ -41,11 +41,14 @@ export interface IdempotencyKeys {
   deleteExpired(limit: number): Promise<number>;
 }
 
-/** The keys this process works on. Lost with the process: then journal and record have to say what became of them. */
+/**
+ * The keys that this process works on. Lost with the process: then the journal and the record have to show what became of
+ * them.
+ */
 export interface KeyWork extends ActiveSends {
-  /** Remembers an outcome that could not be stored, and asks for settling. */
+  /** Keeps an outcome that could not be stored, and requests settling. */
   keep(hold: KeyHold, outcome: SendOutcome): void;
-  /** What was kept and not yet forgotten. */
+  /** The outcomes that were kept and not yet forgotten. */
   kept(): readonly { readonly hold: KeyHold; readonly outcome: SendOutcome }[];
   forget(emailId: string): void;
   /** Some key of this instance may be open although no request works on it, or will be when a request ends. */

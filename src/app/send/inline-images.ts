@@ -1,11 +1,13 @@
-/** Which attachments of a send its HTML shows: they travel with it (RFC 2387), the others as files. */
+/**
+ * Finds the attachments of a send that its HTML shows: they are sent as related parts (RFC 2387), the others as files.
+ */
 import { invalidRequest } from '../../core/errors.ts';
 import { contentIdsIn, readContentId } from '../../core/mime/text/content-ids.ts';
 import type { AttachmentInput } from '../emails/prepare-attachments.ts';
 
 /**
  * A Content-ID that nothing refers to stays with its file; a reference without a file is sent as it is. Throws
- * `invalid_content_id`, and `invalid_request` for one that stands twice.
+ * `invalid_content_id`, and `invalid_request` for one that occurs twice.
  */
 export function markInlineImages<File extends Pick<AttachmentInput, 'contentId'>>(
   attachments: readonly File[],

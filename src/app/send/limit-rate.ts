@@ -6,14 +6,14 @@ import type { SendQueue } from './queue-ports.ts';
 
 export interface RateLimitPorts {
   readonly queue: Pick<SendQueue, 'takeRoom'>;
-  /** null when the account has none: then the database is not asked. */
+  /** null when the account has no limit: then the database is not asked. */
   readonly rateOf: (accountId: string) => RateLimit | null;
   readonly logger: Logger;
 }
 
 /**
- * Counts one message of the account. Throws `rate_limited` when there is no room for it.
- * Without the database it goes out uncounted: a send that works is worth more then, and the provider counts, too.
+ * Counts one message of the account. Throws `rate_limited` when the limit is reached. Without the database it goes out
+ * uncounted: a send that works is worth more then, and the provider counts, too.
  */
 export async function useRoomOf(ports: RateLimitPorts, accountId: string): Promise<void> {
   const rate = ports.rateOf(accountId);

@@ -1,7 +1,7 @@
-/** The recipients of an email that was sent to others. */
+/** The recipients that were not accepted, of an email that was sent to others. */
 import type { RecipientOutcome } from '../../core/delivery/states.ts';
 
-/** Nothing when none was refused or put off. */
+/** Empty when none was refused or deferred. */
 export function notAcceptedOf(recipients: readonly RecipientOutcome[]): {
   readonly notAccepted?: readonly RecipientOutcome[];
 } {

@@ -1,4 +1,4 @@
-/** What operators may do to sends. */
+/** The operations on sends that operators may carry out. */
 import { ServiceError, type ErrorCode } from '../../core/errors.ts';
 import type { EmailState } from '../../core/delivery/states.ts';
 import type { SendUseCases } from './use-cases.ts';
@@ -9,12 +9,12 @@ export interface OperateSendsPorts {
   readonly operations: SendOperations;
   readonly retry: RetryPolicy;
   readonly clock: Clock;
-  /** Tells the queue that something may be due. */
+  /** Notifies the queue that something may be due. */
   readonly wakeQueue: () => void;
 }
 
 interface Operations extends Pick<SendUseCases, 'cancelSend' | 'retrySend' | 'resolveSend'> {
-  /** Evidence that an email went out: it becomes `sent`. Does nothing when its outcome is not unknown. */
+  /** Evidence that an email went out: it becomes `sent`. Does nothing unless its outcome is unknown. */
   settleUnknown(id: string, evidence: string): Promise<void>;
 }
 

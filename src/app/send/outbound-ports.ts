@@ -1,4 +1,4 @@
-/** What recording a send needs from the database. */
+/** The database operations that recording a send needs. */
 import type { Placement, StoredAttachment } from '../emails/email-ports.ts';
 import type { RecordedRaw } from '../files/file-ports.ts';
 import type { Address } from '../../core/address/address.ts';
@@ -9,7 +9,7 @@ import type { CustomHeaders } from '../../core/message/custom-headers.ts';
 import type { MessageId } from '../../core/message/message-id.ts';
 import type { PlacementFacts, PlacementQuery } from '../../core/thread/place-outbound.ts';
 
-/** Everything the database gets of one outbound email, in one piece. */
+/** Everything that the database stores of one outbound email, in one piece. */
 export interface OutboundRecord extends RecordedOutcome, RecordedRaw {
   readonly id: string;
   readonly accountId: string;
@@ -35,9 +35,9 @@ export interface OutboundRecord extends RecordedOutcome, RecordedRaw {
   /** null when a person wrote it. */
   readonly autoSubmitted?: AutoSubmitted | null;
   readonly replyTo?: readonly Address[];
-  /** What the caller added to the message; see readCustomHeaders. */
+  /** The header fields that the caller added; see readCustomHeaders. */
   readonly headers?: CustomHeaders;
-  /** Each once; see readTags. */
+  /** Without duplicates; see readTags. */
   readonly tags?: readonly string[];
   /** A JSON object on one line; null for none. */
   readonly metadata?: string | null;
@@ -53,24 +53,24 @@ export interface OutboundRecord extends RecordedOutcome, RecordedRaw {
   readonly subjectKey?: string | null;
 }
 
-/** What the hand-over adds to a record. */
+/** The part of a record that the hand-over adds. */
 export interface RecordedOutcome {
   readonly state: EmailState;
-  /** English reason of `failed`, `unknown` and `deferred`, and what a `sent` email lacks; null else. */
+  /** English reason of `failed`, `unknown` and `deferred`, and what a `sent` email lacks; null otherwise. */
   readonly stateDetail: string | null;
   readonly deliveries: readonly RecipientOutcome[];
   /** The hand-over; null when none was made yet. */
   readonly attempt: RecordedAttempt | null;
   /** null when no recipient is to be tried (again). */
   readonly queue: QueuedSend | null;
-  /** How long it took; see docs/schema.sql. null: it is not sent, or not known. */
+  /** How long it took; see docs/schema.sql. null: it is not sent, or the time is unknown. */
   readonly tookMs?: number | null;
-  /** What the relay says it gave the message instead of our Message-ID; null when it kept ours. */
+  /** The Message-ID that the relay reports instead of ours; null when it kept ours. */
   readonly relayMessageId: MessageId | null;
 }
 
 export interface RecordedSend {
-  /** Records that claim to be copies of it were there already; see compareCopies. */
+  /** Records that claim to be copies of it already existed; see compareCopies. */
   readonly cameBack: boolean;
   /** Paths of the copy's files, which nothing refers to any more. */
   readonly orphans: readonly string[];
@@ -78,12 +78,12 @@ export interface RecordedSend {
 
 /** Throws `ServiceError('database_unavailable')` when the database can't be reached or does not answer in time. */
 export interface OutboundStore {
-  /** What placing an outbound email needs to know, in one round trip. */
+  /** The facts needed to place an outbound email, in one round trip. */
   readPlacementFacts(query: PlacementQuery): Promise<PlacementFacts>;
   /**
-   * Records an outbound email once, whole or not at all. A repeat with the same id changes nothing, so that it may
-   * be called again after any failure. Calls at the same moment share one commit. What claims to be a copy
-   * of it and was recorded before is merged into it: its identifier becomes an alias, its content a variant.
+   * Records an outbound email once, whole or not at all. A repeat with the same id changes nothing, so it may be called
+   * again after any failure. Calls at the same moment share one commit. A record that claims to be a copy of it and was
+   * recorded before is merged into it: its identifier becomes an alias, its content a variant.
    */
   recordOutbound(record: OutboundRecord): Promise<RecordedSend>;
 }

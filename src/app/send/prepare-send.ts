@@ -1,4 +1,4 @@
-/** Checks, places and composes an email that is asked for: everything before anything is written or handed over. */
+/** Checks, places and composes a requested email: every step before anything is written or handed over. */
 import { parseAddressList } from '../../core/address/address-list.ts';
 import { addrSpec, dedupeAddresses, type Address } from '../../core/address/address.ts';
 import { automaticExchange } from '../../core/delivery/loop-guard.ts';
@@ -48,10 +48,10 @@ export interface PrepareSendPorts extends LoopGuardPorts {
   readonly defaultAccountId: string;
   readonly store: Pick<OutboundStore, 'readPlacementFacts'>;
   readonly retry: RetryPolicy;
-  /** HTML may quote anything that was received. */
+  /** HTML may quote any received content. */
   readonly reader: MessageReader;
   readonly openFile: (path: string) => AsyncIterable<Buffer>;
-  /** Of files that a send names. */
+  /** Finds files that a send refers to. */
   readonly files: FileFinder;
   readonly blobs: Pick<BlobStore, 'get'>;
   readonly clock: Clock;
@@ -70,7 +70,10 @@ export interface PreparedSend {
   readonly envelope: Envelope;
 }
 
-/** The parts of an email of the queue that stay when it is composed again. Its caller asks for its account, thread and In-Reply-To, too. */
+/**
+ * The parts of a queued email that stay when it is composed again. Its caller passes its account, thread and In-Reply-To,
+ * too.
+ */
 export interface ComposedBefore {
   readonly threadId: string;
   readonly placement: Placement;
@@ -81,9 +84,9 @@ export interface ComposedBefore {
   readonly threadIndex: string | null;
   readonly from: Address;
   readonly exchangeWith: string | null;
-  /** When it is sent unless the request names another moment; null: now. */
+  /** The time of sending unless the request names another one; null: now. */
   readonly dueAt: Date | null;
-  /** Before the names of its files in storage: those that it has are there until the new ones are recorded. */
+  /** The prefix for the names of its files in storage: its current files stay until the new ones are recorded. */
   readonly filePrefix: string;
 }
 
@@ -91,9 +94,9 @@ export interface ComposedBefore {
 const MESSAGE_ID_RANDOM_BYTES = 16;
 
 /**
- * Throws ServiceError for everything that a caller can get wrong. Writes nothing but to `folder`.
+ * Throws ServiceError for every mistake that a caller can make. Writes only to `folder`.
  *
- * @param before of an email that is there already
+ * @param before of an existing email
  */
 export async function prepareSend(
   ports: PrepareSendPorts,
@@ -119,14 +122,14 @@ export async function prepareSend(
     placement: { rule: placement.rule, matchedMessageId: placement.matchedMessageId },
   };
   const account = accountOf(ports, placement.accountId);
-  // What an account may say is known once the account is.
+  // The template can be filled in only once the account is known.
   const request = asked.template === null ? asked : await fillIn(ports.fillTemplate, asked, account.id);
   const exchangeWith = automaticExchange({
     autoSubmitted: request.autoSubmitted,
     recipients: [...recipients.to, ...recipients.cc, ...recipients.bcc],
     automaticFrom: placement.parent?.automaticFrom ?? [],
   });
-  // An email that is there counts already.
+  // An existing email is already counted.
   if (exchangeWith !== null && exchangeWith !== before?.exchangeWith)
     await refuseLoop(ports, account.id, exchangeWith);
 
@@ -153,7 +156,7 @@ export async function prepareSend(
   const files = await takeReferences(ports, account.id, given, folder);
   const attachments = await prepareAttachments(ports, account.id, id, files, before?.filePrefix);
   const textBody = request.textBody ?? (await toText(ports, request.htmlBody ?? ''));
-  // RFC 5322 §3.3 knows no fractions of a second; the record must say the same as the header.
+  // RFC 5322 §3.3 has no fractions of a second; the record must equal the header.
   const date = new Date(Math.floor((sendAt ?? now).getTime() / 1000) * 1000);
   const threadIndex =
     before === null
@@ -239,7 +242,7 @@ export async function prepareSend(
   return { email, envelope: { ...envelopeOf(from, recipients), envelopeId: draft.messageId } };
 }
 
-/** Two links to unsubscribe would be none to many receivers. */
+/** Many receivers would ignore two links to unsubscribe. */
 function refuseOwnLink(headers: readonly CustomHeader[]): void {
   const own = headers.find(({ name }) => /^list-unsubscribe(?:-post)?$/i.test(name));
   if (own !== undefined) throw new ServiceError('header_not_allowed', { values: { field: own.name } });
@@ -313,8 +316,8 @@ async function readFacts(
   try {
     return await ports.store.readPlacementFacts(query);
   } catch (error) {
-    // Without the database an explicit thread can't be checked. An answered Message-ID can wait: the email is linked
-    // to it when it is stored, and the thread id given out stays valid as an alias.
+    // Without the database an explicit thread can't be checked. An answered Message-ID can wait: the email is linked to
+    // it when it is stored, and the thread id returned to the caller stays valid as an alias.
     const canWait =
       request.threadId === null && error instanceof ServiceError && error.code === 'database_unavailable';
     if (canWait) return NOTHING_KNOWN;
@@ -328,13 +331,13 @@ function accountOf(ports: PrepareSendPorts, accountId: string): Account {
   return account;
 }
 
-/** For programs that show no HTML; null where there is nothing to read, or so much that it would only swell the message. */
+/** For programs that show no HTML; null when there is no text, or so much that it would only enlarge the message. */
 function textAlternative(text: string): string | null {
   const isWorthSending = text.trim() !== '' && text.length <= MAX_TEXT_ALTERNATIVE_CHARS;
   return isWorthSending ? toStorable(text) : null;
 }
 
-/** Empty for HTML that can't be read: it is sent nevertheless, and kept. */
+/** Empty for HTML that can't be read: the HTML is sent nevertheless, and kept. */
 export async function toText(
   { reader, logger }: Pick<PrepareSendPorts, 'reader' | 'logger'>,
   html: string,
@@ -349,8 +352,8 @@ export async function toText(
 }
 
 /**
- * Small messages are made in memory; a large one, or one with a file, goes through the spool folder. A signature stands before
- * the message and needs all of it, so a large one is composed once for the signature, and again behind it.
+ * Small messages are made in memory; a large one, or one with a file, goes through the spool folder. A signature stands
+ * before the message and needs all of it, so a large one is composed once for the signature, and again after it.
  */
 async function compose(
   ports: PrepareSendPorts,

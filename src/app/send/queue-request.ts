@@ -1,4 +1,4 @@
-/** What a caller may ask of the queue. */
+/** Reads the parts of a request that concern the queue. */
 import { defaultLane, MAX_LANE_LENGTH, type QueuePlace } from '../../core/delivery/priority.ts';
 import { DAY_MS } from '../../core/durations.ts';
 import { ServiceError } from '../../core/errors.ts';
@@ -8,7 +8,7 @@ import type { SendRequest } from './use-cases.ts';
 /** How far ahead a send may be scheduled. */
 const MAX_AHEAD_MS = 366 * DAY_MS;
 
-/** Whether the caller wants the answer when the email is queued, and not when the mail server has answered. */
+/** True if the caller wants the answer when the email is queued, and not when the mail server has answered. */
 export function asksForQueue({
   respondAsync,
   sendAt,

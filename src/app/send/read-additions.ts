@@ -1,4 +1,4 @@
-/** Checks what a caller adds to its email besides people, subject and text. */
+/** Checks a caller's additions to its email besides people, subject and text. */
 import { parseAddressList } from '../../core/address/address-list.ts';
 import type { Address } from '../../core/address/address.ts';
 import { invalidRequest, ServiceError } from '../../core/errors.ts';
@@ -15,9 +15,9 @@ export interface Additions {
   readonly replyTo: readonly Address[];
   /** null: the account's own. */
   readonly fromName: string | null;
-  /** For the message. */
+  /** The header fields for the message. */
   readonly headers: readonly CustomHeader[];
-  /** What the record keeps of it. */
+  /** The part that the record keeps. */
   readonly recorded: {
     readonly replyTo: readonly Address[];
     readonly headers: CustomHeaders;
@@ -28,7 +28,7 @@ export interface Additions {
 
 type Asked = Pick<SendRequest, 'replyTo' | 'fromName' | 'headers' | 'tags' | 'metadata'>;
 
-/** Throws what a caller can get wrong in them. */
+/** Throws for every mistake that a caller can make in them. */
 export function readAdditions(request: Asked): Additions {
   const replyTo = request.replyTo.flatMap((text) => parseAddressList(text, 'reply_to'));
   if (replyTo.length > MAX_REPLY_TO) {
@@ -48,7 +48,7 @@ export function readAdditions(request: Asked): Additions {
   };
 }
 
-/** A blank one is as good as absent, like any empty form field. */
+/** A blank name counts as absent, like any empty form field. */
 function readFromName(given: string | null): string | null {
   const name = given?.trim() ?? '';
   if (name === '') return null;

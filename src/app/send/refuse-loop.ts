@@ -13,8 +13,8 @@ export interface LoopGuardPorts {
 
 export interface ExchangeStore {
   /**
-   * When the account's nth newest email of an automatic exchange with the address (lower case) was recorded; null when
-   * there are fewer since then. Throws `database_unavailable`.
+   * The time when the account's nth newest email of an automatic exchange with the address (lower case) was recorded;
+   * null when there are fewer since then. Throws `database_unavailable`.
    */
   nthNewest(accountId: string, address: string, since: Date, nth: number): Promise<Date | null>;
 }

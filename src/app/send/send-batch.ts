@@ -1,7 +1,7 @@
 /**
- * Many sends that one request asks for: each is judged, carried out and answered for itself, as if it had come alone. What an
- * interrupted batch had not begun was never tried, so a batch is repeated as a whole: under the same key each email is sent at
- * most once.
+ * Many sends in one request: each is checked, carried out and answered separately, as if it had come alone. Emails that
+ * an interrupted batch had not begun were never tried, so a batch is repeated as a whole: under the same key each email
+ * is sent at most once.
  */
 import { ServiceError } from '../../core/errors.ts';
 import type { Logger } from '../base/basics.ts';
@@ -29,7 +29,7 @@ export interface BatchPorts {
 export interface Batch {
   /** 1 to 256 visible ASCII characters; null: a repeat sends again. */
   readonly key: string | null;
-  /** An email that could not be read stands there as its error. */
+  /** An email that could not be read is represented by its error. */
   readonly emails: readonly (SendRequest | ServiceError)[];
 }
 
@@ -38,7 +38,10 @@ export type BatchResult =
   | { readonly kind: 'ended'; readonly outcome: SendOutcome; readonly replayed: boolean }
   | { readonly kind: 'refused'; readonly error: ServiceError };
 
-/** Takes over `folder`, which holds the large attachments. One result for each email, in their order. Never throws for one of them. */
+/**
+ * Takes over `folder`, which holds the large attachments. One result for each email, in their order. Never throws because
+ * of one of them.
+ */
 export async function sendBatch(
   ports: BatchPorts,
   { key, emails }: Batch,
@@ -60,7 +63,7 @@ export async function sendBatch(
   }
 }
 
-/** No caller can name such a key: theirs have no spaces. */
+/** No caller can use such a key: callers' keys have no spaces. */
 const keyOf = (key: string, index: number): string => `batch ${index} ${key}`;
 
 async function sendElement(
@@ -81,7 +84,7 @@ async function sendElement(
   }
 }
 
-/** A send takes over the folder of its files, up to the journal. */
+/** A send takes over the folder of its files, until the journal does. */
 async function inOwnFolder(
   spool: Spool,
   email: SendRequest,

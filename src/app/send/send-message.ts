@@ -1,9 +1,9 @@
 /**
  * Sends one email and records it, or puts it into the queue.
  *
- * The order is what keeps the promises. Everything a caller can get wrong is found before anything is written
- * (prepare-send.ts); then the email is handed over (hand-over.ts) as a queued one is, but that its caller waits. So
- * whatever breaks, and whenever, the email is sent at most once and recorded exactly once.
+ * The order keeps the promises. Every mistake of a caller is found before anything is written (prepare-send.ts); then the
+ * email is handed over (hand-over.ts) like a queued one, except that its caller waits. So whatever breaks, and whenever,
+ * the email is sent at most once and recorded exactly once.
  */
 import { ServiceError } from '../../core/errors.ts';
 import type { SendRequest, SendResult } from './use-cases.ts';
@@ -23,9 +23,9 @@ export interface SendMessagePorts extends PrepareSendPorts, RateLimitPorts, Hand
   readonly store: OutboundStore;
   readonly blobs: Pick<BlobStore, 'get' | 'put' | 'delete'>;
   readonly queue: Pick<SendQueue, 'takeRoom' | 'settle'>;
-  /** For the end of the service, which waits for them. */
+  /** For the end of the service, which waits for these sends. */
   readonly active: Pick<ActiveSends, 'begin' | 'end'>;
-  /** Tells the queue that something may be due. */
+  /** Notifies the queue that something may be due. */
   readonly wakeQueue: () => void;
 }
 

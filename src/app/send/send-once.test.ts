@@ -19,12 +19,12 @@ let work: KeyWork;
 let journal: Set<string>;
 /** States of the recorded emails, by id. */
 let record: Map<string, EmailState>;
-/** Emails whose process in the queue fell silent. */
+/** Emails in the queue whose process fell silent. */
 let lost: Set<string>;
 let now: number;
 let sends: string[];
 let foldersRemoved: number;
-/** What happens when it is sent. */
+/** The result of sending it. */
 let send: (emailId: string) => Promise<SendResult>;
 let settle: () => Promise<void>;
 

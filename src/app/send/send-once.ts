@@ -23,9 +23,9 @@ export interface SendOncePorts extends SettleKeyPorts {
   readonly send: (request: SendRequest, folder: SpoolFolder, emailId: string) => Promise<SendResult>;
 }
 
-/** What is carried out once under a key. */
+/** A send that is carried out once under a key. */
 export interface KeyedSend {
-  /** It asks for the queue: once its email is recorded, it is answered with `queued` whatever comes of it. */
+  /** The request is for the queue: once its email is recorded, the answer is `queued`, whatever becomes of the email. */
   readonly queued: boolean;
   /** SHA-256 of the request: a repeat has the same. */
   fingerprint(): Promise<Buffer>;
@@ -48,7 +48,7 @@ export function sendOnce(
   return carryOutOnce(ports, key, keyed, folder);
 }
 
-/** As sendOnce, for sends that are made only once the key is claimed. */
+/** Like sendOnce, for sends that are built only once the key is claimed. */
 export async function carryOutOnce(
   ports: SendOncePorts,
   key: string,
@@ -70,7 +70,7 @@ export async function carryOutOnce(
   }
 }
 
-/** null when the key is ours, else the outcome of the request that has it. */
+/** null when the key is ours, otherwise the outcome of the request that has it. */
 async function claim(ports: SendOncePorts, hold: KeyHold, request: KeyedSend): Promise<SendOutcome | null> {
   const fingerprint = await request.fingerprint();
   let result: ClaimResult;
@@ -106,7 +106,7 @@ async function sendFirst(
   }
 }
 
-/** Never throws: the caller gets the answer also when it can't be stored yet. */
+/** Never throws: the caller gets the answer even when it can't be stored yet. */
 async function complete(ports: SendOncePorts, hold: KeyHold, outcome: SendOutcome): Promise<void> {
   try {
     await ports.keys.complete(hold, outcome);
@@ -116,7 +116,7 @@ async function complete(ports: SendOncePorts, hold: KeyHold, outcome: SendOutcom
   }
 }
 
-/** Decided by what the journal and the record say, not by the error: a failure of ours may come after the hand-over. */
+/** Decided by the journal and the record, not by the error: one of our own failures may come after the hand-over. */
 async function giveBack(ports: SendOncePorts, hold: KeyHold): Promise<void> {
   try {
     if (!(await settleKey(ports, hold))) ports.work.needsSettling();
@@ -126,12 +126,12 @@ async function giveBack(ports: SendOncePorts, hold: KeyHold): Promise<void> {
   }
 }
 
-/** False when a statement of the send may still be carried out by the database, without our knowing. */
+/** False when the database may still carry out a statement of the send, unknown to us. */
 function isAnswered(error: unknown): boolean {
   return error instanceof ServiceError && error.code !== 'database_unavailable';
 }
 
-/** null for errors that leave it to the facts whether something was tried. */
+/** null for errors that do not show whether something was tried. */
 function toFailure(error: unknown): SendFailure | null {
   if (!(error instanceof ServiceError)) return null;
   const { code } = error;

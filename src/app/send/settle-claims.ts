@@ -1,8 +1,8 @@
 /**
- * Puts back into the queue what was claimed by this instance and is certainly not being handed over: claims that their run
- * has given up, and claims that are forgotten, because a process before this one made them, or their answer was lost. A
- * claim with an entry in the journal is not forgotten (settle-journal.ts has it); one without was never handed over,
- * because the journal is written first.
+ * Puts claimed sends of this instance back into the queue when they are certainly not being handed over: claims that
+ * their run has given up, and forgotten claims, which an earlier process made, or whose answer was lost. A claim with an
+ * entry in the journal is not forgotten (settle-journal.ts handles it); one without was never handed over, because the
+ * journal is written first.
  */
 import type { Logger } from '../base/basics.ts';
 import type { ClaimRef } from './claim.ts';
@@ -18,9 +18,9 @@ export interface SettleClaimsPorts {
 }
 
 /**
- * No claim may be asked for meanwhile: it could be taken for a forgotten one.
+ * No claim may be requested meanwhile: it could be mistaken for a forgotten one.
  *
- * @param isFirst this process has not claimed anything yet: every claim is from a process before it
+ * @param isFirst this process has not claimed anything yet: every claim is from an earlier process
  */
 export async function settleClaims(ports: SettleClaimsPorts, isFirst: boolean): Promise<void> {
   const { queue, journal, held, logger } = ports;

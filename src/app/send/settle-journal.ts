@@ -1,7 +1,7 @@
 /**
- * Settles the hand-overs that no run of this process works on any more: after a start, and whenever something could not be
- * stored. The journal decides: an entry in it was, or may have been, handed over. Without an outcome it is from a process
- * that was killed in the middle: it is recorded as `unknown` and never sent again by itself.
+ * Settles the hand-overs that no run of this process works on any more: after a start, and whenever something could not
+ * be stored. The journal decides: an entry in it was, or may have been, handed over. An entry without an outcome is from
+ * a process that was killed in the middle: it is recorded as `unknown` and never sent again automatically.
  */
 import { ServiceError } from '../../core/errors.ts';
 import type { RecipientOutcome } from '../../core/delivery/states.ts';
@@ -17,8 +17,9 @@ export interface SettleJournalPorts extends StoreOutcomePorts {
 }
 
 /**
- * Goes once over the journal: first the attempts of the queue, which claims nothing before, then direct sends, the oldest
- * first. An entry that is itself at fault is passed by, so that it blocks no other. Throws when the database is unavailable.
+ * Goes once over the journal: first the attempts of the queue, which claims nothing until they are done, then direct
+ * sends, the oldest first. An entry that is itself at fault is skipped, so that it blocks no other. Throws when the
+ * database is unavailable.
  *
  * @param onQueueSettled called between the two
  */
@@ -47,7 +48,7 @@ async function settleAll(ports: SettleJournalPorts, isWanted: (key: ClaimKey) =>
       logger.warn({ err, emailId: key.emailId }, 'a send from the journal could not be stored yet');
       if (!(err instanceof ServiceError)) continue;
       if (err.code === 'database_unavailable') throw err;
-      // File storage is unavailable, for instance: those behind it would wait for it one by one.
+      // File storage is unavailable, for instance: the entries behind it would wait for it one by one.
       if (err.temporary) break;
     }
   }

@@ -27,11 +27,11 @@ export interface SettleKeysPorts extends SettleKeyPorts {
   readonly statementTimeoutMs: number;
 }
 
-/** What is known of the email of a key; `nothing` when neither the journal nor the record has it. */
+/** The knowledge about the email of a key; `nothing` when neither the journal nor the record has it. */
 type Finding = 'settled' | 'undecided' | 'nothing';
 
 /**
- * Returns a function that goes once over the open keys of this instance. It asks for another round when some can't be
+ * Returns a function that goes once over the open keys of this instance. It requests another round when some can't be
  * settled yet. Throws `database_unavailable`.
  */
 export function createKeySettlement(ports: SettleKeysPorts): () => Promise<void> {
@@ -62,8 +62,8 @@ export function createKeySettlement(ports: SettleKeysPorts): () => Promise<void>
 }
 
 /**
- * Settles the key of a send that ended without an outcome, and whose statements have all been answered.
- * False when it can't be known yet.
+ * Settles the key of a send that ended without an outcome, and whose statements have all been answered. False when the
+ * outcome can't be known yet.
  */
 export async function settleKey(ports: SettleKeyPorts, hold: KeyHold): Promise<boolean> {
   const finding = await lookFor(ports, hold);
@@ -87,7 +87,7 @@ function outcomeOf({ queued }: KeyHold, email: EmailDetail): SendOutcome {
     case 'failed':
       return { kind: 'failed', code: 'send_failed', id, details };
     case 'unknown':
-      // Only until its process is back; it came from the queue, so that it was answered before.
+      // Only until its process is back; it came from the queue, so its caller has had the answer.
       if (email.claimLost) return queuedOutcome(email);
       return { kind: 'failed', code: 'send_unknown', id, details };
     case 'sent':
@@ -102,7 +102,7 @@ function outcomeOf({ queued }: KeyHold, email: EmailDetail): SendOutcome {
   }
 }
 
-/** Sent at once to some, and put off for others: the answer was 200. From the queue: it was 202. */
+/** Sent at once to some, and deferred for others: the answer was 200. From the queue: it was 202. */
 function queuedOutcome({ id, messageId, threadId, deliveries }: EmailDetail): SendOutcome {
   const accepted = deliveries.some((delivery) => delivery.state === 'accepted');
   return accepted

@@ -1,18 +1,18 @@
 /**
- * Whether the journal is to be gone over, because it may have what no process works on: after a start, and when an outcome
- * could not be stored. While that may concern the queue, the queue claims nothing: the journal may know that an email which
- * waits for its next attempt was accepted.
+ * Decides if the journal is to be gone over, because it may have entries that no process works on: after a start, and
+ * when an outcome could not be stored. While that may concern the queue, the queue claims nothing: the journal may show
+ * that an email that waits for its next attempt was accepted.
  */
 import { isDirect, type ClaimKey } from './claim.ts';
 
 export interface Settling {
-  /** The claim was let go of, and the journal has it, or may have it. */
+  /** The claim has ended, and the journal has it, or may have it. */
   ask(key: ClaimKey): void;
-  /** Something is left for another round, which the queue need not wait for. */
+  /** Something is left for another round; the queue need not wait for it. */
   askAgain(): void;
-  /** True once after it was asked for. */
+  /** True once after a request. */
   take(): boolean;
-  /** The outcomes of the queue that the round found are stored. */
+  /** The outcomes of queued sends that the round found are stored. */
   queueIsSettled(): void;
   /** The round failed. */
   failed(): void;

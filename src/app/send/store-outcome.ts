@@ -1,6 +1,6 @@
 /**
- * Stores how a hand-over ended: that of a direct send together with its email, that of a queued one at its attempt. Every
- * step may be repeated, so the whole may be called again after any failure or crash.
+ * Stores how a hand-over ended: that of a direct send together with its email, that of a queued one with its attempt.
+ * Every step may be repeated, so the whole may be called again after any failure or crash.
  */
 import { conclude, type Conclusion } from '../../core/delivery/conclude.ts';
 import { nextAttemptAt } from '../../core/delivery/retry-schedule.ts';
@@ -26,7 +26,7 @@ export interface StoreOutcomePorts {
   readonly compareCopies: (emailId: string) => Promise<void>;
 }
 
-/** Throws what the stores throw. The caller removes the entry from the journal afterwards, and only then. */
+/** Throws the errors of the stores. The caller removes the entry from the journal afterwards, and only then. */
 export async function storeOutcome(ports: StoreOutcomePorts, ended: EndedAttempt): Promise<void> {
   const { emailId, email } = ended;
   const decide = (situation: Situation) => decideAfter(ports, ended, situation);
@@ -39,7 +39,7 @@ export async function storeOutcome(ports: StoreOutcomePorts, ended: EndedAttempt
   try {
     await ports.compareCopies(emailId);
   } catch (err) {
-    // It is stored; worker/copy-comparer.ts continues with it.
+    // The outcome is stored; worker/copy-comparer.ts continues with the copies.
     ports.logger.warn({ err, emailId }, 'copies of a sent email could not be compared yet');
   }
 }
@@ -59,7 +59,7 @@ export async function storeFiles(
   return location;
 }
 
-/** Nothing was said about the message: the next attempt need not wait as long. */
+/** The server did not judge the message: the next attempt need not wait as long. */
 export function isConnectionFailure(result: TransportResult): boolean {
   return result.kind === 'refused' && result.temporary && result.reply === null;
 }
@@ -69,7 +69,7 @@ function decideAfter(
   { attempt, email, result }: EndedAttempt,
   { states, giveUpAt }: Situation,
 ): Conclusion {
-  // The caller of a direct send is told that it failed, so it must not go out later.
+  // The caller of a direct send learns that it failed, so it must not go out later.
   if (email !== null && result.kind === 'refused') {
     return { state: 'failed', detail: result.detail, dueAt: null };
   }

@@ -9,10 +9,10 @@ const SINCE = new Date('2026-01-31T12:00:00.000Z');
 
 const TEST_DIGEST_KEY = { inner: Buffer.alloc(64, 1), outer: Buffer.alloc(64, 2) };
 
-/** A list whose truth a test changes. */
+/** A list whose true state a test changes. */
 function createTruth(timers?: Timers) {
   const changes: SuppressionChange[] = [];
-  /** `gate` holds up every reading of changes, after it has read. */
+  /** `gate` delays the end of each reading of changes. */
   const truth = { away: false, lookups: 0, readings: 0, gate: Promise.resolve() };
   const answer = <T>(value: T): T => {
     if (truth.away) throw new ServiceError('database_unavailable');
@@ -136,7 +136,7 @@ describe('until the copy is complete', () => {
     const { truth, list, change } = createTruth();
     const release = hold(truth);
     const reading = list.refresh();
-    // It has read already, and is only held up.
+    // It has already read, and is only delayed.
     change('late@example.com', true);
     await list.refresh();
     await expect(list.refuseSuppressed(to('late'))).rejects.toMatchObject({ code: 'recipient_suppressed' });
@@ -213,7 +213,7 @@ describe('the freshness of the copy', () => {
     }
     expect(truth.readings).toBe(5);
     change('gone@example.com', true);
-    // Within a second, no send waits for it and none is let through after it.
+    // Within a second, no send waits for it, and no suppressed one passes afterwards.
     for (let passed = 0; passed < 1000; passed += 25) {
       pass(25);
       void list.refuseSuppressed(to('fine'));

@@ -1,12 +1,12 @@
 /**
- * The addresses that nothing is sent to. The truth is in the database; every process has a copy in memory, so that a
- * send to other addresses needs no query. While sends come, they have the copy refreshed every half second with the changes since
- * the last time; the first send after a rest waits a moment for that. So every process refuses a suppressed address
- * within a second, and an idle one asks nothing. A hit in the copy is confirmed by the database, so a lifted address is free at
- * once. While the database is unavailable, the last state of the copy decides.
+ * The addresses that nothing is sent to. The database has the true list; every process has a copy in memory, so that a
+ * send to other addresses needs no query. While sends come, they have the copy refreshed every half second with the
+ * changes since the last time; the first send after a rest waits a moment for that. So every process refuses a suppressed
+ * address within a second, and an idle one asks nothing. A hit in the copy is confirmed by the database, so a lifted
+ * address is free at once. While the database is unavailable, the last state of the copy decides.
  *
- * Until the copy is complete for the first time, the database is asked about every recipient, and nothing is sent
- * without its answer. So a million addresses do not delay the start of the service.
+ * Until the copy is complete for the first time, the database is asked about every recipient, and nothing is sent without
+ * its answer. So a million addresses do not delay the start of the service.
  */
 import { parseAddressList } from '../../core/address/address-list.ts';
 import { addrSpec, type Address } from '../../core/address/address.ts';
@@ -31,11 +31,11 @@ const REFRESH_BATCH = 5000;
 export interface SuppressionList {
   /**
    * Throws `recipient_suppressed` when one of them is on the list. The database is asked only when one seems to be, or
-   * while the copy is not complete; `database_unavailable` can be thrown only then.
+   * while the copy is not complete; only then can `database_unavailable` be thrown.
    */
   refuseSuppressed(recipients: readonly Address[]): Promise<void> | null;
   /**
-   * Brings the copy up to date: what was changed before the call is refused afterwards. During the first reading
+   * Brings the copy up to date: addresses suppressed before the call are refused afterwards. During the first reading
    * that holds at once, because the database decides. Throws `database_unavailable`.
    */
   refresh(): Promise<void>;
@@ -94,7 +94,7 @@ export function createSuppressionList(ports: SuppressionListPorts): SuppressionL
     if (first !== undefined) throw refusal(first);
   }
 
-  /** Without the copy, which may lack the one that matters. */
+  /** Does not use the copy, which may lack the entry that matters. */
   async function refuseByDatabase(recipients: readonly Address[]): Promise<void> {
     const addresses = recipients.map((recipient) => deliveryAddressKey(addrSpec(recipient)));
     const [first] = await store.findSuppressed(addresses);
@@ -136,7 +136,10 @@ export function createSuppressionList(ports: SuppressionListPorts): SuppressionL
     }
   }
 
-  /** Whatever the cause, and whichever process made it; what was on the list at the start is no change. */
+  /**
+   * Reports every change, whatever the cause, and whichever process made it; entries that exist at the start are no
+   * change.
+   */
   function tell({ address, active, reason, since }: SuppressionChange): void {
     const before = SUPPRESSION_REASONS[copy.get(address)?.tag ?? -1] ?? null;
     ports.security.note('suppression.changed', { address, before, after: active ? reason : null, since });
@@ -158,7 +161,7 @@ export function createSuppressionList(ports: SuppressionListPorts): SuppressionL
         wasAsked = true;
         return;
       }
-      // A caller that asks during a round may have changed an entry after the round read it.
+      // A caller that calls during a round may have changed an entry after the round read it.
       if (fresh.isReading) await fresh.read().catch(() => undefined);
       await fresh.read();
     },
@@ -176,7 +179,7 @@ type SuppressionOperations = Pick<
   'listSuppressions' | 'readSuppression' | 'suppress' | 'liftSuppression'
 >;
 
-/** What operators do with the list. Addresses are as a caller writes them. */
+/** The operators' acts on the list. Addresses are as a caller writes them. */
 export function createSuppressionOperations(
   store: SuppressionStore,
   { refresh }: Pick<SuppressionList, 'refresh'>,
@@ -218,7 +221,7 @@ export function createSuppressionOperations(
   };
 }
 
-/** Throws `invalid_address`, also for several. */
+/** Throws `invalid_address`, also for several addresses. */
 function readKey(text: string): string {
   const [address, ...others] = parseAddressList(text, 'address');
   if (address === undefined || others.length > 0) {

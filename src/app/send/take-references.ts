@@ -1,4 +1,4 @@
-/** Files of a send that are here already: uploads, and attachments of recorded emails. */
+/** Files of a send that are already stored: uploads, and attachments of recorded emails. */
 import { ServiceError } from '../../core/errors.ts';
 import { isContentType } from '../../core/mime/compose/content-type.ts';
 import { MAX_SENT_FILE_BYTES } from '../base/limits.ts';
@@ -7,15 +7,15 @@ import { sizeOf } from '../files/content.ts';
 import type { BlobStore, Content, SpoolFolder } from '../files/file-ports.ts';
 import { copyStored } from '../files/open-stored.ts';
 
-/** A file by what names it; `id` is a UUID in lower case. */
+/** A reference to a file; `id` is a UUID in lower case. */
 export interface FileReference {
   readonly kind: 'upload' | 'attachment';
   readonly id: string;
 }
 
-/** An attachment as a caller gives it: with its bytes, or by name. */
+/** An attachment as a caller gives it: with its bytes, or by reference. */
 export interface SendAttachment extends Omit<AttachmentInput, 'filename' | 'content'> {
-  /** null: that of the file which is named. */
+  /** null: the name of the referenced file. */
   readonly filename: string | null;
   readonly content: Content | FileReference;
 }
@@ -29,8 +29,7 @@ export interface ReferencedFile extends FileReference {
 
 export interface FileFinder {
   /**
-   * Those of an account alone, in one round trip; an upload that expired is not among them. Throws
-   * `ServiceError('database_unavailable')`.
+   * Only files of the account, in one round trip; without expired uploads. Throws `ServiceError('database_unavailable')`.
    */
   findFiles(accountId: string, references: readonly FileReference[]): Promise<readonly ReferencedFile[]>;
 }
@@ -43,7 +42,10 @@ interface ReferencePorts {
 export const isReference = (content: SendAttachment['content']): content is FileReference =>
   content.kind === 'upload' || content.kind === 'attachment';
 
-/** Looks them up all at once; what it gives finds each, and has undefined for one that the account does not have. */
+/**
+ * Looks them up all at once; the returned function finds each, and returns undefined for one that the account does not
+ * have.
+ */
 export async function findReferences(
   { files }: Pick<ReferencePorts, 'files'>,
   accountId: string,
@@ -71,14 +73,14 @@ export async function copyReferenced(
     ...rest,
     content: await copyStored(blobs, file.storagePath, folder),
     filename: filename ?? (file.filename.trim() === '' ? NAMELESS : file.filename),
-    // A received part may say anything of its type.
+    // A received part may have an invalid type.
     contentType: contentType ?? (isContentType(file.contentType) ? file.contentType : null),
   };
 }
 
 /**
- * Copies what is named into `folder`: the email has files of its own, whatever becomes of the others.
- * Throws `upload_not_found`, `attachment_not_found`, `attachments_too_large` (before anything is copied), `content_missing`.
+ * Copies the referenced files into `folder`: the email has its own files, whatever becomes of the others. Throws
+ * `upload_not_found`, `attachment_not_found`, `attachments_too_large` (before anything is copied), `content_missing`.
  */
 export async function takeReferences(
   ports: ReferencePorts,
@@ -111,7 +113,7 @@ export async function takeReferences(
   return taken;
 }
 
-/** What a file is called that came without a name. */
+/** The name of a file that came without one. */
 const NAMELESS = 'attachment';
 
 const nameOf = ({ kind, id }: FileReference) => `${kind}:${id}`;

@@ -1,4 +1,4 @@
-/** What the edges ask of sending. */
+/** The use cases of sending that the edges call. */
 import type { PageRequest } from '../base/paging.ts';
 import type { TemplateUse } from '../templates/use-cases.ts';
 import type { SendAttachment } from './take-references.ts';
@@ -12,7 +12,7 @@ import type { CustomHeaders } from '../../core/message/custom-headers.ts';
 import type { MessageId } from '../../core/message/message-id.ts';
 import type { Metadata } from '../../core/message/tags.ts';
 
-/** A send as the caller asked for it: types are checked, contents are not. */
+/** A send as the caller requested it: types are checked, contents are not. */
 export interface SendRequest {
   /** RFC 5322 address lists; each string may hold several. */
   readonly to: readonly string[];
@@ -23,13 +23,13 @@ export interface SendRequest {
   readonly htmlBody: string | null;
   /** Message-ID with or without angle brackets. */
   readonly inReplyTo: string | null;
-  /** Of several recorded emails with the Message-ID of `inReplyTo`, the one that is meant: its UUID. */
+  /** If several recorded emails have the Message-ID of `inReplyTo`, the answered one: its UUID. */
   readonly answeredEmailId?: string;
   /** UUIDs, lower-case. */
   readonly threadId: string | null;
   readonly customerId: string | null;
   readonly companyId: string | null;
-  /** null: the thread's account, else the default one. */
+  /** null: the thread's account, otherwise the default one. */
   readonly accountId: string | null;
   readonly attachments: readonly SendAttachment[];
   /** True: only put it into the queue, and answer at once. */
@@ -42,9 +42,9 @@ export interface SendRequest {
   readonly lane: string | null;
   /** For an email that no person wrote; null for any other. */
   readonly autoSubmitted: AutoSubmitted | null;
-  /** As `to`: where answers go. */
+  /** Like `to`: the addresses for answers. */
   readonly replyTo: readonly string[];
-  /** Stands beside the account's address in From; null: the account's own. */
+  /** Shown beside the account's address in From; null: the account's own. */
   readonly fromName: string | null;
   readonly headers: CustomHeaders;
   readonly tags: readonly string[];
@@ -52,13 +52,13 @@ export interface SendRequest {
   readonly metadata: Metadata;
   /** The list that the recipient can leave; null: none. */
   readonly unsubscribeList: string | null;
-  /** The key that sends; null: none, as for one of `API_SECRET`. */
+  /** The key that sends; null: none, as with a secret of `API_SECRET`. */
   readonly authorKeyId?: string | null;
-  /** Gives subject and bodies that the request does not name itself. null: none. */
+  /** Supplies subject and bodies that the request does not contain. null: none. */
   readonly template: TemplateUse | null;
 }
 
-/** What is changed of a send that waits; what is not named stays. */
+/** The changes of a waiting send; absent fields stay. */
 export interface SendChange {
   /** null: now. */
   readonly sendAt?: Date | null;
@@ -66,15 +66,15 @@ export interface SendChange {
   readonly cc?: readonly string[];
   readonly bcc?: readonly string[];
   readonly subject?: string;
-  /** Text and HTML are changed together: no recipient shall read the old one of them. */
+  /** Text and HTML are changed together: no recipient may read an old version of one of them. */
   readonly body?: Pick<SendRequest, 'textBody' | 'htmlBody'>;
   /** All files that it has from now on. */
   readonly attachments?: readonly SendAttachment[];
 }
 
 /**
- * `sent`: sent and stored; recipients that were put off are retried automatically. `queued`: stored, and sent from
- * the queue. `partial`: sent, and stored automatically as soon as that is possible.
+ * `sent`: sent and stored; deferred recipients are retried automatically. `queued`: stored, and sent from the queue.
+ * `partial`: sent, and stored automatically as soon as that is possible.
  */
 export type SendResult =
   | {
@@ -82,7 +82,7 @@ export type SendResult =
       readonly id: string;
       readonly messageId: MessageId;
       readonly threadId: string;
-      /** Recipients whom the mail server refused or put off while it took others; absent without any. */
+      /** Recipients that the mail server refused or deferred while it took others; absent if there are none. */
       readonly notAccepted?: readonly RecipientOutcome[];
     }
   | {
@@ -93,7 +93,7 @@ export type SendResult =
     }
   | { readonly kind: 'partial'; readonly messageId: MessageId; readonly error: string };
 
-/** How a send failed that was tried. */
+/** The failure of a send that was tried. */
 export interface SendFailure {
   readonly kind: 'failed';
   readonly code: 'send_failed' | 'send_deferred' | 'send_unknown' | 'email_deleted';
@@ -103,7 +103,7 @@ export interface SendFailure {
   readonly details: string | null;
 }
 
-/** How a send that was tried ended. JSON values only: an idempotency key keeps it. */
+/** The outcome of a send that was tried. JSON values only: an idempotency key keeps it. */
 export type SendOutcome = SendResult | SendFailure;
 
 export interface SendOnceResult {
@@ -124,22 +124,23 @@ export interface SuppressionsPage {
   readonly nextCursor: string | null;
 }
 
-/** Of what operators do: `keyId` is the key that does it, which its events tell; null: none. */
+/** In the operators' acts, `keyId` is the key that acts, which the events contain; null: none. */
 export interface SendUseCases {
   /**
-   * Sends one email and records it. Takes over `folder`, which holds the large attachments: it is removed when
-   * nothing needs it any more. Throws ServiceError, `recipient_suppressed` among them; nothing was sent unless the code is `send_unknown`.
+   * Sends one email and records it. Takes over `folder`, which holds the large attachments: it is removed when nothing
+   * needs it any more. Throws ServiceError, including `recipient_suppressed`; nothing was sent unless the code is
+   * `send_unknown`.
    */
   sendMessage(request: SendRequest, folder: SpoolFolder): Promise<SendResult>;
   /**
    * `sendMessage` for the first request with this key (1 to 256 visible ASCII characters), and its outcome for the
-   * repeats, for at least 24 hours. Throws what `sendMessage` throws, and beyond it `idempotency_key_reused`,
+   * repeats, for at least 24 hours. Throws the errors of `sendMessage`, and in addition `idempotency_key_reused`,
    * `idempotency_in_progress` and, with nothing sent, `database_unavailable`.
    */
   sendOnce(key: string, request: SendRequest, folder: SpoolFolder): Promise<SendOnceResult>;
   /**
-   * Changes a send of the queue that no process has claimed yet, if it has this version. Takes over `folder`. Throws what `sendMessage`
-   * throws of a request, `email_not_found`, `not_editable`, and `email_changed` with the version it has.
+   * Changes a queued send that no process has claimed yet, if it has this version. Takes over `folder`. Throws the errors
+   * of `sendMessage` about a request, `email_not_found`, `not_editable`, and `email_changed` with the current version.
    */
   changeSend(
     id: string,
@@ -148,21 +149,19 @@ export interface SendUseCases {
     folder: SpoolFolder,
     keyId?: string | null,
   ): Promise<EmailDetail>;
-  /** Takes a send out of the queue; returns its state now. Throws `email_not_found`, `not_cancellable`. */
+  /** Takes a send out of the queue; returns its new state. Throws `email_not_found`, `not_cancellable`. */
   cancelSend(id: string, keyId?: string | null): Promise<EmailState>;
-  /** Sends to the recipients that were not accepted, now. Throws `email_not_found`, `not_retryable`. */
+  /** Sends now to the recipients that were not accepted. Throws `email_not_found`, `not_retryable`. */
   retrySend(id: string, keyId?: string | null): Promise<EmailState>;
-  /** Says what became of an unknown send. Throws `email_not_found`, `not_unknown`. */
+  /** Declares the outcome of an unknown send. Throws `email_not_found`, `not_unknown`. */
   resolveSend(id: string, outcome: 'sent' | 'failed', keyId?: string | null): Promise<EmailState>;
   /** Addresses that nothing is sent to, the newest change first. Throws `invalid_address`, `invalid_cursor`. */
   listSuppressions(request: SuppressionsRequest): Promise<SuppressionsPage>;
   /** Throws `invalid_address`, `suppression_not_found`. */
   readSuppression(address: string): Promise<Suppression>;
-  /** By hand; `note` is the operator's. Throws `invalid_address`. */
+  /** Suppresses by hand; `note` is the operator's. Throws `invalid_address`. */
   suppress(address: string, note: string | null, keyId?: string | null): Promise<Suppression>;
-  /**
-   * Sends to the address again, until something new comes back. Throws `invalid_address`, `suppression_not_found`.
-   */
+  /** Lifts the suppression, until something new comes back. Throws `invalid_address`, `suppression_not_found`. */
   liftSuppression(
     address: string,
     keyId?: string | null,

@@ -1,4 +1,4 @@
-/** What operators may do about a copy that could not be put into the Sent mailbox. */
+/** The operator's act on a copy that could not be put into the Sent mailbox. */
 import { ServiceError } from '../../core/errors.ts';
 import type { SentCopyStore } from './sent-copy-ports.ts';
 import type { SentCopyUseCases } from './use-cases.ts';

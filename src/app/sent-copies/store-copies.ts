@@ -1,10 +1,11 @@
 /**
  * Puts sent emails of one account into its Sent mailbox, each once, whatever breaks and whenever.
  *
- * IMAP has no way to store a message only if it is not there, so three things together keep a second copy away: one process at a
- * time has the claim of a copy; the mailbox is searched by Message-ID before each APPEND, also the first one, as some mail servers
- * keep a copy by themselves; and after an APPEND whose answer was lost, because the line broke or the process died, the next search
- * comes only after a delay, or when the lease has run out: by then the server has carried it out or dropped it.
+ * IMAP can't store a message on the condition that it does not exist yet, so three things together prevent a second copy:
+ * one process at a time has the claim of a copy; the mailbox is searched by Message-ID before each APPEND, also the first
+ * one, as some mail servers keep a copy themselves; and after an APPEND whose answer was lost, because the connection
+ * broke or the process died, the next search comes only after a delay, or when the lease has run out: by then the server
+ * has carried it out or dropped it.
  */
 import type { IdSource, Logger } from '../base/basics.ts';
 import { RENEWALS_PER_LEASE } from '../base/leases.ts';
@@ -32,14 +33,14 @@ export interface StoreCopiesPorts {
 export interface StoreCopiesOptions {
   readonly accountId: string;
   readonly leaseMs: number;
-  /** Ends the work, between two copies or by cutting the line. */
+  /** Ends the work, between two copies or by cutting the connection. */
   readonly signal: AbortSignal;
 }
 
-/** Claimed together: what a process that dies leaves behind. */
+/** Copies claimed together: the number that a dying process leaves behind. */
 const BATCH = 16;
 
-/** The account can't be worked on now, such as when its server is away; its copies wait. */
+/** The account can't be worked on now, for example because its server is unavailable; its copies wait. */
 export class AccountFailed extends Error {
   readonly reason: MailboxError;
   constructor(reason: MailboxError) {
@@ -48,7 +49,7 @@ export class AccountFailed extends Error {
   }
 }
 
-/** Stores what is due. Throws `AccountFailed`, `ServiceError('database_unavailable')`, the reason of `signal`. */
+/** Stores due copies. Throws `AccountFailed`, `ServiceError('database_unavailable')`, the reason of `signal`. */
 export async function storeCopies(ports: StoreCopiesPorts, options: StoreCopiesOptions): Promise<void> {
   const { queue, ids } = ports;
   const { accountId, leaseMs, signal } = options;
@@ -71,7 +72,7 @@ export async function storeCopies(ports: StoreCopiesPorts, options: StoreCopiesO
       } catch (error) {
         const failure = error instanceof MailboxError && !signal.aborted ? error : null;
         if (failure !== null && inHand !== null) await noteFailure(ports, claimId, inHand, failure);
-        // One whose APPEND may be under way at the server keeps its lease, and is not searched for before it runs out.
+        // A copy whose APPEND may be under way at the server keeps its lease, and is not searched for until it runs out.
         await queue.release(claimId, inHand?.emailId ?? null);
         throw failure === null ? error : new AccountFailed(failure);
       }
@@ -87,7 +88,7 @@ async function open(
 ): Promise<SentMailbox> {
   const mailbox = await mailboxes.openSent(accountId, signal);
   const cut = () => {
-    // The close at the end tells what goes wrong with it.
+    // The close at the end reports its failures.
     mailbox.close().catch(() => undefined);
   };
   signal.addEventListener('abort', cut, { once: true });
@@ -102,7 +103,10 @@ async function open(
   };
 }
 
-/** A failure that is not the connection's is the copy's own: those behind it are stored nevertheless. Throws any other. */
+/**
+ * A failure other than of the connection concerns this copy only: the copies behind it are stored nevertheless. Throws
+ * any other.
+ */
 async function storeOne(
   ports: StoreCopiesPorts,
   mailbox: SentMailbox,
@@ -153,8 +157,9 @@ async function noteFailure(
 }
 
 /**
- * Carries out an APPEND for as long as the claim certainly stands, by a clock of our own: a process that may have lost it cuts the
- * line rather than store what another one may be storing. null when the claim did not stand before the first byte.
+ * Carries out an APPEND for as long as the claim certainly stands, by our own clock: a process that may have lost the
+ * claim cuts the connection rather than store a copy that another process may be storing. null when the claim did not
+ * stand before the first byte.
  */
 async function whileLeased<T>(
   { queue, now, logger }: StoreCopiesPorts,
@@ -174,10 +179,10 @@ async function whileLeased<T>(
   let renewing: Promise<unknown> = Promise.resolve();
   let isDue = true;
   const cut = (): void => {
-    // The append under way tells that the line is cut.
+    // The append under way reports that the connection is cut.
     mailbox.close().catch(() => undefined);
   };
-  // One copy may be large and take longer than the lease.
+  // A single large copy may take longer than the lease.
   const timer = setInterval(() => {
     if (now() >= leasedUntil) cut();
     if (!isDue) return;

@@ -1,4 +1,4 @@
-/** What the edges ask of copies in Sent mailboxes. */
+/** The use cases of copies in Sent mailboxes that the edges call. */
 import type { SentCopyView } from '../../core/sent-copies/sent-copy.ts';
 
 export interface SentCopyUseCases {

@@ -1,10 +1,10 @@
-/** Links to log in: good once, and for an hour. */
+/** Links to log in: valid once, and for an hour. */
 import { formatSessionToken, SESSION_TOKEN_BYTES } from '../../core/sessions/session-token.ts';
 import type { Clock, IdSource } from '../base/basics.ts';
 import type { SessionStore } from './session-ports.ts';
 import { credentialOfSecret, hashToken } from './session-ring.ts';
 
-/** Long enough to go and fetch another machine, short enough for a line in a log. */
+/** Long enough to go to another machine, short enough for a line in a log. */
 export const LINK_MS = 3_600_000;
 
 export interface LinkPorts {
@@ -13,7 +13,7 @@ export interface LinkPorts {
   readonly ids: Pick<IdSource, 'randomBytes'>;
 }
 
-/** Whose session the link opens: that of a secret, or of a key by the hash of its secret. */
+/** The holder of the session that the link opens: a secret, or a key by the hash of its secret. */
 export type LinkHolder =
   | { readonly kind: 'secret'; readonly secret: string }
   | { readonly kind: 'key'; readonly id: string; readonly hash: Buffer };

@@ -1,4 +1,4 @@
-/** Opening and ending sessions. Each gets a token of its own, whatever the browser showed before: none can be planted. */
+/** Opens and ends sessions. Each gets a new token, whatever the browser sent before: no token can be planted. */
 import { ServiceError } from '../../core/errors.ts';
 import { WindowCounts } from '../../core/edge/window-counts.ts';
 import { parseApiKey } from '../../core/keys/api-key.ts';
@@ -19,7 +19,7 @@ export interface SessionPorts extends SessionRingPorts {
   readonly store: SessionStore;
   readonly keys: Pick<KeyRing, 'find' | 'findByHash' | 'refresh'>;
   readonly ids: Pick<IdSource, 'randomBytes'>;
-  /** A session ends then, however much it is used. */
+  /** The maximum life of a session, however much it is used. */
   readonly maxMs: number;
 }
 

@@ -1,12 +1,12 @@
-/** Sessions of browsers and links to log in, as they are stored: hashes alone. */
+/** Sessions of browsers and links to log in, as they are stored: only hashes. */
 
-/** What was shown to open it, and has to open still. */
+/** The secret or key that opened a session, which must still be valid. */
 export interface SessionBase {
-  /** Of the key that opened it; null: a secret did. */
+  /** The id of the key that opened it; null: a secret did. */
   readonly keyId: string | null;
   /**
-   * Of a key: SHA-256 of its secret. Of a secret: its HMAC-SHA256 of the token, so that a short secret can't be guessed from the database
-   * alone, which does not have the token.
+   * For a key: SHA-256 of its secret. For a secret: its HMAC-SHA256 of the token, so that a short secret can't be guessed
+   * from the database alone, which does not have the token.
    */
   readonly credential: Buffer;
 }
@@ -14,7 +14,7 @@ export interface SessionBase {
 export interface StoredSession extends SessionBase {
   /** SHA-256 of the token. */
   readonly digest: Buffer;
-  /** Moves on while it is used, but not beyond `endsAt`. */
+  /** Extended while it is used, but not beyond `endsAt`. */
   readonly expiresAt: Date;
   readonly endsAt: Date;
 }
@@ -27,22 +27,22 @@ export interface StoredLink extends SessionBase {
 /** All throw `ServiceError('database_unavailable')`. */
 export interface SessionStore {
   /**
-   * Opens one, and uses up the link where one is given: false when that was used meanwhile, or has expired. Of one key, or of the secrets,
-   * the sessions that would end first make room.
+   * Opens a session, and uses up the link if one is given: false when the link was used meanwhile, or has expired. Among
+   * the sessions of one key, or of the secrets, those that would end first make room.
    */
   open(session: StoredSession, linkDigest: Buffer | null): Promise<boolean>;
-  /** Lets it live until then. */
+  /** Extends its life until then. */
   renew(digest: Buffer, expiresAt: Date): Promise<void>;
   end(digest: Buffer): Promise<void>;
-  /** All of a key; null: of the secrets. Returns how many. */
+  /** Ends all sessions of a key; null: of the secrets. Returns how many. */
   endAll(keyId: string | null): Promise<number>;
-  /** Every session that has not expired, unless nothing has changed since `revision`: null then. */
+  /** Every session that has not expired; null when nothing has changed since `revision`. */
   readAll(
     revision: string | null,
   ): Promise<{ readonly revision: string; readonly sessions: readonly StoredSession[] } | null>;
   /** The oldest links make room. */
   createLink(link: StoredLink): Promise<void>;
-  /** null: there is none that is still good. */
+  /** null: no valid link. */
   readLink(digest: Buffer): Promise<SessionBase | null>;
   /** False: no session was ever opened with this database. */
   wasEverOpened(): Promise<boolean>;

@@ -1,6 +1,6 @@
 /**
- * Checks the tokens of sessions against a copy of all of them, as KeyRing does with keys, and then the key or secret that opened it: a
- * session may do what that key may do now, and nothing once that key is no longer valid.
+ * Checks the tokens of sessions against a copy of all of them, as KeyRing does with keys, and then the key or secret that
+ * opened the session: a session may do what that key may do now, and nothing once the key is no longer valid.
  */
 import { createHmac, hash, timingSafeEqual } from 'node:crypto';
 import { isSessionToken } from '../../core/sessions/session-token.ts';
@@ -18,11 +18,11 @@ export interface SessionRingPorts {
   /** Milliseconds, by a clock that never goes back. */
   readonly now: () => number;
   readonly logger: Logger;
-  /** A session that is not used for so long ends. */
+  /** A session that is not used for this long ends. */
   readonly idleMs: number;
 }
 
-/** A session is renewed once this part of `idleMs` has gone by: a use costs a statement now and then, not each time. */
+/** A session is renewed once this part of `idleMs` has passed: a use costs a statement now and then, not each time. */
 const RENEWAL_PART = 0.05;
 
 export class SessionRing {
@@ -43,7 +43,10 @@ export class SessionRing {
     }, ports.now);
   }
 
-  /** null: it opens nothing. A promise only when a copy has to be read; throws `database_unavailable` when it can't. */
+  /**
+   * null: the token is not valid. A promise only when a copy has to be read; throws `database_unavailable` when it can't
+   * be.
+   */
   find(token: string): ShownKey | null | Promise<ShownKey | null> {
     if (!isSessionToken(token)) return null;
     const id = hashToken(token).toString('hex');
@@ -52,7 +55,7 @@ export class SessionRing {
     return this.#open(id, token, session);
   }
 
-  /** Who opened it, when that still opens; null: it does not. */
+  /** The key or secret that opened it, while it is still valid; null: it is not. */
   holderOf(token: string, base: SessionBase): ShownKey | null | Promise<ShownKey | null> {
     if (base.keyId !== null) return this.#ports.keys.findByHash(base.keyId, base.credential);
     const isIts = ({ secret }: SecretHolder) =>
@@ -60,17 +63,17 @@ export class SessionRing {
     return this.#ports.secrets.find(isIts) ?? null;
   }
 
-  /** For what lasts: has copies of sessions and keys that are at most a second old. */
+  /** For long-lived connections: makes the copies of sessions and keys at most a second old. */
   async refresh(): Promise<void> {
     await Promise.all([this.#copy.refresh(), this.#ports.keys.refresh()]);
   }
 
-  /** To be called after a change: this process knows of it at its next request. */
+  /** To be called after a change: this process then sees it at its next request. */
   expire(): void {
     this.#copy.expire();
   }
 
-  /** Waits until the sessions that are being renewed are. */
+  /** Waits for the sessions that are being renewed. */
   async close(): Promise<void> {
     await Promise.all(this.#renewing.values());
   }
@@ -101,7 +104,7 @@ export class SessionRing {
     return session !== undefined && session.expiresAt > this.#ports.clock() ? session : null;
   }
 
-  /** In the background: a request does not wait for it, and does not fail with it. */
+  /** In the background: a request neither waits for it nor fails with it. */
   #renew(id: string, { digest, expiresAt, endsAt }: StoredSession): void {
     const { store, clock, idleMs, logger } = this.#ports;
     const until = Math.min(clock().getTime() + idleMs, endsAt.getTime());

@@ -1,8 +1,8 @@
-/** What the edges ask of sessions. */
+/** The use cases of sessions that the edges call. */
 import type { ShownKey, ShownSession } from '../keys/key-ring.ts';
 
 export interface OpenedSession {
-  /** Told this once, and stored nowhere. */
+  /** Returned only this once, and stored nowhere. */
   readonly token: string;
   readonly shown: ShownKey;
   readonly session: ShownSession;
@@ -11,15 +11,15 @@ export interface OpenedSession {
 }
 
 export interface SessionUseCases {
-  /** null: the secret or key opens nothing. */
+  /** null: the secret or key is not valid. */
   openBySecret(secret: string): Promise<OpenedSession | null>;
-  /** null: the link was used, has expired, or its key opens nothing. Throws `busy` when very many are tried. */
+  /** null: the link was used, has expired, or its key is no longer valid. Throws `busy` when very many are tried. */
   openByLink(token: string): Promise<OpenedSession | null>;
-  /** Whose session it is; null: not a session. A promise only when a copy has to be read. */
+  /** Finds the holder of a session; null: not a session. A promise only when a copy has to be read. */
   find(token: string): ShownKey | null | Promise<ShownKey | null>;
-  /** For connections that last: `isValid` of the session that was found is at most a second late afterwards. */
+  /** For long-lived connections: afterwards, `isValid` of the session that was found is at most a second late. */
   refresh(): Promise<void>;
   end(session: ShownSession): Promise<void>;
-  /** Everywhere, of the same key; for a secret, of all secrets. Returns how many there were. */
+  /** Ends all sessions of the same key; for a secret, of all secrets. Returns how many. */
   endAllOf(shown: ShownKey): Promise<number>;
 }

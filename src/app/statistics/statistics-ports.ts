@@ -1,19 +1,19 @@
-/** How much mail came, went and failed: counts of events, step by step. */
+/** Statistics of received, sent and failed mail: counts of events, step by step. */
 import type { LatencyBucket } from '../../core/statistics/latency.ts';
 import type { AccountFilter } from '../base/account-filter.ts';
 
-/** Of a step: as many as a plot shows; 1,000 hours are 41 days, 1,000 days more than is kept. */
+/** The maximum number of steps: as many as a plot shows; 1,000 hours are 41 days, 1,000 days are more than is kept. */
 export const MAX_POINTS = 1000;
 
 export type Step = 'hour' | 'day';
 
 export interface StatisticsQuery extends AccountFilter {
-  /** Inclusive. The whole step that it is in counts. */
+  /** Inclusive. The whole step that contains it counts. */
   readonly since: Date;
-  /** Exclusive, later than `since`. The whole step that ends there, or that it is in, counts. */
+  /** Exclusive, later than `since`. The whole step that ends at it, or contains it, counts. */
   readonly until: Date;
   readonly step: Step;
-  /** Where days begin, such as `Europe/Berlin`. Hours are those of UTC. */
+  /** The time zone of days, such as `Europe/Berlin`. Hours are those of UTC. */
   readonly timeZone: string;
 }
 
@@ -22,7 +22,7 @@ export interface CountedStep {
   /** The beginning of the step. */
   readonly at: Date;
   readonly received: number;
-  /** By the service, and by other programs as far as it found their copies. */
+  /** By the service, and by other programs as far as their copies were found. */
   readonly sent: number;
   readonly failed: number;
   /** Sends whose outcome was not known at first. */
@@ -31,16 +31,16 @@ export interface CountedStep {
   readonly bounced: number;
   /** Recipients, not emails. */
   readonly complained: number;
-  /** From when it was accepted, or was to go out, until its mail server had it. */
+  /** From the time when it was accepted, or was to go out, until its mail server had it. */
   readonly sendTimes: readonly LatencyBucket[];
-  /** From when it came, or came into its mailbox, until it was recorded. */
+  /** From its arrival here, or in its mailbox, until it was recorded. */
   readonly receiveTimes: readonly LatencyBucket[];
 }
 
 export interface StatisticsReader {
   /**
-   * Each step from first to last, also those without mail; in one round trip. Throws `invalid_request` for a time zone that the
-   * database does not know, and `database_unavailable`.
+   * Each step from first to last, also those without mail; in one round trip. Throws `invalid_request` for a time zone
+   * unknown to the database, and `database_unavailable`.
    */
   read(query: StatisticsQuery): Promise<readonly CountedStep[]>;
 }

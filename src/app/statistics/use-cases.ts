@@ -1,4 +1,4 @@
-/** What the edges ask of statistics. */
+/** The use cases of statistics that the edges call. */
 import { DAY_MS } from '../../core/durations.ts';
 import { invalidRequest } from '../../core/errors.ts';
 import { toLatency, type Latency } from '../../core/statistics/latency.ts';
@@ -18,7 +18,7 @@ export interface StatisticsRequest extends Omit<StatisticsQuery, 'since' | 'unti
   readonly until: Date | null;
 }
 
-/** null: no email whose time is known. */
+/** null: no email with a known time. */
 interface Latencies {
   readonly sendLatency: Latency | null;
   readonly receiveLatency: Latency | null;
@@ -26,7 +26,7 @@ interface Latencies {
 
 export interface StatisticsPoint extends Omit<CountedStep, 'sendTimes' | 'receiveTimes'>, Latencies {}
 
-/** The latencies beside the points are those of all points together. */
+/** The latencies beside the points cover all points together. */
 export interface Statistics extends Latencies {
   readonly points: readonly StatisticsPoint[];
 }

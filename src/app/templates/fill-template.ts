@@ -1,4 +1,4 @@
-/** Makes what an email says of a template and its variables. Both may be hostile, so it is done in a reading process. */
+/** Makes the content of an email from a template and its variables. Both may be hostile, so a reading process does it. */
 import { ServiceError } from '../../core/errors.ts';
 import { textTokens } from '../../core/mime/compose/header.ts';
 import { MAX_VARIABLES_BYTES } from '../../core/templates/limits.ts';
@@ -17,7 +17,7 @@ export interface FillTemplatePorts extends TemplateReadingPorts {
   readonly templates: Pick<TemplateStore, 'read'>;
 }
 
-/** Throws `template_not_found`, also for a template of another account, and what is wrong with it. */
+/** Throws `template_not_found`, also for a template of another account, and the faults of the template. */
 export type FillTemplate = (use: TemplateUse, accountId: string) => Promise<TemplateContent>;
 
 export function createFillTemplate(ports: FillTemplatePorts): FillTemplate {
@@ -40,7 +40,7 @@ export async function findTemplate(
   return template;
 }
 
-/** Throws what is wrong with the template, or with the variables. */
+/** Throws the faults of the template, or of the variables. */
 export async function fillTemplate(
   ports: TemplateReadingPorts,
   { subject, textBody, htmlBody }: TemplateContent,
@@ -55,7 +55,7 @@ export async function fillTemplate(
   return result.content;
 }
 
-/** The variables that an email has to give. Throws what is wrong with the template. */
+/** The variables that an email has to give. Throws the faults of the template. */
 export async function checkTemplate(
   ports: TemplateReadingPorts,
   { subject, textBody, htmlBody }: TemplateContent,
@@ -73,7 +73,7 @@ function toJson(variables: Variables): string {
   try {
     json = JSON.stringify(variables);
   } catch (error) {
-    // Nested deeper than the stack.
+    // Nested deeper than the stack allows.
     if (error instanceof RangeError) throw tooLarge(error);
     throw error;
   }
@@ -89,7 +89,7 @@ async function readTemplate<K extends ReadingKind & ('template' | 'templateCheck
   const result = await reader.read(kind, asked);
   if (result.kind === 'read') return result.value;
   const { reason, detail } = result;
-  // Its own bounds end nearly all that is too much; the time and the memory of the process end the rest.
+  // The template engine's own bounds stop nearly all excess; the process's limits of time and memory stop the rest.
   if (reason !== 'crash') return { kind: 'too_much', field: null };
   logger.error({ reason, detail }, 'a template could not be filled in');
   throw new ServiceError('internal_error', { cause: new Error(detail) });

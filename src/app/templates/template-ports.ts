@@ -1,9 +1,9 @@
-/** Templates as they are stored. */
+/** Templates as the database stores them. */
 import type { TemplateContent } from '../../core/templates/template.ts';
 import type { AccountFilter } from '../base/account-filter.ts';
 import type { Place } from '../base/paging.ts';
 
-/** What is told of a template in lists; it is that of the newest version. */
+/** The fields of a template in lists; those of the newest version. */
 export interface TemplateSummary {
   readonly id: string;
   /** null: any account may use it. */
@@ -25,26 +25,26 @@ export interface Template extends TemplateSummary, TemplateContent {
   readonly variables: readonly string[];
 }
 
-/** A version to be stored. */
+/** A version to store. */
 export interface TemplateRecord extends TemplateContent {
   readonly id: string;
   readonly name: string;
   readonly variables: readonly string[];
 }
 
-/** Why a template could not be changed. `changed`: it has another version. */
+/** The reason why a template could not be changed. `changed`: it has another version. */
 export type TemplateRefusal =
   { readonly kind: 'not_found' } | { readonly kind: 'changed'; readonly version: number };
 
-/** Throws `ServiceError('database_unavailable')`; a change may then have been made nevertheless. */
+/** All throw `ServiceError('database_unavailable')`; a change may then have been made nevertheless. */
 export interface TemplateStore {
   create(record: TemplateRecord & { readonly accountId: string | null }): Promise<void>;
   /** @param version null: the newest */
   read(id: string, version: number | null): Promise<Template | null>;
-  /** The last changed first; with those that any account may use. */
+  /** The most recently changed first; includes those that any account may use. */
   list(filter: AccountFilter, after: Place | null, limit: number): Promise<readonly TemplateSummary[]>;
-  /** Makes the version behind this one. */
+  /** Makes the version after this one. */
   change(version: number, record: TemplateRecord): Promise<{ readonly kind: 'done' } | TemplateRefusal>;
-  /** With all versions. @param version null: whichever is the newest */
+  /** Deletes all versions. @param version null: whichever is the newest */
   delete(id: string, version: number | null): Promise<{ readonly kind: 'done' } | TemplateRefusal>;
 }

@@ -1,4 +1,4 @@
-/** Making, changing and reading templates. */
+/** Creates, changes and reads templates. */
 import { ServiceError } from '../../core/errors.ts';
 import { textTokens } from '../../core/mime/compose/header.ts';
 import type { TemplateContent } from '../../core/templates/template.ts';

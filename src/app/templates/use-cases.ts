@@ -1,4 +1,4 @@
-/** What the edges ask of templates. */
+/** The use cases of templates that the edges call. */
 import type { TemplateContent } from '../../core/templates/template.ts';
 import type { AccountFilter } from '../base/account-filter.ts';
 import type { PageRequest } from '../base/paging.ts';
@@ -7,7 +7,7 @@ import type { Template, TemplateSummary } from './template-ports.ts';
 /** JSON values. */
 export type Variables = Readonly<Record<string, unknown>>;
 
-/** The template that an email is made of. JSON values only. */
+/** The template that an email is made from. JSON values only. */
 export interface TemplateUse {
   readonly id: string;
   /** null: the newest. */
@@ -21,7 +21,7 @@ export interface NewTemplate extends TemplateContent {
   readonly name: string;
 }
 
-/** What is absent stays as it is; null takes a body away. */
+/** Absent fields stay as they are; null removes a body. */
 export type TemplateChange = Partial<Omit<NewTemplate, 'accountId'>>;
 
 export interface TemplatesRequest extends AccountFilter, PageRequest {}
@@ -33,20 +33,22 @@ export interface TemplatesPage {
 }
 
 /**
- * What is wrong with a template, or with what it is filled with, is thrown as `template_invalid`, `template_variable_missing`,
+ * Faults of a template, or of its variables, are thrown as `template_invalid`, `template_variable_missing`,
  * `template_too_complex`, `template_empty`, `variables_too_large`, `header_injection` or `invalid_text`.
  */
 export interface TemplateUseCases {
-  /** Throws `missing_body`, `unknown_account`, and what is wrong with it. */
+  /** Throws `missing_body`, `unknown_account`, and the faults of the template. */
   createTemplate(template: NewTemplate): Promise<Template>;
   /** Throws `template_not_found`. @param version null: the newest */
   readTemplate(id: string, version: number | null): Promise<Template>;
   /** Throws `invalid_cursor`, `unknown_account`. */
   listTemplates(request: TemplatesRequest): Promise<TemplatesPage>;
-  /** A new version. Throws `template_not_found`, `template_changed`, `missing_body`, and what is wrong with it. */
+  /**
+   * Makes a new version. Throws `template_not_found`, `template_changed`, `missing_body`, and the faults of the template.
+   */
   changeTemplate(id: string, version: number, change: TemplateChange): Promise<Template>;
-  /** Emails that were made of it stay as they are. Throws `template_not_found`, `template_changed`. */
+  /** Emails made from it stay as they are. Throws `template_not_found`, `template_changed`. */
   deleteTemplate(id: string, version: number | null): Promise<void>;
-  /** What an email would say. Throws `template_not_found`, and what is wrong with it. */
+  /** The content that an email would have. Throws `template_not_found`, and the faults of the template. */
   previewTemplate(use: TemplateUse): Promise<TemplateContent & { readonly version: number }>;
 }

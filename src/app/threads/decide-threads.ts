@@ -1,4 +1,4 @@
-/** Operators' decisions about threads, as the edges ask for them. */
+/** Operators' decisions about threads, as the edges request them. */
 import type { ThreadUseCases } from './use-cases.ts';
 import type { IdSource } from '../base/basics.ts';
 import type { DecisionIds, ThreadDecisions } from './thread-decisions.ts';

@@ -1,21 +1,21 @@
-/** How much is in what a page shows as folders. */
+/** The counts of the folders that a page shows. */
 import type { AccountFilter } from '../base/account-filter.ts';
 
-/** Each is counted up to here: then it says "so many or more", and costs the same however much there is. */
+/** Each count ends here: it then means "this many or more", and costs the same however much there is. */
 export const MAX_FOLDER_COUNT = 1000;
 
-/** Labels and accounts that are counted, in alphabetical order; each costs a look at an index. */
+/** Labels and accounts that are counted, in alphabetical order; each costs an index lookup. */
 export const MAX_COUNTED_LABELS = 100;
 export const MAX_COUNTED_ACCOUNTS = 50;
 
 export interface FolderCountsQuery extends AccountFilter {
-  /** Whose threads are counted as `mine`; null: none are. */
+  /** The assignee whose threads are counted as `mine`; null: none are counted. */
   readonly assignee: string | null;
 }
 
 interface OpenThreads {
   readonly open: number;
-  /** Open ones with unread emails, and those that wait for an answer. */
+  /** Open threads with unread emails, and those that wait for an answer. */
   readonly unread: number;
   readonly unanswered: number;
 }
@@ -23,16 +23,16 @@ interface OpenThreads {
 export interface FolderCounts {
   readonly threads: OpenThreads & {
     readonly done: number;
-    /** Open ones. */
+    /** Open threads. */
     readonly mine: number;
     readonly unassigned: number;
   };
   readonly emails: {
     readonly received: number;
     readonly sent: number;
-    /** Waiting for a moment that has not come. */
+    /** Emails to be sent at a later time. */
     readonly scheduled: number;
-    /** In the queue, those that are scheduled included. */
+    /** Emails in the queue, including scheduled ones. */
     readonly queued: number;
     readonly deferred: number;
     readonly failed: number;
@@ -42,7 +42,7 @@ export interface FolderCounts {
   readonly drafts: number;
   /** Open threads by label. */
   readonly labels: readonly { readonly label: string; readonly open: number }[];
-  /** Empty when one account is asked for. */
+  /** Empty when one account is requested. */
   readonly accounts: readonly ({ readonly accountId: string } & OpenThreads)[];
 }
 

@@ -1,4 +1,4 @@
-/** What is known about the reasons why an email is in its thread. */
+/** The known facts about why an email is in its thread. */
 import type { Tie } from '../../core/thread/link-chain.ts';
 import type { Placement } from '../emails/email-ports.ts';
 import type { RefusedMerge } from './refused-merge-ports.ts';
@@ -8,22 +8,22 @@ export interface PlacementFact extends Placement {
   readonly messageId: string;
   readonly accountId: string;
   readonly threadId: string;
-  /** Where the matched Message-ID is now; null when none decided. */
+  /** The thread that has the matched Message-ID now; null when none decided. */
   readonly matchedThreadId: string | null;
   /** Emails of the account that have the matched Message-ID, oldest first, at most 10; empty when none was seen. */
   readonly matchedEmails: readonly PlacedEmail[];
-  /** The email of the thread that was recorded first of those that name the matched Message-ID; null for none. */
+  /** The first recorded email of the thread among those that name the matched Message-ID; null for none. */
   readonly firstNamedBy: PlacedEmail | null;
   /**
-   * What ties the email to the first one of its thread; empty for that one itself. null when nothing does any more, or
-   * when the thread is too long to look for it.
+   * The ties from the email to the first one of its thread; empty for that one itself. null when nothing ties them any
+   * more, or when the thread is too long to search.
    */
   readonly chain: readonly Tie[] | null;
-  /** Threads that ended in this one, the newest first, at most 100. */
+  /** Threads that were merged into this one, the newest first, at most 100. */
   readonly merges: readonly { readonly threadId: string; readonly mergedAt: Date }[];
-  /** About the email or its thread, the newest first, at most 100. */
+  /** Decisions about the email or its thread, the newest first, at most 100. */
   readonly decisions: readonly PlacementDecision[];
-  /** What it names of other customers' threads, the newest first, at most 100. */
+  /** The Message-IDs of other customers' threads that it names, the newest first, at most 100. */
   readonly refused: readonly RefusedMerge[];
 }
 
@@ -38,9 +38,9 @@ export interface PlacementDecision {
   readonly id: string;
   readonly kind: 'split' | 'merge' | 'move';
   readonly threadId: string;
-  /** The new thread of a split, the one that ended of a merge; null for a move. */
+  /** The new thread of a split, the merged thread of a merge; null for a move. */
   readonly otherThreadId: string | null;
-  /** True: it named this email, which left its thread. */
+  /** True: the decision named this email, which left its thread. */
   readonly namesEmail: boolean;
   readonly reason: string | null;
   readonly decidedAt: Date;
@@ -53,6 +53,6 @@ export interface ExplainedPlacement extends PlacementFact {
 
 /** Throws `ServiceError('database_unavailable')`. */
 export interface PlacementStore {
-  /** null when there is no such email. */
+  /** null when the email does not exist. */
   readPlacement(emailId: string): Promise<PlacementFact | null>;
 }

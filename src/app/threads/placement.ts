@@ -1,4 +1,4 @@
-/** Says why an email is in its thread. */
+/** Explains why an email is in its thread. */
 import { ServiceError } from '../../core/errors.ts';
 import type { ThreadUseCases } from './use-cases.ts';
 import type { PlacementFact, PlacementStore } from './placement-facts.ts';
@@ -44,7 +44,7 @@ function explainRule(fact: PlacementFact): string {
   }
 }
 
-/** The thread of the Message-ID that decided may be another one by now. */
+/** The Message-ID that decided may be in another thread by now. */
 function explainMatched({ matchedThreadId, threadId, decisions }: PlacementFact): string {
   if (matchedThreadId === threadId) return 'belongs to this thread';
   if (matchedThreadId === null) return 'belongs to no thread any more';
@@ -82,7 +82,7 @@ function explainDecision({ decisions, merges }: PlacementFact): string {
   if (decision === undefined) return 'An operator moved it.';
   const { kind, threadId, otherThreadId, decidedAt } = decision;
   const at = decidedAt.toISOString();
-  // Of the threads that it came from and to, one may have ended in the other since then.
+  // The thread that the email left, or the one that it moved to, may have been merged into the other since then.
   const merge = merges.find(
     (one) => (one.threadId === threadId || one.threadId === otherThreadId) && one.mergedAt >= decidedAt,
   );

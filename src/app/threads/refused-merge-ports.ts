@@ -1,17 +1,22 @@
-/** Merges of threads that received mail asked for, and did not get: sends named the threads for different customers. */
+/**
+ * Merges of threads that received mail requested and that were refused: sends named the threads for different customers.
+ */
 import type { LinkRule } from '../../core/thread/place-inbound.ts';
 import type { AccountFilter } from '../base/account-filter.ts';
 import type { Place } from '../base/paging.ts';
 
-/** An email names a Message-ID of another customer's thread. It is listed until the two are one thread, or nothing ties them. */
+/**
+ * An email names a Message-ID of another customer's thread. It is listed until the two are one thread, or nothing ties
+ * them.
+ */
 export interface RefusedMerge {
   readonly id: string;
   readonly accountId: string;
   readonly emailId: string;
-  /** Where the email is. */
+  /** The thread of the email. */
   readonly threadId: string;
   readonly customerId: string | null;
-  /** Where the Message-ID is. */
+  /** The thread of the Message-ID. */
   readonly otherThreadId: string;
   readonly otherCustomerId: string | null;
   readonly rule: LinkRule;

@@ -1,4 +1,4 @@
-/** The list of merges that received mail asked for and did not get, page by page. */
+/** The list of refused merges, page by page. */
 import type { ThreadUseCases, RefusedMergesPage } from './use-cases.ts';
 import { PLACE_CURSOR, readPage } from '../base/paging.ts';
 import type { RefusedMergeStore } from './refused-merge-ports.ts';

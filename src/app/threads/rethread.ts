@@ -1,7 +1,7 @@
 /**
  * Recomputes the threads from the stored emails and the decisions of operators, and corrects those that differ. A pass
  * over all emails finds the threads that may be wrong, in little memory (core/thread/thread-scan.ts); only these are
- * weighed link by link. Mail may arrive meanwhile: what is changed is weighed again under the lock for merging.
+ * weighed link by link. Mail may arrive meanwhile: changed threads are weighed again under the lock for merging.
  */
 import { ThreadScan, type ScannedEmail } from '../../core/thread/thread-scan.ts';
 
@@ -10,22 +10,22 @@ export interface ThreadMove {
   readonly emailId: string;
   readonly messageId: string;
   readonly from: string;
-  /** null: a new thread, which has no identifier before it is made. */
+  /** null: a new thread, which has no identifier until it is created. */
   readonly to: string | null;
   /** English. */
   readonly why: string;
 }
 
-/** What some threads that were weighed together should be. */
+/** The changes that some threads, weighed together, need. */
 export interface ThreadChanges {
   readonly moves: readonly ThreadMove[];
-  /** Threads that end, and where their emails and their identifier go. */
+  /** Threads that end, and the threads that get their emails and their identifier. */
   readonly merged: readonly { readonly id: string; readonly into: string }[];
-  /** Message-IDs that go elsewhere, or get a thread at all. */
+  /** Message-IDs that move to another thread, or get a thread for the first time. */
   readonly messageIds: number;
 }
 
-/** One moment of the database. Pages are of at most some thousand entries. */
+/** The database at one moment. Pages have at most some thousand entries. */
 export interface ThreadSnapshot {
   messageIds(): AsyncIterable<
     readonly { readonly accountId: string; readonly messageId: string; readonly threadId: string }[]
@@ -34,7 +34,7 @@ export interface ThreadSnapshot {
   emails(): AsyncIterable<readonly ScannedEmail[]>;
   /** Lists of threads that decisions keep apart. */
   clusters(): Promise<readonly (readonly string[])[]>;
-  /** The threads, and those that decisions keep apart from them; all of one account. */
+  /** Weighs the threads, and those that decisions keep apart from them; all of one account. */
   weigh(threadIds: readonly string[]): Promise<ThreadChanges>;
 }
 
@@ -49,7 +49,7 @@ export interface RethreadOptions {
   /** True: only report. */
   readonly dryRun: boolean;
   readonly signal: AbortSignal;
-  /** Gets the changes of threads one after the other, also of a dry run. */
+  /** Called with the changes of threads one after the other, also in a dry run. */
   readonly onChanges: (changes: ThreadChanges) => void;
   /** Emails read so far. */
   readonly onProgress: (emails: number) => void;

@@ -1,4 +1,4 @@
-/** What operators decide about threads: split one, merge two, move emails from one into another. */
+/** Operators' decisions about threads: split one, merge two, move emails from one into another. */
 
 /** UUIDs are lower-case. */
 export interface SplitRequest {
@@ -11,7 +11,7 @@ export interface SplitRequest {
 }
 
 export interface MoveRequest {
-  /** Where the emails go. */
+  /** The thread that the emails move to. */
   readonly threadId: string;
   readonly emailIds: readonly string[];
   readonly reason: string | null;
@@ -22,7 +22,7 @@ export interface MoveRequest {
 export interface MergeRequest {
   /** The thread that stays. */
   readonly threadId: string;
-  /** The one that comes into it, of the same account. */
+  /** The thread that is merged into it, of the same account. */
   readonly otherThreadId: string;
   readonly reason: string | null;
   /** The key that decides; null: none. */
@@ -30,23 +30,24 @@ export interface MergeRequest {
 }
 
 export interface DecisionResult {
-  /** Where the emails are now: the new thread of a split, else the thread of the request. */
+  /** The thread of the emails now: the new thread of a split, otherwise the thread of the request. */
   readonly threadId: string;
-  /** False for a repeat: everything was there already. */
+  /** False for a repeat: nothing had to change. */
   readonly changed: boolean;
-  /** The decision that put it there; null when none was needed. */
+  /** The decision that made the change; null when none was needed. */
   readonly decision: { readonly id: string; readonly decidedAt: Date } | null;
 }
 
-/** Identifiers for a decision and the thread that it makes. */
+/** Identifiers for a decision and the thread that it creates. */
 export interface DecisionIds {
   readonly decisionId: string;
   readonly newThreadId: string;
 }
 
 /**
- * The decisions as they are stored. Each is one transaction, one after the other with all merging of the account; a
- * repeat changes nothing. Throws `thread_not_found`, `email_not_found`, `different_accounts`, `database_unavailable`.
+ * The decisions as the database stores them. Each is one transaction, one after the other with all merging of the
+ * account; a repeat changes nothing. All throw `thread_not_found`, `email_not_found`, `different_accounts`,
+ * `database_unavailable`.
  */
 export interface ThreadDecisions {
   /** Also throws `email_not_in_thread`, `thread_would_be_empty`. */

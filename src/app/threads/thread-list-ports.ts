@@ -1,4 +1,4 @@
-/** What the use cases need of the list of threads, and what it shows. */
+/** The list of threads that the use cases need, and its entries. */
 import type { AccountFilter } from '../base/account-filter.ts';
 import type { EmailsJson } from '../emails/email-ports.ts';
 import type { SearchQuery } from '../../core/search/query.ts';
@@ -6,43 +6,43 @@ import type { ThreadStatus } from './thread-record-ports.ts';
 import type { AddressView } from '../emails/email-ports.ts';
 import type { Place } from '../base/paging.ts';
 
-/** Which threads are asked for; null: any. */
+/** Selects threads; null: any. */
 export interface ThreadFilter extends AccountFilter {
   /** UUIDs, lower-case. */
   readonly customerId: string | null;
   readonly companyId: string | null;
-  /** Of the newest email. */
+  /** The direction of the newest email. */
   readonly direction: 'inbound' | 'outbound' | null;
   readonly unread: boolean | null;
   /** The newest email that a person wrote is inbound. */
   readonly unanswered: boolean | null;
   readonly status: ThreadStatus | null;
-  /** The assignee; `isAssigned` asks only whether there is one. */
+  /** The assignee; `isAssigned` only asks whether there is one. */
   readonly assignee: string | null;
   readonly isAssigned: boolean | null;
   readonly label: string | null;
   readonly hasAttachments: boolean | null;
-  /** Of the last activity: from `activeSince` on, and before `activeUntil`. */
+  /** The time of the last activity: from `activeSince` on, and before `activeUntil`. */
   readonly activeSince: Date | null;
   readonly activeUntil: Date | null;
 }
 
 export interface ThreadsQuery extends ThreadFilter {
-  /** What the words of one of their emails must be; null: any. */
+  /** The words that one of their emails must contain; null: any. */
   readonly search: SearchQuery | null;
   readonly limit: number;
-  /** Where the page before ended; null for the first. */
+  /** Where the previous page ended; null for the first. */
   readonly after: Place | null;
 }
 
 export interface ThreadListing {
   readonly id: string;
   readonly accountId: string;
-  /** Of the first email. */
+  /** The subject of the first email. */
   readonly subject: string;
   readonly customerId: string | null;
   readonly companyId: string | null;
-  /** Of the newest emails, senders first; each address once. */
+  /** From the newest emails, senders first; each address once. */
   readonly participants: readonly AddressView[];
   readonly emailCount: number;
   readonly unreadCount: number;
@@ -61,7 +61,7 @@ export interface EmailPreview {
   readonly direction: 'inbound' | 'outbound';
   readonly from: AddressView;
   readonly date: Date;
-  /** The beginning of the new text, white space made single spaces. */
+  /** The beginning of the new text, with white space collapsed to single spaces. */
   readonly snippet: string;
 }
 
@@ -70,8 +70,8 @@ export interface ThreadList {
   /** Newest activity first, at most `limit`; in one round trip. */
   listThreads(query: ThreadsQuery): Promise<readonly ThreadListing[]>;
   /**
-   * Marks all received emails that the thread has now. Returns the thread's id (an alias leads to another one) and
-   * how many of its emails are unread now; null when there is no such thread.
+   * Marks all received emails that the thread has now. Returns the thread's id (an alias leads to another one) and the
+   * number of its unread emails; null when the thread does not exist.
    */
   markThread(threadId: string, mark: 'read' | 'unread', keyId?: string | null): Promise<ThreadMark | null>;
 }
@@ -84,11 +84,11 @@ export interface ThreadMark {
 /** The emails of a thread as they are at one moment. */
 export interface ThreadEmails {
   /**
-   * Digits. Another one whenever the emails look different: equal versions are equal answers, from any process on the
-   * same database. A thread without emails has `0`.
+   * Digits. It changes whenever the emails look different: equal versions are equal answers, from any process on the same
+   * database. A thread without emails has `0`.
    */
   readonly version: string;
-  /** By `date`, then id, without what certainly did not go out; null when the caller knows this version. */
+  /** By `date`, then id, without emails that certainly did not go out; null when the caller already has this version. */
   readonly emails: EmailsJson | null;
 }
 
@@ -97,7 +97,7 @@ export interface ThreadReader {
   /**
    * null when the thread does not exist. A small thread takes one round trip, which reads at the same moment share.
    *
-   * @param known a version that the caller has the emails of; null: none
+   * @param known the version of the emails that the caller has; null: none
    */
   readThread(threadId: string, known: string | null): Promise<ThreadEmails | null>;
 }

@@ -1,4 +1,4 @@
-/** One thread with a page of its emails, and what people may say of it. */
+/** One thread with a page of its emails, and the fields that people may set on it. */
 import type { AddressView, AttachmentView, DeliveryView } from '../emails/email-ports.ts';
 import type { Place } from '../base/paging.ts';
 import type { AutomaticMail } from '../../core/delivery/automatic.ts';
@@ -19,22 +19,22 @@ export const MAX_LABEL_CHARS = 64;
 /** Characters of the name of a thread's assignee. */
 export const MAX_ASSIGNEE_CHARS = 200;
 
-/** Why a thread has its customer or company. `operator`: it was chosen by hand. `explicit`: a send named it. */
+/** The reason for the customer or company of a thread. `operator`: it was chosen by hand. `explicit`: a send named it. */
 export const THREAD_CUSTOMER_SOURCES = ['operator', 'explicit', 'address', 'domain'] as const;
 export const THREAD_COMPANY_SOURCES = ['operator', 'explicit', 'registration'] as const;
 
 export interface ThreadRecord {
   readonly id: string;
   readonly accountId: string;
-  /** Of the first email. */
+  /** The subject of the first email. */
   readonly subject: string;
   readonly customerId: string | null;
   readonly customerSource: (typeof THREAD_CUSTOMER_SOURCES)[number] | null;
   readonly companyId: string | null;
   readonly companySource: (typeof THREAD_COMPANY_SOURCES)[number] | null;
-  /** Of the newest emails, senders first; each address once. */
+  /** From the newest emails, senders first; each address once. */
   readonly participants: readonly AddressView[];
-  /** Without what certainly did not go out. */
+  /** Without emails that certainly did not go out. */
   readonly emailCount: number;
   readonly unreadCount: number;
   readonly unanswered: boolean;
@@ -45,7 +45,7 @@ export interface ThreadRecord {
   readonly labels: readonly string[];
   readonly firstActivityAt: Date;
   readonly lastActivityAt: Date;
-  /** Another one whenever status, assignee, labels, customer or company are others. */
+  /** Changes whenever status, assignee, labels, customer or company change. */
   readonly version: number;
 }
 
@@ -65,27 +65,27 @@ export interface ThreadEmail {
   readonly customerId: string | null;
   readonly state: EmailState;
   readonly stateDetail: string | null;
-  /** When it is sent or tried next; null when it is not in the queue, or being sent. */
+  /** The time of the next attempt; null when it is not in the queue, or is being sent. */
   readonly nextAttemptAt: Date | null;
   readonly deliveries: readonly DeliveryView[];
   readonly snippet: string;
   readonly textBody: string;
   readonly replyText: string | null;
   readonly hasHtml: boolean;
-  /** null also where it was not asked for, and where it is too long. */
+  /** null also when it was not requested, and when it is too long. */
   readonly htmlBody: string | null;
-  /** A text was too long for a page and was cut, or the HTML left out. */
+  /** A text was too long for a page and was truncated, or the HTML was left out. */
   readonly isTruncated: boolean;
   readonly attachments: readonly AttachmentView[];
   readonly placement: 'thread_id' | 'decision' | 'new' | LinkRule;
   readonly automatic: AutomaticMail['kind'] | null;
   readonly newParticipant: boolean;
-  /** As its send gave them. */
+  /** The tags that its send gave it. */
   readonly tags: readonly string[];
   readonly metadata: Metadata;
   /** The key that sent it; null: none. */
   readonly author: KeyAuthor | null;
-  /** Whether a received email is from whom it says; null: nothing that is trusted says anything. */
+  /** The check of a received email's sender; null: no trusted source reports anything. */
   readonly verdict: AuthVerdict | null;
   readonly isUnread: boolean;
 }
@@ -94,13 +94,13 @@ export interface ThreadPageQuery {
   readonly threadId: string;
   readonly withHtml: boolean;
   readonly limit: number;
-  /** Where the page before ended; null for the newest emails. */
+  /** Where the previous page ended; null for the newest emails. */
   readonly after: Place | null;
 }
 
 export interface ThreadPage {
   readonly thread: ThreadRecord;
-  /** Newest first; also those that did not go out. */
+  /** Newest first; includes those that did not go out. */
   readonly emails: readonly ThreadEmail[];
   /** Older ones follow. */
   readonly hasMore: boolean;
@@ -108,30 +108,30 @@ export interface ThreadPage {
 
 /** Throws `ServiceError('database_unavailable')`. */
 export interface ThreadPages {
-  /** In one round trip. An alias leads to the thread that it was merged into; null when there is none. */
+  /** In one round trip. An alias leads to the thread that it was merged into; null when the thread does not exist. */
   readThreadPage(query: ThreadPageQuery): Promise<ThreadPage | null>;
 }
 
-/** What is to be changed; undefined: stays as it is. */
+/** The changes to make; undefined: unchanged. */
 export interface ThreadChange {
-  /** The change is refused when the thread has another version; null: whatever it is. */
+  /** The change is refused when the thread has another version; null: any version. */
   readonly version: number | null;
-  /** null: no longer chosen by hand, so what sends named and the rules say counts. */
+  /** null: no longer chosen by hand, so that sends and rules decide. */
   readonly customerId: string | null | undefined;
   readonly companyId: string | null | undefined;
   readonly status: ThreadStatus | undefined;
   readonly assignee: string | null | undefined;
-  /** All that it is to have; then `addLabels`, then `removeLabels`. */
+  /** All labels that it is to have; then `addLabels`, then `removeLabels`. */
   readonly labels: readonly string[] | undefined;
   readonly addLabels: readonly string[];
   readonly removeLabels: readonly string[];
-  /** The key that changes it, as events tell it; null: none. */
+  /** The key that makes the change, for events; null: none. */
   readonly authorKeyId?: string | null;
 }
 
 export interface ThreadChanges {
   /**
-   * In one transaction; a change that changes nothing leaves the version. Returns the thread's id, another one for an alias.
+   * In one transaction; a change without effect keeps the version. Returns the thread's id, another one for an alias.
    * Throws `thread_not_found`, `thread_changed`, `too_many_entries`, `database_unavailable`.
    */
   changeThread(threadId: string, change: ThreadChange): Promise<string>;

@@ -1,4 +1,4 @@
-/** The record of one thread with a page of its emails, and what people change in it. */
+/** The record of one thread with a page of its emails, and the changes that people make to it. */
 import { ServiceError } from '../../core/errors.ts';
 import { PLACE_CURSOR } from '../base/paging.ts';
 import type { ThreadChanges, ThreadPageQuery, ThreadPages } from './thread-record-ports.ts';

@@ -1,4 +1,4 @@
-/** What the edges ask of threads. */
+/** The use cases of threads that the edges call. */
 import type { SearchParts } from '../../core/search/query.ts';
 import type { PageRequest } from '../base/paging.ts';
 import type { ExplainedPlacement } from './placement-facts.ts';
@@ -10,9 +10,9 @@ import type { ThreadChange, ThreadEmail, ThreadRecord } from './thread-record-po
 import type { ThreadEmails, ThreadFilter, ThreadListing, ThreadMark } from './thread-list-ports.ts';
 
 export interface ThreadsRequest extends ThreadFilter, PageRequest {
-  /** What a person typed to search for in their emails, see core/search/query.ts; null: any. */
+  /** The search in their emails as a person typed it, see core/search/query.ts; null: any. */
   readonly q: string | null;
-  /** The same for parts of an email alone. */
+  /** The same for certain parts of an email only. */
   readonly searchIn?: SearchParts;
 }
 
@@ -39,35 +39,41 @@ export interface ThreadPageResult {
   readonly thread: ThreadRecord;
   /** Newest first. */
   readonly emails: readonly ThreadEmail[];
-  /** For older ones; null when there are none. */
+  /** For older emails; null when there are none. */
   readonly nextCursor: string | null;
 }
 
 export interface ThreadUseCases {
-  /** The record of a thread, and its newest emails with everything that a page shows. Throws `thread_not_found`, `invalid_cursor`. */
+  /**
+   * The record of a thread, and its newest emails with everything that a page shows. Throws `thread_not_found`,
+   * `invalid_cursor`.
+   */
   readThreadPage(request: ThreadPageRequest): Promise<ThreadPageResult>;
-  /** Changes what people say of a thread; its record after that. Throws what `ThreadChanges.changeThread` throws. */
+  /**
+   * Changes the fields that people set on a thread; returns its record afterwards. Throws the errors of
+   * `ThreadChanges.changeThread`.
+   */
   changeThread(threadId: string, change: ThreadChange): Promise<ThreadRecord>;
   /**
    * Throws `thread_not_found`.
    *
-   * @param known a version that the caller has the emails of; null: none
+   * @param known the version of the emails that the caller has; null: none
    */
   readThread(threadId: string, known: string | null): Promise<ThreadEmails>;
   /** Newest activity first. Throws `invalid_cursor`, `unknown_account`. */
   listThreads(request: ThreadsRequest): Promise<ThreadsPage>;
-  /** How much is in what a page shows as folders. Throws `unknown_account`. */
+  /** The counts of the folders that a page shows. Throws `unknown_account`. */
   countFolders(query: FolderCountsQuery): Promise<FolderCounts>;
   /** Marks the received emails that a thread has now. Throws `thread_not_found`. */
   markThread(threadId: string, mark: 'read' | 'unread', keyId?: string | null): Promise<ThreadMark>;
-  /** Merges that mail did not get, newest first. Throws `invalid_cursor`, `unknown_account`. */
+  /** Refused merges, newest first. Throws `invalid_cursor`, `unknown_account`. */
   listRefusedMerges(request: RefusedMergesRequest): Promise<RefusedMergesPage>;
   /** Throws `email_not_found`. */
   explainPlacement(emailId: string): Promise<ExplainedPlacement>;
-  /** Gives emails of a thread a new one. Throws what `ThreadDecisions.split` throws. */
+  /** Moves emails of a thread into a new one. Throws the errors of `ThreadDecisions.split`. */
   splitThread(request: SplitRequest): Promise<DecisionResult>;
-  /** Makes one thread of two. Throws what `ThreadDecisions.merge` throws. */
+  /** Makes one thread of two. Throws the errors of `ThreadDecisions.merge`. */
   mergeThreads(request: MergeRequest): Promise<DecisionResult>;
-  /** Moves emails into a thread. Throws what `ThreadDecisions.move` throws. */
+  /** Moves emails into a thread. Throws the errors of `ThreadDecisions.move`. */
   moveEmails(request: MoveRequest): Promise<DecisionResult>;
 }

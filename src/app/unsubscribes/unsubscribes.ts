@@ -1,6 +1,6 @@
 /**
- * Lists that a recipient can leave (RFC 2369, RFC 8058). A list has a name and belongs to an account; it needs no
- * set-up, because only addresses that left it are kept. Other mail to these addresses goes on.
+ * Lists that a recipient can leave (RFC 2369, RFC 8058). A list has a name and belongs to an account; it needs no set-up,
+ * because only addresses that left it are stored. Other mail to these addresses continues.
  */
 import { parseAddressList } from '../../core/address/address-list.ts';
 import { addrSpec, type Address } from '../../core/address/address.ts';
@@ -18,7 +18,7 @@ import type { UnsubscribeUseCases } from './use-cases.ts';
 /** An email of a list, before it is composed. */
 export interface ListEmail {
   readonly accountId: string;
-  /** Of the account; null when no mail to it comes here. */
+  /** The address of the account; null when no mail to it arrives here. */
   readonly address: Address | null;
   readonly emailId: string;
   readonly list: string;
@@ -35,8 +35,9 @@ export interface UnsubscribeLinks {
 export interface Unsubscribing {
   readonly useCases: UnsubscribeUseCases;
   /**
-   * What unsubscribes the only recipient: with one request, and by mail where mail comes here. Throws `unsubscribe_unavailable` without PUBLIC_URL,
-   * `invalid_list`, `one_recipient_expected`, `recipient_unsubscribed`, `database_unavailable`.
+   * The links that unsubscribe the only recipient: with one request, and by mail if mail arrives here. Throws
+   * `unsubscribe_unavailable` without PUBLIC_URL, `invalid_list`, `one_recipient_expected`, `recipient_unsubscribed`,
+   * `database_unavailable`.
    */
   linksOf(email: ListEmail): Promise<UnsubscribeLinks>;
 }
@@ -44,13 +45,13 @@ export interface Unsubscribing {
 export interface UnsubscribingPorts {
   readonly store: UnsubscribeStore;
   readonly ids: IdSource;
-  /** Where recipients reach the service, without a slash at the end; null: they do not. */
+  /** The URL at which recipients reach the service, without a slash at the end; null: they can't. */
   readonly publicUrl: string | null;
 }
 
 export function createUnsubscribing({ store, ids, publicUrl }: UnsubscribingPorts): Unsubscribing {
   let key: Buffer | null = null;
-  // Never changes, so it is asked for once.
+  // Never changes, so it is read once.
   const tokenKey = async () => (key ??= await store.tokenKey(ids.randomBytes(TOKEN_KEY_BYTES)));
 
   return {
@@ -106,7 +107,7 @@ export function createUnsubscribing({ store, ids, publicUrl }: UnsubscribingPort
   };
 }
 
-/** Throws `invalid_address`, also for several. */
+/** Throws `invalid_address`, also for several addresses. */
 function readKey(text: string): string {
   const [address, ...others] = parseAddressList(text, 'address');
   if (address === undefined || others.length > 0) {

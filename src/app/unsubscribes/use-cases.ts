@@ -1,4 +1,4 @@
-/** What the edges ask of the lists that recipients have left. */
+/** The use cases of the lists that recipients leave, for the edges. */
 import type { AccountFilter } from '../base/account-filter.ts';
 import type { PageRequest } from '../base/paging.ts';
 import type { Unsubscribe } from './unsubscribe-ports.ts';
@@ -15,19 +15,22 @@ export interface UnsubscribesPage {
   readonly nextCursor: string | null;
 }
 
-/** Who would leave which list. */
+/** The address of a token, and the list that it would leave. */
 export interface TokenView {
   readonly list: string;
   readonly address: string;
 }
 
 export interface UnsubscribeUseCases {
-  /** The list and address of a link; changes nothing. null when it is no token. Throws `database_unavailable`. */
+  /** The list and address of a link; changes nothing. null when the token is not valid. Throws `database_unavailable`. */
   readUnsubscribeToken(token: string): Promise<TokenView | null>;
-  /** The same again for a repeat. null when it is no token. Throws `database_unavailable`. */
+  /** Returns the same for a repeat. null when the token is not valid. Throws `database_unavailable`. */
   unsubscribe(token: string): Promise<TokenView | null>;
   /** The newest first. Throws `invalid_address`, `invalid_cursor`. */
   listUnsubscribes(request: UnsubscribesRequest): Promise<UnsubscribesPage>;
-  /** The address gets mail of the list again. Throws `unsubscribe_not_found`. @param within only of these accounts; null: of all */
+  /**
+   * The address gets mail of the list again. Throws `unsubscribe_not_found`. @param within only of these accounts; null:
+   * of all
+   */
   removeUnsubscribe(id: string, within?: readonly string[] | null): Promise<Unsubscribe>;
 }

@@ -1,4 +1,4 @@
-/** Keeps a file that a caller uploads, and forgets it after a day. */
+/** Keeps a file that a caller uploads, and deletes it after a day. */
 import { ServiceError } from '../../core/errors.ts';
 import { parseContentType } from '../../core/mime/compose/content-type.ts';
 import { displayFilename, StorageNames } from '../../core/mime/text/filename.ts';
@@ -50,17 +50,17 @@ async function describeUpload(ports: UploadPorts, request: UploadRequest): Promi
     contentType,
     sizeBytes: sizeOf(content),
     sha256: digest,
-    // As files of emails are named: what a crash leaves is found by clean-files.
+    // Named like the files of emails: clean-files finds what a crash leaves behind.
     storagePath: `${accountId}/${id}/${new StorageNames().add(name)}`,
     expiresAt: new Date(ports.clock().getTime() + UPLOAD_LIFE_MS),
   };
 }
 
-/** A send that is fetching a file may go on with it. */
+/** A send that is fetching a file may finish fetching it. */
 const GRACE_MS = 3_600_000;
 const AT_ONCE = 100;
 
-/** Deletes the uploads that have expired, their files first: a row without a file does no harm, and is found again. */
+/** Deletes expired uploads, their files first: a row without a file does no harm, and is found again. */
 export async function removeExpiredUploads({
   uploads,
   blobs,

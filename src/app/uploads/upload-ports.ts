@@ -1,10 +1,10 @@
-/** Files that callers put here before the send that names them. */
+/** Files that callers store before the send that refers to them. */
 import type { Account, Clock, IdSource } from '../base/basics.ts';
 import type { BlobStore } from '../files/file-ports.ts';
 
 export interface Upload {
   readonly id: string;
-  /** Only its sends may use it. */
+  /** Only sends of this account may use it. */
   readonly accountId: string;
   readonly filename: string;
   readonly contentType: string;
@@ -17,9 +17,12 @@ export interface Upload {
 
 /** Throws `ServiceError('database_unavailable')`. */
 export interface UploadStore {
-  /** Before its file is stored, so that no file is left without a row. False when all uploads together would pass `maxBytes`. */
+  /**
+   * Called before its file is stored, so that no file is left without a row. False when all uploads together would exceed
+   * `maxBytes`.
+   */
   reserve(upload: Upload, maxBytes: number): Promise<boolean>;
-  /** Those that expired before the moment, at most `limit`. */
+  /** Uploads that expired before the moment, at most `limit`. */
   listExpired(before: Date, limit: number): Promise<readonly Pick<Upload, 'id' | 'storagePath'>[]>;
   remove(ids: readonly string[]): Promise<void>;
 }

@@ -1,4 +1,4 @@
-/** What the edges ask of uploads. */
+/** The use cases of uploads that the edges call. */
 import type { Content, SpoolFolder } from '../files/file-ports.ts';
 import type { Upload } from './upload-ports.ts';
 

@@ -1,9 +1,9 @@
-/** What delivering events needs: claims of webhooks, and requests. */
+/** The operations that delivering events needs: claims of webhooks, and requests. */
 import type { EventFilter } from '../events/event-ports.ts';
 import type { PauseReason } from '../../core/webhook/webhook.ts';
 import type { Beyond, Delivery, StoredWebhook, WebhookSecrets } from './webhook-ports.ts';
 
-/** `Beyond` as it is stored. */
+/** `Beyond` in its stored form. */
 export interface BeyondJson {
   readonly delivered: readonly number[];
   readonly failed: readonly {
@@ -20,7 +20,7 @@ export interface ClaimedWebhook extends StoredWebhook {
   readonly epoch: number;
 }
 
-/** How far a webhook came, and the attempts since the last time. */
+/** How far a webhook has come, and the attempts since the last time. */
 export interface Progress {
   readonly webhookId: string;
   readonly epoch: number;
@@ -32,21 +32,21 @@ export interface Progress {
 /** All throw `ServiceError('database_unavailable')`. */
 export interface WebhookQueue {
   /**
-   * Claims the webhooks that are not paused and that no other process has, and renews the claims of this one; returns all of
-   * these. Those sealed with another key than `keyIds` are left to others for some minutes.
+   * Claims the webhooks that are not paused and that no other process has, and renews the claims of this one; returns all
+   * of these. Webhooks sealed with a key that is not in `keyIds` are left to others for some minutes.
    */
   claim(keyIds: readonly Buffer[]): Promise<readonly ClaimedWebhook[]>;
-  /** Stores it; false: the webhook is another process's now, or was moved, so only the attempts are stored. */
+  /** Stores it; false: another process has the webhook now, or it was moved, so only the attempts are stored. */
   recordProgress(progress: Progress): Promise<boolean>;
-  /** Of one that this process has; without effect when it was changed meanwhile. */
+  /** Pauses a webhook that this process has; without effect when it was changed meanwhile. */
   pause(
     webhook: Pick<ClaimedWebhook, 'id' | 'revision'>,
     reason: PauseReason,
     detail: string | null,
   ): Promise<void>;
-  /** Gives those back that this process has, but for `kept`. */
+  /** Gives back the webhooks that this process has, except `kept`. */
   release(kept: readonly string[]): Promise<void>;
-  /** Seals with the key of today what was sealed with one of before. */
+  /** Seals secrets that an earlier key sealed with the current key. */
   reseal(
     webhook: Pick<ClaimedWebhook, 'id' | 'sealed'>,
     now: { readonly sealed: Buffer; readonly keyId: Buffer },
@@ -64,16 +64,16 @@ export interface WebhookRequest {
 export interface WebhookAnswer {
   readonly startedAt: Date;
   readonly durationMs: number;
-  /** Of HTTP; null when there was no answer. */
+  /** The HTTP status; null when there was no answer. */
   readonly status: number | null;
-  /** Why there was none, in English. */
+  /** Why there was no answer, in English. */
   readonly error: string | null;
   readonly retryAfterMs: number | null;
-  /** Its first 4 kB, as text. */
+  /** The first 4 kB of its body, as text. */
   readonly text: string;
 }
 
-/** Never rejects, but with the reason of `signal`. */
+/** Never rejects, except with the reason of `signal`. */
 export type PostWebhook = (request: WebhookRequest, signal: AbortSignal) => Promise<WebhookAnswer>;
 
 export const filterOf = ({ types, accountId, customerId, isHistorical }: StoredWebhook): EventFilter => ({

@@ -1,8 +1,8 @@
-/** What an answer of an endpoint means, as it is kept. */
+/** The meaning of an endpoint's answer, as it is recorded. */
 import type { WebhookAnswer } from './delivery-ports.ts';
 import type { Delivery } from './webhook-ports.ts';
 
-/** The status decides alone: an endpoint that said 2xx has the event, whatever becomes of the rest of its answer. */
+/** The status alone decides: an endpoint that answered 2xx has the event, whatever becomes of the rest of its answer. */
 export const isTaken = (status: number | null): boolean => status !== null && status >= 200 && status < 300;
 
 export function toDelivery(

@@ -1,4 +1,4 @@
-/** Readers of the end of the feed, at whatever positions, get what they would read from the feed itself. */
+/** Readers of the end of the feed, at any positions, get what they would read from the feed itself. */
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { runs } from '../../../test/helpers/runs.ts';
@@ -104,7 +104,7 @@ it('each reader gets each event that it wants once, in order, however far apart 
             for (let time = 0; time < step.times; time += 1) await read(reader, step.limit);
           }
         }
-        // Together, as they do.
+        // In parallel, as in the service.
         await Promise.all(
           readers.map(async (reader) => {
             for (;;) if ((await read(reader, 50)).isLast) return;

@@ -1,16 +1,16 @@
 /**
- * The end of the feed, read once for all webhooks of a process: events that several webhooks want come from memory. A webhook
- * that is further behind reads by itself until it has caught up.
+ * The end of the feed, read once for all webhooks of a process: events that several webhooks want come from memory. A
+ * webhook that is further behind reads the feed itself until it has caught up.
  */
 import type { EventFeed, EventFilter, FeedEvent } from '../events/event-ports.ts';
 
-/** Of one reading. */
+/** The limit of one reading. */
 const READ_LIMIT = 500;
-/** What is kept, at most: some seconds of a busy service. */
+/** The maximum number of events kept: some seconds of a busy service. */
 const KEPT_EVENTS = 2000;
 const KEPT_CHARS = 4 * 1024 * 1024;
 
-/** An event and what is made of it, once for all who want it. */
+/** An event and its serialised forms, made once for all readers. */
 export class TailEvent {
   readonly position: number;
   readonly type: FeedEvent['type'];
@@ -52,7 +52,7 @@ export interface TailPage {
 
 export class FeedTail {
   readonly #feed: Pick<EventFeed, 'read' | 'readLatest'>;
-  /** Everything behind `#from`, up to `#to`. null before the first reading. */
+  /** All events after `#from`, up to `#to`, are kept. null before the first reading. */
   #from: number | null = null;
   #to = 0;
   #events: TailEvent[] = [];
@@ -79,7 +79,7 @@ export class FeedTail {
       const { events, next, isLast } = await this.#feed.read(after, filter, limit);
       return { events: events.map((event) => new TailEvent(event)), next, isLast };
     }
-    // Nothing was read for a long time, so much would be read in vain.
+    // Nothing was read for a long time, so many events would be read in vain.
     if (after > this.#to) this.#restart(after);
     if (after === this.#to && !this.#isLast) await this.#readOn();
     // The events that were kept may have been dropped meanwhile.
@@ -117,7 +117,7 @@ export class FeedTail {
     return low;
   }
 
-  /** Those who come while it is under way share it. */
+  /** Readers that arrive while it is under way share it. */
   #readOn(): Promise<void> {
     this.#reading ??= this.#readOnce().finally(() => {
       this.#reading = null;
@@ -130,7 +130,7 @@ export class FeedTail {
     const growth = this.#growth;
     const all = { types: null, accountId: null, customerId: null, isHistorical: null };
     const page = await this.#feed.read(from, all, READ_LIMIT);
-    // It was begun anew meanwhile.
+    // It was restarted meanwhile.
     if (this.#to !== from) return;
     for (const event of page.events) {
       this.#events.push(new TailEvent(event));

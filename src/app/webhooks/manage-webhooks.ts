@@ -1,4 +1,4 @@
-/** Making, changing and asking for webhooks. What this changes, the process that delivers learns of from the database. */
+/** Creates, changes and reads webhooks. The process that delivers learns of the changes from the database. */
 import type { Clock, IdSource } from '../base/basics.ts';
 import { PLACE_CURSOR, readPage } from '../base/paging.ts';
 import { readPosition } from '../../core/event/event-id.ts';
@@ -19,9 +19,9 @@ import type {
   WebhookStore,
 } from './webhook-ports.ts';
 
-/** Standard Webhooks asks for 24 to 64. */
+/** Standard Webhooks requires 24 to 64. */
 const SECRET_BYTES = 32;
-/** Changes of one webhook at the same moment: the later one is made again on what the earlier one left. */
+/** Changes of one webhook at the same moment: the later one is made again, based on the earlier one. */
 const MAX_TRIES = 5;
 
 export interface WebhookPorts {
@@ -109,7 +109,7 @@ export function createWebhooks({
           ...(changes.url === undefined ? {} : { url: rules.check(changes.url) }),
           ...(headers === undefined ? {} : { headerNames: Object.keys(headers) }),
         };
-        // It can be read nowhere, so nothing of it is kept: a new secret has to be asked for.
+        // The secrets can't be read, so nothing of them is kept: a new secret has to be requested.
         const secrets = known ?? unreadable();
         return { settings, secrets: headers === undefined ? secrets : { ...secrets, headers } };
       });

@@ -1,10 +1,10 @@
-/** What the edges may ask of webhooks. */
+/** The use cases of webhooks that the edges call. */
 import type { AccountFilter } from '../base/account-filter.ts';
 import type { PageRequest } from '../base/paging.ts';
 import type { DeliveryOutcome } from '../../core/webhook/webhook.ts';
 import type { Delivery, StoredWebhook, WebhookSettings } from './webhook-ports.ts';
 
-/** A webhook as callers see it: without what lies sealed. */
+/** A webhook as callers see it: without its sealed part. */
 export type WebhookView = Omit<StoredWebhook, 'sealed' | 'keyId'>;
 
 export interface WebhookRequestSettings extends Omit<WebhookSettings, 'headerNames'> {
@@ -13,13 +13,13 @@ export interface WebhookRequestSettings extends Omit<WebhookSettings, 'headerNam
 }
 
 export interface CreateWebhookRequest extends WebhookRequestSettings {
-  /** The id of an event: begin behind it; null: from now on. */
+  /** The id of an event: begin after it; null: from now on. */
   readonly after: string | null;
 }
 
 export interface NewSecret {
   readonly webhook: WebhookView;
-  /** `whsec_…`, told this once. */
+  /** `whsec_…`, returned only this once. */
   readonly secret: string;
 }
 
@@ -44,7 +44,7 @@ export interface DeliveriesPage {
 /** An event's id, or a time. */
 export type ReplayStart = { readonly after: string } | { readonly since: Date };
 
-/** All that name a webhook throw `webhook_not_found`; all throw `database_unavailable`. */
+/** All that take a webhook's id throw `webhook_not_found`; all throw `database_unavailable`. */
 export interface WebhookUseCases {
   /**
    * Throws `invalid_webhook_url`, `webhook_address_refused`, `invalid_webhook_header`, `too_many_webhooks`, `events_expired` and
@@ -54,15 +54,15 @@ export interface WebhookUseCases {
   /** The newest first. Throws `invalid_cursor`. */
   listWebhooks(request: PageRequest & Pick<AccountFilter, 'within'>): Promise<WebhooksPage>;
   readWebhook(id: string): Promise<WebhookView>;
-  /** What is not named stays. Throws as `createWebhook`. */
+  /** Settings that are not given keep their values. Throws as `createWebhook` does. */
   changeWebhook(id: string, change: Partial<WebhookRequestSettings>): Promise<WebhookView>;
   deleteWebhook(id: string): Promise<void>;
   pauseWebhook(id: string): Promise<WebhookView>;
-  /** Goes on where it stopped; what waits for another attempt is tried at once. Throws `events_expired`. */
+  /** Continues where it stopped; events that wait for another attempt are tried at once. Throws `events_expired`. */
   resumeWebhook(id: string): Promise<WebhookView>;
-  /** Has it go on behind an event, or from a time on. Throws `events_expired`, `invalid_request`. */
+  /** Makes it continue after an event, or from a time on. Throws `events_expired`, `invalid_request`. */
   replayWebhook(id: string, start: ReplayStart): Promise<WebhookView>;
-  /** A new secret; the one before it is used as well for so long. */
+  /** Makes a new secret; the previous one stays in use as well for this long. */
   rotateWebhookSecret(id: string, oldValidMs: number): Promise<NewSecret>;
   /** Delivers an event that did not happen, once; the outcome is returned and kept, whatever it is. */
   testWebhook(id: string, signal: AbortSignal): Promise<Delivery>;

@@ -1,9 +1,9 @@
-/** What managing webhooks needs: their rows, their secrets, and what may be an endpoint. */
+/** The operations that managing webhooks needs: their rows, their secrets, and the check of endpoints. */
 import type { Place } from '../base/paging.ts';
 import type { EventType } from '../../core/event/event-types.ts';
 import type { DeliveryOutcome, PauseReason, WebhookPayload } from '../../core/webhook/webhook.ts';
 
-/** What its owner says of a webhook, but for the values of its headers. */
+/** The owner's settings of a webhook, without the values of its headers. */
 export interface WebhookSettings {
   readonly url: string;
   readonly description: string;
@@ -18,18 +18,18 @@ export interface WebhookSettings {
   readonly headerNames: readonly string[];
 }
 
-/** What of a webhook lies sealed. */
+/** The sealed part of a webhook. */
 export interface SealedSecrets {
   readonly sealed: Buffer;
   readonly keyId: Buffer;
-  /** Until when the secret before this one is used as well; null when there is none. */
+  /** The previous secret is used as well until then; null when there is none. */
   readonly oldSecretUntil: Date | null;
 }
 
 export interface WebhookPause {
   readonly since: Date;
   readonly reason: PauseReason;
-  /** What happened last, for people; null for a pause by hand. */
+  /** A description of what happened last, for people; null for a pause by hand. */
   readonly detail: string | null;
 }
 
@@ -41,7 +41,7 @@ export interface FailedEvent {
   readonly dueAt: Date;
 }
 
-/** What is known of events behind a webhook's position. */
+/** The known state of events after a webhook's position. */
 export interface Beyond {
   readonly delivered: readonly number[];
   readonly failed: readonly FailedEvent[];
@@ -57,11 +57,11 @@ export interface StoredWebhook extends WebhookSettings, SealedSecrets {
   readonly beyond: Beyond;
 }
 
-/** All throw `ServiceError('database_unavailable')`; null: there is no such webhook. */
+/** All throw `ServiceError('database_unavailable')`; null: the webhook does not exist. */
 export interface WebhookStore {
   /**
-   * `position` null: from now on. Throws `too_many_webhooks`, and `events_expired` for a position before the first event that is
-   * kept.
+   * `position` null: from now on. Throws `too_many_webhooks`, and `events_expired` for a position before the first event
+   * that is kept.
    */
   create(
     id: string,
@@ -77,7 +77,7 @@ export interface WebhookStore {
     before: Place | null,
     limit: number,
   ): Promise<readonly StoredWebhook[]>;
-  /** Does nothing, and returns null, when `sealed` is not what is stored any more: another request changed it. */
+  /** Does nothing, and returns null, when `sealed` is no longer the stored value: another request changed it. */
   change(
     id: string,
     settings: WebhookSettings,
@@ -86,11 +86,11 @@ export interface WebhookStore {
   ): Promise<StoredWebhook | null>;
   delete(id: string): Promise<boolean>;
   pause(id: string): Promise<StoredWebhook | null>;
-  /** Also has what waits for another attempt tried at once. Throws `events_expired`. */
+  /** Also has events that wait for another attempt tried at once. Throws `events_expired`. */
   resume(id: string): Promise<StoredWebhook | null>;
-  /** Throws `events_expired`; `invalid_request` for a position that was not given out yet. */
+  /** Throws `events_expired`; `invalid_request` for a position that was not assigned yet. */
   moveTo(id: string, position: number): Promise<StoredWebhook | null>;
-  /** The position before the first event that happened then or later. Throws `events_expired`. */
+  /** The position before the first event that happened at or after the time. Throws `events_expired`. */
   positionAt(since: Date): Promise<number>;
 }
 
@@ -105,7 +105,7 @@ export interface Delivery {
   readonly startedAt: Date;
   readonly durationMs: number;
   readonly outcome: DeliveryOutcome;
-  /** Of HTTP; null when there was no answer. */
+  /** The HTTP status; null when there was no answer. */
   readonly status: number | null;
   /** Why it failed, in English; null when it did not. */
   readonly error: string | null;
@@ -127,7 +127,7 @@ export interface DeliveryLog {
   forgetBefore(day: number): Promise<number>;
 }
 
-/** What only the sender of requests may know. */
+/** The secrets that only the sender of requests may have. */
 export interface WebhookSecrets {
   /** `whsec_…`, the newest first. */
   readonly secrets: readonly { readonly secret: string; readonly until: Date | null }[];
@@ -136,7 +136,7 @@ export interface WebhookSecrets {
 }
 
 export interface WebhookSealer {
-  /** Of all the keys that open. */
+  /** The ids of all keys that can open secrets. */
   readonly keyIds: readonly Buffer[];
   seal(webhookId: string, secrets: WebhookSecrets): { readonly sealed: Buffer; readonly keyId: Buffer };
   /** null when it was sealed with another key. */

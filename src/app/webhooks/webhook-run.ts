@@ -1,12 +1,13 @@
 /**
- * Delivering events to one webhook, in the order of the feed, as long as this process has it.
+ * Delivers events to one webhook, in the order of the feed, as long as this process has it.
  *
- * The events behind the webhook's position are a short list: those that wait, those under way, those that failed and wait for
- * another attempt, and, where several may be under way, those that are delivered already while an earlier one is not. The
- * position is moved to the first that is not delivered. With one request at a time only the first of the list is ever tried, so the
- * order is kept and one that fails holds up those behind it; with more, they overtake it, up to `REACH`.
+ * The events after the webhook's position are a short list: those that wait, those under way, those that failed and wait
+ * for another attempt, and, if several may be under way, those that are delivered already while an earlier one is not.
+ * The position moves to the first that is not delivered. With one request at a time only the first of the list is ever
+ * tried, so the order is kept and a failed event delays those behind it; with more, they overtake it, up to `REACH`.
  *
- * Progress is stored some moments later, for many events at once: what a process that is killed did not store is delivered again.
+ * Progress is stored some moments later, for many events at once: events whose progress a killed process did not store
+ * are delivered again.
  */
 import type { Clock, IdSource, Logger } from '../base/basics.ts';
 import { createFailureLog } from '../base/failure-log.ts';
@@ -26,22 +27,25 @@ import {
 import type { FeedTail, TailEvent } from './feed-tail.ts';
 import type { Beyond, Delivery, FailedEvent, WebhookSecrets } from './webhook-ports.ts';
 
-/** Of the list that may be tried while its first event is not delivered, where the order is not kept. */
+/** The part of the list that may be tried while its first event is not delivered, when the order is not kept. */
 const REACH = 100;
-/** Events read at a time, and how few that were never tried are left before more are read. */
+/** Events read at a time; more are read when this few untried ones are left. */
 const READ_LIMIT = 50;
 const FEW = 10;
-/** Attempts that are not stored yet; beyond them nothing is begun. */
+/** The maximum number of attempts that are not stored yet; beyond it no attempt is begun. */
 const MAX_UNSTORED = 50;
-/** From the first attempt to storing it, in ms: those of the same moment share it. */
+/** From the first attempt to storing it, in ms: attempts of the same moment share the statement. */
 const GATHER_MS = 50;
-/** Until a position is stored behind which there was nothing to deliver, in ms. */
+/** From reaching a position without anything to deliver until storing it, in ms. */
 const IDLE_STORE_MS = 60_000;
 /** From a failure of the database to the next try, in ms. */
 const AGAIN_MS = 1000;
 /** The time that requests under way get when the process stops, in ms. */
 const STOP_MS = 3000;
-/** From cutting them off to leaving them alone, in ms: the end of the process waits for no request that does not notice. */
+/**
+ * From cutting them off to abandoning them, in ms: the end of the process does not wait for a request that ignores the
+ * abort.
+ */
 const LEAVE_MS = 1000;
 
 export interface WebhookRunPorts {
@@ -54,15 +58,15 @@ export interface WebhookRunPorts {
   /** From 0 (inclusive) to 1 (exclusive). */
   readonly random: () => number;
   readonly logger: Logger;
-  /** Until when this process has the webhook, by `Timers.now`. */
+  /** The end of this process's lease of the webhook, by `Timers.now`. */
   readonly leasedUntil: () => number;
-  /** It came to an end by itself: it was paused, or another process has it. */
+  /** Called when it ends by itself: it was paused, or another process has it. */
   readonly onEnd: () => void;
 }
 
 interface Item {
   readonly position: number;
-  /** null when it is delivered. */
+  /** null once it is delivered. */
   event: TailEvent | null;
   state: 'waiting' | 'sending' | 'delivered';
   attempts: number;
@@ -84,7 +88,7 @@ export class WebhookRun {
   readonly #aborting = new AbortController();
   /** In the order of their positions. */
   readonly #items: Item[] = [];
-  /** What an earlier run noted about events that this one has not read yet. */
+  /** The positions that an earlier run delivered, of events that this one has not read yet. */
   readonly #delivered: Set<number>;
   readonly #failed: Map<number, FailedEvent>;
   readonly #sending = new Set<Promise<void>>();
@@ -102,7 +106,7 @@ export class WebhookRun {
   #working = Promise.resolve();
   #storing: Promise<void> | null = null;
   #cancelWake = () => {};
-  /** When what is not stored will be. */
+  /** When unstored progress will be stored. */
   #storeAt = Infinity;
   #cancelStore = () => {};
 
@@ -132,7 +136,7 @@ export class WebhookRun {
     this.wake();
   }
 
-  /** Lets requests under way end, for a moment, and stores how far it came. Never rejects. */
+  /** Lets requests under way end, for a moment, and stores the progress. Never rejects. */
   async stop(): Promise<void> {
     this.#isOver = true;
     this.#cancelWake();
@@ -143,7 +147,7 @@ export class WebhookRun {
     if (this.#isWorthStoring()) await this.#store().catch((error: unknown) => this.#failures.failed(error));
   }
 
-  /** A request that is left alone counts as not delivered, and its event is delivered again. */
+  /** A request that is abandoned counts as not delivered, and its event is delivered again. */
   async #endSending(): Promise<void> {
     const { timers, logger } = this.#ports;
     let cancel = () => {};
@@ -164,7 +168,7 @@ export class WebhookRun {
   }
 
   async #work(): Promise<void> {
-    // A caller may have woken it in the middle of its own work.
+    // A caller may have woken it in the middle of the caller's own work.
     await Promise.resolve();
     while (this.#isWoken && !this.#isOver) {
       this.#isWoken = false;
@@ -188,13 +192,13 @@ export class WebhookRun {
         }
       }
     }
-    // In the same moment as the look at what woke it: a call in between would be lost.
+    // In the same synchronous step as the check for a wake: a call in between would be lost.
     this.#isWorking = false;
   }
 
   async #read(): Promise<void> {
     while (!this.#isAtEnd && !this.#isOver && this.#hasFew()) {
-      // Events that come while it reads are not missed.
+      // Set first, so that events that come during the reading are not missed.
       this.#isAtEnd = true;
       const filter = filterOf(this.webhook);
       const page = await this.#ports.tail.read(this.#readTo, filter, READ_LIMIT).catch((error: unknown) => {
@@ -228,7 +232,7 @@ export class WebhookRun {
     });
   }
 
-  /** Leaves out what is delivered and has nothing before it. */
+  /** Removes delivered events that have nothing before them. */
   #shift(): void {
     while (this.#items[0]?.state === 'delivered') this.#items.shift();
     if (this.#position > this.#storedPosition) this.#storeSoon();
@@ -239,7 +243,7 @@ export class WebhookRun {
     return first === undefined ? this.#readTo : first.position - 1;
   }
 
-  /** Those that may be tried. */
+  /** The items that may be tried. */
   get #reach(): readonly Item[] {
     return this.#items.slice(0, this.webhook.maxInFlight === 1 ? 1 : REACH);
   }
@@ -271,7 +275,7 @@ export class WebhookRun {
     try {
       answer = await post(request, this.#aborting.signal);
     } catch (error) {
-      // Cut off by the stop: whether it arrived is not known, so it is delivered again.
+      // Cut off by the stop: it is unknown if it arrived, so it is delivered again.
       item.state = 'waiting';
       if (!this.#aborting.signal.aborted) {
         this.#failures.failed(error);
@@ -305,15 +309,15 @@ export class WebhookRun {
       retryAfterMs,
       random: random(),
     });
-    // The endpoint asked for rest, not for one event to come later.
+    // The endpoint asked for a pause of all requests, not of this event only.
     if (retryAfterMs !== null && item.dueAt !== null) {
       this.#holdUntil = Math.max(this.#holdUntil, item.dueAt.getTime());
     }
     const detail = `event ${eventId}: ${error}`;
-    // RFC 9110 §15.5.11: it is gone for good.
+    // RFC 9110 §15.5.11: the endpoint is permanently gone.
     if (status === 410) this.#ending ??= { reason: 'gone', detail };
     else if (item.dueAt === null) this.#ending ??= { reason: 'failed', detail };
-    // Tried once more when it is resumed, also if that is not stored.
+    // Tried once more when the webhook is resumed, even if that is not stored.
     item.dueAt ??= now;
   }
 
@@ -324,7 +328,8 @@ export class WebhookRun {
     const now = this.#ports.clock().getTime();
     const due = Math.min(...waiting.map(({ dueAt }) => dueAt?.getTime() ?? now));
     const delayMs = Math.max(due, this.#holdUntil) - now;
-    // An event that is due now waits for a request to end, for storing, or for the claim to be renewed: each of these wakes it.
+    // An event that is due now waits for a request to end, for storing, or for the claim to be renewed: each of these
+    // wakes it.
     if (delayMs > 0) this.#cancelWake = this.#ports.timers.after(delayMs, this.wake);
   }
 
@@ -350,7 +355,7 @@ export class WebhookRun {
     return this.#unstored.length > 0 || this.#position > this.#storedPosition;
   }
 
-  /** Attempts in a moment, a position behind which there was nothing to deliver at its leisure. */
+  /** Attempts are stored within a moment, a position without anything to deliver much later. */
   #storeSoon(): void {
     const { timers } = this.#ports;
     const idleMs = Math.max(GATHER_MS, this.#storedAt + IDLE_STORE_MS - timers.now());

@@ -1,18 +1,18 @@
-/** What waits in the database for the loops of a process, whichever process left it there. */
+/** The work that waits in the database for the loops of a process, whichever process left it there. */
 
 export interface DueWork {
-  /** Asks for all of it in one statement. Throws `ServiceError('database_unavailable')`. */
+  /** Finds all of it in one statement. Throws `ServiceError('database_unavailable')`. */
   find(): Promise<DueNow>;
 }
 
 export interface DueNow {
   /** Time until the first queued send of a configured account is due, in ms: 0 or less when one is. null: none waits. */
   readonly sendInMs: number | null;
-  /** Emails whose words are to be made. */
+  /** Emails whose words are not indexed yet. */
   readonly search: boolean;
-  /** Past mail to be linked by what sends taught, or mail that was recorded while rules changed. */
+  /** Past mail to be linked by rules learned from sends, or mail that was recorded while rules changed. */
   readonly customers: boolean;
-  /** Reports whose email was not known when they came in. */
+  /** Reports whose email was not known when they arrived. */
   readonly reports: boolean;
   /** Copies to be compared with the sent email that was recorded after them. */
   readonly copies: boolean;
@@ -26,7 +26,7 @@ export interface DueNow {
   readonly webhooks: boolean;
   /** Grows with every change of a webhook. */
   readonly webhookVersion: number;
-  /** Where the feed ends; null when there is no webhook to deliver to. */
+  /** The end of the feed; null when there is no webhook to deliver to. */
   readonly feedPosition: number | null;
   /** Grows with every change of the suppression list. */
   readonly suppressionVersion: number;
