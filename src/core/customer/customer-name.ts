@@ -1,13 +1,13 @@
-/** The name of a customer, and what it is sorted and found by. */
+/** The name of a customer, with its sort key and its search words. */
 import { toShownName } from '../address/display-name.ts';
 import { nameWords } from '../search/prefix-query.ts';
 import { wordsOf } from '../search/words.ts';
 
 export interface CustomerName {
   readonly name: string;
-  /** By which lists are sorted: its words without case and accents. */
+  /** Sort key of lists: the words of the name without case and accents. */
   readonly key: string;
-  /** In all their forms; letters and digits only. */
+  /** The words of the name in all their forms; letters and digits only. */
   readonly words: readonly string[];
 }
 
