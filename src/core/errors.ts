@@ -1,6 +1,6 @@
 /**
  * The registry of every error that a caller can get: stable `code`, HTTP status, German text.
-* The text is the `error` of a response; the internal reason (`cause`, `message`) goes to the log only.
+ * The text is the `error` of a response; the internal reason (`cause`, `message`) goes to the log only.
  */
 
 interface ErrorEntry {

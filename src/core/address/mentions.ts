@@ -86,7 +86,7 @@ const MAX_DOMAIN_WORDS = 4;
 const MAX_WORDS = 40;
 
 /**
-* The words by which an address is found: the address, its domain and the domains above it (each with `@`), and the words
+ * The words by which an address is found: the address, its domain and the domains above it (each with `@`), and the words
  * of both and of the name.
  */
 export function addressWords(address: string, name: string): readonly string[] {

@@ -1,5 +1,5 @@
 /**
-* The manifest of a backup: the list of its contents. It is written last, so a backup without one is incomplete.
+ * The manifest of a backup: the list of its contents. It is written last, so a backup without one is incomplete.
  *
  * A place that holds backups looks like this (with `.age` behind each name where it is encrypted):
  *

@@ -1,5 +1,5 @@
 /**
-* The rules a caller registers for a customer, and their canonical spelling: addresses and domains in lower-case ASCII
+ * The rules a caller registers for a customer, and their canonical spelling: addresses and domains in lower-case ASCII
  * letters, domains as A-labels (RFC 5890).
  *
  * `ann+news@example.org` and `ann@example.org` are different addresses: the receiving host decides whether a `+`

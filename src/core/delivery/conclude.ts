@@ -1,5 +1,5 @@
 /**
-* Derives the state of an email from the states of its recipients (the rules are in states.ts).
+ * Derives the state of an email from the states of its recipients (the rules are in states.ts).
  */
 import type { DeliveryState, EmailState } from './states.ts';
 

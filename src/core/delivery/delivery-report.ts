@@ -7,12 +7,12 @@ import type { BounceRecipient } from './bounce-recipient.ts';
 import type { DeliveryState } from './states.ts';
 
 /**
-* From the least to the most significant: when a recipient has several reports, the one latest in this list is shown,
+ * From the least to the most significant: when a recipient has several reports, the one latest in this list is shown,
  * in whatever order they came.
  *
  * - `delayed`: a server is still trying.
  * - `relayed`, `expanded`: handed on to a server that sends no reports, or to several addresses.
-* - `delivered`: the message is in the mailbox.
+ * - `delivered`: the message is in the mailbox.
  * - `bounced_soft`: not delivered, which says nothing about the address: mailbox full, tried in vain, too large.
  * - `blocked`: refused for its contents, its sender or a policy.
  * - `bounced_hard`: the address takes no mail.

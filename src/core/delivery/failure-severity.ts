@@ -14,7 +14,7 @@ export type BounceSeverity = (typeof BOUNCE_SEVERITIES)[number];
 
 /**
  * Severity by status, the most specific first: `class.subject.detail`, then `class.subject`, then `class`. A status
-* that is not listed says nothing on its own. Words take precedence, see severityOf.
+ * that is not listed says nothing on its own. Words take precedence, see severityOf.
  */
 const BY_STATUS: Readonly<Record<string, BounceSeverity>> = {
   '5.1.1': 'hard', // bad destination mailbox address

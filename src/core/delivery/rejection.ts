@@ -1,6 +1,6 @@
 /**
  * Receipts (RFC 8098) of programs that refused a message: RFC 5429 §2.1.2 lets Sieve's `reject` answer so, and Dovecot
-* does so when a mailbox is full. All other receipts report that a message was read, deleted or processed: no failure.
+ * does so when a mailbox is full. All other receipts report that a message was read, deleted or processed: no failure.
  */
 import { fieldValue } from '../mime/parse/header-fields.ts';
 import type { ParsedMessage } from '../mime/parse/parsed-message.ts';

@@ -79,7 +79,7 @@ const SES_TEXT = /^Ok ([0-9a-f]+(?:-[0-9a-f]+)+)$/i;
 const AWS_REGION = /^[a-z]{2}(?:-[a-z]+)+-\d+$/;
 
 /**
-* The Message-ID with which a relay says it replaced ours, from its reply to the end of DATA.
+ * The Message-ID with which a relay says it replaced ours, from its reply to the end of DATA.
  * Only forms that are known to carry one are read: other servers put queue numbers and addresses there.
  *
  * @param host name of the relay as configured; SES gives only half of its Message-ID; the region gives the rest

@@ -1,6 +1,6 @@
 /**
  * The DNS records that make receivers trust mail of a domain: the public keys of its signatures (RFC 6376 §3.6, RFC 8463 §4),
-* SPF (RFC 7208) and DMARC (RFC 7489). Gives their text, and describes what is wrong with the published ones.
+ * SPF (RFC 7208) and DMARC (RFC 7489). Gives their text, and describes what is wrong with the published ones.
  */
 import { createPublicKey, type KeyObject } from 'node:crypto';
 import { isLoopback } from '../server-url.ts';
@@ -18,7 +18,7 @@ export interface TxtRecord {
 /**
  * - `good`: as it should be.
  * - `wrong`: receivers refuse or distrust mail because of it.
-* - `advice`: works, but could be better.
+ * - `advice`: works, but could be better.
  */
 export interface RecordFinding {
   readonly kind: 'good' | 'wrong' | 'advice';

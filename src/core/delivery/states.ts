@@ -37,7 +37,7 @@ export const EMAIL_STATES = [
 export type EmailState = (typeof EMAIL_STATES)[number];
 
 /**
-* The result of the hand-overs so far for one recipient (RFC 5321 §4.2.1); `pending` before the first one.
+ * The result of the hand-overs so far for one recipient (RFC 5321 §4.2.1); `pending` before the first one.
  * `pending` and `deferred` are open: they are tried again while the email is in the queue.
  */
 export const DELIVERY_STATES = ['pending', 'accepted', 'deferred', 'rejected', 'unknown'] as const;

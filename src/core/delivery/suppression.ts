@@ -1,5 +1,5 @@
 /**
-* Addresses that nothing is sent to: why they are on the list, and when a report adds one. All accounts
+ * Addresses that nothing is sent to: why they are on the list, and when a report adds one. All accounts
  * share one list: a mailbox that does not exist is missing for every sender, and a person who called one email of the
  * company spam wants none from its other senders.
  */
