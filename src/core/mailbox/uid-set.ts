@@ -1,5 +1,5 @@
 /**
- * Sets of UIDs as ranges, like the sequence-set of RFC 9051 §9: a mailbox of a million messages is a few of them.
+ * Sets of UIDs as ranges, like the sequence-set of RFC 9051 §9: a mailbox of a million messages needs only a few.
  *
  * Nothing here knows which mailbox and UIDVALIDITY the UIDs belong to; the caller never mixes two.
  */
