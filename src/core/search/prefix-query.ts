@@ -1,6 +1,6 @@
 /**
- * What a person types to find a name: every word has to begin a word of the name, in any order. Unlike a query for emails
- * (query.ts), a single letter is a beginning too: names are few.
+ * The query that a person types to find a name: every word has to begin a word of the name, in any order. Unlike in a
+ * query for emails (query.ts), a single letter is a beginning too: names are few.
  */
 import { wordsOf, type WordForms } from './words.ts';
 
