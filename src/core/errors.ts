@@ -17,7 +17,7 @@ const temporary = (status: number, text: string): ErrorEntry => ({ status, text,
 
 /** Every error code the service answers with. Codes are stable; texts may be reworded. */
 export const ERRORS = {
-  // What the caller sent
+  // Faults in the request
   missing_recipient_or_subject: permanent(400, 'Empfänger (to) und Betreff (subject) sind Pflichtfelder.'),
   missing_body: permanent(400, 'Mindestens eines der Felder text_body oder html_body muss angegeben werden.'),
   invalid_json: permanent(400, 'Der Inhalt der Anfrage ist kein gültiges JSON.'),
@@ -231,7 +231,7 @@ export const ERRORS = {
   ),
   rate_limited: temporary(429, 'Zu viele Anfragen. Bitte später erneut versuchen.'),
 
-  // What went wrong on our side or behind us
+  // Failures on our side or in services that we depend on
   send_failed: permanent(500, 'Die E-Mail konnte nicht gesendet werden.'),
   send_deferred: temporary(500, 'Die E-Mail konnte vorübergehend nicht gesendet werden.'),
   send_unknown: permanent(

@@ -119,7 +119,7 @@ class ListParser {
     }
   }
 
-  /** Behind the `:` of a group, up to and with its `;`. */
+  /** Reads from after the `:` of a group to its `;`, included. */
   #readGroup(): void {
     const groupStart = this.#elementStart;
     for (;;) {
@@ -144,7 +144,7 @@ class ListParser {
     }
   }
 
-  /** Behind the `<`, up to and with the `>`. */
+  /** Reads from after the `<` to the `>`, included. */
   #readAngleAddress(nameWords: readonly Word[]): Address {
     const name = this.#toName(nameWords);
     const address = this.#readAddrSpec(this.#readWords(), name);

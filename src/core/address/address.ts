@@ -30,7 +30,7 @@ const PLAIN_PHRASE = new RegExp(`^${ATEXT}+(?: ${ATEXT}+)*$`, 'u');
 /** C0 and C1 controls and DEL. */
 const CONTROLS = /[\u0000-\u001f\u007f-\u009f]/g;
 
-/** `local@domain`, the local part quoted when it is no dot-atom (RFC 5321 §4.1.2). No angle brackets. */
+/** `local@domain`, the local part quoted when it is not a dot-atom (RFC 5321 §4.1.2). No angle brackets. */
 export function addrSpec(address: Address): string {
   return `${formatLocalPart(address.localPart)}@${address.domain}`;
 }
@@ -48,7 +48,7 @@ export function isDotAtom(text: string): boolean {
 /**
  * The address as a person reads and writes it: `Name <local@domain>`, or `local@domain` without a name. Not encoded
  * (RFC 2047), so not fit for a header with a non-ASCII name. parseAddressList reads it back unchanged. Control
- * characters, which no parsed address holds, become spaces.
+ * characters, which no parsed address contains, become spaces.
  */
 export function formatAddress(address: Address): string {
   if (address.name === '') return addrSpec(address);

@@ -1,7 +1,7 @@
 /**
  * Names of people and customers as lists show them. A name that a stranger wrote must not look like something else: it is
  * one line, without control characters, and without the characters that change the direction of a text (Unicode Standard
- * Annex #9), which make a name read differently from what it contains.
+ * Annex #9), which make a name read differently from its contents.
  */
 
 /** Characters of a name that is shown. Ours: long names of companies have some hundred. */

@@ -3,7 +3,7 @@
  * time in proportion to the length. Lists from callers go through address-list.ts instead, which is strict.
  *
  * Seen in practice, and accepted: commas in names without quotes, encoded words in quotes, with commas or without
- * spaces, `;` between addresses, a name as a comment behind the address, routes, quotes and brackets that are never
+ * spaces, `;` between addresses, a name as a comment after the address, routes, quotes and brackets that are never
  * closed, `mailto:`, and addresses in quotes or brackets of their own.
  */
 import { decodeHeaderText } from '../mime/text/header-text.ts';
@@ -27,12 +27,12 @@ interface Element {
   readonly words: Word[];
   /** Content of the first angle brackets. */
   angle: string | null;
-  /** It holds an `@`. */
+  /** `angle` contains an `@`. */
   hasAngleAt: boolean;
   comment: string;
   /** One of the words is not blank. */
   isFilled: boolean;
-  /** One of the words, outside of quotes, holds an `@`. */
+  /** One of the words, outside of quotes, contains an `@`. */
   hasAt: boolean;
 }
 
@@ -251,7 +251,7 @@ function findAddresses(places: readonly (readonly Word[])[], names: readonly Wor
   return [];
 }
 
-/** null when it is no address. */
+/** null when the text is not an address. */
 function readSpec(given: string): Omit<Address, 'name'> | null {
   if (given.length > MAX_SPEC_CHARS) return null;
   const bare = given.replace(/^mailto:/i, '');

@@ -1,5 +1,5 @@
 /**
- * Addresses that stand among other words, without the brackets and commas of RFC 5322 §3.4: `Max Muster max@example.com`,
+ * Finds addresses among other words, without the brackets and commas of RFC 5322 §3.4: `Max Muster max@example.com`,
  * `Max [max@example.com]`, `max@example.com eva@example.com`. For received mail only, see lenient-address-list.ts.
  */
 

@@ -1,7 +1,7 @@
 /**
  * The manifest of a backup: the list of its contents. It is written last, so a backup without one is incomplete.
  *
- * A place that holds backups looks like this (with `.age` behind each name where it is encrypted):
+ * A place that holds backups looks like this (with `.age` after each name if it is encrypted):
  *
  *     backups/<id>/manifest.json             this
  *     backups/<id>/tables/<name>-00001.gz    the rows of a table, in pieces of PostgreSQL's COPY text format
@@ -18,13 +18,13 @@ const count = z.number().int().nonnegative();
 const sha256 = z.string().regex(/^[0-9a-f]{64}$/);
 /** A name of one of our tables, columns or sequences; names become parts of statements. */
 const name = z.string().regex(/^[a-z_][a-z0-9_]{0,62}$/);
-/** A PostgreSQL `bigint`, which may exceed what a JavaScript number holds. */
+/** A PostgreSQL `bigint`, which may exceed the range of a JavaScript number. */
 const bigint = z.string().regex(/^-?\d{1,19}$/);
 
 /** Bytes that were cut into pieces. */
 const storedStream = z.object({
   pieces: count,
-  /** Of the content, before it was compressed. */
+  /** Size of the content before compression. */
   sizeBytes: count,
   sha256,
 });
@@ -45,7 +45,7 @@ export type SequenceState = Readonly<z.infer<typeof sequence>>;
 
 const manifest = z.object({
   format: z.literal(BACKUP_FORMAT),
-  /** When the snapshot was taken, by the database's clock; the backup contains what was committed by then. */
+  /** When the snapshot was taken, by the database's clock; the backup contains everything committed by then. */
   takenAt: z.iso.datetime(),
   endedAt: z.iso.datetime(),
   serviceVersion: z.string(),
@@ -53,7 +53,7 @@ const manifest = z.object({
   databaseId: sha256,
   postgres: z.string(),
   migrations: z.array(z.string()),
-  /** Of the tables with their columns and types. */
+  /** Digest of the tables with their columns and types. */
   schemaDigest: sha256,
   /** The position up to which the feed had been numbered. */
   eventPosition: bigint,
@@ -84,7 +84,7 @@ const digestOf = (value: object): string => createHash('sha256').update(JSON.str
 export const formatManifest = (value: Manifest): string =>
   JSON.stringify({ ...value, digest: digestOf(value) }, null, 2);
 
-/** Throws BackupError when it is no manifest of this format. */
+/** Throws BackupError when the text is not a manifest of this format. */
 export function parseManifest(text: string): Manifest {
   let value: unknown;
   try {

@@ -11,7 +11,7 @@ export interface CustomerName {
   readonly words: readonly string[];
 }
 
-/** Characters of a sort key: as many as a cursor can hold. */
+/** Characters of a sort key: as many as fit into a cursor. */
 export const MAX_NAME_KEY_CHARS = 200;
 
 /** null when there is nothing to show. */

@@ -22,7 +22,7 @@ export interface Claims {
   domain(rule: string): readonly string[];
 }
 
-/** The domain rules that an address falls under, the most specific first; none when it is no address. */
+/** The domain rules that an address falls under, the most specific first; none when the text is not an address. */
 export function domainRulesOf(address: string): readonly string[] {
   const at = address.lastIndexOf('@');
   const domain = address.slice(at + 1);

@@ -62,7 +62,7 @@ export function readDomainRule(text: string, field: string): string {
 
 export const isWildcard = (rule: string): boolean => rule.startsWith('*.');
 
-/** Without the `*.` of a wildcard. */
+/** The domain of a rule, without the `*.` of a wildcard. */
 export const domainOf = (rule: string): string => (isWildcard(rule) ? rule.slice(2) : rule);
 
 /** Throws `invalid_address`, `header_injection`. */

@@ -12,7 +12,7 @@ import { readBaseSubject } from '../message/base-subject.ts';
  */
 export type AnswerKind = 'auto_reply' | 'receipt' | 'reply' | 'forward';
 
-/** null for a subject of its own. */
+/** null when the subject is the message's own. */
 export function answerKindOf(subject: string): AnswerKind | null {
   const start = subject.slice(0, MAX_START_CHARS).replace(/^(?:\s*\[[^[\]]*\])*\s*/, '');
   if (AUTO_REPLY.test(start) || CJK_AUTO_REPLY.test(start)) return 'auto_reply';

@@ -22,7 +22,7 @@ export interface BounceRecipient {
   readonly diagnostic: string;
 }
 
-/** null when it is no failure. `diagnostic` is on one line. */
+/** null when the action is not a failure. `diagnostic` is on one line. */
 export function classifyFailure(
   action: string,
   status: string | null,

@@ -37,7 +37,7 @@ export interface Bounce {
 
 const STATUS_TYPES = new Set(['message/delivery-status', 'message/global-delivery-status']);
 
-/** RFC 5965 §7.3 and RFC 6591: reports that are no complaints of readers. */
+/** RFC 5965 §7.3 and RFC 6591: reports that are not complaints of readers. */
 const NO_COMPLAINT = new Set(['auth-failure', 'not-spam', 'dmarc']);
 
 const FEEDBACK_TYPE = 'message/feedback-report';

@@ -62,7 +62,7 @@ const NO_SUCH_ADDRESS = words(
   String.raw`(?:gebruiker|ontvanger|adres|postvak)\S*(?:[^.;]|\.(?=\S)){0,60}?(?:onbekend|bestaat niet|niet gevonden|ongeldig)|(?:użytkownik|adresat|adres|konto)\S*(?:[^.;]|\.(?=\S)){0,60}?(?:nieznany|nie istnieje|nie znaleziono)|нет такого (?:пользователя|адреса|ящика)|(?:пользователь|адрес|ящик)(?:[^.;]|\.(?=\S)){0,60}?(?:не найден|не существует|неизвестен|отключ|заблокирован)|(?:ユーザー?|宛先|アドレス)[^。]{0,40}?(?:不明|存在しません|見つかりません)|(?:用户|收件人|地址|邮箱)[^。]{0,20}?(?:不存在|不正确|被禁)`,
 );
 
-/** The DNS says for certain that the domain does not exist, or takes no mail (RFC 7505). */
+/** DNS says for certain that the domain does not exist, or takes no mail (RFC 7505). */
 const NO_SUCH_DOMAIN = words(
   String.raw`NXDOMAIN|null ?MX|does not accept mail \(nullMX\)|no such domain|(?:recipient |destination )?domain(?: name)?(?: \S+)? does ?n[o']t exist|all relevant MX records point to non-existent(?: hosts?)?`,
 );

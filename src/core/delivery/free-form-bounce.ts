@@ -22,7 +22,7 @@ export interface FreeFormBounce {
   readonly messageIds: readonly MessageId[];
 }
 
-/** Where the returned message begins in the text. */
+/** The line of the text at which the returned message begins. */
 const RETURNED =
   /^(?:-+ ?below this line is a copy|-+ ?(?:this is a copy of|the body of)|below is a copy of the original|-+ ?original (?:message|mail)|original message (?:headers|follows)|message headers follow|-+ ?(?:returned|undelivered) (?:message|mail)|-+ ?message header follows|--- returned message|-+ ?unsent message|included is a copy of the message|-+ ?(?:kopie der|ursprüngliche) nachricht|-+ ?hier ist eine kopie)/i;
 
@@ -112,7 +112,7 @@ function reportedInText(
 ): readonly BounceRecipient[] {
   let start = lines.findIndex((line) => /^(?:original|final)-recipient[ \t]*:/i.test(line));
   if (start === -1) return [];
-  // Other fields may stand before it.
+  // Other fields may precede it.
   while (start > 0 && /^[a-z-]{1,60}[ \t]*:/i.test(lines[start - 1] ?? '')) start -= 1;
   const recipients = readDeliveryStatus(Buffer.from(lines.slice(start).join('\n')));
   return withReasons(recipients.slice(0, MAX_BOUNCE_RECIPIENTS), reasonsIn(lines.slice(0, start), message));

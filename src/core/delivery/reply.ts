@@ -1,6 +1,6 @@
 /**
  * Reading an SMTP reply: RFC 5321 §4.2, enhanced status codes by RFC 2034 and RFC 3463.
- * Also reads the Message-ID that some relays report that they gave a message. Does not decide what a reply means for a
+ * Also reads the Message-ID that some relays report to have given a message. Does not decide what a reply means for a
  * send as a whole; that depends on the command it answers, and is up to the transport.
  */
 import { parseMessageId } from '../message/message-id.ts';
@@ -37,7 +37,7 @@ export function parseReply(raw: string): Reply | null {
     code = lineCode;
     const status = ENHANCED_STATUS.exec(rest);
     enhancedStatus ??= status?.[1] ?? null;
-    // RFC 2034 §4: the status stands on every line of a reply.
+    // RFC 2034 §4: every line of a reply repeats the status.
     texts.push(status === null ? rest : rest.slice(status[0].length));
   }
   return { code: Number(code), enhancedStatus, text: cleanReplyText(texts.join(' ')) };

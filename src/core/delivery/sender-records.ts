@@ -221,7 +221,7 @@ export function judgeDmarc({ fromDomain, dkimDomain, name, published }: DmarcQue
   return { kind: 'good', name, text: `DMARC: ${record}` };
 }
 
-/** RFC 6376 §3.2; null when the text is no tag list. White space in values does not count. */
+/** RFC 6376 §3.2; null when the text is not a tag list. White space in values does not count. */
 function readTags(text: string): ReadonlyMap<string, string> | null {
   const tags = new Map<string, string>();
   for (const part of text.split(';')) {

@@ -22,7 +22,7 @@ export interface Suppression {
   readonly note: string | null;
   /** The sent email that it is about; null when added by hand. */
   readonly emailId: string | null;
-  /** The report that said so; null when added by hand. */
+  /** The report that added the address; null when added by hand. */
   readonly reportId: string | null;
 }
 

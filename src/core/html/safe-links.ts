@@ -16,7 +16,7 @@ export function readLink(href: string): SafeLink {
   return { kind: RUNNING.has(url.protocol) ? 'unsafe' : 'other' };
 }
 
-/** null when it is no address. */
+/** null when the text is not an address. */
 export function parseUrl(text: string): URL | null {
   try {
     return new URL(text);

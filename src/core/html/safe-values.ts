@@ -109,7 +109,7 @@ export function toProperty(name: string): string {
   return own(PROPERTIES, name) ?? name;
 }
 
-/** Elements that stay. Those that are neither here nor in DROPPED are replaced by what they contain. */
+/** Elements that stay. Those that are neither here nor in DROPPED are replaced by their content. */
 export const ALLOWED_ELEMENTS: readonly string[] = (
   'a abbr acronym address article aside b big blockquote br caption center cite code col colgroup ' +
   'dd del dfn dir div dl dt em figcaption figure font footer h1 h2 h3 h4 h5 h6 header hr i img ins ' +

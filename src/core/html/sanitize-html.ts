@@ -167,7 +167,7 @@ class Sanitizer {
     return content;
   }
 
-  /** The element itself, what it contains, or nothing. */
+  /** Returns the element itself, its content, or nothing. */
   #toElements(element: HtmlElement): ElementContent[] {
     const tag = element.tagName;
     if (Object.hasOwn(DROPPED, tag) || element.namespaceURI !== HTML) {

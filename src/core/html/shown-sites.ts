@@ -141,10 +141,10 @@ function claimsOf(token: string, hasScheme: boolean, isGuess: boolean, budget: L
 const toClaim = (host: string): Claim => ({ shown: host, site: siteOf(host), address: null });
 
 const MAX_HOST_CHARS = 253;
-/** Legal forms of German companies, which are no sites. */
+/** Legal forms of German companies, which are not sites. */
 const NOT_HOSTS: ReadonlySet<string> = new Set(['co.kg']);
 
-/** null when the text is no host. @param isMeant it is in the place of an address's host, so it counts as one in any case */
+/** null when the text is not a host. @param isMeant it is in the place of an address's host, so it counts as one in any case */
 function toHost(text: string, isMeant: boolean, budget: LinkBudget): string | null {
   const written = text.replace(/^[.-]{1,9}/, '').replace(/[.-]$/, '');
   if (!written.includes('.') || written.length > MAX_HOST_CHARS) return null;

@@ -34,7 +34,7 @@ export class StyleSheets {
     const text = css.slice(0, this.#charsLeft);
     this.#charsLeft -= text.length;
     if (/@import|@font-face/i.test(text)) onRemote();
-    // Seen in practice: the marks of a comment around all of it.
+    // Seen in practice: comment marks around the whole sheet.
     const sheet = parse(text.replace(/^\s*<!--|-->\s*$/g, ''), {
       context: 'stylesheet',
       parseAtrulePrelude: false,

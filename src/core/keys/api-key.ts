@@ -1,6 +1,6 @@
 /** The text of a key: `ewk_<id>_<secret>`. The prefix lets source code scanners find a key that was published by mistake. */
 
-/** The id is no secret: lists and logs show it. 60 random bits. */
+/** The id is not secret: lists and logs show it. 60 random bits. */
 const ID_CHARS = 12;
 const ALPHABET = '0123456789abcdefghjkmnpqrstvwxyz';
 export const SECRET_BYTES = 32;

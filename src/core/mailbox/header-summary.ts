@@ -18,7 +18,7 @@ export interface HeaderSummary {
 /** Enough to recognise a message; in UTF-16 units. */
 export const MAX_SUMMARY_SUBJECT_CHARS = 500;
 
-/** @param header Date, From and Subject as they stand; may be cut, and hostile */
+/** @param header the fields Date, From and Subject, undecoded; may be cut, and hostile */
 export function summariseHeader(header: Buffer, sizeBytes: number): HeaderSummary {
   const { subject, from, date } = parseMessage(shortenHeader(header));
   const [sender] = from;

@@ -16,7 +16,7 @@ export interface MailboxProgress {
   readonly exists: number;
   /** null without QRESYNC or CONDSTORE. */
   readonly highestModSeq: bigint | null;
-  /** Messages that the server took before that day are left out; null: none are. */
+  /** Messages that the server received before this day are left out; null: none are. */
   readonly since: Date | null;
 }
 

@@ -35,7 +35,7 @@ export interface MboxSplitter {
 
 /** A separator is no longer than this, in octets: RFC 5322 §2.1.1's longest line. */
 const MAX_SEPARATOR_BYTES = 998;
-/** As much of the next line as shows whether it is a header field, in octets. */
+/** Octets of the next line that suffice to recognise a header field. */
 const LOOK_AHEAD_BYTES = 128;
 const HEADER_FIELD = /^[!-9;-~]{1,100}:/;
 

@@ -15,7 +15,7 @@ const PREFIXES = new Map<string, 'reply' | 'forward'>([
   ...REPLY_PREFIXES.split(' ').map((prefix) => [prefix, 'reply'] as const),
   ...FORWARD_PREFIXES.split(' ').map((prefix) => [prefix, 'forward'] as const),
 ]);
-/** A longer word is no prefix: nothing in the table is longer, and long subjects cost no more. */
+/** A longer word is not a prefix, since none in the table is longer; so long subjects cost no more. */
 const MAX_PREFIX_CHARS = Math.max(...[...PREFIXES.keys()].map((prefix) => prefix.length));
 
 export interface BaseSubject {

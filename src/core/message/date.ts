@@ -40,7 +40,7 @@ const ZONES: Readonly<Record<string, number>> = {
   jst: 9,
 };
 
-/** A longer value is no date. */
+/** A longer value is not a date. */
 const MAX_DATE_CHARS = 200;
 
 /** Reads a date; null when the text is not a date, or one before 1900 or after 9999. */

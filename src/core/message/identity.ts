@@ -121,7 +121,7 @@ function mailboxes(addresses: readonly Address[]): readonly string[] {
   return addresses.map((address) => addrSpec(address).toLowerCase()).sort();
 }
 
-/** With runs of white space as one space, and none at the ends. */
+/** Text with runs of white space as one space, and none at the ends. */
 export function spaced(text: string): string {
   return text.replace(/\s+/g, ' ').trim();
 }

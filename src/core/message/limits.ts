@@ -4,7 +4,7 @@
 
 /**
  * One Message-ID without its angle brackets, in octets of UTF-8. RFC 5322 §2.1.1 allows 998 for a line; alone on a
- * folded line of References it is preceded by a space and stands between brackets.
+ * folded line of References it follows a space and is enclosed in brackets.
  */
 export const MAX_MESSAGE_ID_OCTETS = 995;
 

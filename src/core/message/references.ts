@@ -9,7 +9,7 @@ import type { MessageId } from './message-id.ts';
 /** CRLF, space and two angle brackets: the cost of each id in a header besides its own octets. */
 const ID_OVERHEAD_OCTETS = 5;
 
-/** `<…>`, outside of comments; a second `<` starts anew, for a lost `>`. */
+/** `<…>`, outside of comments; a second `<` starts a new match, in case a `>` is missing. */
 const BRACKETED = /<([^<>]*)>/g;
 
 /**
@@ -17,7 +17,7 @@ const BRACKETED = /<([^<>]*)>/g;
  * Anything else is skipped. Never throws. Of very many ids the first and the newest are kept.
  *
  * Seen in practice, and accepted: commas or nothing between ids, white space from folding inside an id, comments and
- * phrases around ids, ids without `@`, and, when nothing stands in brackets, bare ids. Encoded words too: see decodeIdWords.
+ * phrases around ids, ids without `@`, and, when there are no brackets, bare ids. Encoded words too: see decodeIdWords.
  */
 export function parseMessageIdList(text: string): readonly MessageId[] {
   const visible = withoutComments(decodeIdWords(text));

@@ -15,7 +15,7 @@ const FIRST_LOOK_CHARS = 320;
 /** A run of signs that is cut at the end may not be recognised: up to four signs stay where one would. */
 const CUT_RUN_CHARS = 8;
 
-/** One line; cut at a word where that is possible, with `…` when something is left out. */
+/** One line; cut at a word boundary if possible, with `…` when something is left out. */
 export function toSnippet(text: string): string {
   const first = toLine(text.slice(0, FIRST_LOOK_CHARS));
   // The rest of the text can't change the snippet.

@@ -17,12 +17,12 @@ export function typedWords(text: string): readonly WordForms[] {
   return words;
 }
 
-/** As PostgreSQL's text form of a `tsquery`; letters and digits only, so nothing needs quoting inside the quotes. */
+/** Formats PostgreSQL's text form of a `tsquery`; letters and digits only, so nothing needs quoting inside the quotes. */
 export const formatPrefixQuery = (words: readonly WordForms[]): string =>
   words.map((forms) => `(${forms.map((form) => `'${form}':*`).join(' | ')})`).join(' & ');
 
 /** The words of a name, each once, in all their forms. */
 export const nameWords = (text: string): readonly string[] => [...new Set([...wordsOf(text)].flat())];
 
-/** As PostgreSQL's text form of a `tsvector`. */
+/** Formats PostgreSQL's text form of a `tsvector`. */
 export const formatWords = (words: readonly string[]): string => words.map((word) => `'${word}'`).join(' ');

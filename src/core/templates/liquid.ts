@@ -155,7 +155,7 @@ class BoundedEmitter implements Emitter {
   }
 }
 
-/** As LiquidJS writes values. */
+/** Formats a value as LiquidJS does. */
 function toText(value: unknown): string {
   if (typeof value === 'string') return value;
   if (value === undefined || value === null) return '';

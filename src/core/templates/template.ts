@@ -23,7 +23,7 @@ export type TemplateFault =
   | ({ readonly kind: 'missing_variable'; readonly variable: string } & Spot)
   /** The text is not Liquid, or uses an unknown tag or filter. `detail` is English, and reveals nothing about this machine. */
   | ({ readonly kind: 'invalid'; readonly detail: string } & Spot)
-  /** The template takes, or produces, too much; null: in one of its fields. */
+  /** The template takes, or produces, too much; null: it is not known in which field. */
   | { readonly kind: 'too_much'; readonly field: TemplateField | null }
   /** The field is empty when it is filled in. */
   | { readonly kind: 'empty'; readonly field: TemplateField };

@@ -2,7 +2,7 @@
 import type { InboundLink, LinkRule } from './place-inbound.ts';
 
 export interface MovedEmail {
-  /** Its own. */
+  /** Its own Message-IDs. */
   readonly messageIds: readonly string[];
   readonly namedLinks: readonly InboundLink[];
   readonly label: string | null;

@@ -14,7 +14,7 @@ export type PauseReason = (typeof PAUSE_REASONS)[number];
 export const DELIVERY_OUTCOMES = ['delivered', 'failed'] as const;
 export type DeliveryOutcome = (typeof DELIVERY_OUTCOMES)[number];
 
-/** Requests under way for one webhook at the same moment. With more than one, the order of events is not kept. */
+/** Concurrent requests for one webhook. With more than one, the order of events is not kept. */
 export const MAX_IN_FLIGHT = 20;
 /** Bounds the cost of each event. */
 export const MAX_WEBHOOKS = 100;

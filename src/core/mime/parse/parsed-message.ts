@@ -93,7 +93,7 @@ export interface ReportPart {
 }
 
 export interface ParsedMessage {
-  /** All fields of the header, for those that have no property of their own here. */
+  /** All fields of the header, including those without a property of their own here. */
   readonly fields: readonly HeaderField[];
   /** Normalised; null when there is none that could be quoted. */
   readonly messageId: MessageId | null;

@@ -27,7 +27,7 @@ const SECTION_NAME = /^([^*]+)(?:\*(\d{1,3}))?(\*)?$/;
 /** A stretch of the field between two `;`. */
 interface Piece {
   readonly text: string;
-  /** As long as the text; its comments are spaces. */
+  /** The text with spaces in place of its comments, so equally long. */
   readonly bare: string;
 }
 

@@ -12,7 +12,7 @@ const OVERHEAD = PREFIX.length + 'Q??='.length;
 /** RFC 2047 §2; the language suffix of RFC 2231 §5 is allowed and ignored. */
 const ENCODED_WORD = /^=\?([\w!#$%&'+\-^`{|}~]{1,64})(?:\*[\w-]*)?\?([bq])\?([^? ]*)\?=$/i;
 
-/** RFC 2047 §5 (3): the characters that stay as they are in a phrase; a subset of what is allowed elsewhere. */
+/** RFC 2047 §5 (3): the characters that stay as they are in a phrase; a subset of those allowed elsewhere. */
 const UNCHANGED = /^[A-Za-z0-9!*+\-/]$/;
 
 /** True if a word has the form of an encoded word, in a charset that is known here. */

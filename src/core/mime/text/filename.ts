@@ -95,7 +95,7 @@ function shorten(name: string, maxOctets: number, suffix: string): string {
   return cutToOctets(stem, room) + suffix + extension;
 }
 
-/** With its dot; empty when there is none. */
+/** The extension with its dot; empty when there is none. */
 function extensionOf(name: string): string {
   const dot = name.lastIndexOf('.');
   const extension = dot > 0 ? name.slice(dot) : '';

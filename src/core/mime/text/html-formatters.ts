@@ -11,7 +11,7 @@ import { MAX_LIST_NUMBER } from '../limits.ts';
 export interface Rendering {
   /** Characters that marks before lines, and rules, may still take. */
   marksLeft: number;
-  /** They were not enough; further marks were left out. */
+  /** `marksLeft` was not enough; further marks were left out. */
   isSimplified: boolean;
   isInLink: boolean;
 }
