@@ -1,9 +1,9 @@
-/** The errors behind an error. */
+/** The chain of causes of an error. */
 
-/** A cause may be its own. */
+/** Bounds the chain: an error may be its own cause. */
 const MAX_CAUSES = 5;
 
-/** What was thrown, what caused that, and so on. */
+/** The thrown value, its cause, the cause of that, and so on. */
 export function causesOf(thrown: unknown): readonly unknown[] {
   const causes = thrown === undefined ? [] : [thrown];
   for (let last = thrown; last instanceof Error && causes.length < MAX_CAUSES;) {

@@ -5,11 +5,11 @@ import { invalidRequest, ServiceError } from './errors.ts';
 
 const SOURCES = new URL('../', import.meta.url);
 
-/** A letter that German has and English has not, or a word that only German has. */
+/** A letter or a word that exists in German but not in English. */
 const GERMAN =
   /[äöüÄÖÜß]|(?<![\w$-])(?:muss|darf|ist|wurden?|fehlt|keine?n?|nicht|kann|eine[mnr]?|der|das|und|oder|schrieb|bitte|Bitte|Sie|Datum|Betreff|Von|Abmelden|Vorlage|Entwurf|Anfrage|[Gg]esendet|[Ww]eitergeleitet|Nachricht|Liste|Angebot)(?![\w-])/;
 
-/** Files that have German words for a reason, below src. A folder ends with a slash. */
+/** Files below src that contain German words for a reason. A folder ends with a slash. */
 const REASONS: Readonly<Record<string, string>> = {
   'core/errors.ts': 'the registry of what callers read',
   'core/texts.ts': 'the registry of what recipients and readers of quotes read',
@@ -28,7 +28,7 @@ const REASONS: Readonly<Record<string, string>> = {
 const isOf = (place: string) => (file: string) =>
   place.endsWith('/') ? file.startsWith(place) : file === place;
 
-/** What its strings and templates say. */
+/** The texts of its strings and templates. */
 function textsOf(file: string): readonly string[] {
   const { program, errors } = parseSync(file, readFileSync(new URL(file, SOURCES), 'utf8'));
   expect([file, errors]).toEqual([file, []]);

@@ -1,6 +1,6 @@
 /**
  * The registry of every error that a caller can get: stable `code`, HTTP status, German text.
- * The text is what `error` says in a response; the internal reason (`cause`, `message`) goes to the log only.
+ * The text is the `error` of a response; the internal reason (`cause`, `message`) goes to the log only.
  */
 
 interface ErrorEntry {
@@ -17,7 +17,7 @@ const temporary = (status: number, text: string): ErrorEntry => ({ status, text,
 
 /** Every error code the service answers with. Codes are stable; texts may be reworded. */
 export const ERRORS = {
-  // What the caller sent
+  // Faults in the request
   missing_recipient_or_subject: permanent(400, 'Empfänger (to) und Betreff (subject) sind Pflichtfelder.'),
   missing_body: permanent(400, 'Mindestens eines der Felder text_body oder html_body muss angegeben werden.'),
   invalid_json: permanent(400, 'Der Inhalt der Anfrage ist kein gültiges JSON.'),
@@ -231,7 +231,7 @@ export const ERRORS = {
   ),
   rate_limited: temporary(429, 'Zu viele Anfragen. Bitte später erneut versuchen.'),
 
-  // What went wrong on our side or behind us
+  // Failures on our side or in services that we depend on
   send_failed: permanent(500, 'Die E-Mail konnte nicht gesendet werden.'),
   send_deferred: temporary(500, 'Die E-Mail konnte vorübergehend nicht gesendet werden.'),
   send_unknown: permanent(
@@ -260,7 +260,7 @@ export const ERRORS = {
   shutting_down: temporary(503, 'Der Dienst wird gerade beendet.'),
 } as const satisfies Record<string, ErrorEntry>;
 
-/** What `invalid_request` says is wrong, as its `{detail}`. */
+/** The `{detail}` of `invalid_request`. */
 const REQUEST_FAULTS = {
   not_http: 'Sie ist kein gültiges HTTP.',
   not_https: 'Hier wird nur HTTPS gesprochen: Die Adresse muss mit https:// beginnen.',
@@ -308,7 +308,7 @@ export const TYPE_TEXTS: Readonly<Record<string, string>> = {
   objects: 'eine Liste von Objekten',
 };
 
-/** Between the `{type}`s of a value that may have several. */
+/** Separates the `{type}`s of a value that may have several. */
 export const TYPE_SEPARATOR = ' oder ';
 
 /** `message` of a send that was not recorded yet; not an error. */
@@ -323,7 +323,7 @@ export const SUPPRESSION_TEXTS = {
   manual: 'von Hand gesperrt',
 } as const;
 
-/** What is wrong with the address of a webhook, the `{detail}` of `invalid_webhook_url`. */
+/** The faults of a webhook's address, the `{detail}` of `invalid_webhook_url`. */
 export const WEBHOOK_URL_TEXTS = {
   not_a_url: 'Sie ist keine vollständige Web-Adresse.',
   scheme: 'Sie muss mit https:// beginnen.',
@@ -338,9 +338,9 @@ export type ErrorCode = keyof typeof ERRORS;
 export interface ServiceErrorOptions {
   /** Values for the `{x}` of the registry's text. */
   readonly values?: Readonly<Record<string, string | number>>;
-  /** What the caller may see beside `error`, as `details`: what a mail server said, or the event to go on behind. */
+  /** Shown to the caller beside `error`, as `details`: a mail server's reply, or the event after which to continue. */
   readonly details?: string;
-  /** Of a send that failed: the email that is recorded, or will be. */
+  /** For a send that failed: the email that is recorded, or will be. */
   readonly emailId?: string;
   /** When the same request may succeed; only for codes with the status 429. */
   readonly retryAfterSeconds?: number;
@@ -374,7 +374,7 @@ export class ServiceError extends Error {
   }
 }
 
-/** The error `invalid_request` with what is wrong; `values` are those of the fault's text. */
+/** The error `invalid_request` with a fault; `values` fill the fault's text. */
 export function invalidRequest(
   fault: RequestFault,
   values: ServiceErrorOptions['values'] = {},
@@ -390,7 +390,7 @@ function fillIn(text: string, values: ServiceErrorOptions['values'] = {}): strin
   return text.replace(/\{(\w+)\}/g, (_, name: string) => shorten(values[name] ?? ''));
 }
 
-/** A caller's value is echoed in an error only this far, in characters. */
+/** An error echoes a caller's value only this far, in characters. */
 const MAX_ECHO = 200;
 
 function shorten(value: string | number): string {

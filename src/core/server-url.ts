@@ -1,6 +1,6 @@
 /**
  * A mail server as one URL, such as `smtp://user:password@host:587?name=value`. The form follows RFC 3986; the names of
- * the query parameters are ours. Errors thrown here hold no part of the URL except parameter names and values.
+ * the query parameters are ours. Errors thrown here contain no part of the URL except parameter names and values.
  */
 import { domainToASCII } from 'node:url';
 
@@ -8,7 +8,7 @@ import { domainToASCII } from 'node:url';
  * How the connection gets its TLS.
  * - `implicit`: from the first byte (RFC 8314 §3.3), `smtps://`, `imaps://`.
  * - `required`: STARTTLS (RFC 3207, RFC 9051 §6.2.1), and nothing without it.
- * - `if_offered`: STARTTLS when the server offers it; plain text else, but then without credentials.
+ * - `if_offered`: STARTTLS when the server offers it; otherwise plain text, but without credentials.
  * - `off`: never.
  */
 export type TlsMode = 'implicit' | 'required' | 'if_offered' | 'off';
@@ -22,7 +22,7 @@ export interface ServerUrlRules {
   readonly authMethods: readonly string[];
 }
 
-/** What every mail server's URL says. */
+/** The options in every mail server's URL. */
 export interface ServerOptions {
   /** A name in lower-case ASCII, or an IP address without brackets. */
   readonly host: string;
@@ -45,11 +45,11 @@ export interface ServerUrl {
   /** Decoded; empty when the URL has none. */
   readonly user: string;
   readonly password: string;
-  /** Every parameter is known, not empty, and there once. */
+  /** Every parameter is known, not empty, and given once. */
   readonly query: ReadonlyMap<string, string>;
 }
 
-/** The parameters that every mail server's URL takes, with their values. */
+/** The parameters that every mail server's URL accepts, with their values. */
 export const SERVER_URL_PARAMETERS = {
   allow_plaintext_auth: '`true` sends credentials without TLS to a host that is not this machine',
   tls_verify: '`false` accepts any certificate',
@@ -113,7 +113,7 @@ export function isLoopback(host: string): boolean {
 }
 
 /**
- * The limits that the query sets. One of 0, NaN or beyond the range must not switch a guard off.
+ * The limits that the query sets. A limit of 0, NaN or beyond the range must not disable a guard.
  *
  * @param names query parameter → the limit it sets
  */

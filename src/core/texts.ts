@@ -1,6 +1,6 @@
 /**
- * Texts for people who do not call the API: the page for a recipient who leaves a list, and the lines around quotes, each in the
- * language of its reader. Texts for callers are in errors.ts; no other file has German texts.
+ * Texts for people who do not call the API: the page for a recipient who leaves a list, and the lines around quotes, each in
+ * the language of its reader. Texts for callers are in errors.ts; no other file has German texts.
  */
 
 /** Title and text of the page at the link to unsubscribe. `{list}` and `{address}` are filled in. */

@@ -1,6 +1,6 @@
 /**
- * `text` without the characters at its ends that `isDropped` names. A loop, since a regular expression such as `\s+$`
- * scans each run of them again from each of its characters: the square of the length.
+ * `text` without the characters at its ends for which `isDropped` is true. A loop, since a regular expression such as `\s+$`
+ * scans each run of them again from each of its characters, in quadratic time.
  */
 export function trimEnds(text: string, isDropped: (character: string) => boolean): string {
   let start = 0;
@@ -8,7 +8,7 @@ export function trimEnds(text: string, isDropped: (character: string) => boolean
   return trimEnd(text.slice(start), isDropped);
 }
 
-/** As trimEnds, at the end only. */
+/** Like trimEnds, at the end only. */
 export function trimEnd(text: string, isDropped: (character: string) => boolean): string {
   let end = text.length;
   while (end > 0 && isDropped(text.charAt(end - 1))) end--;

@@ -7,7 +7,7 @@ import type { Address } from './address.ts';
 import { parseAddressList } from './address-list.ts';
 import { runs } from '../../../test/helpers/runs.ts';
 
-/** A refused text is as good as an empty list here; any other error fails the test. */
+/** A refused text counts as an empty list here; any other error fails the test. */
 function parsedOrRefused(text: string): readonly Address[] {
   try {
     return parseAddressList(text, 'to');

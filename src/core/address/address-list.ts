@@ -1,14 +1,14 @@
 /**
  * Reads the address lists that callers give in `to`, `cc` and `bcc`: RFC 5322 §3.4 with the UTF-8 of RFC 6532, and
- * encoded words (RFC 2047) in display names. Strict: what is not clearly an address is an error that names it, since
- * a guess would send mail to a stranger. Headers of received mail need a lenient parser, which this is not.
+ * encoded words (RFC 2047) in display names. Strict: text that is not clearly an address is an error that quotes it,
+ * since a guess would send mail to a stranger. Headers of received mail need a lenient parser, which this is not.
  *
  * Beyond the grammar of RFC 5322 §3.4, these are accepted. Seen in practice:
  * - `;` between addresses, and at the end, as Outlook shows lists;
  * - empty elements, as in `a@example.com,,b@example.com,`;
  * - dots in unquoted display names (`Dr. Max Muster`), as RFC 5322 §4.1 asks of parsers;
  * - no-break and other non-ASCII spaces as white space, from copied text.
- * Not accepted although RFC 5322 §4.4 has them: routes (`<@a,@b:c@d>`) and words joined by dots in a local part.
+ * Not accepted, although RFC 5322 §4.4 allows them: routes (`<@a,@b:c@d>`) and words joined by dots in a local part.
  *
  * The parser reads every character once and never recurses, so its time grows with the length only.
  */
@@ -34,7 +34,7 @@ const FORBIDDEN_CONTROL = /[\u0000-\u0008\u000a-\u001f\u007f-\u009f]/;
  */
 const INVISIBLE = /(?![\u200c\u200d])[\p{Z}\p{Cc}\p{Cf}]/u;
 
-/** ASCII characters of an unquoted word; the dot is there for display names and dot-atoms. */
+/** ASCII characters of an unquoted word, including the dot of display names and dot-atoms. */
 const WORD_CHARS = new Set(
   "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789!#$%&'*+-/=?^_`{|}~.",
 );
@@ -75,7 +75,7 @@ class ListParser {
   readonly #found: Address[] = [];
   /** Index of the next character. */
   #at = 0;
-  /** Where the element under way began, for errors. */
+  /** Start of the current element, for errors. */
   #elementStart = 0;
 
   constructor(text: string, field: string) {
@@ -119,7 +119,7 @@ class ListParser {
     }
   }
 
-  /** Behind the `:` of a group, up to and with its `;`. */
+  /** Reads from after the `:` of a group to its `;`, included. */
   #readGroup(): void {
     const groupStart = this.#elementStart;
     for (;;) {
@@ -144,7 +144,7 @@ class ListParser {
     }
   }
 
-  /** Behind the `<`, up to and with the `>`. */
+  /** Reads from after the `<` to the `>`, included. */
   #readAngleAddress(nameWords: readonly Word[]): Address {
     const name = this.#toName(nameWords);
     const address = this.#readAddrSpec(this.#readWords(), name);
@@ -154,7 +154,7 @@ class ListParser {
     return address;
   }
 
-  /** At the `@`; `words` is what stood before it. */
+  /** At the `@`; `words` are the words before it. */
   #readAddrSpec(words: readonly Word[], name: string): Address {
     const localPart = this.#toLocalPart(words);
     if (this.#peek() !== '@') this.#fail();
@@ -242,7 +242,7 @@ class ListParser {
     return toAddressLiteral(literal);
   }
 
-  /** Skips white space and comments (RFC 5322 §3.2.2); tells whether there was any. */
+  /** Skips white space and comments (RFC 5322 §3.2.2); returns true if there was any. */
   #skipBlank(): boolean {
     const start = this.#at;
     for (;;) {
@@ -270,7 +270,7 @@ class ListParser {
     return this.#text.charAt(this.#at);
   }
 
-  /** Reports the element under way, up to the separator behind the error. */
+  /** Reports the current element, up to the separator after the error. */
   #fail(): never {
     const rest = this.#text.slice(this.#at).search(/[,;]/);
     const end = rest === -1 ? this.#text.length : this.#at + rest;

@@ -17,8 +17,8 @@ export interface Address {
 }
 
 /**
- * RFC 5322 §3.2.3 `atext`, with the UTF-8 that RFC 6532 §3.2 adds. White space beyond ASCII is left out, so that such
- * text is quoted: the list parser takes it for a separator, as copied text has it in practice.
+ * RFC 5322 §3.2.3 `atext`, with the UTF-8 that RFC 6532 §3.2 adds. Non-ASCII white space is left out, so that text with
+ * it is quoted: the list parser treats it as a separator, because copied text contains it in practice.
  */
 const ATEXT = "(?:[\\w!#$%&'*+\\-/=?^`{|}~]|(?!\\s)[\\u0080-\\u{10ffff}])";
 
@@ -30,7 +30,7 @@ const PLAIN_PHRASE = new RegExp(`^${ATEXT}+(?: ${ATEXT}+)*$`, 'u');
 /** C0 and C1 controls and DEL. */
 const CONTROLS = /[\u0000-\u001f\u007f-\u009f]/g;
 
-/** `local@domain`, the local part quoted when it is no dot-atom (RFC 5321 §4.1.2). No angle brackets. */
+/** `local@domain`, the local part quoted when it is not a dot-atom (RFC 5321 §4.1.2). No angle brackets. */
 export function addrSpec(address: Address): string {
   return `${formatLocalPart(address.localPart)}@${address.domain}`;
 }
@@ -48,7 +48,7 @@ export function isDotAtom(text: string): boolean {
 /**
  * The address as a person reads and writes it: `Name <local@domain>`, or `local@domain` without a name. Not encoded
  * (RFC 2047), so not fit for a header with a non-ASCII name. parseAddressList reads it back unchanged. Control
- * characters, which no parsed address holds, become spaces.
+ * characters, which no parsed address contains, become spaces.
  */
 export function formatAddress(address: Address): string {
   if (address.name === '') return addrSpec(address);
@@ -57,7 +57,7 @@ export function formatAddress(address: Address): string {
   return `${plain ? address.name : quote(address.name)} <${addrSpec(address)}>`;
 }
 
-/** As formatAddress, of an address that was formatted already. */
+/** Like formatAddress, for an address that is already formatted. */
 export function formatMailbox({
   name,
   address,
@@ -68,7 +68,7 @@ export function formatMailbox({
   return name === '' ? address : `${quote(name)} <${address}>`;
 }
 
-/** Whether a display name needs no quotes in a header: atoms with single spaces between them. */
+/** True if a display name needs no quotes in a header: atoms with single spaces between them. */
 export function isPlainPhrase(name: string): boolean {
   return PLAIN_PHRASE.test(name);
 }
@@ -79,8 +79,8 @@ export function quote(text: string): string {
 }
 
 /**
- * Whether two addresses reach the same mailbox. The display name does not matter. The local part is compared without
- * case: RFC 5321 §2.4 leaves its case to the receiving host, and no host in use tells `Max@` from `max@`.
+ * True if two addresses reach the same mailbox. The display name does not matter. The local part is compared without
+ * case: RFC 5321 §2.4 leaves its case to the receiving host, and no host in use distinguishes `Max@` from `max@`.
  */
 export function sameMailbox(a: Address, b: Address): boolean {
   return mailboxKey(a) === mailboxKey(b);

@@ -1,16 +1,16 @@
 /**
- * Names of people and customers as they are shown in lists, where a name that a stranger wrote must not look like something
- * else: in one line, without control characters, and without the signs that change the direction of a text
- * (Unicode Standard Annex #9), which let a name say another thing than it seems to.
+ * Names of people and customers as lists show them. A name that a stranger wrote must not look like something else: it is
+ * one line, without control characters, and without the characters that change the direction of a text (Unicode Standard
+ * Annex #9), which make a name read differently from its contents.
  */
 
 /** Characters of a name that is shown. Ours: long names of companies have some hundred. */
 export const MAX_SHOWN_NAME_CHARS = 200;
 
-/** Of a received name, in UTF-16 units: what is behind them is never looked at. */
+/** Characters of a received name that are read, in UTF-16 units; the rest is ignored. */
 const MAX_READ_CHARS = 2000;
 
-/** White space of one line or several, and separators of lines and paragraphs. */
+/** White space, line breaks, and separators of lines and paragraphs. */
 const SPACES = /[\p{Z}\t-\r\u0085]+/gu;
 const REPEATED_SPACES = / {2,}/g;
 

@@ -93,7 +93,7 @@ describe('parseLenientAddressList', () => {
     'needs time in proportion to the length for many %j',
     (unit) => {
       const make = (length: number): string => unit.repeat(Math.ceil(length / unit.length));
-      // A quadratic one would need 100 times as much.
+      // A quadratic parser would need 100 times as much.
       expectCpuGrowthBelow(40, parseLenientAddressList, make(20_000), make(200_000), 3);
     },
   );

@@ -1,9 +1,9 @@
 /**
- * Address lists in headers of received mail: RFC 5322 §3.4 and §4.4, and what is no longer one. Never throws, and takes
- * time in proportion to the length. What callers give goes through address-list.ts instead, which is strict.
+ * Address lists in headers of received mail: RFC 5322 §3.4 and §4.4, and text that follows neither. Never throws, and takes
+ * time in proportion to the length. Lists from callers go through address-list.ts instead, which is strict.
  *
  * Seen in practice, and accepted: commas in names without quotes, encoded words in quotes, with commas or without
- * spaces, `;` between addresses, a name as a comment behind the address, routes, quotes and brackets that are never
+ * spaces, `;` between addresses, a name as a comment after the address, routes, quotes and brackets that are never
  * closed, `mailto:`, and addresses in quotes or brackets of their own.
  */
 import { decodeHeaderText } from '../mime/text/header-text.ts';
@@ -13,37 +13,37 @@ import { MAX_DISPLAY_NAME_CHARS } from './limits.ts';
 import { findScattered, type Word } from './scattered-addresses.ts';
 
 export interface LenientAddressList {
-  /** In their order; repeats are kept. A broken address has an empty domain and its text as local part. */
+  /** Order and repeats are kept. A broken address has an empty domain and its text as local part. */
   readonly addresses: readonly Address[];
-  /** Some are broken. */
+  /** At least one address is broken. */
   readonly hasBroken: boolean;
-  /** There were more than `maxCount`. */
+  /** The list has more than `maxCount` addresses. */
   readonly isCut: boolean;
 }
 
-/** What stands between two separators. */
+/** The text between two separators. */
 interface Element {
   /** Name, or an address without angle brackets. */
   readonly words: Word[];
   /** Content of the first angle brackets. */
   angle: string | null;
-  /** It holds an `@`. */
+  /** `angle` contains an `@`. */
   hasAngleAt: boolean;
   comment: string;
   /** One of the words is not blank. */
   isFilled: boolean;
-  /** One of the words, outside of quotes, holds an `@`. */
+  /** One of the words, outside of quotes, contains an `@`. */
   hasAt: boolean;
 }
 
 const ENCODED_WORD = /=\?[\w!#$%&'*+\-^`{|}~.:]{1,80}\?[bq]\?[^?\s]*\?=/iy;
 const SPACE = /\s/;
-/** They begin or end something else than a word of an element. */
+/** Characters that begin or end something other than a word of an element. */
 const SPECIALS = new Set('"(<>,;:');
 const CONTROLS = /[\p{Cc}\u2028\u2029]+/gu;
-/** The longest good address has 320 (RFC 5321 §4.5.3.1); of a broken one as much is kept. */
+/** The longest valid address has 320 (RFC 5321 §4.5.3.1); a broken one is cut to the same length. */
 const MAX_SPEC_CHARS = 320;
-/** A name with more words, spaces counted, is not joined over a comma: a bound on the work. */
+/** A name with more words, spaces counted, is not joined across a comma: a bound on the work. */
 const MAX_NAME_WORDS = 40;
 
 /** Reads an unfolded field value. Groups are flattened; `undisclosed-recipients:;` adds nothing. */
@@ -68,15 +68,15 @@ export function parseLenientAddressList(
   return { addresses, hasBroken, isCut };
 }
 
-/** Without those that are empty. */
+/** Empty elements are left out. */
 function* readElements(text: string): Generator<Element> {
-  // From here on no quote or comment is closed; looked for once, since each search reads up to the end.
+  // From these indexes on no quote or comment is closed. Searched for once, since each search reads up to the end.
   let openQuote = text.length;
   let openComment = text.length;
   let element = emptyElement();
-  /** A name with a comma and without quotes, `Muster, Max <…>`, ends up in the element before. */
+  /** A name with a comma and without quotes, `Muster, Max <…>`, is first read as the element before. */
   let waiting: Element | null = null;
-  /** What stands behind `waiting`. */
+  /** The separator after `waiting`. */
   let separator = ',';
   for (let at = 0; at < text.length;) {
     const character = text.charAt(at);
@@ -100,7 +100,7 @@ function* readElements(text: string): Generator<Element> {
     }
     if (character === '<') {
       const end = endOfAngle(text, at);
-      // Of several the first that can be an address.
+      // Of several angle brackets, the first that can be an address.
       if (!element.hasAngleAt) {
         element.angle = text.slice(at + 1, end);
         element.hasAngleAt = element.angle.includes('@');
@@ -134,7 +134,7 @@ function* readElements(text: string): Generator<Element> {
   if (!isEmpty(element)) yield element;
 }
 
-/** At an atom, an encoded word, white space or a stray special; returns the index behind it. */
+/** At an atom, an encoded word, white space or a stray special; returns the index after it. */
 function readText(text: string, at: number, element: Element): number {
   const character = text.charAt(at);
   if (character === '>') return at + 1;
@@ -149,7 +149,7 @@ function endOfSpace(text: string, from: number): number {
   return at;
 }
 
-/** Behind atoms, encoded words and whatever else stands there without white space; at least one character. */
+/** The index after atoms, encoded words and anything else up to white space; at least one character. */
 function endOfAtoms(text: string, from: number): number {
   let at = from;
   do {
@@ -190,7 +190,7 @@ function isBareName({ words, angle, isFilled, hasAt }: Element): boolean {
   return angle === null && !hasAt && isFilled && words.length <= MAX_NAME_WORDS;
 }
 
-/** Adds to the first of them: a copy for each comma would be a copy of the words before. */
+/** Adds to the first element: a copy at each comma would copy all words before it again. */
 function joinName(before: Element, element: Element, separator: string): Element {
   before.words.push({ text: separator, quoted: false });
   for (const word of element.words) before.words.push(word);
@@ -234,8 +234,8 @@ function toAddresses(element: Element): readonly Address[] {
 }
 
 /**
- * The addresses in the first of the places that has any. Seen in practice: no brackets, other brackets, the address as a
- * comment or in quotes with the name. Where no name stands with it, `names` are its name.
+ * The addresses in the first of the places that contains any. Seen in practice: no brackets, other brackets, the address as
+ * a comment or in quotes with the name. An address without a name beside it gets `names` as its name.
  */
 function findAddresses(places: readonly (readonly Word[])[], names: readonly Word[]): readonly Address[] {
   for (const place of places) {
@@ -251,7 +251,7 @@ function findAddresses(places: readonly (readonly Word[])[], names: readonly Wor
   return [];
 }
 
-/** null when it is no address. */
+/** null when the text is not an address. */
 function readSpec(given: string): Omit<Address, 'name'> | null {
   if (given.length > MAX_SPEC_CHARS) return null;
   const bare = given.replace(/^mailto:/i, '');
@@ -269,7 +269,7 @@ function readSpec(given: string): Omit<Address, 'name'> | null {
   return localPart === null || domain === null ? null : { localPart, domain };
 }
 
-/** RFC 5322 §4.4: comments, and white space around dots. Only in what could be an address by its length. */
+/** RFC 5322 §4.4: comments, and white space around dots. Only for text short enough to be an address. */
 function withoutBlank(spec: string): string {
   if (spec.length > MAX_SPEC_CHARS) return '';
   const visible = spec.replace(/\([^()]*\)/g, '');
@@ -344,7 +344,7 @@ function endOfComment(text: string, open: number): number {
   return -1;
 }
 
-/** The `>`; where it is lost, the next separator or the end. Quoted local parts may hold either. */
+/** The index of the `>`; if it is missing, of the next separator or the end. Quoted local parts may contain either. */
 function endOfAngle(text: string, open: number): number {
   const isRoute = text.charAt(open + 1) === '@';
   for (let at = open + 1; at < text.length; at++) {

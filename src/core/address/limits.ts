@@ -17,7 +17,7 @@ export const MAX_ADDR_SPEC_OCTETS = 254;
 /** One list as given, in UTF-16 units. Ours: over a thousand recipients with names, and a bound on the work. */
 export const MAX_ADDRESS_LIST_CHARS = 131_072;
 
-/** Comments within comments. Ours: no person nests more by hand. */
+/** Depth of nested comments. Ours: no person nests more by hand. */
 export const MAX_COMMENT_DEPTH = 16;
 
 /** Display name, decoded, in UTF-16 units. Ours: mail servers cut headers that grow beyond about 100 kB. */

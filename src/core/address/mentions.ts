@@ -1,7 +1,7 @@
 /**
- * Which addresses an email teaches, so that a person who writes the next one is offered them: whom it was sent to, who sent it,
- * and who else it was sent to. Mail that failed authentication teaches nothing, and neither does automatic mail: a forger would
- * have his name beside an address that people know, and newsletters would stand before customers.
+ * The addresses that an email teaches, so that they are suggested to the person who writes the next one: the sender, and
+ * everyone it was sent to. Mail that failed authentication teaches nothing, and neither does automatic mail: a forger could
+ * put his name beside an address that people know, and newsletters would come before customers.
  */
 import type { AuthVerdict } from '../message/authentication.ts';
 import { toShownName } from './display-name.ts';
@@ -9,15 +9,15 @@ import { MAX_ADDR_SPEC_OCTETS } from './limits.ts';
 import { nameWords } from '../search/prefix-query.ts';
 
 /**
- * How an email speaks of an address, and how far the name that it gives is believed. 4: we wrote to it. 3: it wrote, and is who
- * it says. 2: it wrote, and nothing says whether it was that person. 1: it is one of the others whom a received email went to.
+ * How an email mentions an address, and how far the name that it gives is trusted. 4: we wrote to it. 3: it wrote, and is
+ * authenticated. 2: it wrote, and nothing proves who wrote. 1: it is another recipient of a received email.
  */
 export type MentionKind = 1 | 2 | 3 | 4;
 
 export interface Mention {
   /** `local@domain`, ASCII letters lower-case. */
   readonly address: string;
-  /** To be shown; empty when there is none. */
+  /** The name to show; empty when there is none. */
   readonly name: string;
   readonly kind: MentionKind;
 }
@@ -27,7 +27,7 @@ export interface MentioningEmail {
   readonly from: Named;
   /** To, Cc and Bcc. */
   readonly recipients: readonly Named[];
-  /** False: it certainly did not go out. */
+  /** False: the email certainly did not go out. */
   readonly isListed: boolean;
   readonly isAutomatic: boolean;
   /** null: nothing is known. */
@@ -39,16 +39,16 @@ interface Named {
   readonly address?: string | null;
 }
 
-/** Addresses that one email teaches. Ours: above it are mailings, whose recipients are not typed one by one. */
+/** Addresses that one email teaches. Ours: emails with more are mailings, whose recipients are not typed one by one. */
 export const MAX_MENTIONS = 200;
 
 /** Machines that read no mail. Input: at most MAX_ADDR_SPEC_OCTETS characters. */
 const MACHINE = /^(?:no[._-]?reply|do[._-]?not[._-]?reply|mailer-daemon|postmaster|bounces?)(?:[+._-]|@)/;
 
-/** A character of no address, or one that would end a word of the index. */
+/** A character that no address contains, or one that would end a word of the index. */
 const UNUSUAL = /[\s\p{Cc}\p{Cf}<>",;]/u;
 
-/** Each address once, as the email speaks of it most strongly. */
+/** Each address once, with its strongest mention. */
 export function mentionsOf(email: MentioningEmail, own: ReadonlySet<string>): readonly Mention[] {
   const { direction, from, recipients, isListed, isAutomatic, verdict } = email;
   if (!isListed) return [];
@@ -73,20 +73,21 @@ function toMentioned(text: string): string | null {
   return text.replace(/[A-Z]+/g, (letters) => letters.toLowerCase());
 }
 
-/** A name that is an address would be taken for the one that mail goes to. */
+/** A name that is an address would be mistaken for the one that mail goes to. */
 function nameOf(text: string, address: string): string {
   const name = toShownName(text);
   return name.includes('@') || name.toLowerCase() === address ? '' : name;
 }
 
-/** Parts of a domain by which it is found: `mail.acme.test` and `acme.test`. Ours: domains have few labels. */
+/** Suffixes by which a domain is found: `mail.acme.test` and `acme.test`. Ours: domains have few labels. */
 const MAX_DOMAIN_WORDS = 4;
 
-/** Words of one address that are found by their beginning. */
+/** Indexed words of one address; each is found by its beginning. */
 const MAX_WORDS = 40;
 
 /**
- * What an address is found by: itself, its domain and those above it (each with `@`), and the words of both and of the name.
+ * The words by which an address is found: the address, its domain and the domains above it (each with `@`), and the words
+ * of both and of the name.
  */
 export function addressWords(address: string, name: string): readonly string[] {
   const at = address.lastIndexOf('@');

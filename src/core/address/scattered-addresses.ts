@@ -1,5 +1,5 @@
 /**
- * Addresses that stand among other words, without the brackets and commas of RFC 5322 §3.4: `Max Muster max@example.com`,
+ * Finds addresses among other words, without the brackets and commas of RFC 5322 §3.4: `Max Muster max@example.com`,
  * `Max [max@example.com]`, `max@example.com eva@example.com`. For received mail only, see lenient-address-list.ts.
  */
 
@@ -11,11 +11,11 @@ export interface Word {
 
 export interface Scattered<T> {
   readonly spec: T;
-  /** What stands before it; behind the last one, too. */
+  /** The words before it; for the last address, those after it too. */
   readonly name: readonly Word[];
 }
 
-/** What `read` takes for an address, with the words around it, in their order; time in proportion to the length. */
+/** The chunks that `read` accepts as addresses, with the words around them, in order; takes time in proportion to the length. */
 export function findScattered<T>(
   words: readonly Word[],
   read: (text: string) => T | null,
@@ -65,5 +65,5 @@ function readChunk<T>(chunk: readonly Word[], read: (text: string) => T | null):
   return read(text) ?? read(text.replace(/^[[({<'"‘“„«]{1,3}/, '').replace(/[\])}>'"’”».!?]{1,3}$/, ''));
 }
 
-/** The longest good address has 320 (RFC 5321 §4.5.3.1); some signs may stand around it. */
+/** The longest valid address has 320 (RFC 5321 §4.5.3.1); a few punctuation marks may surround it. */
 const MAX_CHUNK_CHARS = 330;

@@ -1,21 +1,21 @@
-/** What a person typed into a field for recipients: beginnings of words, of an address or of a domain. */
+/** Reads the text that a person typed into a field for recipients: beginnings of words, of an address or of a domain. */
 import { typedWords } from '../search/prefix-query.ts';
 import { normaliseAddress } from '../customer/rules.ts';
 
-/** The ways in which one typed word may begin; at least one. */
+/** The beginnings to search for, for one typed word; at least one. */
 export type TypedWord = readonly [string, ...string[]];
 
-/** Words that count; more of them find nothing else. */
+/** Words that are searched for; more of them would find nothing else. */
 export const MAX_TYPED_WORDS = 4;
 
 const BETWEEN = /[\s<>",;]+/;
 
-/** Empty when nothing that may be found was typed. */
+/** Empty when nothing searchable was typed. */
 export function typedAddress(text: string): readonly TypedWord[] {
   const words: TypedWord[] = [];
   for (const part of text.split(BETWEEN)) {
     if (part === '') continue;
-    // With an at sign or a dot it is a part of an address: those are found as they are written.
+    // With an at sign or a dot it is a part of an address, and those are indexed as written.
     if (/[@.]/.test(part) && /[^@.]/.test(part)) {
       const address = normaliseAddress(part);
       words.push(address.startsWith('@') ? [address] : [address, `@${address}`]);

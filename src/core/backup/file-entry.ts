@@ -1,7 +1,7 @@
 /** The list of the files of a backup: a JSON object on each line, sorted by the bytes of the paths. */
 import { BackupError } from './manifest.ts';
 
-/** A file as the database tells it. */
+/** A file as the database records it. */
 export interface FileRecord {
   readonly path: string;
   readonly sizeBytes: number;
@@ -18,7 +18,7 @@ export interface FileEntry {
   readonly pieces?: readonly string[];
 }
 
-/** A file that a backup does not have: its record was deleted meanwhile, or the storage had lost it. */
+/** A file that a backup does not contain: its record was deleted meanwhile, or the storage had lost it. */
 export interface AbsentFile {
   readonly path: string;
   readonly absent: 'deleted' | 'missing';
@@ -30,7 +30,7 @@ export const isAbsent = (line: FileLine): line is AbsentFile => 'absent' in line
 
 export const piecesOf = ({ sha256, pieces }: FileEntry): readonly string[] => pieces ?? [sha256];
 
-/** What raw messages gain by it is worth the time; attachments are compressed already, most of them. */
+/** Compressing raw messages is worth the time; most attachments are already compressed. */
 export const isCompressed = (path: string): boolean => path.startsWith('_raw/');
 
 export const formatFileLine = (line: FileLine): string => `${JSON.stringify(line)}\n`;
@@ -55,5 +55,5 @@ export function parseFileLine(text: string): FileLine {
   return { path, sizeBytes: sizeBytes as number, sha256, ...(pieces === undefined ? {} : { pieces }) };
 }
 
-/** The order of the list: that of the bytes, as PostgreSQL has it with the collation "C". */
+/** The order of the list: by bytes, as PostgreSQL sorts with the collation "C". */
 export const comparePaths = (a: string, b: string): number => Buffer.compare(Buffer.from(a), Buffer.from(b));

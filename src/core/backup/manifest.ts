@@ -1,7 +1,7 @@
 /**
- * The manifest of a backup: what it consists of. It is written last, so that a backup without one is not whole.
+ * The manifest of a backup: the list of its contents. It is written last, so a backup without one is incomplete.
  *
- * A place that holds backups looks like this (with `.age` behind each name where it is encrypted):
+ * A place that holds backups looks like this (with `.age` after each name if it is encrypted):
  *
  *     backups/<id>/manifest.json             this
  *     backups/<id>/tables/<name>-00001.gz    the rows of a table, in pieces of PostgreSQL's COPY text format
@@ -11,20 +11,20 @@
 import { createHash } from 'node:crypto';
 import { z } from 'zod';
 
-/** Of everything that is described here. Raise it when a reader of the version before would misunderstand a backup. */
+/** The version of the format described here. Raise it when a reader of the previous version would misunderstand a backup. */
 export const BACKUP_FORMAT = 1;
 
 const count = z.number().int().nonnegative();
 const sha256 = z.string().regex(/^[0-9a-f]{64}$/);
-/** What our tables, columns and sequences are called; they become parts of statements. */
+/** A name of one of our tables, columns or sequences; names become parts of statements. */
 const name = z.string().regex(/^[a-z_][a-z0-9_]{0,62}$/);
-/** A PostgreSQL `bigint`, which may be more than a number holds. */
+/** A PostgreSQL `bigint`, which may exceed the range of a JavaScript number. */
 const bigint = z.string().regex(/^-?\d{1,19}$/);
 
 /** Bytes that were cut into pieces. */
 const storedStream = z.object({
   pieces: count,
-  /** Of the content, before it was compressed. */
+  /** Size of the content before compression. */
   sizeBytes: count,
   sha256,
 });
@@ -45,17 +45,17 @@ export type SequenceState = Readonly<z.infer<typeof sequence>>;
 
 const manifest = z.object({
   format: z.literal(BACKUP_FORMAT),
-  /** When the snapshot was taken, by the database's clock; the backup is what was committed by then. */
+  /** When the snapshot was taken, by the database's clock; the backup contains everything committed by then. */
   takenAt: z.iso.datetime(),
   endedAt: z.iso.datetime(),
   serviceVersion: z.string(),
-  /** Names a database with its copies: the same in a restored one. */
+  /** Identifies a database and its copies: a restored one has the same id. */
   databaseId: sha256,
   postgres: z.string(),
   migrations: z.array(z.string()),
-  /** Of the tables with their columns and types. */
+  /** Digest of the tables with their columns and types. */
   schemaDigest: sha256,
-  /** Up to which the feed had been numbered. */
+  /** The position up to which the feed had been numbered. */
   eventPosition: bigint,
   tables: z.array(tablePart),
   sequences: z.array(sequence),
@@ -64,13 +64,13 @@ const manifest = z.object({
     contentBytes: count,
     /** Files that were deleted with their records while the backup was made. */
     deleted: count,
-    /** Files that records name and the storage did not have. */
+    /** Files that records name but the storage did not have. */
     missing: count,
   }),
 });
 export type Manifest = Readonly<z.infer<typeof manifest>>;
 
-/** This program can't use the backup, or it is not what it was. English, for the operator. */
+/** This program can't use the backup, or the backup was altered. English, for the operator. */
 export class BackupError extends Error {
   constructor(message: string, options?: ErrorOptions) {
     super(message, options);
@@ -78,13 +78,13 @@ export class BackupError extends Error {
   }
 }
 
-/** Of the manifest itself, without this. */
+/** The digest of the manifest, without the field `digest`. */
 const digestOf = (value: object): string => createHash('sha256').update(JSON.stringify(value)).digest('hex');
 
 export const formatManifest = (value: Manifest): string =>
   JSON.stringify({ ...value, digest: digestOf(value) }, null, 2);
 
-/** Throws BackupError when it is no manifest of this format. */
+/** Throws BackupError when the text is not a manifest of this format. */
 export function parseManifest(text: string): Manifest {
   let value: unknown;
   try {

@@ -1,17 +1,17 @@
-/** The name of a customer, and what it is sorted and found by. */
+/** The name of a customer, with its sort key and its search words. */
 import { toShownName } from '../address/display-name.ts';
 import { nameWords } from '../search/prefix-query.ts';
 import { wordsOf } from '../search/words.ts';
 
 export interface CustomerName {
   readonly name: string;
-  /** By which lists are sorted: its words without case and accents. */
+  /** Sort key of lists: the words of the name without case and accents. */
   readonly key: string;
-  /** In all their forms; letters and digits only. */
+  /** The words of the name in all their forms; letters and digits only. */
   readonly words: readonly string[];
 }
 
-/** Characters of a sort key: as many as a cursor can hold. */
+/** Characters of a sort key: as many as fit into a cursor. */
 export const MAX_NAME_KEY_CHARS = 200;
 
 /** null when there is nothing to show. */

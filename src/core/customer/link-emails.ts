@@ -1,16 +1,16 @@
 /**
- * The customer and the company of a thread and of each of its emails, from what sends named and what the rules say.
- * Everything but the ids that a send named follows from the rest, and may be worked out anew at any time.
+ * Finds the customer and the company of a thread and of each of its emails, from the ids that sends named and from the
+ * rules. Everything but the ids that a send named is derived, and can be recomputed at any time.
  *
  * Order of decision for an email: the ids of its send, then the thread's, then the rules. A thread belongs to the
- * customer that an operator chose for it; else to the one that the first of its sends named; else to the customer of the first email for which the rules find one.
- * The first is the one that was recorded first. A stranger in the thread, marked `new_participant` or there only because
- * others named the Message-ID, neither decides for the thread nor takes anything from it: only the rules about its own
- * address count.
+ * customer that an operator chose for it; else to the one that the first of its sends named; else to the customer of the
+ * first email for which the rules find one. First means recorded first. A stranger in the thread (marked `new_participant`,
+ * or placed in it only because others named the Message-ID) neither decides for the thread nor takes anything from it:
+ * only the rules about its own address count.
  */
 import type { Match, RuleSource } from './match.ts';
 
-/** Why an email has its customer, or none: `ambiguous`. null: nothing speaks for any. */
+/** Why an email has its customer, or has none (`ambiguous`). null: nothing points to any customer. */
 export const CUSTOMER_SOURCES = ['explicit', 'thread', 'address', 'domain', 'ambiguous'] as const;
 export type CustomerSource = (typeof CUSTOMER_SOURCES)[number];
 
@@ -20,11 +20,11 @@ export type CompanySource = (typeof COMPANY_SOURCES)[number];
 
 export interface LinkedMail {
   readonly id: string;
-  /** What its send named. */
+  /** The customer that its send named. */
   readonly namedCustomerId: string | null;
   readonly namedCompanyId: string | null;
   readonly isStranger: boolean;
-  /** By the rules alone; see matchAll. */
+  /** The match by the rules alone; see matchAll. */
   readonly match: Match;
 }
 
@@ -44,7 +44,7 @@ export interface ThreadLinks {
   readonly emails: readonly EmailLink[];
 }
 
-/** What an operator chose for a thread; null: nothing. */
+/** The ids that an operator chose for a thread; null: none. */
 export interface ChosenLink {
   readonly customerId: string | null;
   readonly companyId: string | null;
@@ -52,7 +52,7 @@ export interface ChosenLink {
 
 const NOTHING_CHOSEN: ChosenLink = { customerId: null, companyId: null };
 
-/** `emails` in the order in which they were recorded. `companyOf`: what was registered for a customer. */
+/** `emails` in the order in which they were recorded. `companyOf`: the company registered for a customer. */
 export function linkEmails(
   emails: readonly LinkedMail[],
   companyOf: (customerId: string) => string | null,

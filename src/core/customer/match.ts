@@ -1,11 +1,11 @@
 /**
  * The customer of an email, by the rules alone: the counterparty's address decides, otherwise the most specific rule for
- * its domain. A rule that two customers claim decides nothing. The database does the same for a single email while it
- * records it (adapters/postgres/customers/match-customer.ts); a property test keeps the two in step.
+ * its domain. A rule that two customers claim decides nothing. The database does the same for a single email when the
+ * email is recorded (adapters/postgres/customers/match-customer.ts); a property test keeps the two in step.
  */
 import { MAX_DOMAIN_OCTETS } from '../address/limits.ts';
 
-/** What decided: an address, or a rule for its domain. */
+/** The rule that decided: one for the address, or one for its domain. */
 export type RuleSource = 'address' | 'domain';
 
 /** `ambiguous`: several customers have a claim of the same rank, or several counterparties are of different customers. */
@@ -14,15 +14,15 @@ export type Match =
   | { readonly kind: 'ambiguous' }
   | { readonly kind: 'none' };
 
-/** Customer ids without repeats; empty where no customer has a claim. */
+/** Each method returns customer ids without repeats; empty where no customer has a claim. */
 export interface Claims {
-  /** Set by hand: these outrank what sends taught. */
+  /** Rules set by hand: they outrank the rules learned from sends. */
   registered(address: string): readonly string[];
   learned(address: string): readonly string[];
   domain(rule: string): readonly string[];
 }
 
-/** The domain rules that an address falls under, the most specific first; none when it is no address. */
+/** The domain rules that an address falls under, the most specific first; none when the text is not an address. */
 export function domainRulesOf(address: string): readonly string[] {
   const at = address.lastIndexOf('@');
   const domain = address.slice(at + 1);
@@ -43,7 +43,7 @@ export function matchAddress(address: string, claims: Claims): Match {
   return NONE;
 }
 
-/** An email with several counterparties: those that decide have to agree; an ambiguous one among them decides nothing. */
+/** An email with several counterparties: those that decide must agree; an ambiguous one is ignored beside them. */
 export function matchAll(matches: readonly Match[]): Match {
   const deciding = matches.filter((match) => match.kind === 'customer');
   const [first] = deciding;

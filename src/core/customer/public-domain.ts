@@ -1,13 +1,13 @@
 /**
- * Domains that say nothing about the owner of an address: those of mail providers, where any person gets an address, and
- * public suffixes such as `co.uk`, below which any person gets a domain. The lists are the packages `email-providers`
- * and `tldts` (publicsuffix.org), and a few names of our own.
+ * Domains that say nothing about the owner of an address: those of mail providers, where any person can get an address,
+ * and public suffixes such as `co.uk`, below which any person can get a domain. The lists come from the packages
+ * `email-providers` and `tldts` (publicsuffix.org), with a few names of our own.
  */
 import providers from 'email-providers';
 import { parse } from 'tldts';
 import { toAsciiDomain } from '../address/domain.ts';
 
-/** Missing in the package; providers and access networks that give mailboxes to any person, seen in German-speaking mail. */
+/** Missing from the package: providers and access networks that give mailboxes to any person, seen in German-language mail. */
 const MORE_PROVIDERS = [
   '1und1.de',
   'a1.net',
@@ -54,10 +54,10 @@ const PROVIDERS: ReadonlySet<string> = new Set(
     .filter((domain): domain is string => domain !== null && !RESERVED.has(domain)),
 );
 
-/** `domain` is lower-case ASCII. `subdomains`: asked for everything below it, not for the domain itself. */
+/** `domain` is lower-case ASCII. `subdomains`: the question is about everything below it, not the domain itself. */
 export function isPublicDomain(domain: string, subdomains: boolean): boolean {
   if (PROVIDERS.has(domain)) return true;
   const { publicSuffix, isIcann, isPrivate } = parse(domain, { allowPrivateDomains: true });
-  // Below a suffix like `uk.com`, which a company sells, there are strangers; the domain itself is that company's.
+  // Below a suffix like `uk.com`, which a company sells, there are strangers; the domain itself belongs to that company.
   return publicSuffix === domain && (isIcann === true || (isPrivate === true && subdomains));
 }

@@ -1,9 +1,9 @@
 /**
- * The rules a caller registers for a customer, and their one spelling: addresses and domains in lower-case ASCII
+ * The rules a caller registers for a customer, and their canonical spelling: addresses and domains in lower-case ASCII
  * letters, domains as A-labels (RFC 5890).
  *
- * `ann+news@example.org` is another address than `ann@example.org`: whether a `+` separates a detail (RFC 5233) is
- * decided by the receiving host.
+ * `ann+news@example.org` and `ann@example.org` are different addresses: the receiving host decides whether a `+`
+ * separates a detail (RFC 5233).
  */
 import { addrSpec } from '../address/address.ts';
 import { parseAddress } from '../address/address-list.ts';
@@ -12,7 +12,7 @@ import { ServiceError } from '../errors.ts';
 import { MAX_CUSTOMER_ADDRESSES, MAX_CUSTOMER_DOMAINS } from './limits.ts';
 import { isPublicDomain } from './public-domain.ts';
 
-/** Normalised, each once, in the order given. */
+/** Normalised, without repeats, in the order given. */
 export interface CustomerRules {
   /** `local@domain`. */
   readonly addresses: readonly string[];
@@ -20,10 +20,10 @@ export interface CustomerRules {
   readonly domains: readonly string[];
 }
 
-/** Longer than any address with a name or comment has reason to be, in UTF-16 units. */
+/** Longer than any sensible address with a name or comment, in UTF-16 units. */
 const MAX_ADDRESS_CHARS = 1000;
 
-/** A name in an error; there may be hundreds. */
+/** Names listed in an error; there may be hundreds. */
 const MAX_NAMED = 10;
 
 /**
@@ -47,7 +47,7 @@ export function parseCustomerRules(addresses: readonly string[], domains: readon
   return rules;
 }
 
-/** The spelling under which addresses are compared. As the database does it: other letters than ASCII keep their case. */
+/** The spelling in which addresses are compared. As in the database, non-ASCII letters keep their case. */
 export function normaliseAddress(address: string): string {
   return address.replace(/[A-Z]/g, (letter) => letter.toLowerCase());
 }
@@ -62,7 +62,7 @@ export function readDomainRule(text: string, field: string): string {
 
 export const isWildcard = (rule: string): boolean => rule.startsWith('*.');
 
-/** Without the `*.` of a wildcard. */
+/** The domain of a rule, without the `*.` of a wildcard. */
 export const domainOf = (rule: string): string => (isWildcard(rule) ? rule.slice(2) : rule);
 
 /** Throws `invalid_address`, `header_injection`. */

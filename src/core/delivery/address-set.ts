@@ -1,13 +1,13 @@
 /**
  * A large set of addresses in little memory: 13 bytes for each of up to twice as many cells as there are addresses,
  * 27 MB for a million. Only a hash of 53 bits is kept, with a seed of the process, so that no sender can choose addresses
- * that collide: a stranger's address is taken for a member about once in 10^10 for a million members, and a caller that
- * acts on a membership asks the database anyway.
+ * that collide. With a million members, about one in 10^10 other addresses counts as a member, and a caller that acts on a
+ * membership asks the database anyway.
  */
 const EMPTY = 0;
 const REMOVED = -1;
 const MIN_CAPACITY = 1024;
-/** Share of cells in use, removed ones included, from which on the table is made anew. */
+/** Share of cells in use, removed ones included, at which the table is rebuilt. */
 const MAX_LOAD = 0.6;
 
 export interface AddressEntry {
@@ -60,7 +60,7 @@ export class AddressSet {
     this.#size -= 1;
   }
 
-  /** -1 when it is not there. */
+  /** -1 when the key is absent. */
   #find(key: number): number {
     const mask = this.#keys.length - 1;
     for (let cell = key & mask; ; cell = (cell + 1) & mask) {
@@ -81,7 +81,7 @@ export class AddressSet {
     this.#size += 1;
   }
 
-  /** Twice as large when it is full of members, as large as it was when it is full of removed ones. */
+  /** Doubles a table that is full of members; keeps the size of one that is full of removed ones. */
   #rebuild(): void {
     const [keys, tags, seconds] = [this.#keys, this.#tags, this.#seconds];
     const capacity = this.#size / keys.length > MAX_LOAD / 2 ? keys.length * 2 : keys.length;

@@ -16,7 +16,7 @@ import { cleanReplyText } from './reply.ts';
 export interface AmazonNotice {
   readonly kind: 'report' | 'complaint';
   readonly recipients: readonly BounceRecipient[];
-  /** The Message-ID that we gave, then the ones that SES may have put into its place. */
+  /** The Message-ID that we gave, then the ones that SES may have replaced it with. */
   readonly messageIds: readonly MessageId[];
 }
 
@@ -38,7 +38,7 @@ export function readAmazonNotice(
 
 type Json = Readonly<Record<string, unknown>>;
 
-/** SNS writes how to unsubscribe behind the object, below a line `--`. null when it begins with no object. */
+/** SNS appends how to unsubscribe after the object, below a line `--`. null when the text does not begin with an object. */
 function parseObject(text: string): Json | null {
   const start = text.trimStart();
   if (!start.startsWith('{') || start.length > MAX_JSON_CHARS) return null;
@@ -62,7 +62,7 @@ function unwrap(json: Json | null): Json | null {
   return parseObject(inner);
 }
 
-/** What is told of a recipient; complaints tell the address only. */
+/** The details that a notice gives about a recipient; complaints give only the address. */
 function toNotice(json: Json | null): AmazonNotice | null {
   const mail = objectOf(json?.['mail']);
   // Identities send a notificationType, configuration sets an eventType.
@@ -100,7 +100,7 @@ function bouncedOf(bounce: Json | null): readonly BounceRecipient[] {
   }));
 }
 
-/** Words of the server first; SES's own class where it said nothing, as when SES did not try at all. */
+/** The server's words come first; SES's own class counts where there are none, as when SES did not try at all. */
 function severityOf(type: string, subtype: string, status: string | null, said: string): BounceSeverity {
   const known = BY_SUBTYPE[subtype];
   if (known !== undefined) return known;
@@ -109,7 +109,7 @@ function severityOf(type: string, subtype: string, status: string | null, said: 
   return type === 'Permanent' ? 'hard' : 'soft';
 }
 
-/** `General` and what is not here says nothing of its own. */
+/** `General` and types that are not listed say nothing on their own. */
 const BY_SUBTYPE: Readonly<Record<string, BounceSeverity>> = {
   NoEmail: 'hard',
   Suppressed: 'hard',

@@ -1,7 +1,7 @@
 /**
- * What the beginning of a subject says about a message that repeats another one's subject: answers of programs, receipts
- * and invitations answered, in the languages of common programs. What stands behind such a beginning is the other
- * message's subject, and says nothing about this one.
+ * Recognises by the beginning of its subject a message that repeats another one's subject: answers of programs, receipts
+ * and answers to invitations, in the languages of common programs. The text after such a beginning is the other message's
+ * subject, and says nothing about this one.
  */
 import { readBaseSubject } from '../message/base-subject.ts';
 
@@ -12,7 +12,7 @@ import { readBaseSubject } from '../message/base-subject.ts';
  */
 export type AnswerKind = 'auto_reply' | 'receipt' | 'reply' | 'forward';
 
-/** null for a subject of its own. */
+/** null when the subject is the message's own. */
 export function answerKindOf(subject: string): AnswerKind | null {
   const start = subject.slice(0, MAX_START_CHARS).replace(/^(?:\s*\[[^[\]]*\])*\s*/, '');
   if (AUTO_REPLY.test(start) || CJK_AUTO_REPLY.test(start)) return 'auto_reply';
@@ -22,10 +22,10 @@ export function answerKindOf(subject: string): AnswerKind | null {
   return isForward ? 'forward' : null;
 }
 
-/** The longest beginning that is known has less, tags of lists before it included. */
+/** The longest known beginning is shorter, including tags of lists before it. */
 const MAX_START_CHARS = 300;
 
-/** Subjects of answers by programs that say so nowhere else. Seen in practice. */
+/** Subjects of answers by programs that reveal themselves nowhere else. Seen in practice. */
 const AUTO_REPLY = startsWith(
   // English
   String.raw`(?:auto(?:matic(?:ally generated)?|mated)?|autom\.?)[ -]?(?:e-?mail[ -])?(?:re(?:ply|sponse|sponder|spons|spond)|answer)|auto(?:reply|response|responder)|auto(?=\s*:)|out[ -]of[ -](?:the[ -])?office|\(?ooo\)?(?=\s*[:(-]|$)|(?:i am|i'm) (?:currently )?(?:away|out of|on (?:vacation|leave|holiday))|on (?:annual leave|vacation|holiday)|away from (?:the |my )?(?:office|mail|desk)|vacation (?:reply|message|notice|response)|(?:vacation|away|absen(?:t|te|ce)|ausente|ausencia|assente|assenza|urlaub)(?=\s*:)|absence (?:notice|notification)`,
@@ -42,7 +42,7 @@ const AUTO_REPLY = startsWith(
   String.raw`תשובה אוטומטית|מענה אוטומטי|תגובה אוטומטית|(?:ال)?رد (?:ال)?تلقائي|balasan otomatis|jawaban otomatis|trả lời tự động`,
 );
 
-/** Chinese, Japanese and Korean put no signs between words. */
+/** Chinese, Japanese and Korean do not separate words. */
 const CJK_AUTO_REPLY =
   /^(?:【[^】]{0,40}】)?(?:自動(?:応答|返信|回覆|回復|答覆)|不在(?:通知|の|にして)|自动(?:回复|答复|回覆)|休假(?:通知|自动)|자동 ?(?:회신|응답|답장)|부재 ?중)/u;
 

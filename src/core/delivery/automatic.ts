@@ -24,13 +24,13 @@ export type AutomaticKind = (typeof AUTOMATIC_KINDS)[number];
 
 export interface AutomaticMail {
   readonly kind: AutomaticKind;
-  /** What told it, for example `auto-submitted: auto-replied`; at most 200 characters. */
+  /** The reason for the classification, for example `auto-submitted: auto-replied`; at most 200 characters. */
   readonly evidence: string;
   /** The sender asked for no automatic answers at all; true for most kinds. */
   readonly suppressReplies: boolean;
 }
 
-/** What is recorded of an email that was sent as an automatic one. */
+/** The record for an email that was sent as an automatic one. */
 export function sentAutomatic(autoSubmitted: AutoSubmitted): AutomaticMail {
   const kind = autoSubmitted === 'auto-replied' ? 'auto_reply' : 'auto_generated';
   return { kind, evidence: `auto-submitted: ${autoSubmitted}`, suppressReplies: true };
@@ -39,11 +39,11 @@ export function sentAutomatic(autoSubmitted: AutoSubmitted): AutomaticMail {
 interface Rule {
   readonly kind: AutomaticKind;
   readonly field: string;
-  /** Against the value, in lower case. */
+  /** Matched against the value in lower case. */
   readonly pattern: RegExp;
 }
 
-/** The first that fits decides. */
+/** The first rule that matches decides. */
 const RULES: readonly Rule[] = [
   // RFC 3834 §5; its first word decides, parameters follow.
   { kind: 'auto_reply', field: 'auto-submitted', pattern: /^auto-(?:replied|notified)/ },
@@ -69,7 +69,7 @@ const RULES: readonly Rule[] = [
   { kind: 'bulk', field: 'feedback-id', pattern: /./ },
 ];
 
-/** Asked after the subject: Exchange calls its out-of-office notes auto-generated. */
+/** Applied after the subject: Exchange calls its out-of-office notes auto-generated. */
 const LAST_RULES: readonly Rule[] = [
   // RFC 3834 §5: every value but "no" says that no person sent it.
   { kind: 'auto_generated', field: 'auto-submitted', pattern: /^(?!no\b)./ },
@@ -88,18 +88,18 @@ const LAST_RULES: readonly Rule[] = [
 const ROBOTS =
   /^(?:mailer-daemon|mail-daemon|mail[._ -]delivery[._ -](?:sub)?system|post_?master|no-?reply|do-?not-?reply|noreply[-+_.].*|bounces?(?:[-+].*)?)$/i;
 
-/** Nothing but bounces comes from these. */
+/** Only bounces come from these. */
 const MAILER_DAEMON = /^mail(?:er)?-daemon$/i;
 
-/** Names that programs give themselves, with whatever address. Seen in practice. */
+/** Names that programs give themselves, whatever their address. Seen in practice. */
 const MAILER_NAME = /^(?:the )?mail(?:er)?[ -](?:daemon|delivery (?:sub)?system)$/i;
 
-/** Whether a mail server wrote it, by its own words. */
+/** True if the address claims to be a mail server's. */
 export function isMailer({ localPart, name }: Address): boolean {
   return MAILER_DAEMON.test(localPart) || MAILER_NAME.test(name.trim());
 }
 
-/** Whether it is a mail server or a person who looks after one, by its own words. */
+/** True if the address claims to be a mail server's, or that of a person who looks after one. */
 export function isPostmaster(address: Address): boolean {
   return isMailer(address) || POSTMASTER.test(address.localPart);
 }

@@ -1,7 +1,7 @@
 /**
- * Whether a message that may be a bounce, by its sender or its subject, is one. Programs with the same senders and
- * subjects acknowledge, confirm and announce absences, and repeat our subject. Only what also reads like a notice of a
- * mail server is one: a wrong one costs a customer.
+ * Decides whether a message that may be a bounce, by its sender or its subject, is one. Programs with the same senders and
+ * subjects acknowledge, confirm and announce absences, and repeat our subject. Only a message that also reads like a
+ * mail server's notice is a bounce: a wrong decision costs a customer.
  */
 import { addrSpec } from '../address/address.ts';
 import { parseLenientAddressList } from '../address/lenient-address-list.ts';
@@ -14,7 +14,7 @@ import type { FreeFormBounce } from './free-form-bounce.ts';
 type Notice = Pick<ParsedMessage, 'fields' | 'subject' | 'from' | 'text' | 'contentType'>;
 
 /**
- * @param free what the text says
+ * @param free read from the text of the message
  * @param returned headers of the messages that it contains
  */
 export function isFreeFormNotice(
@@ -30,14 +30,14 @@ export function isFreeFormNotice(
   if (message.from.some(isMailer))
     return isTold || SAYS_FAILURE.test(message.text.slice(0, MAX_NOTICE_CHARS));
   if (message.contentType === 'multipart/report' || message.from.some(isPostmaster)) return isTold;
-  // Both what servers said, and whom it is about or what was returned.
+  // Both are needed: a server's words, and a recipient or a returned message.
   const said = free.recipients.some(({ address, status, diagnostic }) =>
     address === '' ? isReturned && hasReply(message.text) : status !== null || SAYS_FAILURE.test(diagnostic),
   );
   return said && isTold;
 }
 
-/** Enough of a text to find what it is about. */
+/** Enough of a text to find its topic. */
 const MAX_NOTICE_CHARS = 5000;
 
 /** The opening of a text. */
@@ -46,7 +46,7 @@ const MAX_OPENING_CHARS = 2000;
 const TELLS_OF_SUCCESS =
   /\b(?:(?:has been|was) successfully (?:delivered|relayed|sent)|successfully delivered to|erfolgreich (?:zugestellt|übermittelt))\b/i;
 
-/** What servers and notices about them say of a failure; a text about anything else may say it as well. */
+/** Words that servers, and notices about them, use for a failure; a text about anything else may contain them as well. */
 const SAYS_FAILURE =
   // Input: at most 5,000 characters, MAX_NOTICE_CHARS.
   /(?<![\d.])[45]\.[0-7]\.\d{1,3}(?![\d.]*\d)|(?<!\d)[45][0-5]\d[ -]|undeliver|n[o']t be delivered|not delivered|delivery|returned|unknown (?:user|host|recipient|address)|(?:user|host|recipient|address)\S{0,40} (?:is )?unknown|reject|refused|quota|mailbox|zugestellt|zustell|unzustellbar|distribu|remis|entreg|recapit|consegn|bezorg|bestell?baar|доставл|配信|送信|配達|无法|退信/i;
@@ -58,7 +58,7 @@ function hasReply(text: string): boolean {
 /** A reply of a server. Input: at most 5,000 characters, MAX_NOTICE_CHARS. */
 const REPLY = /(?<![\d.])[45]\.[0-7]\.\d{1,3}(?![\d.]*\d)|(?<!\d)[45][0-5]\d[ -](?=[\d<a-z])/i;
 
-/** What comes from a recipient of the returned message did arrive. */
+/** A recipient of the returned message who writes did receive it. */
 function isFromRecipient({ from }: Notice, returned: readonly (readonly HeaderField[])[]): boolean {
   const senders = new Set(from.map((one) => addrSpec(one).toLowerCase()));
   return returned.some((header) =>

@@ -1,17 +1,17 @@
 /** The result of a delivery for one recipient, as a report states it. */
 import { severityOf, type BounceSeverity } from './failure-severity.ts';
 
-/** What happened for a recipient, RFC 3464 §2.3.3. */
+/** The action that was taken for a recipient, RFC 3464 §2.3.3. */
 export const BOUNCE_ACTIONS = ['failed', 'delayed', 'delivered', 'relayed', 'expanded'] as const;
 export type BounceAction = (typeof BOUNCE_ACTIONS)[number];
 
-/** Recipients of one report; what is beyond is left out. */
+/** Recipients of one report; more are left out. */
 export const MAX_BOUNCE_RECIPIENTS = 1000;
 
 export interface BounceRecipient {
   /** `local@domain`, as we wrote it if the report says so (Original-Recipient), else as the last server saw it. */
   readonly address: string;
-  /** As the last server saw it, where that is another; null else. */
+  /** The address as the last server saw it; null when it is the same. */
   readonly finalAddress: string | null;
   readonly action: BounceAction;
   /** null for `delivered`, `relayed` and `expanded`. */
@@ -22,7 +22,7 @@ export interface BounceRecipient {
   readonly diagnostic: string;
 }
 
-/** null when it is no failure. `diagnostic` is on one line. */
+/** null when the action is not a failure. `diagnostic` is on one line. */
 export function classifyFailure(
   action: string,
   status: string | null,
@@ -33,7 +33,7 @@ export function classifyFailure(
 }
 
 /**
- * The first enhanced status in a text that can go with the action: `2.0.0` in the transcript of a session says nothing
+ * The first enhanced status in a text that fits the action: `2.0.0` in the transcript of a session says nothing
  * about a failure. null when there is none. Addresses such as 5.1.1.9 and versions such as 4.80.1 are not status codes.
  */
 export function findStatus(text: string, action: BounceAction | null = null): string | null {

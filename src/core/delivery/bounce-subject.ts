@@ -3,7 +3,7 @@
  * subject counts: parcels, orders and tickets could not be delivered either, and people answer notices.
  */
 
-/** Whether a program that writes this reports that mail was not delivered. */
+/** True if a program that writes this subject reports that mail was not delivered. */
 export function isBounceSubject(subject: string): boolean {
   const start = subject.slice(0, MAX_START_CHARS).replace(/^(?:\s*(?:\[[^[\]]*\]|\*+[^*]{1,30}\*+))*\s*/, '');
   return NOTICE.test(start) || CJK_NOTICE.test(start);
@@ -11,7 +11,7 @@ export function isBounceSubject(subject: string): boolean {
 
 const MAX_START_CHARS = 300;
 
-/** What the notice calls what was not delivered: no parcel and no order. */
+/** Names for the undelivered item: not a parcel or an order. */
 const MAIL = String.raw`(?:e-?)?(?:mails?|messages?|mail messages?)`;
 const NACHRICHT = String.raw`(?:(?:die|ihre?|deine|eine) )?(?:folgende |gesendete )?(?:e-?mail-?)?(?:nachricht|mail|e-?mail)(?: an \S+)?`;
 
@@ -41,6 +41,6 @@ const NOTICE = new RegExp(
   'iu',
 );
 
-/** Chinese, Japanese and Korean put no signs between words. */
+/** Chinese, Japanese and Korean do not separate words. */
 const CJK_NOTICE =
   /^(?:メールエラー|メール(?:が|を)?(?:配信|送信)(?:でき|不能|エラー|失敗)|(?:メッセージ(?:を|が))?配信(?:不能|できません|エラー|失敗|状況)|配達(?:不能|できません)|未配信|エラーメール|送信(?:エラー|できません)|退信|系统退信|无法(?:投递|送达|传递|傳遞)|無法(?:投遞|傳遞|送達)|未(?:送达|能送达|傳遞|传递)|邮件(?:未|无法|投递失败|被退回)|郵件(?:無法|退回|傳遞)|배달(?:되지|할 수|실패)|전송 ?(?:실패|오류)|반송|메일 (?:전송|배달) ?(?:실패|오류))/u;

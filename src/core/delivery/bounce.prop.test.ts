@@ -5,7 +5,7 @@ import { parseMessage } from '../mime/parse/parse.ts';
 import { readBounce } from './bounce.ts';
 import { severityOf } from './failure-severity.ts';
 
-/** What bounces are made of, in any order. */
+/** The components of bounces, in any order. */
 const word = fc.oneof(
   fc.constantFrom(
     '<ada@customer.test>',

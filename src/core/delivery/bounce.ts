@@ -1,7 +1,7 @@
 /**
- * Reads what comes back about sent mail: delivery reports (RFC 3464), complaints (RFC 5965), and the free forms of
- * programs that write neither (free-form-bounce.ts). Any sender can write such a message. Code that acts on one has to
- * find the sent email by `originalMessageIds`, which can't be guessed, and the recipient among those it was sent to.
+ * Reads messages that come back about sent mail: delivery reports (RFC 3464), complaints (RFC 5965), and the free forms of
+ * programs that write neither (free-form-bounce.ts). Any sender can forge such a message. Code that acts on one has to
+ * find the sent email by `originalMessageIds`, which can't be guessed, and the recipient among those of the sent email.
  */
 import { addrSpec } from '../address/address.ts';
 import { parseLenientAddressList } from '../address/lenient-address-list.ts';
@@ -29,7 +29,7 @@ export interface Bounce {
   /** `complaint`: a reader called the message spam (RFC 5965); its recipients have the action `delivered`. */
   readonly kind: (typeof BOUNCE_KINDS)[number];
   readonly format: (typeof BOUNCE_FORMATS)[number];
-  /** When the message names no recipient, one with an empty address. */
+  /** When the message names no recipient, a single one with an empty address. */
   readonly recipients: readonly BounceRecipient[];
   /** Message-IDs of the sent email, the surest first: of the returned message, then In-Reply-To and References. */
   readonly originalMessageIds: readonly MessageId[];
@@ -37,7 +37,7 @@ export interface Bounce {
 
 const STATUS_TYPES = new Set(['message/delivery-status', 'message/global-delivery-status']);
 
-/** RFC 5965 §7.3 and RFC 6591: reports that are no complaints of readers. */
+/** RFC 5965 §7.3 and RFC 6591: reports that are not complaints of readers. */
 const NO_COMPLAINT = new Set(['auth-failure', 'not-spam', 'dmarc']);
 
 const FEEDBACK_TYPE = 'message/feedback-report';
@@ -45,7 +45,7 @@ const FEEDBACK_TYPE = 'message/feedback-report';
 /** A reply's References can be long; the sent email is among the newest. */
 const MAX_MESSAGE_IDS = 50;
 
-/** Returned messages of which the Message-ID is read. */
+/** Returned messages whose Message-ID is read. */
 const MAX_RETURNED = 10;
 
 /** null for any other message, also for a receipt (RFC 8098) of a message that was read. */
@@ -111,10 +111,10 @@ function readAmazon(
   };
 }
 
-/** Where Outlook.com names the recipient, in the returned message. */
+/** The field of the returned message in which Outlook.com names the recipient. */
 const OUTLOOK_RECIPIENT = 'x-hmxmroriginalrecipient';
 
-/** Seen in practice: Outlook.com (JMRP) writes no feedback report, it only returns the message. */
+/** Seen in practice: Outlook.com (JMRP) writes no feedback report; it only returns the message. */
 function isOutlookComplaint(message: ParsedMessage): boolean {
   return (
     /^complaint about message from /i.test(message.subject) &&
@@ -175,7 +175,7 @@ function originalIds(message: ParsedMessage): readonly MessageId[] {
   ].slice(0, MAX_MESSAGE_IDS);
 }
 
-/** Where servers keep the Message-ID that we gave, when they put their own into its place. */
+/** Fields in which servers keep the Message-ID that we gave, when they replace it with their own. */
 const REWRITTEN_FIELDS = [
   'original-message-id',
   // RFC 3464 §2.2.1: our ENVID, which is the Message-ID.

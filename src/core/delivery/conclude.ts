@@ -1,5 +1,5 @@
 /**
- * What the states of an email's recipients mean for the email (the rules are in states.ts).
+ * Derives the state of an email from the states of its recipients (the rules are in states.ts).
  */
 import type { DeliveryState, EmailState } from './states.ts';
 
@@ -7,14 +7,14 @@ export interface Conclusion {
   readonly state: Extract<EmailState, 'sent' | 'deferred' | 'failed' | 'unknown'>;
   /** English reason, null when every recipient was accepted. */
   readonly detail: string | null;
-  /** When the open recipients are tried again; null when none is. */
+  /** When the open recipients are tried again; null when none is to be. */
   readonly dueAt: Date | null;
 }
 
 /**
  * @param states of all recipients, after the attempt
- * @param detail what the last attempt met
- * @param dueAt when to try the open recipients again; null: not any more
+ * @param detail the result of the last attempt, in English
+ * @param dueAt when to try the open recipients again; null: never
  */
 export function conclude(states: readonly DeliveryState[], detail: string, dueAt: Date | null): Conclusion {
   // Before anything else: while one recipient's outcome is unknown, the email must not be sent again automatically.
@@ -29,7 +29,7 @@ export function conclude(states: readonly DeliveryState[], detail: string, dueAt
   return { state: 'sent', detail: `${missed}: ${gaveUp}${detail}`, dueAt: null };
 }
 
-/** Tried again while the email is in the queue. */
+/** True for a recipient that is tried again while the email is in the queue. */
 export function isOpen(state: DeliveryState): boolean {
   return state === 'pending' || state === 'deferred';
 }

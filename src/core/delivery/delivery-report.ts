@@ -1,17 +1,18 @@
 /**
- * What a report that came back says about the recipients of a sent email. Any sender can write one: it is believed when
- * it names a Message-ID that can't be guessed, and only about recipients which that very email had.
+ * Matches a report that came back to the recipients of a sent email. Any sender can forge a report: it is believed when
+ * it names a Message-ID that can't be guessed, and only about recipients of that very email.
  */
 import type { Bounce } from './bounce.ts';
 import type { BounceRecipient } from './bounce-recipient.ts';
 import type { DeliveryState } from './states.ts';
 
 /**
- * The least telling first: when a recipient has several reports, the one latest in this list is shown, in whatever order they came.
+ * From the least to the most significant: when a recipient has several reports, the one latest in this list is shown,
+ * in whatever order they came.
  *
  * - `delayed`: a server is still trying.
  * - `relayed`, `expanded`: handed on to a server that sends no reports, or to several addresses.
- * - `delivered`: it is in the mailbox.
+ * - `delivered`: the message is in the mailbox.
  * - `bounced_soft`: not delivered, which says nothing about the address: mailbox full, tried in vain, too large.
  * - `blocked`: refused for its contents, its sender or a policy.
  * - `bounced_hard`: the address takes no mail.
@@ -29,14 +30,14 @@ export const REPORT_OUTCOMES = [
 ] as const;
 export type ReportOutcome = (typeof REPORT_OUTCOMES)[number];
 
-/** What a report says about one recipient. */
+/** The content of a report about one recipient. */
 export interface DeliveryReport {
   readonly outcome: ReportOutcome;
   /** RFC 3463, such as `5.1.1`; null when the report has none. */
   readonly status: string | null;
   /** The server's words on one line, at most 1,000 characters; empty when there are none. */
   readonly diagnostic: string;
-  /** When the report was written, as far as that can be true. */
+  /** When the report was written, as far as that is plausible. */
   readonly reportedAt: Date;
   /** The received email that is the report. */
   readonly reportId: string;
@@ -57,31 +58,31 @@ export interface MatchedReport {
 }
 
 /**
- * Compares addresses as receiving hosts do: without case. ASCII letters only, as `lower(… collate "C")` has it, so that
- * program and database agree.
+ * The form in which addresses are compared, as receiving hosts compare them: without case. ASCII letters only, like
+ * `lower(… collate "C")`, so that program and database agree.
  */
 export function deliveryAddressKey(address: string): string {
   return address.replace(/[A-Z]+/g, (letters) => letters.toLowerCase());
 }
 
-/** It did not arrive and will not: it is never retried automatically. */
+/** The message did not arrive and will not; it is never retried automatically. */
 export const BOUNCE_OUTCOMES: readonly ReportOutcome[] = ['bounced_hard', 'bounced_soft', 'blocked'];
 
 export function isFinalFailure(outcome: ReportOutcome): boolean {
   return BOUNCE_OUTCOMES.includes(outcome);
 }
 
-/** What a report says, and who sent it. */
+/** The content of a report, and its senders. */
 export type SentReport = Pick<Bounce, 'kind' | 'format' | 'recipients'> & {
   /** `local@domain` of From and Sender. */
   readonly sentBy: readonly string[];
 };
 
 /**
- * Ties what a report says to the recipients of the email whose Message-ID it names. A report that names no recipient (a
- * complaint with the recipient removed, RFC 6590; a form that can't be read) can only be about the one recipient of an
- * email that had one. An address that the email did not have, such as the one a recipient forwards to, is left
- * out unless Original-Recipient ties it to one that it had. What a recipient of the email writes in free form is an
+ * Assigns the contents of a report to the recipients of the email whose Message-ID it names. A report that names no
+ * recipient (a complaint with the recipient removed, RFC 6590; a form that can't be read) counts only for an email with a
+ * single recipient. An address that is not among the email's recipients, such as the one a recipient forwards to, is left
+ * out unless Original-Recipient ties it to one that is. A free-form message from a recipient of the email is an
  * answer to it, and says nothing about its delivery.
  */
 export function matchReport(
@@ -114,7 +115,7 @@ export function matchReport(
   return [...matched.values()];
 }
 
-/** RFC 6590: something else stands in place of the local part; the domain is left. */
+/** RFC 6590: the local part is replaced; the domain stays. */
 function isRedacted(named: string, address: string): boolean {
   const domain = (text: string) => deliveryAddressKey(text.slice(text.lastIndexOf('@') + 1));
   return domain(named) === domain(address);

@@ -4,7 +4,7 @@ import { expectCpuGrowthBelow } from '../../../test/readers/cpu-time.ts';
 import { readDeliveryStatus } from './delivery-status.ts';
 import { runs } from '../../../test/helpers/runs.ts';
 
-/** What delivery statuses are made of, in any order. */
+/** The lines of delivery statuses, in any order. */
 const line = fc.oneof(
   fc.constantFrom(
     'Final-Recipient: rfc822; ada@customer.test',
@@ -75,6 +75,6 @@ it.each([
   ['spaces before a colon', `Final-Recipient${' '.repeat(500)}\n`],
 ])('needs time in proportion to its length for %s', (_, unit) => {
   const make = (times: number) => Buffer.from(unit.repeat(times));
-  // A quadratic one would need 400 times as much.
+  // A quadratic reader would need 400 times as much.
   expectCpuGrowthBelow(100, readDeliveryStatus, make(1000), make(20_000), 2);
 });

@@ -1,7 +1,7 @@
 /**
  * The fields of a delivery report (RFC 3464 §2) and of a feedback report (RFC 5965), read liberally: programs forget the
- * empty lines between recipients or add some, leave diagnostics unfolded, and misspell names and types. Only the
- * text of a field for recipients is read as one.
+ * empty lines between recipients or add some, leave diagnostics unfolded, and misspell names and types. Only the text of
+ * a recipient field is read as a recipient.
  */
 import { addrSpec } from '../address/address.ts';
 import { parseLenientAddressList } from '../address/lenient-address-list.ts';
@@ -12,17 +12,17 @@ import { classifyFailure, findStatus, type BounceAction, type BounceRecipient } 
 import { trimEnd } from '../trim-ends.ts';
 import { cleanReplyText } from './reply.ts';
 
-/** What RFC 3464 §2.3 says about one recipient, in any order. */
+/** The fields of RFC 3464 §2.3 about one recipient, in any order. */
 const FINAL = 'final-recipient';
 const ORIGINAL = 'original-recipient';
 const ACTION = 'action';
 const STATUS = 'status';
 const DIAGNOSTIC = 'diagnostic-code';
 
-/** Fields that say what happened; an empty line may stand before them. */
+/** Fields with the outcome; an empty line may precede them. */
 const OUTCOME_FIELDS: readonly string[] = [ACTION, STATUS, DIAGNOSTIC];
 
-/** Names of RFC 3464: no line that continues a diagnostic begins with one. */
+/** Field names of RFC 3464: no continuation line of a diagnostic begins with one. */
 const KNOWN_NAMES =
   /^(?:(?:final|original)-recipient|action|status|diagnostic-code|remote-mta|reporting-mta|received-from-mta|dsn-gateway|arrival-date|last-attempt-date|final-log-id|will-retry-until|original-envelope-id|x-[a-z0-9-]+)$/;
 
@@ -60,7 +60,7 @@ function readFieldBlocks(bytes: Buffer): readonly FieldBlock[] {
     if (/^[ \t]/.test(line) || isReply) {
       last?.lines.push(line);
     } else {
-      // After a field of another kind such a line is nothing, and so is what continues it: no recipient stands there.
+      // After a field of another kind such a line is ignored, and so are its continuation lines: they name no recipient.
       last = name === null ? null : { name, lines: [line.slice(line.indexOf(':') + 1)] };
       if (last !== null) block.push(last);
     }
@@ -73,7 +73,7 @@ interface RawField {
   readonly lines: string[];
 }
 
-/** The name of a field that begins on this line, with `-` for what is written in its place; null when none does. */
+/** The name of a field that begins on this line, with `-` for `_` and spaces; null when none begins. */
 function nameIn(line: string): string | null {
   const colon = line.indexOf(':');
   if (colon === -1 || colon > MAX_NAME_CHARS) return null;
@@ -91,7 +91,7 @@ export function readReportFields(bytes: Buffer): readonly HeaderField[] {
   return readFieldBlocks(bytes).flat();
 }
 
-/** What a `message/delivery-status` says about its recipients, in their order. */
+/** The recipients of a `message/delivery-status`, in order. */
 export function readDeliveryStatus(bytes: Buffer): readonly BounceRecipient[] {
   return readRecipientGroups(bytes).flatMap((fields) => {
     const final = reportedAddress(fieldValue(fields, FINAL));
@@ -122,7 +122,7 @@ function readRecipientGroups(bytes: Buffer): readonly (readonly HeaderField[])[]
     for (const group of splitBlock(block)) {
       const before = groups.at(-1);
       if (namesRecipient(group)) groups.push([...group]);
-      // Seen in practice: an empty line between the recipient and what happened.
+      // Seen in practice: an empty line between the recipient and the outcome.
       else if (before !== undefined) addMissing(before, group);
     }
   }
@@ -137,7 +137,7 @@ function splitBlock(block: FieldBlock): readonly (readonly HeaderField[])[] {
     const has = (name: string) => group.some((one) => one.name === name);
     const isNext =
       ((field.name === FINAL || field.name === ORIGINAL || field.name === ACTION) && has(field.name)) ||
-      // Original-Recipient of the next one, which the one before did not have.
+      // Original-Recipient of the next recipient; the current one has none.
       (field.name === ORIGINAL && has(FINAL) && OUTCOME_FIELDS.some(has) && block[at + 1]?.name === FINAL);
     if (isNext) groups.push([field]);
     else group.push(field);
@@ -160,7 +160,7 @@ function toRecipient(address: string, final: string | null, fields: readonly Hea
   // RFC 3464 §2.3.6: `smtp; 550 5.1.1 …`.
   const text = (fieldValue(fields, DIAGNOSTIC) ?? '').replace(/^[\w./-]+\s*;\s*/, '');
   const diagnostic = cleanReplyText(text.replace(/\s+/g, ' '));
-  // RFC 3463 §2 allows no white space within; comments are allowed behind it.
+  // RFC 3463 §2 allows no white space within the status; comments may follow it.
   const given = (fieldValue(fields, STATUS) ?? '').replace(/(?<=\d)\s*\.\s*(?=\d)/g, '.');
   const named = actionOf(fieldValue(fields, ACTION) ?? '');
   const action = named ?? (findStatus(given)?.startsWith('4') === true ? 'delayed' : 'failed');
@@ -175,12 +175,12 @@ function toRecipient(address: string, final: string | null, fields: readonly Hea
   };
 }
 
-/** The status that says most: seen in practice is `5.0.0` beside a diagnostic that says more. */
+/** The most specific status. Seen in practice: `5.0.0` beside a diagnostic that is more specific. */
 export function tellingStatus(given: string | null, diagnostic: string, action: BounceAction): string | null {
   return given === null || given.endsWith('.0.0') ? (findStatus(diagnostic, action) ?? given) : given;
 }
 
-/** Seen in practice: no action at all, and other words than those of RFC 3464 §2.3.3. */
+/** Seen in practice: no action at all, and words other than those of RFC 3464 §2.3.3. */
 const ACTION_WORDS: readonly (readonly [RegExp, BounceAction])[] = [
   [/fail|expired|undeliver|bounce|reject/, 'failed'],
   [/delay|defer/, 'delayed'],
@@ -189,7 +189,7 @@ const ACTION_WORDS: readonly (readonly [RegExp, BounceAction])[] = [
   [/expand/, 'expanded'],
 ];
 
-/** null when the field says nothing that is known. */
+/** null when the field contains no known word. */
 function actionOf(text: string): BounceAction | null {
   const word = text.toLowerCase();
   return ACTION_WORDS.find(([pattern]) => pattern.test(word))?.[1] ?? null;

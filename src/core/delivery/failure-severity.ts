@@ -1,20 +1,20 @@
 /**
- * What a failure says about the address: enhanced status codes of RFC 3463 and the registry of RFC 5248, and the words
- * of servers that use them loosely, in the languages of large providers. When nothing says that the address is bad, it
- * is not taken for bad: a wrong `hard` costs a customer, a wrong `soft` one more email.
+ * Judges the address by a failure: by enhanced status codes of RFC 3463 and the registry of RFC 5248, and by the words
+ * of servers that use the codes loosely, in the languages of large providers. An address counts as bad only on evidence:
+ * a wrong `hard` costs a customer, a wrong `soft` one more email.
  */
 
 /**
  * - `hard`: the address takes no mail and will not; sending again only harms our name.
- * - `blocked`: refused for what the message is, who sent it or a policy: the address may be good.
- * - `soft`: anything else, such as a full mailbox, or servers that can't be reached.
+ * - `blocked`: refused because of the message, its sender or a policy; the address may be good.
+ * - `soft`: anything else, such as a full mailbox or unreachable servers.
  */
 export const BOUNCE_SEVERITIES = ['hard', 'soft', 'blocked'] as const;
 export type BounceSeverity = (typeof BOUNCE_SEVERITIES)[number];
 
 /**
  * Severity by status, the most specific first: `class.subject.detail`, then `class.subject`, then `class`. A status
- * that is not here says nothing on its own. Words come first, see severityOf.
+ * that is not listed says nothing on its own. Words take precedence, see severityOf.
  */
 const BY_STATUS: Readonly<Record<string, BounceSeverity>> = {
   '5.1.1': 'hard', // bad destination mailbox address
@@ -36,7 +36,7 @@ const BY_STATUS: Readonly<Record<string, BounceSeverity>> = {
   '4': 'soft',
 };
 
-/** A mailbox that takes no more: goes before everything, since many servers say 5.1.1 or 5.7.1 beside it. */
+/** A full mailbox. Takes precedence over everything, since many servers send 5.1.1 or 5.7.1 with it. */
 const MAILBOX_FULL = words(
   String.raw`(?:mail ?box|inbox|account|user|recipient|postfach|disk|storage|e-?mail)\S*(?: \S+){0,6} (?:is |are |ist |was )?(?:full|exceeded|over[ -]?quota|voll|überfüllt|pleine?|llen[ao]|pien[ao]|переполнен)`,
   String.raw`(?:quota|maximum storage|storage limit|mailbox (?:size )?limit|disk space)\S*(?: \S+){0,8} (?:exceed\w*|full|reached|überschritten|dépassé\w*|excedid\w*|superata|превышен\w*)`,
@@ -62,43 +62,43 @@ const NO_SUCH_ADDRESS = words(
   String.raw`(?:gebruiker|ontvanger|adres|postvak)\S*(?:[^.;]|\.(?=\S)){0,60}?(?:onbekend|bestaat niet|niet gevonden|ongeldig)|(?:użytkownik|adresat|adres|konto)\S*(?:[^.;]|\.(?=\S)){0,60}?(?:nieznany|nie istnieje|nie znaleziono)|нет такого (?:пользователя|адреса|ящика)|(?:пользователь|адрес|ящик)(?:[^.;]|\.(?=\S)){0,60}?(?:не найден|не существует|неизвестен|отключ|заблокирован)|(?:ユーザー?|宛先|アドレス)[^。]{0,40}?(?:不明|存在しません|見つかりません)|(?:用户|收件人|地址|邮箱)[^。]{0,20}?(?:不存在|不正确|被禁)`,
 );
 
-/** The name servers say for certain that the domain does not exist, or takes no mail (RFC 7505). */
+/** DNS says for certain that the domain does not exist, or takes no mail (RFC 7505). */
 const NO_SUCH_DOMAIN = words(
   String.raw`NXDOMAIN|null ?MX|does not accept mail \(nullMX\)|no such domain|(?:recipient |destination )?domain(?: name)?(?: \S+)? does ?n[o']t exist|all relevant MX records point to non-existent(?: hosts?)?`,
 );
 
-/** A name that does not exist may be ours. */
+/** The name that does not exist may be one of ours. */
 const ABOUT_US = words(
   String.raw`ptr|reverse|rdns|helo|ehlo|client|senders?|spf|dkim|dmarc|mail from|return path|try again|your (?:ip|domain|host|server)`,
 );
 
-/** A text that says so is about us, whatever else it calls unknown. */
+/** A text with one of these is about us, whatever else it calls unknown. */
 const SENDER_REFUSED = words(
   String.raw`domain of sender|sender(?:'s)? (?:address |domain )?(?:rejected|denied|blocked|does not|unknown|verify)|(?:sending|your|client|source) (?:ip|host|server|domain)|banned|open relay|my name was rejected|spamhaus|spamcop|after MAIL FROM|in reply to (?:EHLO|HELO|MAIL FROM)`,
   String.raw`(?:host|domain|hostname) not found,? (?:please )?try again`,
 );
 
-/** Words of a refusal of the message, of us, or by a rule, under any code. */
+/** Words that refuse the message or us, or cite a rule, under any code. */
 const REFUSED = words(
   String.raw`spam(?:mer|ming|my|haus|cop)?|unsolicited|junk|bulk (?:e-?)?mail|block(?:ed|ing)?(?:[ -]?list\w*)?|black(?:[ -]?list\w*)?|deny ?list|denied by|rbl|dnsbl|surbl|reputation|policy|policies|prohibited|abus(?:e|ive)|phish\w*|virus\w*|malware|malicious|infected|suspicious|poor sender|not (?:allowed|authori[sz]ed|permitted|accepted) (?:to send|to relay|from|because)|content (?:rejected|filter\w*|denied)|filter(?:ed|ing)?|rejected for|banned|attachments?|executable|too (?:large|big)|(?:message|header|line|content)\S* (?:is |are )?too long|size (?:limit|exceed\w*)|message size|maximum (?:message )?size|exceeds? (?:the )?(?:maximum |fixed |allowed )?(?:message )?size`,
   String.raw`dmarc|spf|dkim|unauthenticated|authentication|auth(?:enticat|ori[sz])\w*|ptr|reverse (?:dns|lookup|host\w*)|helo|ehlo|sender (?:address )?(?:rejected|denied|verify|verification|blocked|unknown|domain|is not)|bad sender|invalid sender|sender id|return path|mail from|relay\w*|relaying|not permitted|permission|restricted|access denied|access not allowed|refused to (?:accept|talk)|administrative\w*|administrator|security|encryption|tls|rate|throttl\w*|too many|connection (?:limit|rate)|greylist\w*|gr[ae]y-?list\w*|complian\w*|rfc ?\d*|loop\w*|duplicate|unsubscribe|only (?:accepts?|allows?)|members? only|moderat\w*|not in (?:the )?(?:allow|white)\w*|closed (?:list|group)|restriction\w*|transaction failed|message (?:rejected|refused|content)|rejected due`,
   String.raw`abgelehnt|verweigert|Richtlinie\w*|refusé\w*|rechazad\w*|rejeitad\w*|rifiutat\w*|geweigerd|спам\w*|отклонен\w*|拒否|迷惑メール|垃圾邮件|拒绝`,
 );
 
-/** A refusal for no reason that is said. */
+/** A refusal without a stated reason. */
 const REFUSED_SOMEHOW = words(
   String.raw`reject(?:ed|s)?|refused|not (?:allowed|accepted)|denied|violation|invalid ip|rejet\w*|frequency`,
 );
 
-/** Lines and servers that failed: nothing was said about the address. */
+/** Failures of connections and servers, which say nothing about the address. */
 const TRANSPORT = words(
   String.raw`timed? ?out|connection (?:refused|reset|lost|dropped|closed|died|failed)|no route|unreachable|network|could not connect|couldn't connect|couldn't establish|unable to connect|can(?:not|'t) (?:connect|resolve)|temporar\w*|try again|retry|later|resources|too busy|retention time|expired|deferred|queue(?:d)? (?:too long|lifetime)|still (?:undelivered|in)|loops? back|too many hops|hop count|mail ?loop|dns (?:error|failure)|name server|server failure|system (?:error|failure|problem)|internal (?:server )?error|configuration|local (?:error|problem)|I/O|lost connection`,
 );
 
-/** Seen in practice: Cisco writes the meaning of a status before what the server said: `5.1.0 - Unknown address error 550-'…'`. */
+/** Seen in practice: Cisco writes the meaning of a status before the server's words: `5.1.0 - Unknown address error 550-'…'`. */
 const LABEL = /^\d\.\d{1,3}\.\d{1,3} - [a-z ]{3,60} (?=\d{3}[ -])/i;
 
-/** The severity of a failure. `said` is what servers said, on one line. */
+/** The severity of a failure. `said` is the servers' words, on one line. */
 export function severityOf(status: string | null, said: string): BounceSeverity {
   const text = said.replace(LABEL, '').replace(/[’‘`´]/g, "'");
   const byCode = status === null ? null : severityByStatus(status);
@@ -106,7 +106,7 @@ export function severityOf(status: string | null, said: string): BounceSeverity 
   const isTransport = TRANSPORT.test(text);
   if (MAILBOX_FULL.test(text)) return 'soft';
   if (status?.startsWith('4') === true) {
-    // Seen in practice: Gmail and others give up with 4.0.0 where there is no such domain, and never will be.
+    // Seen in practice: Gmail and others give up with 4.0.0 on a domain that does not exist and never will.
     if (NO_SUCH_DOMAIN.test(text) && !SENDER_REFUSED.test(text) && !ABOUT_US.test(text)) return 'hard';
     return isRefused && !isTransport ? 'blocked' : (byCode ?? 'soft');
   }
@@ -114,7 +114,7 @@ export function severityOf(status: string | null, said: string): BounceSeverity 
   if (SENDER_REFUSED.test(text)) return isTransport ? 'soft' : 'blocked';
   if (NO_SUCH_ADDRESS.test(text)) return 'hard';
   if (byCode === 'hard') {
-    // Seen in practice: 5.1.1 and 5.2.1 for whatever a filter does not like.
+    // Seen in practice: 5.1.1 and 5.2.1 for anything that a filter rejects.
     if (isRefused) return 'blocked';
     return status === '5.4.4' && isTransport ? 'soft' : 'hard';
   }

@@ -1,8 +1,8 @@
 /**
  * Bounces written for people: qmail, Exim, Postfix and sendmail without RFC 3464, OpenSMTPD, Exchange and Outlook, Gmail,
- * GMX, Domino. What they have in common is read: a line with the address, followed by the reason; then, perhaps, the
- * returned message. It may name too much, so code that acts on it looks for the sent email's recipients among the names.
- * Time grows with the length only.
+ * GMX, Domino. Their common form is read: a line with the address, followed by the reason; then, perhaps, the
+ * returned message. The result may name too many addresses, so code that acts on it looks for the sent email's recipients
+ * among them. Time grows with the length only.
  */
 import { addrSpec } from '../address/address.ts';
 import { parseLenientAddressList } from '../address/lenient-address-list.ts';
@@ -18,11 +18,11 @@ import { cleanReplyText } from './reply.ts';
 
 export interface FreeFormBounce {
   readonly recipients: readonly BounceRecipient[];
-  /** Of the returned message, where it stands in the text. */
+  /** The ids of the returned message, when the text contains it. */
   readonly messageIds: readonly MessageId[];
 }
 
-/** Where the returned message begins in the text. */
+/** The line of the text at which the returned message begins. */
 const RETURNED =
   /^(?:-+ ?below this line is a copy|-+ ?(?:this is a copy of|the body of)|below is a copy of the original|-+ ?original (?:message|mail)|original message (?:headers|follows)|message headers follow|-+ ?(?:returned|undelivered) (?:message|mail)|-+ ?message header follows|--- returned message|-+ ?unsent message|included is a copy of the message|-+ ?(?:kopie der|ursprüngliche) nachricht|-+ ?hier ist eine kopie)/i;
 
@@ -34,7 +34,7 @@ const GAVE_UP =
 
 const ADDRESS = '[^\\s<>()"\'@,;:\\[\\]]{1,64}@[^\\s<>()"\'@,;:\\[\\]]{1,255}';
 
-/** A line that is about one recipient: it begins with the address; the white space before that is gone. */
+/** A line about one recipient: it begins with the address; leading white space is already removed. */
 const RECIPIENT_LINES: readonly RegExp[] = [
   // qmail, Postfix: `<a@x>:`, `<a@x>: host … said: …`; sendmail: `<a@x>`, and `554 <a@x>... reason`.
   // Input: at most 1,000 characters, MAX_LINE_CHARS.
@@ -65,14 +65,14 @@ const NAMED_IN_LINE = new RegExp(
 
 /** Lines are read this far. */
 const MAX_LINE_CHARS = 1000;
-/** How far below the address its reason is looked for. */
+/** Lines below the address in which its reason is looked for. */
 const MAX_REASON_LINES = 25;
 const MAX_LINES_ABOVE = 3;
 const MAX_LINES = 5000;
-/** Where it concerns no single recipient, a longer text is read this far. */
+/** A text about no single recipient is read this far. */
 const MAX_WHOLE_CHARS = 5000;
 
-/** When no recipient can be found in it, one with an empty address stands for the recipient that it is about. */
+/** When no recipient can be found in the text, one with an empty address stands for the recipient that it is about. */
 export function readFreeFormBounce(
   message: Pick<ParsedMessage, 'text' | 'fields' | 'subject' | 'to' | 'from'>,
 ): FreeFormBounce {
@@ -112,15 +112,15 @@ function reportedInText(
 ): readonly BounceRecipient[] {
   let start = lines.findIndex((line) => /^(?:original|final)-recipient[ \t]*:/i.test(line));
   if (start === -1) return [];
-  // Other fields may stand before it.
+  // Other fields may precede it.
   while (start > 0 && /^[a-z-]{1,60}[ \t]*:/i.test(lines[start - 1] ?? '')) start -= 1;
   const recipients = readDeliveryStatus(Buffer.from(lines.slice(start).join('\n')));
   return withReasons(recipients.slice(0, MAX_BOUNCE_RECIPIENTS), reasonsIn(lines.slice(0, start), message));
 }
 
 /**
- * Recipients with what the text says about them, where the report says nothing. Seen in practice: OpenSMTPD says in the
- * text only what the server answered.
+ * The recipients, with the reasons from the text where the report has none. Seen in practice: OpenSMTPD writes the
+ * server's answer only in the text.
  */
 export function withReasons(
   recipients: readonly BounceRecipient[],
@@ -140,7 +140,7 @@ export function withReasons(
   });
 }
 
-/** For reports that name the recipients elsewhere: what the text says about each, on one line. */
+/** For reports that name the recipients elsewhere: the reason in the text for each, on one line. */
 export function reasonsByRecipient(
   message: Pick<ParsedMessage, 'text' | 'subject' | 'to' | 'from'>,
 ): ReadonlyMap<string, string> {
@@ -172,7 +172,7 @@ interface Notice {
   /** Subject and first lines. */
   readonly opening: string;
   readonly whole: string;
-  /** Where a returned message may be found. */
+  /** The lines in which a returned message may be found. */
   readonly rest: readonly string[];
 }
 
@@ -188,7 +188,7 @@ function readNotice({ text, subject }: Pick<ParsedMessage, 'text' | 'subject'>):
   };
 }
 
-/** The notice is addressed to the sender and names itself. */
+/** Addresses that are not failed recipients: a notice is addressed to the sender and names its own address. */
 function uninvolvedIn({ to, from }: Pick<ParsedMessage, 'to' | 'from'>): ReadonlySet<string> {
   return new Set([...to, ...from].map((one) => addrSpec(one).toLowerCase()));
 }
@@ -208,7 +208,7 @@ function recipientIn(line: string, patterns: readonly RegExp[]): string | null {
   for (const pattern of patterns) {
     const named = pattern.exec(begun)?.[1];
     if (named === undefined) continue;
-    // A sentence may end behind it.
+    // A sentence may end after the address.
     const found = trimEnd(named, (character) => character === '.');
     const [address] = parseLenientAddressList(found, 1).addresses;
     if (address !== undefined && address.domain.includes('.')) return addrSpec(address);
@@ -216,7 +216,7 @@ function recipientIn(line: string, patterns: readonly RegExp[]): string | null {
   return null;
 }
 
-/** The rest of the line and what stands below it, up to the next recipient. */
+/** The rest of the line and the lines below it, up to the next recipient. */
 function reasonBelow(
   lines: readonly string[],
   at: number,
@@ -224,7 +224,7 @@ function reasonBelow(
   find: (line: string) => string | null,
 ): string {
   const own = (lines[at] ?? '').replace(/^\s*(?:[45]\d\d[ -])?(?:<[^<>]*>|\S+@\S+):?/, '');
-  // sendmail: what follows is the transcript of another session.
+  // sendmail: the next lines are the transcript of another session.
   if (own.startsWith('...')) return own;
   const reason: string[] = [own];
   for (const line of lines.slice(at + 1, at + 1 + MAX_REASON_LINES)) {
@@ -233,7 +233,7 @@ function reasonBelow(
     reason.push(line);
   }
   if (reason.some((line) => line.trim() !== '')) return reason.join(' ');
-  // Seen in practice: Notes says it above the address.
+  // Seen in practice: Notes gives the reason above the address.
   const above = lines.slice(Math.max(0, at - MAX_LINES_ABOVE), at);
   return above.slice(above.findLastIndex((line) => find(line) !== null) + 1).join(' ');
 }
@@ -261,7 +261,7 @@ function classOfReply(diagnostic: string): string | null {
 function returnedIds(lines: readonly string[]): readonly MessageId[] {
   for (const [at, line] of lines.entries()) {
     if (!/^[\s>]{0,20}Message-ID:/i.test(line)) continue;
-    // Folded behind the name.
+    // The value may be folded after the name.
     const ids = parseMessageIdList(
       `${line.slice(line.indexOf(':') + 1)} ${lines[at + 1] ?? ''}`.slice(0, 2000),
     );

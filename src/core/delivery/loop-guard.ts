@@ -1,7 +1,7 @@
 /**
- * What stops two machines from answering each other for ever (RFC 3834 §2). Only an automatic exchange counts: an answer
- * to an email that a program wrote, back to where that came from, or an answer that is automatic itself. A person who
- * writes often to one address is not in a loop, and neither is a program that sends often without being asked.
+ * Stops two machines from answering each other for ever (RFC 3834 §2). Only an automatic exchange counts: an answer
+ * to an email that a program wrote, back to its sender, or an answer that is automatic itself. A person who
+ * writes often to one address is not in a loop, and neither is a program that often sends unprompted.
  */
 import { addrSpec, type Address } from '../address/address.ts';
 
@@ -20,11 +20,11 @@ export interface Answer {
   readonly autoSubmitted: AutoSubmitted | null;
   /** To, cc and bcc. */
   readonly recipients: readonly Address[];
-  /** Where the answered email came from, and wants answers to, when a program wrote it; `local@domain`. */
+  /** The sender and reply addresses of the answered email, when a program wrote it; `local@domain`. */
   readonly automaticFrom: readonly string[];
 }
 
-/** The address, in lower case, with which an email is part of an automatic exchange; null when it is not. */
+/** The address, in lower case, with which the email is part of an automatic exchange; null when it is not. */
 export function automaticExchange({ autoSubmitted, recipients, automaticFrom }: Answer): string | null {
   const addresses = recipients.map((address) => addrSpec(address).toLowerCase());
   const sources = new Set(automaticFrom.map((address) => address.toLowerCase()));

@@ -3,22 +3,22 @@
  * that a lane with ten thousand messages delays another lane's next one by a single message.
  */
 
-/** From the first served to the last. */
+/** From the highest to the lowest. */
 export const PRIORITIES = ['high', 'normal', 'low'] as const;
 export type Priority = (typeof PRIORITIES)[number];
 
-/** Where a send stands in the queue. */
+/** The place of a send in the queue. */
 export interface QueuePlace {
   readonly priority: Priority;
   /** 1 to 64 characters, none of them a control character. */
   readonly lane: string;
 }
 
-/** How an email stands in the queue from the beginning. */
+/** The first entry of an email in the queue. */
 export interface QueuedSend extends QueuePlace {
   /** null: at once. */
   readonly dueAt: Date | null;
-  /** When it was accepted, or is to go out: from then on its way is timed. */
+  /** When it was accepted, or is to go out: its latency is measured from this moment. */
   readonly timedFrom: Date;
   /** After this it is not tried again. */
   readonly giveUpAt: Date;

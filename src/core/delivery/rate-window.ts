@@ -1,7 +1,7 @@
 /**
- * How many messages an account may send now. Providers limit a rolling minute and a rolling day; counting each
- * message's time would cost a row per message, so two fixed windows stand for the rolling one: what the window before
- * sent counts by the share of it that the rolling window still covers.
+ * How many messages an account may send now. Providers limit a rolling minute and a rolling day; recording each
+ * message's time would cost a row per message, so two fixed windows approximate the rolling one: messages of the previous
+ * window count by the share of it that the rolling window still covers.
  */
 
 import { DAY_MS } from '../durations.ts';
@@ -20,16 +20,16 @@ export interface RateLimit {
 export interface RateWindow {
   /** Messages in the current window. */
   readonly count: number;
-  /** Messages in the window right before it; 0 when nothing was sent then. */
+  /** Messages in the previous window; 0 when nothing was sent then. */
   readonly previousCount: number;
-  /** Since the current window began, in ms. */
+  /** Time since the current window began, in ms. */
   readonly elapsedMs: number;
 }
 
 export interface Room {
   /** Messages that may go out now, a whole number; never negative. */
   readonly messages: number;
-  /** In ms until one may; 0 when one may now. Exact when nothing else is sent meanwhile. */
+  /** Time until one may, in ms; 0 when one may now. Exact when nothing else is sent meanwhile. */
   readonly waitMs: number;
 }
 
@@ -41,7 +41,7 @@ export function roomIn(window: RateWindow, limit: number, period: RatePeriod): R
   const messages = Math.max(0, Math.floor(limit - used));
   if (messages > 0) return { messages, waitMs: 0 };
   if (window.count < limit) {
-    // The window before has to fade until it leaves room for one.
+    // The previous window has to fade until it leaves room for one message.
     const share = (limit - 1 - window.count) / window.previousCount;
     return { messages, waitMs: Math.ceil(Math.max(1, periodMs * (1 - share) - elapsedMs)) };
   }

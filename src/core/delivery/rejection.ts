@@ -1,6 +1,6 @@
 /**
  * Receipts (RFC 8098) of programs that refused a message: RFC 5429 §2.1.2 lets Sieve's `reject` answer so, and Dovecot
- * does when a mailbox is full. All other receipts say that a message was read, deleted or processed: no failure.
+ * does so when a mailbox is full. All other receipts report that a message was read, deleted or processed: no failure.
  */
 import { fieldValue } from '../mime/parse/header-fields.ts';
 import type { ParsedMessage } from '../mime/parse/parsed-message.ts';
@@ -13,12 +13,12 @@ const RECEIPT_TYPES = new Set([
   'message/global-disposition-notification',
 ]);
 
-/** A receipt of any kind. */
+/** True for a receipt of any kind. */
 export function isReceipt(message: Pick<ParsedMessage, 'reports' | 'reportType'>): boolean {
   return message.reportType === 'disposition-notification' || receiptPart(message) !== undefined;
 }
 
-/** null for a receipt of anything but a refusal. */
+/** null for a receipt that is not a refusal. */
 export function readRejection(message: ParsedMessage): BounceRecipient | null {
   const part = receiptPart(message);
   if (part === undefined || !(REJECTED_SUBJECT.test(message.subject) || REJECTED.test(message.text)))
@@ -32,7 +32,7 @@ export function readRejection(message: ParsedMessage): BounceRecipient | null {
   const diagnostic = cleanReplyText(message.text.slice(0, REASON_WITHIN_CHARS).replace(/\s+/g, ' '));
   const status = findStatus(diagnostic, 'failed');
   return {
-    // Seen in practice: Dovecot writes a user without a domain there.
+    // Seen in practice: Dovecot writes a user without a domain in the field.
     address: address ?? rejectedAddress(message.text) ?? '',
     finalAddress: final === address ? null : final,
     action: 'failed',
@@ -45,7 +45,7 @@ export function readRejection(message: ParsedMessage): BounceRecipient | null {
 const REJECTED_SUBJECT = /^(?:automatically rejected mail|rejected:)/i;
 const REJECTED = /\b(?:was|has been) (?:automatically )?(?:rejected|refused)\b/i;
 
-/** The reason stands in the first lines; what follows may be the returned message. */
+/** The reason is in the first lines; the rest may be the returned message. */
 const REASON_WITHIN_CHARS = 1000;
 
 function rejectedAddress(text: string): string | null {

@@ -1,13 +1,13 @@
 /**
  * Reading an SMTP reply: RFC 5321 §4.2, enhanced status codes by RFC 2034 and RFC 3463.
- * Also reads the Message-ID that some relays say they gave a message. Does not decide what a reply means for a
- * send as a whole; that depends on the command it answers and is the transport's business.
+ * Also reads the Message-ID that some relays report to have given a message. Does not decide what a reply means for a
+ * send as a whole; that depends on the command it answers, and is up to the transport.
  */
 import { parseMessageId } from '../message/message-id.ts';
 import type { MessageId } from '../message/message-id.ts';
 import type { Reply } from './states.ts';
 
-/** A reply's text is kept this far, in UTF-16 units; the standard's 512 octets a line have no limit of lines. */
+/** A reply's text is kept this far, in UTF-16 units; the standard limits a line to 512 octets, but not the number of lines. */
 const MAX_REPLY_TEXT = 1000;
 
 // RFC 5321 §4.2: three digits, then a space (last line), a hyphen (more lines follow) or nothing at all.
@@ -37,13 +37,13 @@ export function parseReply(raw: string): Reply | null {
     code = lineCode;
     const status = ENHANCED_STATUS.exec(rest);
     enhancedStatus ??= status?.[1] ?? null;
-    // RFC 2034 §4: the status stands on every line of a reply.
+    // RFC 2034 §4: every line of a reply repeats the status.
     texts.push(status === null ? rest : rest.slice(status[0].length));
   }
   return { code: Number(code), enhancedStatus, text: cleanReplyText(texts.join(' ')) };
 }
 
-/** Text of a peer made fit for a record or a log line: no control characters, one line, at most 1,000 characters. */
+/** Makes a peer's text fit for a record or a log line: no control characters, one line, at most 1,000 characters. */
 export function cleanReplyText(text: string): string {
   const line = text
     .replace(/[\t\r\n]+/g, ' ')
@@ -60,8 +60,8 @@ export function formatReply(reply: Reply): string {
 }
 
 /**
- * What a final reply says, RFC 5321 §4.2.1: 2yz `accepted`, 4yz `deferred`, 5yz `rejected`. null for 3yz, which is
- * never the end of anything.
+ * The meaning of a final reply, RFC 5321 §4.2.1: 2yz `accepted`, 4yz `deferred`, 5yz `rejected`. null for 3yz, which is
+ * never final.
  */
 export function classifyReply(reply: Reply): 'accepted' | 'deferred' | 'rejected' | null {
   if (reply.code >= 500) return 'rejected';
@@ -79,10 +79,10 @@ const SES_TEXT = /^Ok ([0-9a-f]+(?:-[0-9a-f]+)+)$/i;
 const AWS_REGION = /^[a-z]{2}(?:-[a-z]+)+-\d+$/;
 
 /**
- * The Message-ID that a relay says it gave the message in place of ours, from its reply to the end of DATA.
+ * The Message-ID with which a relay says it replaced ours, from its reply to the end of DATA.
  * Only forms that are known to carry one are read: other servers put queue numbers and addresses there.
  *
- * @param host name of the relay as configured; SES names only half of its Message-ID, the region tells the rest
+ * @param host name of the relay as configured; SES gives only half of its Message-ID; the region gives the rest
  * @returns null when the reply names none
  */
 export function parseRelayMessageId(reply: Reply, host: string): MessageId | null {
@@ -95,7 +95,7 @@ export function parseRelayMessageId(reply: Reply, host: string): MessageId | nul
   return parseMessageId(`<${local.toLowerCase()}@${domain}>`);
 }
 
-/** The domain of the Message-IDs that an SES endpoint makes: `email.…` in us-east-1, the region elsewhere. */
+/** The domain of the Message-IDs that an SES endpoint generates: `email.…` in us-east-1, the region elsewhere. */
 function sesMessageIdDomain(host: string): string | null {
   const labels = host.toLowerCase().replace(/\.$/, '').split('.');
   const owner = labels.slice(-2).join('.');

@@ -2,14 +2,14 @@
  * When a send that was put off is tried again, and when it is given up (RFC 5321 §4.5.4.1).
  *
  * The RFC asks for retries while "the failure is temporary", two of them in the first hour, then rarer, for four to
- * five days. A failure of the connection says nothing about the message and usually ends with the outage, so it is
- * tried again sooner than what the server itself put off.
+ * five days. A failure of the connection says nothing about the message and usually ends with the outage, so the send is
+ * tried again sooner than one that the server itself put off.
  */
 
 export interface RetrySchedule {
   /** Delay after the first, second, … attempt, in ms; the last one repeats. At least one, each at least 1. */
   readonly delaysMs: readonly [number, ...number[]];
-  /** How long after it was due for the first time a send is given up, in ms. */
+  /** The time from when a send was first due until it is given up, in ms. */
   readonly giveUpAfterMs: number;
 }
 
@@ -24,13 +24,13 @@ export const DEFAULT_RETRY_SCHEDULE: RetrySchedule = {
 
 /** Share of the delay after a failure of the connection. */
 const CONNECTION_SHARE = 0.2;
-/** Each delay is changed by up to this share in either direction, so that sends put off together do not come back together. */
+/** Each delay varies by up to this share in either direction, so that sends put off together do not come back together. */
 const JITTER = 0.2;
 
 export interface PutOff {
   /** Attempts so far, this one included; at least 1. */
   readonly attempts: number;
-  /** `connection`: no reply to the message or its envelope came. */
+  /** `connection`: no reply to the message or its envelope arrived. */
   readonly failure: 'connection' | 'reply';
   readonly now: Date;
   readonly giveUpAt: Date;

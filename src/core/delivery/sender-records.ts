@@ -1,16 +1,16 @@
 /**
  * The DNS records that make receivers trust mail of a domain: the public keys of its signatures (RFC 6376 §3.6, RFC 8463 §4),
- * SPF (RFC 7208) and DMARC (RFC 7489). Says how they are written, and in words what is wrong with those that are published.
+ * SPF (RFC 7208) and DMARC (RFC 7489). Gives their text, and describes what is wrong with the published ones.
  */
 import { createPublicKey, type KeyObject } from 'node:crypto';
 import { isLoopback } from '../server-url.ts';
 
-/** A TXT record has strings of at most so many octets, RFC 1035 §3.3. */
+/** Octets of one string of a TXT record at most, RFC 1035 §3.3. */
 const TXT_STRING_OCTETS = 255;
 const TXT_STRINGS = new RegExp(`.{1,${TXT_STRING_OCTETS}}`, 'g');
 
 export interface TxtRecord {
-  /** Without a dot at its end. */
+  /** Without a trailing dot. */
   readonly name: string;
   readonly value: string;
 }
@@ -18,11 +18,11 @@ export interface TxtRecord {
 /**
  * - `good`: as it should be.
  * - `wrong`: receivers refuse or distrust mail because of it.
- * - `advice`: works, and could be better.
+ * - `advice`: works, but could be better.
  */
 export interface RecordFinding {
   readonly kind: 'good' | 'wrong' | 'advice';
-  /** The name that was asked for. */
+  /** The name that was looked up. */
   readonly name: string;
   readonly text: string;
 }
@@ -36,7 +36,7 @@ export function dkimRecord(domain: string, selector: string, privateKey: KeyObje
   };
 }
 
-/** RFC 8463 §4.2: of an Ed25519 key the 32 octets alone, which end its DER. */
+/** RFC 8463 §4.2: for an Ed25519 key only its 32 octets, which are the end of the DER. */
 function publicKeyOf(privateKey: KeyObject): string {
   const der = createPublicKey(privateKey).export({ type: 'spki', format: 'der' });
   return (privateKey.asymmetricKeyType === 'rsa' ? der : der.subarray(-32)).toString('base64');
@@ -48,7 +48,7 @@ export function formatTxtRecord({ name, value }: TxtRecord): string {
   return `${name}. IN TXT ${strings.map((text) => `"${text}"`).join(' ')}`;
 }
 
-/** What SPF of large mail servers is called, by the end of their host names. */
+/** The SPF domains of large mail providers, by the suffix of their servers' host names. */
 const SPF_INCLUDES: readonly (readonly [host: string, include: string])[] = [
   ['gmail.com', '_spf.google.com'],
   ['google.com', '_spf.google.com'],
@@ -61,9 +61,9 @@ const SPF_INCLUDES: readonly (readonly [host: string, include: string])[] = [
   ['zoho.com', 'zohomail.com'],
 ];
 
-/** What the SPF record must have in it for mail that goes out by this server. @param host null: none is known */
+/** The mechanism that the SPF record must contain for mail that goes out by this server. @param host null: none is known */
 function spfMechanism(host: string | null): string {
-  // A server of this machine or its network hands on by an address that its name does not tell.
+  // A server on this machine or its network sends from an address that its name does not reveal.
   if (host === null || isLoopback(host) || !/[.:]/.test(host)) return 'a mx';
   if (host.includes(':')) return `ip6:${host}`;
   if (/^\d+(?:\.\d+){3}$/.test(host)) return `ip4:${host}`;
@@ -173,9 +173,9 @@ export function judgeSpf(
 
 export interface DmarcQuestion {
   readonly fromDomain: string;
-  /** The domain that signs. */
+  /** The signing domain. */
   readonly dkimDomain: string;
-  /** Where the record was looked for: at From's domain, else at the one registered. */
+  /** The name that was looked up: From's domain, else the registered one. */
   readonly name: string;
   /** The values of its TXT records. */
   readonly published: readonly string[];
@@ -221,7 +221,7 @@ export function judgeDmarc({ fromDomain, dkimDomain, name, published }: DmarcQue
   return { kind: 'good', name, text: `DMARC: ${record}` };
 }
 
-/** RFC 6376 §3.2; null when the text is no tag list. White space in values does not count. */
+/** RFC 6376 §3.2; null when the text is not a tag list. White space in values does not count. */
 function readTags(text: string): ReadonlyMap<string, string> | null {
   const tags = new Map<string, string>();
   for (const part of text.split(';')) {

@@ -4,22 +4,24 @@
  * A synchronous send is carried out before anything is recorded, so its first recorded state is already an outcome:
  * `sent`, `deferred` (some recipients got it, others were put off), `failed` or `unknown`. A send for the queue begins as
  * `queued`: nothing was handed over yet. The hand-over makes it `sent`, `deferred` (retried automatically), `failed` or
- * `unknown`, and so does the next one with a `deferred` email. Which process has an email is written in its row of the queue,
- * not in its state; what a process has, no operator can change. `sending` only shows a hand-over that takes longer than a moment.
+ * `unknown`, and so does the next hand-over of a `deferred` email. Which process holds an email is written in its row of the
+ * queue, not in its state; no operator can change an email that a process holds. `sending` only shows a hand-over that takes
+ * longer than a moment.
  *
  * `unknown`: the message may or may not have been taken. Either the connection broke after its end, or the
  * process that was sending fell silent. It never ends by an automatic retry. Three things end it: evidence
- * (the silent process comes back and its journal tells: to any other state, back to `queued` when it had not begun),
- * `resolve` (an operator knows: to `sent` or `failed`) and `retry` (an operator wants it sent again: to `queued`).
+ * (the silent process comes back and its journal has the outcome: to any other state, back to `queued` when the hand-over
+ * had not begun), `resolve` (an operator knows the outcome: to `sent` or `failed`) and `retry` (an operator wants the email
+ * sent again: to `queued`).
  *
- * An operator may `cancel` what is `queued` or `deferred`: it becomes `cancelled`, or `sent` when a recipient already
- * had it. `retry` makes `failed`, `cancelled` and `unknown` into `queued`, for the recipients that were not accepted;
- * a `deferred` one is only brought forward. `sent` is final.
+ * An operator may `cancel` a `queued` or `deferred` email: it becomes `cancelled`, or `sent` when a recipient was already
+ * accepted. `retry` turns `failed`, `cancelled` and `unknown` into `queued`, for the recipients that were not accepted;
+ * a `deferred` email is only brought forward. `sent` is final.
  *
- * Every change is conditional on the state it starts from, and on the row of the queue, so that of two operators or processes one wins. That a
- * recipient was accepted is a fact and never taken back; an acceptance that becomes known late, after `unknown`, wins
- * over what was assumed meanwhile. An email is `sent` when no recipient is open and at least one was accepted, and
- * `failed` when none was. An inbound email is `received`.
+ * Every change is conditional on the state it starts from, and on the row of the queue, so that of two operators or
+ * processes only one wins. The acceptance of a recipient is a fact and never taken back; an acceptance that becomes known
+ * late, after `unknown`, overrides any assumption made meanwhile. An email is `sent` when no recipient is open and at least
+ * one was accepted, and `failed` when none was. An inbound email is `received`.
  */
 
 export const EMAIL_STATES = [
@@ -35,7 +37,7 @@ export const EMAIL_STATES = [
 export type EmailState = (typeof EMAIL_STATES)[number];
 
 /**
- * What the hand-overs so far meant for one recipient (RFC 5321 §4.2.1); `pending` before the first one.
+ * The result of the hand-overs so far for one recipient (RFC 5321 §4.2.1); `pending` before the first one.
  * `pending` and `deferred` are open: they are tried again while the email is in the queue.
  */
 export const DELIVERY_STATES = ['pending', 'accepted', 'deferred', 'rejected', 'unknown'] as const;
@@ -71,13 +73,13 @@ export interface RecordedAttempt {
   /** null when the end was not seen. */
   readonly endedAt: Date | null;
   readonly outcome: AttemptOutcome;
-  /** The reply that decided; null when there was none. */
+  /** The decisive reply; null when there was none. */
   readonly reply: Reply | null;
   /** English. */
   readonly detail: string;
 }
 
-/** States that a thread or a customer's list shows: what was sent, will be or may have been. */
+/** States that a thread or a customer's list shows: emails that were sent, will be or may have been. */
 export const LISTED_STATES: readonly EmailState[] = [
   'queued',
   'sending',

@@ -1,5 +1,5 @@
 /**
- * Addresses that nothing is sent to: why they are on the list, and when a report puts one there. All accounts
+ * Addresses that nothing is sent to: why they are on the list, and when a report adds one. All accounts
  * share one list: a mailbox that does not exist is missing for every sender, and a person who called one email of the
  * company spam wants none from its other senders.
  */
@@ -10,7 +10,7 @@ export const SUPPRESSION_REASONS = ['repeated_soft_bounces', 'hard_bounce', 'com
 export type SuppressionReason = (typeof SUPPRESSION_REASONS)[number];
 
 export interface Suppression {
-  /** As deliveryAddressKey gives it. */
+  /** In the form of deliveryAddressKey. */
   readonly address: string;
   readonly reason: SuppressionReason;
   readonly since: Date;
@@ -18,25 +18,25 @@ export interface Suppression {
   readonly status: string | null;
   /** Words of the server that refused, or the type of a complaint; empty when there are none. */
   readonly diagnostic: string;
-  /** What an operator wrote; null when nothing was written. */
+  /** An operator's note; null when there is none. */
   readonly note: string | null;
   /** The sent email that it is about; null when added by hand. */
   readonly emailId: string | null;
-  /** The report that said so; null when added by hand. */
+  /** The report that added the address; null when added by hand. */
   readonly reportId: string | null;
 }
 
-/** RFC 5321 §4.5.3.1: longer addresses exist in copies of what other programs sent only, and get no mail anyway. */
+/** RFC 5321 §4.5.3.1: longer addresses occur only in copies of mail that other programs sent, and get no mail anyway. */
 export const MAX_SUPPRESSED_CHARS = 320;
 
 /**
- * Soft bounces that suppress an address: as many emails in a row, the first and the last this far apart, none of them
- * older than the window, and no report of a delivery between. A mailbox that is full for a week of holidays gets
- * mail again; one that is full for ever is abandoned.
+ * Soft bounces that suppress an address: this many emails in a row, the first and the last this far apart, none of them
+ * older than the window, and no report of a delivery in between. A mailbox that is full during a week of holidays gets
+ * mail again; one that stays full is abandoned.
  */
 export const SOFT_BOUNCES = { emails: 5, spanDays: 7, windowDays: 60 } as const;
 
-/** null: what the report says does not suppress the address on its own. `bounced_soft` counts, see SOFT_BOUNCES. */
+/** null: the outcome does not suppress the address on its own. `bounced_soft` is counted, see SOFT_BOUNCES. */
 export function suppressionBy(outcome: ReportOutcome): SuppressionReason | null {
   if (outcome === 'bounced_hard') return 'hard_bounce';
   return outcome === 'complained' ? 'complaint' : null;

@@ -1,6 +1,6 @@
 /**
- * Which clients count as one: an IPv4 address, or an IPv6 network of 64 bits, which is what a single customer of a
- * provider gets at least (RFC 6177). Counted by address, IPv6 clients would have as many tries as they like.
+ * The clients that count as one: an IPv4 address, or an IPv6 network of 64 bits, the least that a single customer of a
+ * provider gets (RFC 6177). If each address counted, IPv6 clients would have as many tries as they like.
  */
 
 /**

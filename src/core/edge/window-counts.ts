@@ -1,14 +1,14 @@
-/** Counts what happens to each of many keys within a window of time, in bounded memory. */
+/** Counts events per key within a window of time, in bounded memory. */
 
 export interface WindowCountsOptions {
-  /** A key's window begins with what happens first, and lasts this long, in milliseconds. */
+  /** A key's window begins with its first event and lasts this long, in milliseconds. */
   readonly windowMs: number;
-  /** Keys held at most; the one whose window is the oldest makes room. */
+  /** Keys held at most; the key with the oldest window makes room. */
   readonly maxKeys: number;
 }
 
 export interface WindowCount {
-  /** In the window, the last one included. */
+  /** Events in the window, the last one included. */
   readonly count: number;
   /** When the window ends, in milliseconds by the clock of the caller. */
   readonly endsAt: number;
@@ -16,7 +16,7 @@ export interface WindowCount {
 
 export class WindowCounts {
   readonly #options: WindowCountsOptions;
-  /** In the order of their beginnings. */
+  /** In the order in which the windows began. */
   readonly #windows = new Map<string, WindowCount>();
 
   constructor(options: WindowCountsOptions) {
@@ -36,13 +36,13 @@ export class WindowCounts {
     }
     const { count, endsAt } = this.#windows.get(key) ?? { count: 0, endsAt: now + windowMs };
     const next = { count: count + 1, endsAt };
-    // An entry that is there keeps its place in the order.
+    // An existing entry keeps its place in the order.
     this.#windows.set(key, next);
     return next;
   }
 }
 
-/** True for 1, 10, 100, …: what happens a million times is told seven times. */
+/** True for 1, 10, 100, …: an event that happens a million times is reported seven times. */
 export function isWorthTelling(count: number): boolean {
   return /^10*$/.test(String(count));
 }

@@ -1,14 +1,14 @@
-/** The pattern by which texts are searched for addresses that are to be erased. */
+/** The pattern that finds addresses to be erased in texts. */
 
-/** What may stand in an address beside one, in lower case: there it is another address. */
+/** Excludes neighbouring characters that can be part of an address, in lower case: with one of them it is another address. */
 const BEFORE = '(^|[^a-z0-9.!#$%&*+/=?^_`{|}~-])';
 const AFTER = '($|[^a-z0-9.-]|[.]($|[^a-z0-9]))';
 
 /**
- * A regular expression of PostgreSQL (POSIX, for text in lower case) that any of the addresses fulfils, also as JSON writes it.
- * Addresses are in lower case. Matches nothing for no address.
+ * A regular expression of PostgreSQL (POSIX, for text in lower case) that matches any of the addresses, also as JSON writes
+ * it. Addresses are in lower case. Without addresses it matches nothing.
  *
- * @param where `texts` of people and servers, where a longer address is another one; or `keys`, which programs put together
+ * @param where `texts` of people and servers, where a longer address is another one; or `keys`, which programs build from addresses
  */
 export function addressPattern(addresses: readonly string[], where: 'texts' | 'keys' = 'texts'): string {
   const forms = addresses.flatMap((address) => [address, JSON.stringify(address).slice(1, -1)]);

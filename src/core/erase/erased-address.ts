@@ -1,6 +1,6 @@
 /**
- * What stands for an address that is erased and has to be known when it comes again: a keyed digest in the form of an address.
- * The function `erased_address` of the schema makes the same.
+ * The placeholder for an erased address that has to be recognised when it comes again: a keyed digest in the form of an
+ * address. The function `erased_address` of the schema computes the same.
  */
 import { createHash } from 'node:crypto';
 

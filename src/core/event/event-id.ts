@@ -12,21 +12,21 @@ export const START = 0;
 
 export const formatEventId = (position: number): string => position.toString(16).padStart(DIGITS, '0');
 
-/** null when `formatEventId` does not make it. */
+/** null when `formatEventId` can't have made the text. */
 export function parseEventId(text: string): number | null {
   if (!/^[0-9a-f]{16}$/.test(text)) return null;
   const position = Number.parseInt(text, 16);
   return Number.isSafeInteger(position) ? position : null;
 }
 
-/** The position of the id that a request has as `after`. Throws `invalid_request`. */
+/** The position of the id in a request's `after`. Throws `invalid_request`. */
 export function readPosition(id: string): number {
   const position = parseEventId(id);
   if (position === null) throw invalidRequest('malformed', { field: 'after' });
   return position;
 }
 
-/** Events behind a position are asked for that are not kept any more. @param forgotten the last position that is forgotten */
+/** The error for a request for events that are no longer kept. @param forgotten the last position that is forgotten */
 export function eventsExpired(forgotten: number): ServiceError {
   const id = formatEventId(forgotten);
   return new ServiceError('events_expired', { values: { value: id }, details: id });

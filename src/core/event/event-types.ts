@@ -1,4 +1,4 @@
-/** What may happen, as a reader of the feed sees it; docs/events.md says when each one is written and what its `data` has. */
+/** The types of events in the feed; docs/events.md says when each one is written and what its `data` contains. */
 export const EVENT_TYPES = [
   'email.received',
   'email.queued',

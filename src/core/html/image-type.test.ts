@@ -7,7 +7,7 @@ const BMP = Buffer.concat([
   Buffer.from([0x46, 0, 0, 0, 0, 0, 0, 0, 0x36, 0, 0, 0, 0x28, 0]),
 ]);
 
-/** Each type with the bytes that such a file begins with. */
+/** Each type with the first bytes of such a file. */
 const IMAGES: readonly (readonly [type: string, start: Buffer])[] = [
   ['image/png', bytes('\x89PNG\r\n\x1a\n\0\0\0\rIHDR')],
   ['image/jpeg', bytes('\xff\xd8\xff\xe0\0\x10JFIF')],
@@ -18,7 +18,7 @@ const IMAGES: readonly (readonly [type: string, start: Buffer])[] = [
   ['image/bmp', BMP],
 ];
 
-/** What a browser would run, or treat as something else than its type says. */
+/** Files that a browser would run, or treat as something other than their type. */
 const OTHERS: readonly (readonly [name: string, declared: string, start: Buffer])[] = [
   ['an SVG', 'image/svg+xml', bytes('<svg xmlns="http')],
   ['an SVG that says PNG', 'image/png', bytes('<svg xmlns="http')],

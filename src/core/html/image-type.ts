@@ -1,9 +1,9 @@
-/** What a file is by its first bytes, where a browser may show it in the page. */
+/** The type of a file by its first bytes, for files that a browser may show in the page. */
 
-/** As many bytes are needed. */
+/** Bytes that are needed. */
 export const SIGNATURE_BYTES = 16;
 
-/** The type of a raster image; null for anything else, also for an SVG, which can hold scripts. */
+/** The type of a raster image; null for anything else, also for an SVG, which can contain scripts. */
 export function rasterImageType(start: Buffer): string | null {
   const has = (signature: string, at = 0) =>
     start.subarray(at, at + signature.length).toString('latin1') === signature;
@@ -12,14 +12,14 @@ export function rasterImageType(start: Buffer): string | null {
   if (has('GIF87a') || has('GIF89a')) return 'image/gif';
   if (has('RIFF') && has('WEBP', 8)) return 'image/webp';
   if (has('ftypavif', 4) || has('ftypavis', 4)) return 'image/avif';
-  // The lengths behind it are small, so a text that begins with BM is none.
+  // The lengths after it are small, so a text that begins with BM does not match.
   if (has('BM') && start.length >= 14 && start.readUInt32LE(6) === 0) return 'image/bmp';
   return null;
 }
 
 /**
- * The type under which a file is shown in the page: that of a raster image by its bytes whatever it is called, a PDF that is one, and
- * plain text, which browsers show as text and nothing else. null: it may only be downloaded.
+ * The type under which a file is shown in the page: a raster image's by its bytes, whatever the declared type; a PDF if the
+ * bytes are one; and plain text, which browsers show as text and nothing else. null: the file may only be downloaded.
  */
 export function inlineType(declared: string, start: Buffer): string | null {
   const image = rasterImageType(start);
@@ -33,6 +33,6 @@ export function inlineType(declared: string, start: Buffer): string | null {
   return charset === undefined ? 'text/plain' : `text/plain; charset=${charset.toLowerCase()}`;
 }
 
-/** Those in which ASCII is ASCII: in others, such as UTF-7, a text may be read as something else than it was looked at. */
+/** Charsets in which ASCII is ASCII: in others, such as UTF-7, a browser may read a text differently from the check here. */
 const CHARSET =
   /;[ \t]*charset[ \t]*=[ \t]*"?(utf-8|us-ascii|iso-8859-\d{1,2}|windows-125\d)"?[ \t]*(?:;|$)/i;

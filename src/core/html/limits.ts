@@ -3,7 +3,7 @@
 /** HTML that is made safe, in UTF-16 units; the rest is left out. A long newsletter has 0.2 million, images apart. */
 export const MAX_SAFE_INPUT_CHARS = 2_000_000;
 
-/** What comes out of it, in UTF-16 units. Small HTML can say a great deal: open tags are repeated in each paragraph. */
+/** The resulting HTML, in UTF-16 units. Small HTML can grow a lot: open tags are repeated in each paragraph. */
 export const MAX_SAFE_OUTPUT_CHARS = 4_000_000;
 
 /** Elements and texts. Newsletters have 1000 to 20,000. */
@@ -12,7 +12,7 @@ export const MAX_SAFE_NODES = 100_000;
 /** Elements within elements. Browsers follow 512; newsletters have 40 to 80. */
 export const MAX_SAFE_DEPTH = 400;
 
-/** Style sheets of one email together, in UTF-16 units; what is beyond is left out. Outlook writes 10,000. */
+/** Style sheets of one email together, in UTF-16 units; the rest is left out. Outlook writes 10,000. */
 export const MAX_STYLE_SHEET_CHARS = 200_000;
 
 /** Rules of style sheets that are followed. Newsletters have up to 500. */
@@ -22,8 +22,9 @@ export const MAX_STYLE_RULES = 2000;
 export const MAX_RULES_OF_ELEMENT = 50;
 
 /**
- * What following style sheets may cost: a rule that is looked at for an element counts once, a declaration that it gets ten times. Behind
- * that, elements keep their own styles alone. A newsletter of 20,000 elements has a million; as much takes half a second.
+ * The cost of applying style sheets: a rule that is checked for an element counts once, a declaration that the element gets
+ * ten times. Beyond it, elements keep only their own styles. A newsletter of 20,000 elements has a million, which takes half
+ * a second.
  */
 export const MAX_STYLE_COST = 2_000_000;
 export const DECLARATION_COST = 10;
@@ -35,11 +36,11 @@ export const MAX_STYLE_CHARS = 10_000;
 export const MAX_URL_CHARS = 8192;
 
 /**
- * Texts of all links in which addresses are looked for, in UTF-16 units, and what looks like one; links behind these count as deceptive.
- * An email has ten thousand and a hundred, and is looked at twice or three times.
+ * Link texts of one email that are searched for addresses, in UTF-16 units, and candidates for addresses in them; links
+ * beyond either limit count as deceptive. An email has ten thousand and a hundred, and is read two or three times.
  */
 export const MAX_LINK_TEXT_CHARS = 1_000_000;
 export const MAX_LINK_HOSTS = 20_000;
 
-/** Times that the result is read and made safe again until it stays the same. Nearly all HTML needs one. */
+/** Times that the result is parsed and made safe again until it stays the same. Nearly all HTML needs one. */
 export const MAX_ROUNDS = 4;

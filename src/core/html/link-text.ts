@@ -1,18 +1,18 @@
 /**
- * What the text of a link may show to a reader, from its safe HTML. CSS decides what is seen and where, so the answer is several
- * readings: what one of them shows counts as shown. Text that is certainly not seen is in none of them.
+ * The text that a link may show to a reader, from its safe HTML. CSS decides what is visible and where, so the answer is
+ * several readings: text in any of them counts as shown. Text that is certainly invisible is in none of them.
  */
 import type { Element, ElementContent } from 'hast';
 
 export interface LinkReading {
   readonly text: string;
-  /** Parts that may stand apart are written together here: what they make by chance, like `Sieshop.de`, says less. */
+  /** Parts that may stand apart are joined: a name that arises by chance, like `Sieshop.de`, counts for less. */
   readonly isJoined: boolean;
-  /** It is read backwards, and nothing says that a browser shows it so. */
+  /** The text is reversed, without evidence that a browser shows it so. */
   readonly isGuess: boolean;
 }
 
-/** Characters and elements that may still be looked at, over all links of an email; below zero nothing is sure. */
+/** Characters and hosts that may still be checked, over all links of an email; below zero nothing is certain. */
 export interface LinkBudget {
   chars: number;
   hosts: number;
@@ -20,9 +20,9 @@ export interface LinkBudget {
 
 interface Pieces {
   readonly pieces: Piece[];
-  /** Alternative texts, each for itself. */
+  /** Alternative texts, each on its own. */
   readonly alts: string[];
-  /** Something may turn the order around. */
+  /** Something may reverse the order. */
   turns: boolean;
 }
 
@@ -32,7 +32,7 @@ interface Piece {
   readonly text: string;
 }
 
-/** null when the budget does not last. */
+/** null when the budget is used up. */
 export function readLinkText(link: Element, budget: LinkBudget): readonly LinkReading[] | null {
   const read: Pieces = { pieces: [], alts: [], turns: false };
   collect(link, { isUnsure: false, isZero: false }, read, budget);
@@ -63,7 +63,7 @@ export function readLinkText(link: Element, budget: LinkBudget): readonly LinkRe
 
 /** Right-to-left override, embedding and isolate. */
 const TURNS = /[\u202b\u202e\u2067]/;
-/** `www` and `http` at the end of something. */
+/** `www` and `http`, reversed. */
 const BACKWARDS = /\.www|:s?ptth/i;
 
 const join = (pieces: readonly Piece[], between: { readonly gap: string; readonly cell: string }): string =>
@@ -93,7 +93,7 @@ function collect(element: Element, inherited: Inherited, read: Pieces, budget: L
   if (tagName === 'img' && typeof properties['alt'] === 'string') {
     budget.chars -= properties['alt'].length;
     read.alts.push(properties['alt']);
-    // Without an image the text stands in its place.
+    // Without an image, its alternative text is shown.
     if (properties['src'] === undefined) addText(properties['alt'], own, read);
   }
   for (const child of children) {
@@ -116,7 +116,7 @@ function addText(text: string, { isUnsure: unsure, isZero }: Inherited, { pieces
   if (!isZero) pieces.push({ kind: unsure ? 'unsure' : 'shown', text });
 }
 
-/** As writeStyles wrote them: each property once. An address in them may hold a `;`, and what is behind it has no name. */
+/** As writeStyles wrote them: each property once. An address in them may contain a `;`; the text after it has no name. */
 function stylesOf({ style }: Element['properties']): ReadonlyMap<string, string> {
   if (typeof style !== 'string') return new Map();
   return new Map(
@@ -129,7 +129,7 @@ function stylesOf({ style }: Element['properties']): ReadonlyMap<string, string>
 
 /** Letters below this, in pixels, may not be seen. */
 const SMALL = 6;
-/** Of a length, a rough one: what counts is whether it is nothing, or very small. */
+/** A rough reading of a length: only zero and very small matter. */
 const SIZE = /(?:^|\s)(\d+(?:\.\d+)?|\.\d+)(px|pt|pc|in|cm|mm|q|em|rem|ex|ch|%)/;
 /** `font:0 Arial`: a number without a unit is a length only where it is 0. */
 const ZERO = /(?:^|\s)[0.]+(?:\/|\s|$)/;
@@ -144,7 +144,7 @@ const IN_PIXELS: Readonly<Record<string, number>> = {
   rem: 16,
 };
 
-/** In pixels; null: that of the element around it, or one that depends on it. */
+/** In pixels; null: inherited from the surrounding element, or relative to it. */
 function sizeOf(styles: ReadonlyMap<string, string>): number | null {
   const names = [...styles.keys()];
   const isFontLast = names.lastIndexOf('font') > names.lastIndexOf('font-size');
@@ -157,7 +157,7 @@ function sizeOf(styles: ReadonlyMap<string, string>): number | null {
   return pixels === undefined ? null : Number(number) * pixels;
 }
 
-/** A colour may be that of the ground, and letters may lie on one another. */
+/** A colour may be that of the background, and letters may lie on one another. */
 function isUnsure(
   properties: Element['properties'],
   styles: ReadonlyMap<string, string>,
@@ -180,7 +180,7 @@ const BLOCKS = new Set(
   ).split(' '),
 );
 
-/** What stands between an element and those beside it. */
+/** The separation between an element and its neighbours. */
 function borderOf(tag: string, display: string | undefined, float: string): 'gap' | 'cell' | null {
   if (float !== 'none') return 'cell';
   if (display !== undefined) {

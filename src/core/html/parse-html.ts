@@ -1,5 +1,5 @@
 /**
- * Reads HTML as browsers do (WHATWG HTML §13.2), with the library parse5, and gives up on what would take more time or
+ * Reads HTML as browsers do (WHATWG HTML §13.2), with the library parse5, and gives up on HTML that would take more time or
  * memory than mail is worth.
  */
 import { defaultTreeAdapter, parse, type DefaultTreeAdapterTypes, type TreeAdapter } from 'parse5';
@@ -9,7 +9,7 @@ export type HtmlNode = DefaultTreeAdapterTypes.ChildNode;
 export type HtmlElement = DefaultTreeAdapterTypes.Element;
 type Tree = DefaultTreeAdapterTypes.DefaultTreeAdapterMap;
 
-/** HTML that passes one of the limits of limits.ts. */
+/** The HTML exceeds one of the limits of limits.ts. */
 export class HtmlLimitError extends Error {
   override name = 'HtmlLimitError';
 }
@@ -25,7 +25,7 @@ export function parseHtml(html: string): HtmlElement {
   return root;
 }
 
-/** Counts what is made, whether it stays in the tree or not. */
+/** Counts created nodes, whether they stay in the tree or not. */
 function boundedAdapter(): TreeAdapter<Tree> {
   let nodes = 0;
   let depth = 0;

@@ -1,4 +1,4 @@
-/** What making HTML safe leaves out, by kind. */
+/** The kinds of content that making HTML safe leaves out. */
 
 export const REMOVED_KINDS = [
   /** Elements `script`, and links that run one. */
@@ -9,7 +9,7 @@ export const REMOVED_KINDS = [
   'forms',
   /** Pages within the page: `iframe`, `frame`, `object`, `embed`, `applet`. */
   'frames',
-  /** Sound and film. */
+  /** Audio and video. */
   'media',
   /** SVG and MathML. */
   'vector_graphics',
@@ -33,7 +33,7 @@ export type Removed = Record<RemovedKind, number>;
 export const nothingRemoved = (): Removed =>
   Object.fromEntries(REMOVED_KINDS.map((kind) => [kind, 0])) as Removed;
 
-/** Elements that are left out with all that is in them; null: not told. */
+/** Elements that are left out with all their content; null: not reported. */
 export const DROPPED: Readonly<Record<string, RemovedKind | null>> = {
   script: 'scripts',
   style: null,
@@ -72,7 +72,7 @@ export const DROPPED: Readonly<Record<string, RemovedKind | null>> = {
   area: 'links',
 };
 
-/** Elements that are replaced by what they contain, and told. */
+/** Elements that are replaced by their content, and reported. */
 export const UNWRAPPED: Readonly<Record<string, RemovedKind>> = {
   form: 'forms',
   button: 'forms',

@@ -1,13 +1,13 @@
-/** Addresses in safe HTML: what a link or an image may lead to. */
+/** Addresses in safe HTML: the targets that a link or an image may have. */
 import { MAX_URL_CHARS } from './limits.ts';
 
 const LINKED = new Set(['http:', 'https:', 'mailto:', 'tel:']);
 const RUNNING = new Set(['javascript:', 'vbscript:', 'livescript:', 'data:']);
 
-/** `unsafe` runs something, `other` leads nowhere that a link may lead. */
+/** `unsafe` runs something; `other` has a target that is not allowed. */
 export type SafeLink = { readonly kind: 'link'; readonly url: URL } | { readonly kind: 'unsafe' | 'other' };
 
-/** As browsers read it (WHATWG URL), but that a relative address leads nowhere: an email has no address itself. */
+/** Reads as browsers do (WHATWG URL), except that a relative address leads nowhere: an email has no address itself. */
 export function readLink(href: string): SafeLink {
   if (href.length > MAX_URL_CHARS) return { kind: 'other' };
   const url = URL.parse === undefined ? parseUrl(href) : URL.parse(href);
@@ -16,7 +16,7 @@ export function readLink(href: string): SafeLink {
   return { kind: RUNNING.has(url.protocol) ? 'unsafe' : 'other' };
 }
 
-/** null when it is no address. */
+/** null when the text is not an address. */
 export function parseUrl(text: string): URL | null {
   try {
     return new URL(text);
@@ -25,27 +25,27 @@ export function parseUrl(text: string): URL | null {
   }
 }
 
-/** Of an image in the network; null for any other. */
+/** The address of a remote image; null for any other. */
 export function remoteImage(src: string): string | null {
   if (src.length > MAX_URL_CHARS) return null;
-  // Without a scheme, as `//host/image`, browsers take that of the page.
+  // Without a scheme, as in `//host/image`, browsers use the page's.
   const url = parseUrl(src.trim().replace(/^[\\/]{2}/, 'https://'));
   if (url === null || (url.protocol !== 'http:' && url.protocol !== 'https:')) return null;
   return url.href;
 }
 
-/** Something that would be fetched from elsewhere, whatever it is. */
+/** True for an address that would be fetched from elsewhere, whatever it is. */
 export const isRemote = (address: string): boolean => remoteImage(address.slice(0, MAX_URL_CHARS)) !== null;
 
 const RASTER_DATA = /^data:image\/(?:png|jpe?g|gif|webp|bmp);base64,[A-Za-z0-9+/]+={0,2}$/i;
 
-/** A raster image within its address, RFC 2397; null for any other. */
+/** A raster image embedded in its address, RFC 2397; null for any other. */
 export function embeddedImage(src: string): string | null {
   const text = src.replace(/[\t\n\f\r ]+/g, '');
   return RASTER_DATA.test(text) ? text : null;
 }
 
-/** The identifier in `cid:…` (RFC 2392), as it is written and decoded; empty for any other address. */
+/** The identifier in `cid:…` (RFC 2392), as written and decoded; empty for any other address. */
 export function contentIdsOf(src: string): readonly string[] {
   const [, id] = /^\s*cid:(\S{1,998})\s*$/i.exec(src) ?? [];
   if (id === undefined) return [];

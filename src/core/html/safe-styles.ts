@@ -6,14 +6,14 @@ import { generate, parse, walk, type CssNode, type Declaration } from 'css-tree'
 import { MAX_STYLE_CHARS } from './limits.ts';
 
 export interface StyleContext {
-  /** The address that stands for one, of an image within the email; null: it may not stay. */
+  /** The address to write for an image of the email; null: the image may not stay. */
   readonly toImage: (address: string) => string | null;
-  /** Told of each declaration that is left out; `isRemote`: it would have fetched something. */
+  /** Called for each declaration that is left out; `isRemote`: it would have fetched something. */
   readonly onRemoved: (isRemote: boolean) => void;
   readonly isRemote: (address: string) => boolean;
 }
 
-/** Such as the weight of a font. */
+/** For values such as the weight of a font. */
 const MAX_NUMBER = 1000;
 /** The height of a line, in letters. */
 const MAX_LINES = 10;
@@ -26,13 +26,13 @@ const LINE = 100;
 interface Rule {
   /** Largest length in pixels. */
   readonly max: number;
-  /** Smallest; 0 where none is given. */
+  /** Smallest value; default: 0. */
   readonly min?: number;
-  /** Largest number without a unit: browsers read some as pixels, and those of a line as its height in letters. */
+  /** Largest number without a unit: browsers read some as pixels, and that of a line height in letters. */
   readonly maxNumber?: number;
-  /** Largest part of a hundred. */
+  /** Largest percentage. */
   readonly maxPercent?: number;
-  /** The words that are allowed; any where none are given. */
+  /** The allowed words; default: any. */
   readonly words?: ReadonlySet<string>;
 }
 
@@ -117,7 +117,7 @@ const RULES: ReadonlyMap<string, Rule> = new Map<string, Rule>([
   ],
 ]);
 
-/** In CSS pixels; CSS Values 4 §6. Those of the window are not here: a frame that fits its content would grow for ever. */
+/** In CSS pixels; CSS Values 4 §6. Units of the window are left out: a frame that fits its content would grow for ever. */
 const UNITS: ReadonlyMap<string, number> = new Map([
   ['px', 1],
   ['pt', 4 / 3],
@@ -133,13 +133,13 @@ const UNITS: ReadonlyMap<string, number> = new Map([
 ]);
 
 const FUNCTIONS = new Set(['rgb', 'rgba', 'hsl', 'hsla']);
-/** What may come out, whatever the library made of it: no backslash, no `<`, `&`, `;`, `{`, `@`, `:`. */
+/** Characters that may come out, whatever the library writes: no backslash, no `<`, `&`, `;`, `{`, `@`, `:`. */
 const WRITTEN = /^[\p{L}\p{N} #%.,()'"+\-_/]*$/u;
 
-/** Declarations by their property, in the order in which they count. */
+/** Declarations by property; later ones win. */
 export type Styles = Map<string, string>;
 
-/** Adds the declarations of a `style` attribute, or of the block of a rule, to those that are there. */
+/** Adds the declarations of a `style` attribute, or of the block of a rule, to the existing ones. */
 export function addStyles(styles: Styles, text: string, context: StyleContext): void {
   if (text.length > MAX_STYLE_CHARS) {
     context.onRemoved(false);
@@ -174,12 +174,12 @@ export function addDeclaration(styles: Styles, declaration: Declaration, context
   const isSafe = rule !== undefined && addresses.length === 0 && isSafeValue(value, rule);
   const written = isSafe ? generate(value) : '';
   if (isSafe && written !== '' && WRITTEN.test(written)) {
-    // A later declaration of the same property counts, and stands behind what came between.
+    // A later declaration of the same property wins, and moves after those in between.
     styles.delete(property);
     styles.set(property, written);
     return;
   }
-  // Settings of Outlook and of single browsers are no loss.
+  // Outlook's and vendor-specific settings are no loss.
   if (!/^(?:mso-|-)/.test(property)) {
     context.onRemoved(addresses.some(context.isRemote) || /url|image|src/i.test(raw(value)));
   }
@@ -187,7 +187,7 @@ export function addDeclaration(styles: Styles, declaration: Declaration, context
 
 const raw = (value: CssNode): string => (value.type === 'Raw' ? value.value : '');
 
-/** Images of the email stay, and of everything else the colour: white text on it could not be read without. */
+/** Images of the email stay; of everything else only the colour does: white text could not be read without it. */
 function addBackground(
   styles: Styles,
   value: CssNode,
@@ -268,7 +268,7 @@ function isSafeNode(node: CssNode, rule: Rule): boolean {
 /** False for NaN. */
 const isWithin = (value: number, min = 0, max: number): boolean => value >= min && value <= max;
 
-/** Within `rgb(…)`. */
+/** For the arguments of `rgb(…)`. */
 function isSafeChannel(node: CssNode): boolean {
   if (node.type === 'Operator') return node.value === ',' || node.value === '/';
   if (node.type === 'Dimension') return node.unit.toLowerCase() === 'deg';

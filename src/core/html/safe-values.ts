@@ -1,6 +1,6 @@
-/** Attributes of safe HTML: which ones elements may have, and what they may say. Everything else is left out. */
+/** Attributes of safe HTML: those that elements may have, and their values. Everything else is left out. */
 
-/** Gives the value as it is written, or null when it may not stay. */
+/** Returns the value to write, or null when it may not stay. */
 type Check = (value: string) => string | null;
 
 const matching =
@@ -17,7 +17,7 @@ const oneOf = (...words: readonly string[]): Check => {
   };
 };
 
-/** Text that is shown, without controls, cut. */
+/** Shown text has no controls and is cut to this many UTF-16 units. */
 const MAX_SHOWN_CHARS = 1000;
 const shown: Check = (value) =>
   value
@@ -26,7 +26,7 @@ const shown: Check = (value) =>
     .toWellFormed();
 
 const color = matching(/^(?:#[0-9a-f]{3,8}|[a-z]{3,24}|[0-9a-f]{6})$/i);
-/** Pixels or parts of a hundred, up to four digits. */
+/** Pixels or a percentage, up to four digits. */
 const length = matching(/^[0-9]{1,4}%?$/);
 const small = matching(/^[0-9]{1,2}$/);
 const alignment = oneOf('left', 'right', 'center', 'justify', 'middle', 'top', 'bottom', 'baseline', 'char');
@@ -56,7 +56,7 @@ const ANY: Readonly<Record<string, Check>> = {
   bgcolor: color,
   width: length,
   height: length,
-  // Tables that only lay out are not read aloud as tables.
+  // Keeps screen readers from announcing layout tables as tables.
   role: oneOf('presentation', 'none'),
 };
 
@@ -76,7 +76,7 @@ const OF_ELEMENT: Readonly<Record<string, Readonly<Record<string, Check>>>> = {
   li: { value: matching(/^-?[0-9]{1,6}$/) },
 };
 
-/** Of elements and attributes in lower case. null: it may not stay. */
+/** The value to write. `tag` and `name` are in lower case. null: the attribute may not stay. */
 export function safeAttribute(tag: string, name: string, value: string): string | null {
   const check = own(own(OF_ELEMENT, tag) ?? {}, name) ?? own(ANY, name);
   return check === undefined ? null : check(value);
@@ -86,14 +86,14 @@ function own<T>(table: Readonly<Record<string, T>>, key: string): T | undefined 
   return Object.hasOwn(table, key) ? table[key] : undefined;
 }
 
-/** Set by ourselves: addresses, styles, and what goes with them. */
+/** Attributes that this service sets itself: addresses, styles, and related ones. */
 const SET_HERE: Readonly<Record<string, readonly string[]>> = {
   a: ['href', 'target', 'rel', 'title', 'dataLinkHost', 'dataShownHost'],
   img: ['src', 'referrerPolicy'],
   div: ['dataEmailBody'],
 };
 
-/** For hast-util-sanitize, which has the last word: names as it writes them. */
+/** For hast-util-sanitize, which makes the final check, with names as it writes them. */
 export const ALLOWED_ATTRIBUTES: Record<string, string[]> = {
   ...Object.fromEntries(
     [...new Set([...Object.keys(OF_ELEMENT), ...Object.keys(SET_HERE)])].map((tag) => [
@@ -109,7 +109,7 @@ export function toProperty(name: string): string {
   return own(PROPERTIES, name) ?? name;
 }
 
-/** Elements that stay. Those that are neither here nor in DROPPED are replaced by what they contain. */
+/** Elements that stay. Those that are neither here nor in DROPPED are replaced by their content. */
 export const ALLOWED_ELEMENTS: readonly string[] = (
   'a abbr acronym address article aside b big blockquote br caption center cite code col colgroup ' +
   'dd del dfn dir div dl dt em figcaption figure font footer h1 h2 h3 h4 h5 h6 header hr i img ins ' +

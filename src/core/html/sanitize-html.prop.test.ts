@@ -65,7 +65,7 @@ const VALUES: Readonly<Record<string, RegExp>> = {
   src: /^(?:https?:|data:image\/(?!svg)|\/api\/images\/1\?)/,
 };
 
-/** null where it is given up. */
+/** null when the sanitizer gives up. */
 function safeOf(given: string): string | null {
   try {
     return sanitizeHtml(given, options).html;
@@ -80,7 +80,7 @@ it('of any HTML comes one box that stays the same, with nothing in it that is no
   fc.assert(
     fc.property(html, (given) => {
       const safe = safeOf(given);
-      // Too deep, or too much.
+      // Too deep, or too large.
       if (safe === null) return;
       expect(sanitizeHtml(safe, options).html).toBe(safe);
       // As a script puts it into a page, and as part of other elements.

@@ -12,7 +12,7 @@ const PIXEL = 'data:image/gif;base64,R0lGODlhAQABAAAAACwAAAAAAQABAAACAkQBADs=';
 
 const make = (html: string, allowRemote = false): SafeHtml => sanitizeHtml(html, { allowRemote, images });
 
-/** What is in the box. */
+/** The content of the box. */
 function safe(html: string, allowRemote = false): string {
   const [, inner] =
     /^<div data-email-body="1" style="[^"]*">(.*)<\/div>$/s.exec(make(html, allowRemote).html) ?? [];

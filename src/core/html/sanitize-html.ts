@@ -1,10 +1,10 @@
 /**
- * Makes the HTML of an email safe to show, even when it is hostile. parse5 reads it as browsers do; a new tree is made of what may
- * stay, and hast-util-sanitize has the last word on it. No element comes out whose content is read in another way than that
- * of all others (`style`, `noscript`, `svg`, …): HTML that says something else when it is read again needs one. Read again
- * and made safe again, the result stays the same; that is checked each time.
+ * Makes the HTML of an email safe to show, even when it is hostile. parse5 reads it as browsers do; a new tree is built from
+ * the allowed content, and hast-util-sanitize makes the final check. No element comes out whose content is parsed by rules of
+ * its own (`style`, `noscript`, `svg`, …): HTML that changes its meaning when it is parsed again needs one. Parsed and made
+ * safe again, the result stays the same; that is checked each time.
  *
- * The result is one `div` that nothing in it can leave or cover: frame it nevertheless.
+ * The result is one `div`, and nothing in it can leave or cover it. Show it in a frame nevertheless.
  */
 import type { Element, ElementContent, Root } from 'hast';
 import { sanitize, type Schema } from 'hast-util-sanitize';
@@ -36,25 +36,25 @@ import { StyleSheets } from './style-sheets.ts';
 export interface SanitizeOptions {
   /** Keeps images that are fetched by `http:` and `https:`. */
   readonly allowRemote: boolean;
-  /** The addresses that stand for images of the email, by their Content-IDs. */
+  /** The addresses of the email's images, by Content-ID. */
   readonly images: ReadonlyMap<string, string>;
-  /** An image that is left out leaves its alternative text: for programs that draw a broken image. Default: false. */
+  /** Replaces an image that is left out by its alternative text, for programs that draw a broken image. Default: false. */
   readonly altTexts?: boolean;
 }
 
 export interface SafeHtml {
   readonly html: string;
   readonly removed: Removed;
-  /** Links whose text shows another site or address than the one they lead to, or may do so. */
+  /** Links whose text shows, or may show, a site or address other than their target. */
   readonly deceptiveLinks: number;
-  /** The end was left out: it is too long. */
+  /** The HTML was too long, and its end was left out. */
   readonly isCut: boolean;
 }
 
 const SCHEMA: Schema = {
   tagNames: [...ALLOWED_ELEMENTS],
   attributes: ALLOWED_ATTRIBUTES,
-  // `cid` only as an address that stands for an image of the email.
+  // `cid` only as the address of an image of the email.
   protocols: { href: ['http', 'https', 'mailto', 'tel'], src: ['http', 'https', 'data', 'cid'] },
   strip: Object.keys(DROPPED),
   ancestors: {},
@@ -65,7 +65,7 @@ const SCHEMA: Schema = {
   allowDoctypes: false,
 };
 
-/** Throws HtmlLimitError when the HTML would take too much, or when its result is another one each time. */
+/** Throws HtmlLimitError when the HTML would cost too much, or when its result does not become stable. */
 export function sanitizeHtml(html: string, options: SanitizeOptions): SafeHtml {
   const isCut = html.length > MAX_SAFE_INPUT_CHARS;
   const first = new Sanitizer(options).run(isCut ? html.slice(0, MAX_SAFE_INPUT_CHARS) : html);
@@ -117,7 +117,7 @@ class Sanitizer {
     this.#removed[kind]++;
   }
 
-  /** Before the elements that they are about: some stand in the middle of a body. */
+  /** Runs before the elements are read, since some sheets are in the middle of a body. */
   #readSheets(node: HtmlElement): void {
     for (const child of node.childNodes) {
       if (!isElement(child)) continue;
@@ -147,7 +147,7 @@ class Sanitizer {
       if (background !== null) this.#countBackground(background);
       content = this.#toContent(inner.childNodes);
     }
-    // The box itself keeps its form: it would not hold anything in another one.
+    // The box keeps its own form: in another one it would not contain its content.
     const own = new Map([...styles].filter(([property]) => OF_BOX.test(property)));
     const more = writeStyles(own);
     properties.style = more === '' ? BOX : `${BOX};${more}`;
@@ -167,7 +167,7 @@ class Sanitizer {
     return content;
   }
 
-  /** The element itself, what it contains, or nothing. */
+  /** Returns the element itself, its content, or nothing. */
   #toElements(element: HtmlElement): ElementContent[] {
     const tag = element.tagName;
     if (Object.hasOwn(DROPPED, tag) || element.namespaceURI !== HTML) {
@@ -218,7 +218,7 @@ class Sanitizer {
     if (style !== null) addStyles(styles, style, this.#styleContext);
   }
 
-  /** False where nothing is left to be shown. */
+  /** False when nothing is left to show. */
   #setImage(element: HtmlElement, properties: Element['properties']): boolean {
     const src = attributeOf(element, 'src');
     if (attributeOf(element, 'srcset') !== null) this.#count('remote_content');
@@ -227,7 +227,7 @@ class Sanitizer {
     const remote = within === null ? remoteImage(src) : null;
     if (within === null && (remote === null || !this.#options.allowRemote)) {
       this.#count(remote === null ? 'images' : 'remote_images');
-      // One that counts readers has neither text nor size.
+      // A tracking pixel has neither text nor size.
       return properties.alt !== undefined || properties.width !== undefined;
     }
     const kept = within ?? remote ?? '';
@@ -247,7 +247,7 @@ class Sanitizer {
     if (href === null) return;
     const link = readLink(href);
     if (link.kind !== 'link') {
-      // A place within the page is no loss worth telling.
+      // The loss of a link within the page is not worth reporting.
       if (link.kind === 'unsafe') this.#count('scripts');
       else if (!href.trimStart().startsWith('#')) this.#count('links');
       return;
@@ -271,7 +271,7 @@ class Sanitizer {
     }
   }
 
-  /** What a link shows beside its target; `''` where it can't be known. */
+  /** The site that a link shows other than its target; `''` when it can't be determined, null when there is none. */
   #otherSite(link: Element, target: LinkTarget): string | null {
     const readings = readLinkText(link, this.#linkBudget);
     return readings === null ? '' : otherSiteShown(readings, target, this.#linkBudget);
@@ -295,7 +295,7 @@ class Sanitizer {
     this.#count(isRemote(address) ? 'remote_content' : 'images');
   }
 
-  /** An element that is left out, and what is in it. */
+  /** Counts an element that is left out, and its content. */
   #countDropped(element: HtmlElement): void {
     const { tagName: tag, namespaceURI } = element;
     const kind =
@@ -320,17 +320,17 @@ class Sanitizer {
 
 const HTML = 'http://www.w3.org/1999/xhtml';
 const ALLOWED: ReadonlySet<string> = new Set(ALLOWED_ELEMENTS);
-/** Told once for each element, and not for those within it. */
+/** Counted once for each element, without those within it. */
 const FOREIGN: ReadonlyMap<string, RemovedKind> = new Map([
   ['svg', 'vector_graphics'],
   ['math', 'vector_graphics'],
   ['script', 'scripts'],
 ]);
-/** Styles of a body that its box takes. */
+/** Styles of a body that its box takes over. */
 const OF_BOX =
   /^(?:color|background-color|font(?:-.+)?|line-height|text-align|direction|padding(?:-.+)?|white-space)$/;
 
-/** The box of a body that was made safe before. */
+/** The box of a body that is already safe; null for any other. */
 function boxOf({ childNodes }: HtmlElement): HtmlElement | null {
   const [only, ...others] = childNodes;
   const isBox = only !== undefined && isElement(only) && only.tagName === 'div' && others.length === 0;

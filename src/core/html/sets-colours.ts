@@ -1,11 +1,11 @@
-/** Whether safe HTML sets colours of its own. Where it does, it relies on a light background: mail is written on one. */
+/** Detects safe HTML that sets its own colours. It relies on a light background: mail is written on one. */
 
 /**
- * Input: what sanitizeHtml gives, where attributes are in double quotes. Each part of it is looked at once: a match ends at the next quote.
- * Borders count for nothing: they can be seen on any ground.
+ * Input: the result of sanitizeHtml, with attributes in double quotes. Each part of it is scanned once: a match ends at the
+ * next quote. Borders do not count: they are visible on any background.
  */
 const COLOUR =
   /\sstyle="(?:[^"]*[;:\s])?(?:color|background(?:-color|-image)?)\s*:|\sbgcolor="|\scolor="|<img\s/i;
 
-/** Images count as well: logos are often dark, on a transparent ground. */
+/** Images count as well: logos are often dark on a transparent background. */
 export const setsColours = (safeHtml: string): boolean => COLOUR.test(safeHtml);

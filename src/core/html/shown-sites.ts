@@ -1,30 +1,30 @@
 /**
- * Whether the text of a link shows a web site or an email address other than the one that it leads to. Sites are compared, so
- * `www.shop.test` may lead to `shop.test`. Every site that the text shows counts: one that is right hides none that is wrong.
+ * Finds links whose text shows a web site or an email address other than their target. Sites are compared, so
+ * `www.shop.test` may lead to `shop.test`. Every site in the text counts: a right one does not excuse a wrong one.
  */
 import { parse as parseDomain } from 'tldts';
 import type { LinkBudget, LinkReading } from './link-text.ts';
 import { parseUrl } from './safe-links.ts';
 
-/** Where a link leads: the sites, and for `mailto:` the addresses in lower case. */
+/** The target of a link: the sites, and for `mailto:` the addresses in lower case. */
 export interface LinkTarget {
-  /** As it is told to the reader. */
+  /** The name that the reader is shown. */
   readonly name: string;
   readonly sites: ReadonlySet<string>;
   /** null for a web page. */
   readonly addresses: ReadonlySet<string> | null;
-  /** The address as it may be written. */
+  /** The address with escapes decoded, as a text may show it. */
   readonly href: string;
 }
 
-/** null for one that leads to no site: a telephone. */
+/** null for a link that leads to no site, such as a telephone number. */
 export function toTarget(url: URL): LinkTarget | null {
   if (url.protocol === 'http:' || url.protocol === 'https:') {
     const sites = new Set([siteOf(url.hostname)]);
     return { name: url.host, sites, addresses: null, href: decode(url.href) };
   }
   if (url.protocol !== 'mailto:') return null;
-  // RFC 6068 §2: recipients are in the path and in these fields.
+  // RFC 6068 §2: the recipients are in the path and in these fields.
   const fields = ['to', 'cc', 'bcc'].flatMap((name) => url.searchParams.getAll(name));
   const addresses = [decode(url.pathname), ...fields]
     .flatMap((list) => list.split(','))
@@ -41,7 +41,7 @@ export function toTarget(url: URL): LinkTarget | null {
 
 const MAX_NAME_CHARS = 200;
 
-/** A site or an address, as a text shows it. */
+/** A site or an address that a text shows. */
 interface Claim {
   readonly shown: string;
   readonly site: string;
@@ -49,7 +49,7 @@ interface Claim {
   readonly address: string | null;
 }
 
-/** What one of the readings shows; null when all of them show nothing else. `''` when the budget does not last. */
+/** The other site that one of the readings shows; null when none shows any. `''` when the budget is used up. */
 export function otherSiteShown(
   readings: readonly LinkReading[],
   target: LinkTarget,
@@ -63,20 +63,20 @@ export function otherSiteShown(
   return null;
 }
 
-/** Between the words. The last four are letters that leave an empty place, the one before is an empty Braille cell. */
+/** A word. The last four excluded characters are letters that look blank; the one before them is the blank Braille cell. */
 const WORD = /[^\s\p{Z}\p{C}<>"\u2800\u115f\u1160\u3164\uffa0]+/gu;
 /** Something that may be a host or an address. */
 const TOKEN = /[\p{L}\p{N}\p{M}._@%+-]+/gu;
 const SCHEME = /https?:[\\/]{1,9}$/i;
-/** Behind a host: the rest is a place at it. */
+/** After a host: the rest is a path, query, fragment or port of it. */
 const PLACE = /^(?:[/?#]|:\d)/;
-/** Behind it: what looks like another site at the first look. */
+/** In that rest: text that looks like another site at first glance. */
 const SITE_IN_PLACE = /[:/]\/|www\./i;
 
 function findOther(reading: LinkReading, target: LinkTarget, budget: LinkBudget): string | null {
   const seen = new Set<string>();
   const text = normalize(reading.text);
-  // One character may become eighteen.
+  // NFKC may turn one character into eighteen.
   budget.chars -= text.length;
   if (budget.chars < 0) return null;
   for (const [word] of text.matchAll(WORD)) {
@@ -90,11 +90,11 @@ function findOther(reading: LinkReading, target: LinkTarget, budget: LinkBudget)
       for (const { address, site } of claims) if (address !== null) seen.add(site);
       const rest = word.slice(index + token.length);
       const isPlace = claims.length > 0 && PLACE.test(rest);
-      // An address that has another one in it, such as those of an archive, when it is where the link leads.
+      // An address that contains another one, such as an archive's, is fine when it is the target.
       if (isPlace && (!SITE_IN_PLACE.test(rest) || target.href.includes(word))) break;
     }
   }
-  // One of several recipients is shown, and another one gets it as well.
+  // Only some of several recipients are shown, and the others get the mail as well.
   const others = target.addresses === null || seen.size === 0 ? [] : [...target.sites];
   return others.some((site) => !seen.has(site)) ? ([...seen][0] ?? null) : null;
 }
@@ -105,18 +105,18 @@ function isOther({ site, address }: Claim, target: LinkTarget, isJoined: boolean
   return !isJoined || ![...target.sites].some((own) => site.endsWith(own));
 }
 
-/** Marks that are not seen, and those that turn the direction of writing. */
+/** Invisible characters, and those that change the direction of writing. */
 const UNSEEN =
   /\u034f|[\u17b4\u17b5]|[\u180b-\u180f]|[\ufe00-\ufe0f]|[\u00ad\u061c\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff]|[\u{e0000}-\u{e0fff}]/gu;
 
-/** As browsers read it in an address: in plain letters, without escapes. Two points in a row are one, three are none. */
+/** Reads text as browsers read an address: in plain letters, without escapes. Two dots in a row become one, three a space. */
 function normalize(text: string): string {
   return decode(text.normalize('NFKC').replace(UNSEEN, '').replaceAll('\u3002', '.'))
     .replace(/\.{3,}/g, ' ')
     .replaceAll('..', '.');
 }
 
-/** ASCII that is written as `%2e`; anything else stays. */
+/** Decodes ASCII that is written like `%2e`; anything else stays. */
 function decode(text: string): string {
   return text.replace(/%([2-7][0-9a-f])/gi, (_, hex: string) => String.fromCharCode(parseInt(hex, 16)));
 }
@@ -125,7 +125,7 @@ function claimsOf(token: string, hasScheme: boolean, isGuess: boolean, budget: L
   const at = token.lastIndexOf('@');
   if (at > 0 && !hasScheme) {
     const host = toHost(token.slice(at + 1), true, budget);
-    // Also where `@` follows a site: what is before it is read first.
+    // Also where `@` follows a site: the reader sees that site first.
     const before = toHost(token.slice(0, at), false, budget);
     const address = `${token.slice(0, at)}@${host ?? ''}`.toLowerCase();
     const claims = host === null ? [] : [{ shown: address, site: siteOf(host), address }];
@@ -141,10 +141,10 @@ function claimsOf(token: string, hasScheme: boolean, isGuess: boolean, budget: L
 const toClaim = (host: string): Claim => ({ shown: host, site: siteOf(host), address: null });
 
 const MAX_HOST_CHARS = 253;
-/** Legal forms of German companies, which are no sites. */
+/** Legal forms of German companies, which are not sites. */
 const NOT_HOSTS: ReadonlySet<string> = new Set(['co.kg']);
 
-/** null when it is none. @param isMeant it stands where an address has a host, so it is one in any case */
+/** null when the text is not a host. @param isMeant it is in the place of an address's host, so it counts as one in any case */
 function toHost(text: string, isMeant: boolean, budget: LinkBudget): string | null {
   const written = text.replace(/^[.-]{1,9}/, '').replace(/[.-]$/, '');
   if (!written.includes('.') || written.length > MAX_HOST_CHARS) return null;

@@ -1,7 +1,7 @@
 /**
- * The style sheets of an email, put into the elements that they are about: no style sheet comes out, so none can reach
- * beyond the email. Rules for an element, its classes or its id are followed (`p.MsoNormal, li.MsoNormal`); what depends
- * on other elements, on the window or on the pointer is left out.
+ * Moves the style sheets of an email into the elements that they apply to: no style sheet comes out, so none can reach
+ * beyond the email. Rules for an element, its classes or its id are followed (`p.MsoNormal, li.MsoNormal`); rules that
+ * depend on other elements, on the window or on the pointer are left out.
  */
 import { parse, type Block, type CssNode } from 'css-tree';
 import {
@@ -23,18 +23,18 @@ interface Rule {
 }
 
 export class StyleSheets {
-  /** By a class, an id with `#`, or an element, whichever a rule has first; in their order. */
+  /** The rules in order, by a class, an id with `#`, or an element, whichever a rule has first. */
   readonly #rules = new Map<string, Rule[]>();
   #count = 0;
   #charsLeft = MAX_STYLE_SHEET_CHARS;
   #costLeft = MAX_STYLE_COST;
 
-  /** @param onRemote told when it would fetch another one, or a font */
+  /** @param onRemote called when the sheet would fetch another one, or a font */
   add(css: string, onRemote: () => void): void {
     const text = css.slice(0, this.#charsLeft);
     this.#charsLeft -= text.length;
     if (/@import|@font-face/i.test(text)) onRemote();
-    // Seen in practice: the marks of a comment around all of it.
+    // Seen in practice: comment marks around the whole sheet.
     const sheet = parse(text.replace(/^\s*<!--|-->\s*$/g, ''), {
       context: 'stylesheet',
       parseAtrulePrelude: false,
@@ -58,7 +58,7 @@ export class StyleSheets {
     else rules.push(rule);
   }
 
-  /** Adds what the sheets say about an element to its styles, the weightiest last. */
+  /** Adds the sheets' declarations for an element to its styles, those of the highest weight last. */
   addTo(
     styles: Styles,
     element: { readonly tag: string; readonly id: string | null; readonly classes: ReadonlySet<string> },
@@ -100,7 +100,7 @@ function toRule(selector: CssNode, block: Block): Rule | null {
     if (part.type === 'TypeSelector' && part.name !== '*') tag = part.name.toLowerCase();
     else if (part.type === 'ClassSelector') classes.push(part.name);
     else if (part.type === 'IdSelector' && id === null) id = part.name;
-    // How links look that were not visited; that is as much as the page may know.
+    // The style of unvisited links, the only state that the page may know.
     else if (part.type !== 'PseudoClassSelector' || part.name.toLowerCase() !== 'link') return null;
   }
   if (tag === null && id === null && classes.length === 0) return null;

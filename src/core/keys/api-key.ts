@@ -1,6 +1,6 @@
-/** The text of a key: `ewk_<id>_<secret>`. The prefix lets scanners of source code find one that was published by mistake. */
+/** The text of a key: `ewk_<id>_<secret>`. The prefix lets source code scanners find a key that was published by mistake. */
 
-/** The id is no secret: lists and logs show it. 60 random bits. */
+/** The id is not secret: lists and logs show it. 60 random bits. */
 const ID_CHARS = 12;
 const ALPHABET = '0123456789abcdefghjkmnpqrstvwxyz';
 export const SECRET_BYTES = 32;
@@ -26,7 +26,7 @@ export function createKeySecret(bytes: Uint8Array): string {
 
 export const formatApiKey = ({ id, secret }: ApiKeyText): string => `ewk_${id}_${secret}`;
 
-/** null when it is no key; whether such a key exists is another question. */
+/** null when the text is not a key; the key need not exist. */
 export function parseApiKey(text: string): ApiKeyText | null {
   const [, id, secret] = API_KEY.exec(text) ?? [];
   return id === undefined || secret === undefined ? null : { id, secret };

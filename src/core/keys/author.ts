@@ -1,16 +1,16 @@
-/** Who did something, as it is recorded beside it. JSON values only. */
+/** The author of an action, as recorded with the action. JSON values only. */
 
-/** The key that did something, as emails and events tell it. */
+/** The key behind an action, as emails and events show it. */
 export interface KeyAuthor {
   readonly id: string;
   readonly name: string;
 }
 
 export type Author =
-  /** One of `API_SECRET`, from 1. */
+  /** The number of the secret in `API_SECRET`, from 1. */
   | { readonly kind: 'secret'; readonly number: number }
   | { readonly kind: 'key'; readonly id: string; readonly name: string }
-  /** A person at the command line, by the name of the system's user. */
+  /** A person at the command line, by the name of the system user. */
   | { readonly kind: 'command'; readonly user: string }
-  /** A caller whose log-in was refused; see core/edge/address-group.ts. */
+  /** A caller whose log-in was refused; for the address see core/edge/address-group.ts. */
   | { readonly kind: 'stranger'; readonly address: string };

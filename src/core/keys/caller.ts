@@ -1,17 +1,17 @@
-/** Whose request it is: who they are, and what they may do. */
+/** The caller of a request: its author, and its permissions. */
 import type { Author } from './author.ts';
 import { allows, type Right } from './rights.ts';
 
 export interface Caller {
   readonly author: Author;
   readonly rights: readonly Right[];
-  /** They see these and act for these; null: all, also those that are configured later. */
+  /** The accounts that the caller sees and acts for; null: all, including those configured later. */
   readonly accounts: readonly string[] | null;
   /** null: never. */
   readonly expiresAt: Date | null;
 }
 
-/** A caller with everything, as one that shows `API_SECRET`. */
+/** A caller with all rights on all accounts, such as one that presents `API_SECRET`. */
 export const withEverything = (author: Author): Caller => ({
   author,
   rights: ['admin'],
@@ -20,8 +20,8 @@ export const withEverything = (author: Author): Caller => ({
 });
 
 /**
- * True when `caller` may do all that `other` may, for all of its accounts and as long: then it gains nothing from a key that
- * lets it act as `other`.
+ * True when `caller` may do everything that `other` may, for all of its accounts and at least as long: then `caller` gains
+ * nothing from a key that lets it act as `other`.
  */
 export function coversAll(caller: Omit<Caller, 'author'>, other: Omit<Caller, 'author'>): boolean {
   return (
@@ -31,7 +31,7 @@ export function coversAll(caller: Omit<Caller, 'author'>, other: Omit<Caller, 'a
   );
 }
 
-/** True when all of these accounts are the caller's; null: all there are. */
+/** True when the caller has all of these accounts; null: every account. */
 export function seesAccounts(caller: Pick<Caller, 'accounts'>, accounts: readonly string[] | null): boolean {
   if (caller.accounts === null) return true;
   return accounts !== null && accounts.every((account) => caller.accounts?.includes(account) === true);

@@ -1,19 +1,19 @@
-/** What a caller may be allowed to do. No right includes another, but `admin`, which is all of them. */
+/** The rights of a caller. No right includes another, except `admin`, which includes all. */
 
 /**
  * Every right, from the least to the most:
  * - `read`: see emails, threads, customers, events and lists; changes nothing.
- * - `draft`: prepare what another sends; sends nothing.
+ * - `draft`: prepare emails that another caller sends; sends nothing.
  * - `send`: send, take a send back, try it again.
  * - `receive`: hand in mail that was received elsewhere.
- * - `operate`: decide about threads, customers, suppressed addresses, unsettled sends and what was set aside.
- * - `admin`: everything, among it keys and where webhooks post to.
+ * - `operate`: decide about threads, customers, suppressed addresses, unsettled sends and messages set aside.
+ * - `admin`: everything, including keys and the endpoints of webhooks.
  */
 export const RIGHTS = ['read', 'draft', 'send', 'receive', 'operate', 'admin'] as const;
 
 export type Right = (typeof RIGHTS)[number];
 
-/** True when a caller with `rights` may do what needs `right`. */
+/** True when `rights` include `right`. */
 export function allows(rights: readonly Right[], right: Right): boolean {
   return rights.includes(right) || rights.includes('admin');
 }

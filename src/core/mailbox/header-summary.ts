@@ -1,24 +1,24 @@
-/** What lets an operator recognise a message that could not be taken. */
+/** The header values by which an operator recognises a message that could not be taken. */
 import { MAX_ADDR_SPEC_OCTETS, MAX_DISPLAY_NAME_CHARS } from '../address/limits.ts';
 import type { Address } from '../address/address.ts';
 import { parseMessage } from '../mime/parse/parse.ts';
 import { shortenHeader } from '../mime/parse/shorten-header.ts';
 
-/** Each is null when the mail server did not give it, or it could not be read. */
+/** A value is null when the mail server did not send it, or it could not be read. */
 export interface HeaderSummary {
   /** One line without controls, at most MAX_SUMMARY_SUBJECT_CHARS. */
   readonly subject: string | null;
-  /** The first of From. An address that could not be read has an empty domain and its text as local part. */
+  /** The first address of From. An address that could not be read has an empty domain and its text as local part. */
   readonly from: Address | null;
   readonly date: Date | null;
-  /** As the mail server says; may be wrong. */
+  /** As the mail server reports it; may be wrong. */
   readonly sizeBytes: number | null;
 }
 
 /** Enough to recognise a message; in UTF-16 units. */
 export const MAX_SUMMARY_SUBJECT_CHARS = 500;
 
-/** @param header Date, From and Subject as they stand; may be cut, and hostile */
+/** @param header the fields Date, From and Subject, undecoded; may be cut, and hostile */
 export function summariseHeader(header: Buffer, sizeBytes: number): HeaderSummary {
   const { subject, from, date } = parseMessage(shortenHeader(header));
   const [sender] = from;
@@ -37,6 +37,6 @@ export function summariseHeader(header: Buffer, sizeBytes: number): HeaderSummar
   };
 }
 
-/** Half of a surrogate pair does not stay. */
+/** Leaves no half of a surrogate pair. */
 const cut = (text: string, maxChars: number): string =>
   text.length <= maxChars ? text : text.slice(0, maxChars).replace(/[\ud800-\udbff]$/, '');

@@ -1,9 +1,9 @@
 /**
- * What a folder of emails is for, by its name: those of RFC 6154's special uses, as mail programs name them in many
- * languages. For files, where no server says it.
+ * Recognises the purpose of a mail folder by its name: the special uses of RFC 6154, as mail programs name them in many
+ * languages. For files, where no server reports it.
  */
 
-/** `unsent`: drafts, templates and what waits to be sent: neither sent nor received. */
+/** `unsent`: drafts, templates and the outbox: neither sent nor received. */
 export type SpecialFolder = 'sent' | 'unsent' | 'junk' | 'trash';
 
 /** Seen in practice: Outlook, Thunderbird, Apple Mail, Gmail, GMX, Roundcube, Horde, Pine. Between commas. */
@@ -58,12 +58,12 @@ const USES: ReadonlyMap<string, SpecialFolder> = new Map(
   ),
 );
 
-/** What names of files and folders end in: mbox files, and Thunderbird's folders within folders. */
+/** Extensions of files and folders: mbox files, and Thunderbird's nested folders. */
 const EXTENSION = /\.(?:mbox|mbx|mbs|sbd)$/i;
 
 /**
- * What a file or folder is for; null for any other. The outermost of `a.b` (Maildir++, exports) counts: `.Trash.Sent` is
- * trash. Names in modified UTF-7 (RFC 3501 §5.1.3), as in a Maildir, are decoded.
+ * The special use of a file or folder; null for none. The outermost name of `a.b` (Maildir++, exports) counts:
+ * `.Trash.Sent` is trash. Names in modified UTF-7 (RFC 3501 §5.1.3), as in a Maildir, are decoded.
  */
 export function specialFolderOf(name: string): SpecialFolder | null {
   const bare = decodeMailboxName(name.replace(EXTENSION, ''));
@@ -76,7 +76,7 @@ export function specialFolderOf(name: string): SpecialFolder | null {
   return null;
 }
 
-/** Thunderbird and Pine number what they split: `Sent-1`, `sent-mail-mar-2019`. */
+/** Thunderbird and Pine number or date the folders that they split: `Sent-1`, `sent-mail-mar-2019`. */
 function normalise(name: string): string {
   return name
     .normalize('NFKC')
@@ -86,7 +86,7 @@ function normalise(name: string): string {
     .replace(/(?: (?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec))?(?: \d{1,4})?$/, '');
 }
 
-/** RFC 3501 §5.1.3: `&` and `-` around UTF-16 in Base64 with `,` for `/`. Text in any other form stays as it is. */
+/** RFC 3501 §5.1.3: UTF-16 in Base64 with `,` for `/`, between `&` and `-`. Text in any other form stays as it is. */
 function decodeMailboxName(name: string): string {
   return name.replace(/&([A-Za-z0-9+,]*)-/g, (whole, encoded: string) => {
     if (encoded === '') return '&';

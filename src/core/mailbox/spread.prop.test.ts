@@ -7,7 +7,7 @@ type Holders = ReadonlyMap<string, string | null>;
 const names = (kind: string, count: number) =>
   Array.from({ length: count }, (_, index) => `${kind}-${index}`);
 
-/** Readers that can all read everything, and who has what. */
+/** Readers that can all read everything, and the holder of each account. */
 const alike = fc
   .record({ readers: fc.integer({ min: 1, max: 6 }), accounts: fc.integer({ min: 0, max: 40 }) })
   .chain(({ readers, accounts }) => {
@@ -21,7 +21,7 @@ const alike = fc
       }));
   });
 
-/** Readers that can read some, and are few enough for every spread to be tried. */
+/** Readers that can read some accounts, few enough that every spread can be tried. */
 const different = fc
   .record({ readers: fc.integer({ min: 1, max: 3 }), accounts: fc.integer({ min: 0, max: 7 }) })
   .chain(({ readers, accounts }) => {
@@ -51,7 +51,7 @@ const moves = (holders: Holders, shares: ReadonlyMap<string, string>) =>
 
 const squares = (loads: readonly number[]) => loads.reduce((sum, load) => sum + load * load, 0);
 
-/** The smallest sum of squares that any spread has: the even ones have it, and no other. */
+/** The smallest sum of squares of any spread: exactly the even ones have it. */
 function bestSquares(readers: readonly Reader[], accountIds: readonly string[], loads: number[]): number {
   const [first, ...others] = accountIds;
   if (first === undefined) return squares(loads);
@@ -78,7 +78,7 @@ describe('a spread over readers that can read everything', () => {
       fc.property(alike, ({ readers, holders }) => {
         const share = Math.floor(holders.size / readers.length);
         const larger = holders.size % readers.length;
-        // The larger shares are for those that have the most.
+        // The larger shares go to the readers that have the most.
         const held = loadsOf(readers, holders).toSorted((a, b) => b - a);
         const least = held.reduce(
           (sum, load, index) => sum + Math.max(0, load - share - (index < larger ? 1 : 0)),

@@ -1,10 +1,10 @@
 /**
- * Which process is to read the mailboxes of which account: evenly, and with few changes of hands.
+ * Assigns to each account the process that reads its mailboxes: evenly, and with few reassignments.
  *
  * The accounts with the processes that can read them are a bipartite graph, and an even spread is an optimal semi-matching:
- * one is reached when no account can be passed on, over any number of processes, from one process to another that has at
+ * it is reached when no account can be passed on, through any number of processes, from one process to another with at
  * least two fewer (Harvey, Ladner, Lovász, Tamir: Semi-matchings for bipartite graphs and load balancing, 2006). Where all
- * processes can read all accounts, no two differ by more than one account, and no more change hands than must.
+ * processes can read all accounts, no two differ by more than one account, and no more accounts than necessary change hands.
  *
  * Every process comes to the same result from the same state, so none has to lead.
  */
@@ -12,14 +12,14 @@
 /** A process that reads mailboxes. */
 export interface Reader {
   readonly id: string;
-  /** Those that it is configured to read. */
+  /** The accounts that it is configured to read. */
   readonly accountIds: ReadonlySet<string>;
 }
 
-/** Accounts that the same processes can read: any of them stands for all. */
+/** Accounts that the same processes can read: they are interchangeable. */
 interface Group {
   readonly able: readonly string[];
-  /** Reader → accounts, the one to be passed on first at the end. */
+  /** Reader → accounts; the last is passed on first. */
   readonly shares: ReadonlyMap<string, string[]>;
 }
 
@@ -31,10 +31,10 @@ interface Step {
 }
 
 /**
- * @param readers those that live
+ * @param readers the live ones
  * @param holders each account with the reader that has it now; null: none
- * @returns each account with the reader that is to have it. Accounts that no reader can read are left out, and those
- * that are held by a process that is not among the readers which can.
+ * @returns each account with the reader that is to have it. Left out are accounts that no reader can read, and accounts
+ * held by a process that is not among the readers that can.
  */
 export function spreadAccounts(
   readers: readonly Reader[],
@@ -52,7 +52,7 @@ export function spreadAccounts(
     if (holder === null) free.push({ accountId, group });
     else give(accountId, group, holder, loads);
   }
-  // After what is held: of what one process has too much, these change no hands.
+  // After the held accounts, so that these are the first to be passed on when a process has too many.
   for (const { accountId, group } of free) give(accountId, group, leastLoaded(group.able, loads), loads);
 
   const all = [...groups.values()];
@@ -83,12 +83,12 @@ function give(accountId: string, group: Group, reader: string, loads: Loads): vo
   loads.set(reader, loadOf(reader, loads) + 1);
 }
 
-/** The first of those that have the fewest. */
+/** The first of the readers with the fewest accounts. */
 function leastLoaded(readers: readonly string[], loads: Loads): string {
   return readers.reduce((least, one) => (loadOf(one, loads) < loadOf(least, loads) ? one : least));
 }
 
-/** How an account comes from the reader with the most that has a way to one with at least two fewer; null: none has. */
+/** The steps from the fullest reader that can pass an account on to one with at least two fewer; null: none can. */
 function findSteps(groups: readonly Group[], loads: Loads): readonly Step[] | null {
   const sources = [...loads.keys()].toSorted((a, b) => loadOf(b, loads) - loadOf(a, loads));
   for (const source of sources) {
@@ -107,7 +107,7 @@ function findSteps(groups: readonly Group[], loads: Loads): readonly Step[] | nu
   return null;
 }
 
-/** Every other reader that accounts can come to from `source`, with the last step to it; the shortest ways. */
+/** Every other reader that accounts can reach from `source`, with the last step to it, on the shortest way. */
 function reach(source: string, groups: readonly Group[]): ReadonlyMap<string, Step> {
   const reached = new Map<string, Step>();
   const queue = [source];

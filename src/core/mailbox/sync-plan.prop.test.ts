@@ -1,4 +1,4 @@
-/** A mailbox of a server that keeps the rules, read by plans alone: whatever happens in between, the set is right. */
+/** A mailbox on a server that follows the rules, read only by plans: whatever happens in between, the set is right. */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { compareUids, NEVER_OPENED, planSync, sinceOf, type MailboxProgress } from './sync-plan.ts';
@@ -76,7 +76,7 @@ interface Options {
   readonly tellsUidNext: boolean;
 }
 
-/** As app/mailboxes/sync-mailbox.ts does it; returns how many commands it took. */
+/** As app/mailboxes/sync-mailbox.ts does it; returns the number of commands. */
 function look(
   server: Server,
   reader: Reader,
@@ -101,7 +101,7 @@ function look(
   if (plan.kind === 'compare' && plan.newGeneration) reader.known = NO_UIDS;
   if (between !== null) apply(server, reader, between, options);
   if (cutBefore === 'changes') {
-    // What is known of another generation is of no use, and nothing of this one is recorded yet.
+    // The state of another generation is useless, and nothing of this one is recorded yet.
     if (plan.kind === 'compare' && plan.newGeneration) reader.progress = NEVER_OPENED;
     return 2;
   }

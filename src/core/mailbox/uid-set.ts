@@ -1,7 +1,7 @@
 /**
- * Sets of UIDs as ranges, like the sequence-set of RFC 9051 §9: a mailbox of a million messages is a few of them.
+ * Sets of UIDs as ranges, like the sequence-set of RFC 9051 §9: a mailbox of a million messages needs only a few.
  *
- * Nothing here knows which mailbox and UIDVALIDITY the UIDs belong to; the caller never mixes two.
+ * A set does not record the mailbox and UIDVALIDITY of its UIDs; the caller never mixes two.
  */
 
 export interface UidRange {
@@ -31,7 +31,7 @@ export function joinRanges(ranges: readonly UidRange[]): UidSet {
   return result;
 }
 
-/** What is in `a` and not in `b`. */
+/** The UIDs that are in `a` but not in `b`. */
 export function differenceOf(a: UidSet, b: UidSet): UidSet {
   const result: UidRange[] = [];
   let next = 0;

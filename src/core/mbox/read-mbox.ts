@@ -1,10 +1,10 @@
-/** The messages of an mbox file, one after the other, each as a stream. */
+/** Reads the messages of an mbox file, one after the other, each as a stream. */
 import { createMboxSplitter, type MboxToken } from './split-mbox.ts';
 
 export interface MboxMessage {
-  /** Of its separator in the file. */
+  /** Offset of its separator in the file. */
   readonly offset: number;
-  /** When it was delivered, as its separator says; null when that says nothing. */
+  /** The time of delivery in its separator; null when the separator has none. */
   readonly date: Date | null;
   /** To be read, as far as wanted, before the next message is asked for. */
   readonly body: AsyncIterable<Buffer>;
@@ -25,7 +25,7 @@ export async function* readMbox(chunks: AsyncIterable<Buffer>, offset = 0): Asyn
     while (next.done !== true) {
       const token = next.value;
       next = await tokens.next();
-      // Bytes are the unread rest of the message before.
+      // Tokens of bytes are the unread rest of the previous message.
       if (token.kind === 'start') {
         yield { offset: token.offset, date: token.separator.date, body: readBody() };
       }

@@ -29,7 +29,7 @@ const line = fc.oneof(
 const text = fc
   .array(fc.tuple(line, lineEnd), { maxLength: 12 })
   .map((lines) => lines.map(([content, end]) => content + end).join(''));
-/** Also behind a byte order mark, or a part of one. */
+/** Also after a byte order mark, or a part of one. */
 const file = fc
   .tuple(fc.constantFrom('', '', '\xef', '\xef\xbb', '\xef\xbb\xbf'), text)
   .map(([begin, rest]) => begin + rest);

@@ -3,26 +3,26 @@
  * mboxcl's Content-Length is ignored, since programs that edit messages leave it wrong. Line ends stay as they are.
  *
  * A separator is a line that begins with `From `, in one of these shapes; the first line of the file always is one:
- * - with a date (`From ada@example.com Mon Jan  5 10:00:00 2026`) behind an empty line;
+ * - with a date (`From ada@example.com Mon Jan  5 10:00:00 2026`) after an empty line;
  * - with a date, but without the empty line, when the next line is a header field (Seen in practice: Eudora);
- * - with nothing behind `From`, behind an empty line, when the next line is a header field (Seen in practice: Thunderbird).
- * So a sentence that begins with "From " is not taken for one, quoted or not.
+ * - with nothing after `From`, after an empty line, when the next line is a header field (Seen in practice: Thunderbird).
+ * So a sentence that begins with "From " does not count as one, quoted or not.
  *
  * The empty line before a separator, and before the end of the file, belongs to the file, not to the message. One `>`
- * is taken from lines of `>`s and `From `: mboxrd adds it to each, mboxo only to `From ` itself, so that of mboxo's
- * lines those which began with `>From ` already lose one `>`.
+ * is removed from lines that begin with `>`s and `From `: mboxrd adds one to each of them, mboxo only to `From ` itself, so
+ * mboxo's lines that began with `>From ` already lose one `>`.
  */
 
 import { parseMessageDate } from '../message/date.ts';
 
-/** `start` begins a message at an offset in the file, that of its separator; `bytes` are the next ones of it. */
+/** `start` begins a message; the offset in the file is that of its separator. `bytes` are the next bytes of the message. */
 export type MboxToken =
   | { readonly kind: 'start'; readonly offset: number; readonly separator: MboxSeparator }
   | { readonly kind: 'bytes'; readonly bytes: Buffer };
 
-/** What a separator says, as far as it can be read. */
+/** The content of a separator, as far as it can be read. */
 export interface MboxSeparator {
-  /** When the message was delivered. RFC 4155: in UTC, when it names no zone. null: not known. */
+  /** When the message was delivered. RFC 4155: in UTC when no zone is given. null: not known. */
   readonly date: Date | null;
 }
 
@@ -35,7 +35,7 @@ export interface MboxSplitter {
 
 /** A separator is no longer than this, in octets: RFC 5322 §2.1.1's longest line. */
 const MAX_SEPARATOR_BYTES = 998;
-/** As much of the next line as shows whether it is a header field, in octets. */
+/** Octets of the next line that suffice to recognise a header field. */
 const LOOK_AHEAD_BYTES = 128;
 const HEADER_FIELD = /^[!-9;-~]{1,100}:/;
 
@@ -43,23 +43,23 @@ const LF = 0x0a;
 const CR = 0x0d;
 const GREATER = 0x3e;
 const FROM = Buffer.from('From ');
-/** Of UTF-8, which editors write in front of a file. It is the file's, not the first message's. */
+/** In UTF-8; editors write it at the start of a file. It belongs to the file, not to the first message. */
 const BYTE_ORDER_MARK = Buffer.from('\ufeff');
 
 /**
- * @param offset of the first byte that is written, when the file is read from there; a separator has to stand there
+ * @param offset of the first byte that is written, when the file is read from there; a separator has to be at that offset
  */
 export function createMboxSplitter(offset = 0): MboxSplitter {
   return new Splitter(offset);
 }
 
-/** Whether a file that begins like this (8 octets are enough) is an mbox file. Empty lines before it do not count. */
+/** True if a file that begins like this (8 octets are enough) is an mbox file. Empty lines before it do not count. */
 export function isMboxStart(bytes: Buffer): boolean {
   const begin = startsWith(bytes, BYTE_ORDER_MARK) ? BYTE_ORDER_MARK.length : 0;
   return startsWith(bytes.subarray(begin), FROM);
 }
 
-/** Whether a separator may begin like this; 5 octets are enough. */
+/** True if a separator may begin like this; 5 octets are enough. */
 export function isSeparatorStart(bytes: Buffer): boolean {
   return startsWith(bytes, FROM);
 }
@@ -70,9 +70,9 @@ const startsWith = (bytes: Buffer, begin: Buffer): boolean => bytes.subarray(0, 
 type Look = 'more' | 'no' | { readonly length: number; readonly line: string };
 
 class Splitter implements MboxSplitter {
-  /** Bytes that can't be judged yet; less than MAX_SEPARATOR_BYTES + LOOK_AHEAD_BYTES and a bit. */
+  /** Bytes that can't be judged yet; slightly more than MAX_SEPARATOR_BYTES + LOOK_AHEAD_BYTES at most. */
   #rest: Buffer = Buffer.alloc(0);
-  /** Of the first byte of `#rest` in the file. */
+  /** Offset in the file of the first byte of `#rest`. */
   #offset: number;
   #started = false;
   /** Inside a line that is passed on unchanged. */
@@ -109,7 +109,7 @@ class Splitter implements MboxSplitter {
     return tokens;
   }
 
-  /** Returns how many bytes are done with. */
+  /** Returns the number of bytes that are finished. */
   #process(data: Buffer, isEnd: boolean): number {
     let position = 0;
     while (position < data.length) {
@@ -120,7 +120,7 @@ class Splitter implements MboxSplitter {
     return position;
   }
 
-  /** One line, or a part of one. Returns the position behind it; null when there is not enough to tell. */
+  /** Processes a line, or a part of one. Returns the position after it; null when there are too few bytes to decide. */
   #step(data: Buffer, position: number, isEnd: boolean): number | null {
     if (this.#inLine) return this.#copyLine(data, position);
     if (this.#inQuotes) return this.#copyQuotes(data, position, isEnd);
@@ -137,7 +137,7 @@ class Splitter implements MboxSplitter {
     } else if (first === GREATER) {
       this.#giveEmptyLine();
       this.#inQuotes = true;
-      // The one that is held back.
+      // The `>` that is held back.
       return position + 1;
     } else if (first === FROM[0]) {
       const look = this.#look(data, position, isEnd);
@@ -152,7 +152,7 @@ class Splitter implements MboxSplitter {
     return position;
   }
 
-  /** The rest of a line, and the lines behind it that can only be as they are. */
+  /** Copies the rest of a line, and the following lines that need no change in any case. */
   #copyLine(data: Buffer, position: number): number {
     let end = position;
     do {
@@ -167,7 +167,7 @@ class Splitter implements MboxSplitter {
   #copyQuotes(data: Buffer, position: number, isEnd: boolean): number | null {
     let end = position;
     while (data[end] === GREATER) end += 1;
-    // One is held back already; which of them makes no difference.
+    // One `>` is already held back; it does not matter which.
     if (end > position) {
       this.#emit(data.subarray(position, end));
       return end;
@@ -212,7 +212,7 @@ class Splitter implements MboxSplitter {
 
   #holdEmptyLine(data: Buffer, position: number, length: number): number {
     this.#giveEmptyLine();
-    // Before the first separator they belong to no message.
+    // Empty lines before the first separator belong to no message.
     if (this.#started) this.#emptyLine = data.subarray(position, position + length);
     return position + length;
   }
@@ -239,13 +239,13 @@ function isPlain(first: number | undefined): boolean {
   return first !== FROM[0] && first !== GREATER && first !== LF && first !== CR;
 }
 
-/** Parts of the same chunk that lie side by side, as one; null when they don't. Most lines do. */
+/** Joins adjacent parts of the same chunk without copying; null when they are not adjacent. Most lines are. */
 function join(before: Buffer, after: Buffer): Buffer | null {
   if (before.buffer !== after.buffer || before.byteOffset + before.length !== after.byteOffset) return null;
   return Buffer.from(before.buffer, before.byteOffset, before.length + after.length);
 }
 
-/** A weekday, a time and a year, as asctime writes them; order, zone and what stands between differ. */
+/** A weekday, a time and a year, as asctime writes them; their order, the zone and the text between them vary. */
 function isDated(line: string): boolean {
   return (
     /[ \t](?:Sun|Mon|Tue|Wed|Thu|Fri|Sat)[ ,]/.test(line) &&
@@ -258,6 +258,6 @@ function readDate(line: string): Date | null {
   const begin = line.search(/ (?:Sun|Mon|Tue|Wed|Thu|Fri|Sat)[ ,]/);
   if (begin === -1) return null;
   const text = line.slice(begin).replace(/\s+/g, ' ').trim();
-  // Seen in practice: the zone behind the year.
+  // Seen in practice: the zone after the year.
   return parseMessageDate(text.replace(/ (\d{4}) ([+-]\d{4})$/, ' $2 $1'));
 }

@@ -189,7 +189,7 @@ describe('what a server said that hands a message over', () => {
     };
     expect(verdictOf(null, good)).toBe('passed');
     expect(verdictOf(spf('fail', 'a.com'), good)).toBe('passed');
-    // The server may have seen a good SPF, and not told.
+    // The server may have seen a good SPF without reporting it.
     expect(verdictOf(null, failing)).toBe('unknown');
     expect(verdictOf(spf('temperror', 'a.com'), failing)).toBe('unknown');
     expect(verdictOf(spf('pass', 'a.com'), failing)).toBe('passed');
@@ -214,7 +214,7 @@ describe('what a server said that hands a message over', () => {
       fc.property(fc.array(forged, { maxLength: 5 }), fc.boolean(), (values, isComplete) => {
         const told = read([TRUSTED, ...values], 'mx.a.test', 'mx.b.test');
         const results = told !== null && isComplete ? completeResults(told, failing, FROM) : told;
-        // One of another trusted server below it was there before; only what the topmost says of DMARC counts.
+        // A field of another trusted server below it was there before; only the topmost one counts for DMARC.
         expect(results?.dmarc?.result).toBe('fail');
         expect(judge('header', results ?? NOTHING, FROM).verdict).toBe('failed');
       }),

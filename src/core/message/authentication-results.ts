@@ -1,6 +1,7 @@
 /**
- * Reads Authentication-Results (RFC 8601) of the servers that an account trusts. Any sender can write such a field into an email, so only what
- * a trusted server put on top counts: of each its topmost field, and nothing below a field of another server or a second one of its own.
+ * Reads Authentication-Results (RFC 8601) of the servers that an account trusts. Any sender can write such a field into an
+ * email, so only fields that a trusted server put on top count: the topmost field of each, and nothing below a field of
+ * another server or a second one of its own.
  */
 import type { HeaderField } from '../mime/parse/header-fields.ts';
 import { toOutcome, type AuthOutcome, type AuthResults } from './authentication.ts';
@@ -16,11 +17,11 @@ const MAX_RESULTS = 50;
 interface Result {
   readonly method: string;
   readonly outcome: AuthOutcome;
-  /** By `ptype.property`, lower-case. */
+  /** Keyed by `ptype.property`, lower-case. */
   readonly properties: ReadonlyMap<string, string>;
 }
 
-/** @param trusted names of servers (authserv-id), lower-case, or ANY_SERVER. null when none of them says anything */
+/** @param trusted names of servers (authserv-id), lower-case, or ANY_SERVER. null when none of them reports anything */
 export function readAuthenticationResults(
   fields: readonly HeaderField[],
   trusted: readonly string[],
@@ -43,7 +44,7 @@ export function readAuthenticationResults(
   return results.length === 0 ? null : toResults(results);
 }
 
-/** The name before the first semicolon, empty when there is none, and what follows. */
+/** The name before the first semicolon, empty when there is none, and the parts after it. */
 function divide(value: string): { readonly server: string; readonly parts: readonly string[] } {
   const [first = '', ...others] = withoutComments(value);
   if (first.includes('=')) return { server: '', parts: [first, ...others] };
@@ -114,7 +115,7 @@ function toResults(results: readonly Result[]): AuthResults {
   };
 }
 
-/** Of an address or a domain. */
+/** The domain in a property that is an address or a domain. */
 function domainIn({ properties }: Result, name: string): string | null {
   const value = properties.get(name);
   if (value === undefined) return null;

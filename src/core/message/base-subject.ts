@@ -1,6 +1,6 @@
 /**
- * The base subject of RFC 5256 §2.1: what is left of a subject without everything that programs put before
- * and after it. RFC 5256 knows `Re`, `Fw` and `Fwd`; programs write these in many languages.
+ * The base subject of RFC 5256 §2.1: the rest of a subject without everything that programs put before and after it.
+ * RFC 5256 covers `Re`, `Fw` and `Fwd`; programs write these in many languages.
  */
 
 /** Lower-case. `vs` is Finnish, and a Danish or Norwegian forward, which is the rarer one. */
@@ -15,7 +15,7 @@ const PREFIXES = new Map<string, 'reply' | 'forward'>([
   ...REPLY_PREFIXES.split(' ').map((prefix) => [prefix, 'reply'] as const),
   ...FORWARD_PREFIXES.split(' ').map((prefix) => [prefix, 'forward'] as const),
 ]);
-/** A longer word is no prefix: nothing in the table is longer, and long subjects cost no more. */
+/** A longer word is not a prefix, since none in the table is longer; so long subjects cost no more. */
 const MAX_PREFIX_CHARS = Math.max(...[...PREFIXES.keys()].map((prefix) => prefix.length));
 
 export interface BaseSubject {
@@ -29,7 +29,7 @@ export interface BaseSubject {
 
 /** Subjects are read this far, in UTF-16 units: mailing lists and replies repeat themselves at the beginning. */
 const COMPARED_CHARS = 1000;
-/** Prefixes and blobs that are taken away; a subject with more keeps the rest. */
+/** Prefixes and blobs that are removed; a subject with more keeps the rest. */
 const MAX_ROUNDS = 50;
 
 export function readBaseSubject(subject: string): BaseSubject {
@@ -48,7 +48,7 @@ export function readBaseSubject(subject: string): BaseSubject {
       outermost ??= leader.kind;
       text = text.slice(leader.length);
     } else {
-      // (4): a blob that is not all there is
+      // (4): a blob that is not the whole subject
       const blob = blobLength(text);
       if (blob > 0 && text.slice(blob).trim() !== '') text = text.slice(blob);
     }
@@ -64,8 +64,8 @@ export function readBaseSubject(subject: string): BaseSubject {
 }
 
 /**
- * The subject without the prefixes of one kind at its beginning, in any language, letter case kept: for a new prefix that
- * stands there once. Blobs of mailing lists before a prefix stay.
+ * The subject without the prefixes of one kind at its beginning, in any language, letter case kept, so that a new prefix
+ * appears only once. Blobs of mailing lists before a prefix stay.
  */
 export function withoutPrefixes(subject: string, kind: 'reply' | 'forward'): string {
   let text = subject.trim();
@@ -79,7 +79,7 @@ export function withoutPrefixes(subject: string, kind: 'reply' | 'forward'): str
   return text;
 }
 
-/** The subject without any prefixes at its beginning, letter case kept; what is nothing but prefixes stays. */
+/** The subject without any prefixes at its beginning, letter case kept; a subject of only prefixes stays. */
 export function withoutAnyPrefix(subject: string): string {
   let text = subject.trim();
   for (let round = 0; round < MAX_ROUNDS; round += 1) {
@@ -112,7 +112,7 @@ function blobLength(text: string): number {
   return /^\[[^[\]]*\]\s*/.exec(text)?.[0].length ?? 0;
 }
 
-/** What two emails of one subject have in common, for the database; null when nothing is left of the subject. */
+/** The database key that emails of one subject share; null when nothing is left of the subject. */
 export function subjectKeyOf(subject: string): string | null {
   const key = readBaseSubject(subject).base.replaceAll('\u0000', '').slice(0, MAX_KEY_CHARS).toWellFormed();
   return key === '' ? null : key;

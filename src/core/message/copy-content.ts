@@ -1,17 +1,17 @@
-/** What a copy of a sent email says, as far as no relay changes it; sent-copy.ts compares it. */
+/** The content of a copy of a sent email that no relay changes; sent-copy.ts compares it. */
 import { addrSpec, type Address } from '../address/address.ts';
 import { fieldValue, type HeaderField } from '../mime/parse/header-fields.ts';
 import type { ParsedMessage } from '../mime/parse/parsed-message.ts';
 import { parseMessageId, type MessageId } from './message-id.ts';
 
-/** What an email says, as far as no relay changes it. Addresses are `local@domain`; their order does not count. */
+/** The content of an email that no relay changes. Addresses are `local@domain`; their order does not count. */
 export interface EmailContent {
   /** Milliseconds do not count. */
   readonly date: Date | null;
   readonly from: readonly string[];
   readonly to: readonly string[];
   readonly cc: readonly string[];
-  /** Of a copy: empty also where the relay keeps them to itself. */
+  /** Also empty for a copy whose relay does not reveal them. */
   readonly bcc: readonly string[];
   readonly subject: string;
   readonly inReplyTo: readonly string[];
@@ -22,14 +22,14 @@ export interface EmailContent {
 }
 
 export interface CopyContent extends EmailContent {
-  /** Message-IDs that it had before, as the relay says. */
+  /** Its previous Message-IDs, as the relay reports them. */
   readonly originalIds: readonly MessageId[];
 }
 
 // Seen in practice: Outlook.com and Gmail, where they replace a Message-ID.
 const ORIGINAL_ID_FIELDS = ['x-microsoft-original-message-id', 'x-google-original-message-id'];
 
-/** The Message-IDs that a relay says it replaced. */
+/** The Message-IDs that a relay reports to have replaced. */
 function originalMessageIds(fields: readonly HeaderField[]): readonly MessageId[] {
   return ORIGINAL_ID_FIELDS.flatMap((name) => {
     const value = fieldValue(fields, name);

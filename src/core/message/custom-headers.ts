@@ -1,6 +1,6 @@
 /**
- * Header fields that a caller adds to its email: a list of standard ones, and any `X-…`. What the service writes itself
- * (addresses, dates, Message-IDs, MIME) is not among them, and neither is what mail servers write on the way.
+ * Header fields that a caller adds to its email: a list of standard ones, and any `X-…`. Fields that the service writes
+ * itself (addresses, dates, Message-IDs, MIME) are not among them, nor are fields that mail servers write on the way.
  */
 import { invalidRequest, ServiceError } from '../errors.ts';
 import {
@@ -42,8 +42,8 @@ const STRUCTURED_KEYS = new Set(STRUCTURED.map((name) => name.toLowerCase()));
 const STANDARD_KEYS = new Set(STANDARD_HEADERS.map((name) => name.toLowerCase()));
 
 /**
- * With these a relay says which Message-ID it replaced. A copy of the email in the Sent mailbox is matched by them, so
- * they must not be the caller's.
+ * A relay records in these which Message-ID it replaced. A copy of the email in the Sent mailbox is matched by them, so
+ * a caller must not set them.
  */
 const RESERVED_KEYS = new Set(['x-google-original-message-id', 'x-microsoft-original-message-id']);
 
@@ -56,14 +56,14 @@ const PRINTABLE_ASCII = /^[ -~]*$/;
 export interface CustomHeader {
   readonly name: string;
   readonly value: string;
-  /** Where the value is in errors. */
+  /** The name of the value in errors. */
   readonly field: string;
-  /** Written as it is; only an unstructured field may hold encoded words. */
+  /** The value is written as it is; only an unstructured field may contain encoded words. */
   readonly isStructured: boolean;
 }
 
 /**
- * Checks what a caller gave. White space around values does not count. Control characters are refused when the fields are
+ * Checks a caller's header fields. White space around values does not count. Control characters are refused when the fields are
  * written. Throws `header_not_allowed`, `duplicate_field`, `invalid_text`, `invalid_request`.
  */
 export function readCustomHeaders(headers: CustomHeaders): readonly CustomHeader[] {
@@ -92,7 +92,7 @@ export function readCustomHeaders(headers: CustomHeaders): readonly CustomHeader
       throw invalidRequest('too_long', { field: 'headers', limit: MAX_CUSTOM_HEADERS_CHARS });
     }
     const isStructured = STRUCTURED_KEYS.has(key);
-    // Control characters are a code of their own: see rawTokens.
+    // Control characters have an error code of their own: see rawTokens.
     if (isStructured && !PRINTABLE_ASCII.test(value) && !/[\u0000-\u001f\u007f-\u009f]/.test(value)) {
       throw new ServiceError('invalid_text', { values: { field } });
     }

@@ -1,5 +1,5 @@
 /**
- * The Date field of received mail: RFC 5322 §3.3, with the obsolete forms of §4.3 and what broken software writes.
+ * The Date field of received mail: RFC 5322 §3.3, with the obsolete forms of §4.3 and those of broken software.
  *
  * Seen in practice, and accepted: no or a wrong day of the week, full month names, hyphens, a zone as a name or missing
  * (read as UTC), ISO 8601, and the form of C's asctime.
@@ -18,7 +18,7 @@ const ASCTIME = new RegExp(`^[a-z]{2,12},? ([a-z]{3,9}) (\\d{1,2}),? ${TIME}(.*?
 // Input: at most 200 characters, MAX_DATE_CHARS.
 const ISO_8601 = new RegExp(`^(\\d{4})-(\\d{2})-(\\d{2})[t ]${TIME}(.*)$`, 'i');
 
-/** RFC 5322 §4.3, in hours. Military letters and unknown names are UTC, as it demands. */
+/** RFC 5322 §4.3, in hours. Military letters and unknown names are UTC, as the RFC demands. */
 const ZONES: Readonly<Record<string, number>> = {
   est: -5,
   edt: -4,
@@ -40,7 +40,7 @@ const ZONES: Readonly<Record<string, number>> = {
   jst: 9,
 };
 
-/** A longer value is no date. */
+/** A longer value is not a date. */
 const MAX_DATE_CHARS = 200;
 
 /** Reads a date; null when the text is not a date, or one before 1900 or after 9999. */
@@ -79,7 +79,7 @@ function toDate(year: number, month: number, day: number, time: Time, zone: stri
   return date.getUTCFullYear() >= 1900 && date.getUTCFullYear() <= 9999 ? date : null;
 }
 
-// RFC 5322 §4.3: two digits below 50 are of this century, other years of less than four digits of the last one.
+// RFC 5322 §4.3: two digits below 50 are in this century, other years of fewer than four digits in the last one.
 function toYear(text: string): number {
   const year = Number(text);
   if (text.length === 2) return year + (year < 50 ? 2000 : 1900);
@@ -91,11 +91,11 @@ function toMonth(name: string): number {
 }
 
 function toOffsetMinutes(zone: string): number {
-  // Seen in practice: `-600`, `+1`, and white space behind the sign.
+  // Seen in practice: `-600`, `+1`, and white space after the sign.
   const [, sign, hours, minutes = '0'] = /(?:^|[^\d])([+-]) ?(\d{1,2}):?(\d{2})?\b/.exec(zone) ?? [];
   if (sign !== undefined) {
     const offset = Number(hours) * 60 + Number(minutes);
-    // Beyond a day it is no zone.
+    // An offset of a day or more is not a zone.
     if (offset >= 24 * 60) return 0;
     return sign === '-' ? -offset : offset;
   }
@@ -103,7 +103,7 @@ function toOffsetMinutes(zone: string): number {
   return (Object.hasOwn(ZONES, name) ? (ZONES[name] ?? 0) : 0) * 60;
 }
 
-/** RFC 5322 §3.2.2: comments may hold comments. What follows one that never ends is left out. */
+/** RFC 5322 §3.2.2: comments may contain comments. The text after one that never ends is left out. */
 function withoutComments(text: string): string {
   let rest = '';
   let depth = 0;

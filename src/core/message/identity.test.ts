@@ -57,7 +57,7 @@ describe('a message without Message-ID and Date', () => {
 describe('messages whose header passes the limits before it says anything', () => {
   const fillers = [`ARC-Seal: ${'x'.repeat(990)}\r\n`.repeat(1100), 'X-A: b\r\n'.repeat(10_001)];
 
-  /** What is read up to the limit, as receiving takes it. */
+  /** The part up to the limit, as receiving uses it. */
   function readPart(text: string): ParsedMessage {
     try {
       return read(text);

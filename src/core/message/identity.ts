@@ -1,5 +1,5 @@
 /**
- * When two received messages are the same one ("One email, one record" of the design): same Message-ID, Date, From and
+ * Decides when two received messages are the same ("One email, one record" of the design): same Message-ID, Date, From and
  * subject, whatever folder or path they come by. A message without a Message-ID gets one made from its content.
  */
 import { createHash } from 'node:crypto';
@@ -10,13 +10,13 @@ import type { ParsedMessage } from '../mime/parse/parsed-message.ts';
 import { MADE_UP_DOMAIN, toMessageId } from './message-id.ts';
 import type { MessageId } from './message-id.ts';
 
-/** What makes a message itself. */
+/** The values that identify a message. */
 export interface MessageIdentity {
-  /** The one made up where the message has none. */
+  /** Made up if the message has none. */
   readonly messageId: MessageId;
-  /** As its header says, not as it was received; null when it has none. Milliseconds do not count. */
+  /** From its header, not the time of receipt; null when it has none. Milliseconds do not count. */
   readonly date: Date | null;
-  /** Names and their order do not count. */
+  /** Display names and order do not count. */
   readonly from: readonly Address[];
   /** Decoded; runs of white space count as one, since folding changes them. */
   readonly subject: string;
@@ -33,9 +33,9 @@ export function identityKey(message: MessageIdentity): string {
 }
 
 /**
- * A stable Message-ID for a message that has none: of its header fields that no path changes, and its content.
- * Two copies get the same, by IMAP, LMTP or import, with CRLF or LF, in whatever transfer encoding. Without a Date, the time at which the first server
- * took the message (the lowest Received) tells repeats of the same notice apart.
+ * A stable Message-ID for a message that has none, made from the header fields that no path changes and from its content.
+ * Two copies get the same one, by IMAP, LMTP or import, with CRLF or LF, in any transfer encoding. Without a Date, the time
+ * at which the first server took the message (the lowest Received) distinguishes repeats of the same notice.
  */
 export function madeUpMessageId(message: ParsedMessage): MessageId {
   const firstHop = message.date === null ? fieldValues(message.fields, 'received').at(-1) : undefined;
@@ -66,7 +66,7 @@ export function identityOf(message: ParsedMessage): MessageIdentity {
   };
 }
 
-/** What is known of an email that was sent from here. */
+/** The identifying values of an email that was sent from here. */
 export interface SentIdentity {
   readonly date: Date;
   /** `local@domain`. */
@@ -75,7 +75,7 @@ export interface SentIdentity {
 }
 
 /**
- * Whether a received message that bears a sent email's Message-ID, ours or the relay's, is that email come back, as
+ * True if a received message with a sent email's Message-ID, ours or the relay's, is that email come back, for example
  * through the Sent folder.
  */
 export function isCopyOfSent(message: MessageIdentity, sent: SentIdentity): boolean {
@@ -92,8 +92,8 @@ export function sentIdentityKey(messageId: MessageId, { date, from, subject }: S
 }
 
 /**
- * What stays the same of a sent email in a copy to which the relay gave another Message-ID; in the form of an `identityKey`.
- * For an email that is deleted: its content can't be compared any more. Addresses are `local@domain`.
+ * A key, in the form of an `identityKey`, of the values of a sent email that stay the same in a copy with another
+ * Message-ID from the relay. For a deleted email, whose content can no longer be compared. Addresses are `local@domain`.
  */
 export function sentCopyKey({
   date,
@@ -121,12 +121,12 @@ function mailboxes(addresses: readonly Address[]): readonly string[] {
   return addresses.map((address) => addrSpec(address).toLowerCase()).sort();
 }
 
-/** With runs of white space as one space, and none at the ends. */
+/** Text with runs of white space as one space, and none at the ends. */
 export function spaced(text: string): string {
   return text.replace(/\s+/g, ' ').trim();
 }
 
-/** Lengths stand before the values, so that no two lists give the same bytes. */
+/** A length precedes each value, so that no two lists give the same bytes. */
 function digest(values: readonly string[]): string {
   const hash = createHash('sha256');
   for (const value of values) hash.update(`${Buffer.byteLength(value)}:${value}`);

@@ -1,17 +1,17 @@
 /**
- * The bounds of Message-IDs and of lists of them, and of what a caller notes on an email.
+ * The bounds of Message-IDs and of lists of them, and of a caller's notes on an email.
  */
 
 /**
  * One Message-ID without its angle brackets, in octets of UTF-8. RFC 5322 §2.1.1 allows 998 for a line; alone on a
- * folded line of References it is preceded by a space and stands between brackets.
+ * folded line of References it follows a space and is enclosed in brackets.
  */
 export const MAX_MESSAGE_ID_OCTETS = 995;
 
 /**
- * Message-IDs that count of one References header: the first, which names the conversation, and the newest, which are the
- * nearest (as JWZ's algorithm has clients cut them). Ours: real ones are cut at some dozens; one email that names
- * hundreds is an attempt to join what does not belong together.
+ * Message-IDs of one References header that count: the first, which names the conversation, and the newest, which are the
+ * nearest (clients cut them like this by JWZ's algorithm). Ours: real ones are cut at some dozens; an email that names
+ * hundreds is an attempt to join unrelated emails.
  */
 export const MAX_PARSED_REFERENCES = 100;
 
@@ -25,8 +25,8 @@ export const MAX_REFERENCES_OCTETS = 8000;
 export const MIN_MESSAGE_ID_RANDOM_BYTES = 16;
 
 /**
- * Of a word of letters alone in References or In-Reply-To, in characters: a shorter one names no message. Seen in practice:
- * `<yes>` and `<y>`, answers to a question of git send-email, in hundreds of messages that have nothing in common.
+ * A word of only letters in References or In-Reply-To, in characters: a shorter one names no message. Seen in practice:
+ * `<yes>` and `<y>`, answers to a question of git send-email, in hundreds of unrelated messages.
  */
 export const MIN_WORD_ID_CHARS = 16;
 

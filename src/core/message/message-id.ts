@@ -8,7 +8,7 @@ declare const brand: unique symbol;
 /** A Message-ID without its angle brackets; they are added at the HTTP and the header edge. */
 export type MessageId = string & { readonly [brand]: 'MessageId' };
 
-/** White space, controls and angle brackets: what ends a Message-ID or breaks out of its header. */
+/** Characters that end a Message-ID or break out of its header: white space, controls and angle brackets. */
 const FORBIDDEN = /[\s<>\u0000-\u001f\u007f-\u009f]/;
 
 /**
@@ -30,8 +30,8 @@ const ATOMS = /^[^\s"(),:;<>@[\\\]\u0000-\u001f\u007f-\u009f]+$/;
 const WORDS = /"((?:[^"\\]|\\.)*)"|[^"]+/g;
 
 /**
- * The form in which Message-IDs are compared: quotes around what needs none are dropped (RFC 5256 §2.2), so that
- * `"q.1"@a` is `q.1@a`. What we write into a header keeps the form in which it came.
+ * The form in which Message-IDs are compared: unneeded quotes are dropped (RFC 5256 §2.2), so that `"q.1"@a` becomes
+ * `q.1@a`. Message-IDs that we write into a header keep the form in which they came.
  */
 export function normaliseMessageId(id: MessageId): MessageId {
   if (!id.includes('"')) return id;
@@ -47,14 +47,14 @@ export function normaliseMessageId(id: MessageId): MessageId {
 export const MADE_UP_DOMAIN = 'missing-message-id.invalid';
 
 /**
- * Whether it was made up here: it must never stand in In-Reply-To or References of what we send. Nothing that is
- * received has one: what a message's header calls so is no Message-ID.
+ * True if the id was made up here: it must never appear in In-Reply-To or References of mail that we send. No received
+ * message has one: in a header such an id does not count as a Message-ID.
  */
 export function isMadeUpMessageId(id: MessageId): boolean {
   return id.slice(id.lastIndexOf('@') + 1).toLowerCase() === MADE_UP_DOMAIN;
 }
 
-/** Takes text as a Message-ID without brackets if it can stand in a header; null else. It may lack an `@`. */
+/** Accepts text as a Message-ID without brackets if it can appear in a header; else null. It may lack an `@`. */
 export function toMessageId(text: string): MessageId | null {
   if (text === '' || FORBIDDEN.test(text) || !text.isWellFormed()) return null;
   return Buffer.byteLength(text) <= MAX_MESSAGE_ID_OCTETS ? (text as MessageId) : null;
@@ -64,8 +64,8 @@ export function toMessageId(text: string): MessageId | null {
 const MIN_UNGUESSABLE_CHARS = 22;
 
 /**
- * Whether the local part has room for chance: enough letters and digits, and not digits alone, as a time and a counter
- * are. Ids made here always have; some programs count.
+ * True if the local part has room for randomness: enough letters and digits, and not only digits, as in a time and a
+ * counter. Ids made here always have it; some programs count.
  */
 export function isUnguessable(id: MessageId): boolean {
   const local = id.slice(0, id.lastIndexOf('@')).replace(/[^a-z0-9]+/gi, '');
@@ -90,10 +90,10 @@ export function createMessageId(randomBytes: Buffer, now: Date, domain: string):
   return id;
 }
 
-/** What createMessageId makes, with any number of random bytes. */
+/** The form that createMessageId makes, with any number of random bytes. */
 const OWN_LOCAL_PART = /^[0-9a-z]{7,10}\.[0-9a-f]{32,}$/;
 
-/** Whether createMessageId may have made it for the domain. */
+/** True if createMessageId may have made the id for the domain. */
 export function isOwnMessageId(id: MessageId, domain: string): boolean {
   const at = id.lastIndexOf('@');
   return id.slice(at + 1).toLowerCase() === domain && OWN_LOCAL_PART.test(id.slice(0, at));

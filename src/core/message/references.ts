@@ -6,18 +6,18 @@ import { MAX_PARSED_REFERENCES, MAX_REFERENCES, MAX_REFERENCES_OCTETS, MIN_WORD_
 import { isMadeUpMessageId, normaliseMessageId, toMessageId } from './message-id.ts';
 import type { MessageId } from './message-id.ts';
 
-/** CRLF, space and two angle brackets: what each id costs in a header beside its own octets. */
+/** CRLF, space and two angle brackets: the cost of each id in a header besides its own octets. */
 const ID_OVERHEAD_OCTETS = 5;
 
-/** `<…>`, outside of comments; a second `<` starts anew, for a lost `>`. */
+/** `<…>`, outside of comments; a second `<` starts a new match, in case a `>` is missing. */
 const BRACKETED = /<([^<>]*)>/g;
 
 /**
- * Reads the value of References or In-Reply-To, folded or not: oldest first, each id once, where it first stood.
- * What is no id is skipped. Never throws. Of very many ids the first and the newest are kept.
+ * Reads the value of References or In-Reply-To, folded or not: oldest first, each id once, at its first place.
+ * Anything else is skipped. Never throws. Of very many ids the first and the newest are kept.
  *
  * Seen in practice, and accepted: commas or nothing between ids, white space from folding inside an id, comments and
- * phrases around ids, ids without `@`, and, when nothing stands in brackets, bare ids. Encoded words too: see decodeIdWords.
+ * phrases around ids, ids without `@`, and, when there are no brackets, bare ids. Encoded words too: see decodeIdWords.
  */
 export function parseMessageIdList(text: string): readonly MessageId[] {
   const visible = withoutComments(decodeIdWords(text));
@@ -27,26 +27,26 @@ export function parseMessageIdList(text: string): readonly MessageId[] {
     if (id !== null && !isWord(id) && !isMadeUpMessageId(id)) ids.add(id);
   };
   for (const [, content = ''] of visible.matchAll(BRACKETED)) {
-    // An odd quote means that a bracket of a quoted local part was taken for the end: no id that could be quoted.
+    // An odd quote means that a bracket within a quoted local part ended the match: not an id that could be quoted.
     if (content.split('"').length % 2 === 1) add(content.replace(/\s+/g, ''));
   }
   if (ids.size === 0) {
-    // What stands in brackets and is no id is not cut into some.
+    // Text in brackets that is not an id is not split into ids.
     const bare = visible.replace(BRACKETED, ' ');
     for (const token of bare.split(/[\s,;"]+/)) if (/[^@]@[^@]/.test(token)) add(token);
   }
   return keepFirstAndNewest([...ids], MAX_PARSED_REFERENCES, Number.POSITIVE_INFINITY);
 }
 
-/** Of all fields of one name, in their order, each id once. As parseMessageIdList, whose bound holds for all together. */
+/** The ids of all fields of one name, in order, each once. Like parseMessageIdList, whose bound applies to all together. */
 export function parseMessageIdLists(values: readonly string[]): readonly MessageId[] {
   const ids = new Set(values.flatMap(parseMessageIdList));
   return keepFirstAndNewest([...ids], MAX_PARSED_REFERENCES, Number.POSITIVE_INFINITY);
 }
 
 /**
- * Decodes encoded words, though no standard allows them here. Seen in practice: Python's EmailMessage writes ids that are too long for
- * a line as `=?utf-8?q?=3Cid=40example=2Ecom=3E?=`. What stands within angle brackets is an id as it is.
+ * Decodes encoded words, though no standard allows them here. Seen in practice: Python's EmailMessage writes ids that are
+ * too long for a line as `=?utf-8?q?=3Cid=40example=2Ecom=3E?=`. Text within angle brackets is an id and stays as it is.
  */
 export function decodeIdWords(text: string): string {
   if (!text.includes('=?')) return text;
@@ -60,8 +60,8 @@ export function decodeIdWords(text: string): string {
 }
 
 /**
- * Without those that are addresses, `local@domain`. Seen in practice: `In-Reply-To: Message from <support@shop.example>`, as
- * RFC 822 allowed, in all answers to that address.
+ * The ids without those that are among `addresses`, `local@domain`. Seen in practice:
+ * `In-Reply-To: Message from <support@shop.example>`, as RFC 822 allowed, in all answers to that address.
  */
 export function withoutAddresses(
   ids: readonly MessageId[],
@@ -82,13 +82,13 @@ export function buildReferences(parent: {
   readonly references: readonly MessageId[];
 }): readonly MessageId[] {
   const ids = new Set(parent.references);
-  // The parent stands last, also when its own References name it.
+  // The parent comes last, even when its own References name it.
   ids.delete(parent.messageId);
   ids.add(parent.messageId);
   return keepFirstAndNewest([...ids], MAX_REFERENCES, MAX_REFERENCES_OCTETS);
 }
 
-/** Drops from behind the first; the last one always stays. */
+/** Drops ids after the first; the last one always stays. */
 function keepFirstAndNewest(
   ids: readonly MessageId[],
   maxCount: number,
@@ -108,8 +108,8 @@ function keepFirstAndNewest(
 }
 
 /**
- * Removes comments (RFC 5322 §3.2.2), nested ones too, but not what only looks like one within angle brackets. With
- * a comment that never ends, the parentheses are taken as text, so that no id behind them is lost.
+ * Removes comments (RFC 5322 §3.2.2), nested ones too, but not parentheses within angle brackets. When a comment never
+ * ends, the parentheses count as text, so that no id after them is lost.
  */
 function withoutComments(text: string): string {
   if (!text.includes('(')) return text;

@@ -1,6 +1,6 @@
 /**
- * Finds which sent email a message of the Sent mailbox is when the relay put another Message-ID in place of ours. Then
- * the content decides: everything that a relay leaves as it is must be the same, so that two emails are never taken for
+ * Finds the sent email that a message of the Sent mailbox is a copy of when the relay replaced our Message-ID. Then the
+ * content decides: everything that a relay does not change must be the same, so that two emails are never mistaken for
  * one. When a relay also changes the subject or adds to the text, the message becomes an email of its own.
  */
 import type { EmailState } from '../delivery/states.ts';
@@ -17,11 +17,11 @@ export interface SentContent extends EmailContent {
 export interface SentCandidate extends SentContent {
   readonly id: string;
   readonly state: EmailState;
-  /** The relay's Message-ID of it is known; then it can't be another one. */
+  /** The relay's Message-ID for the email is known, so a copy with another one is not of this email. */
   readonly hasRelayMessageId: boolean;
 }
 
-/** Whether a copy with another Message-ID is this sent email. */
+/** True if a copy with another Message-ID is a copy of this sent email. */
 export function isRewrittenCopy(copy: CopyContent, sent: SentContent): boolean {
   const isAlike =
     copy.date !== null &&
@@ -40,10 +40,10 @@ export function isRewrittenCopy(copy: CopyContent, sent: SentContent): boolean {
 }
 
 /**
- * The sent email of which this is a copy; null when there is none, or when several could be it that differ.
+ * The sent email of which this is a copy; null when there is none, or when several different ones are possible.
  *
- * Of several that are, such as a send that was repeated within its second, each copy takes one, first those that
- * certainly went out: so as many emails are settled as there are copies.
+ * Of several identical ones, such as a send that was repeated within the same second, each copy takes one, first those
+ * that certainly went out, so that as many emails are settled as there are copies.
  */
 export function chooseSent(copy: CopyContent, candidates: readonly SentCandidate[]): SentCandidate | null {
   const possible = candidates.filter((sent) => !sent.hasRelayMessageId && isRewrittenCopy(copy, sent));
@@ -53,19 +53,19 @@ export function chooseSent(copy: CopyContent, candidates: readonly SentCandidate
     (a, b) => certainty(a.state) - certainty(b.state) || (a.id < b.id ? -1 : 1),
   );
   if (first === undefined) return null;
-  // A newsletter to hidden recipients: the copy does not tell whose it is.
+  // A newsletter to hidden recipients: the copy does not show which one it is for.
   return others.every(({ bcc }) => sameAddresses(bcc, first.bcc)) ? first : null;
 }
 
-/** Odd ones are read differently than they were written. */
+/** Unusual ids are read differently from how they were written. */
 const asRead = (ids: readonly string[]) => ids.flatMap((id) => parseMessageIdList(`<${id}>`));
 
 const certainty = (state: EmailState): number => (state === 'sent' ? 0 : state === 'unknown' ? 2 : 1);
 
 /**
- * Says the same: the HTML, and the text. White space does not count. Servers that convert mail write its HTML and its plain
- * text anew, the text from the HTML: of HTML what is read and where its links lead has to be the same, and text may say
- * what the HTML does.
+ * True if the HTML and the text are the same, ignoring white space. Servers that convert mail rewrite its HTML and its
+ * plain text, the text from the HTML: of the HTML the readable text and the link targets have to be the same, and the text
+ * may be that of the HTML.
  */
 function hasSameBody(copy: EmailContent, sent: EmailContent): boolean {
   if ((copy.html === null) !== (sent.html === null)) return false;
@@ -82,7 +82,7 @@ function htmlContent(html: string): string {
   return [spaced(htmlToText(html)), ...targets].join('\n');
 }
 
-/** Without what stands between words, and the targets of links that converters write behind them. */
+/** The letters and digits of the words, without the link targets that converters write after them. */
 const wordsOf = (text: string): string =>
   text.replace(/[<[](?:https?|mailto|tel|cid):[^\s<>[\]]*[>\]]/gi, '').replace(/[^\p{L}\p{N}]+/gu, '');
 

@@ -1,9 +1,9 @@
-/** Law: a snippet is what the whole of the text that may be looked at gives. */
+/** Law: a snippet equals the result for all of the text that may be read. */
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { SNIPPET_MAX_CHARS, SNIPPET_SOURCE_CHARS, toSnippet } from './snippet.ts';
 
-/** In the simplest way. */
+/** The simplest implementation. */
 function expected(text: string): string {
   const line = text
     .slice(0, SNIPPET_SOURCE_CHARS)

@@ -1,24 +1,24 @@
 /** The beginning of a text, for lists. */
 
-/** Characters of a snippet at most, the mark of an omission included. */
+/** Characters of a snippet at most, the ellipsis included. */
 export const SNIPPET_MAX_CHARS = 200;
 
-/** How much of a text `toSnippet` needs to see, in characters: white space and long rules of signs are left out. */
+/** The part of a text that `toSnippet` needs, in characters: white space and long rules are left out of the result. */
 export const SNIPPET_SOURCE_CHARS = 1000;
 
 /**
- * Most texts need no more than this, and a page has fifty of them: looking at all of `SNIPPET_SOURCE_CHARS` took most of
+ * Most texts need no more than this, and a page has fifty of them: processing all of `SNIPPET_SOURCE_CHARS` took most of
  * the time of a page of threads.
  */
 const FIRST_LOOK_CHARS = 320;
 
-/** A run of signs that the end of a look cuts is not taken for one: up to four signs stay where one would. */
+/** A run of signs that is cut at the end may not be recognised: up to four signs stay where one would. */
 const CUT_RUN_CHARS = 8;
 
-/** One line; cut at a word where that is possible, with `…` when something is left out. */
+/** One line; cut at a word boundary if possible, with `…` when something is left out. */
 export function toSnippet(text: string): string {
   const first = toLine(text.slice(0, FIRST_LOOK_CHARS));
-  // What comes behind can't change what is shown.
+  // The rest of the text can't change the snippet.
   const isEnough = first.length >= SNIPPET_MAX_CHARS + CUT_RUN_CHARS;
   const line = isEnough ? first : toLine(text.slice(0, SNIPPET_SOURCE_CHARS));
   if (line.length <= SNIPPET_MAX_CHARS && text.length <= SNIPPET_SOURCE_CHARS) return line.toWellFormed();

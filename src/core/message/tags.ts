@@ -1,6 +1,6 @@
 /**
- * What a caller notes on an email for its own use: tags, by which emails are listed, and metadata, which comes back in
- * every record and event. Neither is a part of the message.
+ * A caller's notes on an email for its own use: tags, by which emails are listed, and metadata, which is returned in every
+ * record and event. Neither is a part of the message.
  */
 import { invalidRequest, ServiceError } from '../errors.ts';
 import { MAX_METADATA_BYTES, MAX_TAG_CHARS, MAX_TAGS } from './limits.ts';
@@ -11,13 +11,13 @@ export type Metadata = Readonly<Record<string, unknown>>;
 /** Letters and digits of any script, and signs that need no escape in a list or a URL's path. */
 const TAG = /^[\p{L}\p{N}][\p{L}\p{M}\p{N}_.:@+-]*$/u;
 
-/** The tag in the form in which it is stored and compared; null when it is none. Letter case counts. */
+/** The tag in the form in which it is stored and compared; null when the text is not a tag. Letter case counts. */
 export function parseTag(text: string): string | null {
   const tag = text.normalize('NFC');
   return TAG.test(tag) && [...tag].length <= MAX_TAG_CHARS ? tag : null;
 }
 
-/** Each once, in their order. Throws `invalid_tag`, `invalid_request`. */
+/** Each tag once, order kept. Throws `invalid_tag`, `invalid_request`. */
 export function readTags(texts: readonly string[]): readonly string[] {
   if (texts.length > MAX_TAGS) throw invalidRequest('too_many_entries', { field: 'tags', limit: MAX_TAGS });
   const tags = texts.map((text) => {
@@ -29,8 +29,8 @@ export function readTags(texts: readonly string[]): readonly string[] {
 }
 
 /**
- * Metadata as JSON on one line; null for an empty object. Throws `metadata_too_large`, and `invalid_text` for what a
- * database can't hold: U+0000 and lone surrogates.
+ * Metadata as JSON on one line; null for an empty object. Throws `metadata_too_large`, and `invalid_text` for text that the
+ * database can't store: U+0000 and lone surrogates.
  */
 export function formatMetadata(metadata: Metadata): string | null {
   const json = JSON.stringify(metadata);

@@ -29,7 +29,7 @@ describe('a new conversation ([MS-OXOMSG] §2.2.1.3)', () => {
 
 describe('an answer', () => {
   const head = next(null);
-  // The header has no more than the upper 40 bits of its time.
+  // The header has only the upper 40 bits of its time.
   const lost = 0x152000n;
 
   it.each([

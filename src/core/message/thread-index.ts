@@ -9,15 +9,15 @@ const HEADER_BYTES = 22;
 const RESERVED = 0x01;
 const GUID_AT = 6;
 const LEVEL_BYTES = 5;
-/** Answers to answers that are told apart; a deeper one stands beside the last of them, in the same conversation. */
+/** Levels of answers that are distinguished; a deeper answer is placed beside the last level, in the same conversation. */
 const MAX_LEVELS = 100;
 export const MAX_THREAD_INDEX_BYTES = HEADER_BYTES + MAX_LEVELS * LEVEL_BYTES;
 
-/** Characters that are looked at: the longest one that is kept, and as many for its folds. */
+/** Characters that are read: those of the longest one that is kept, with room for its folds. */
 const MAX_CHARS = 4 * MAX_THREAD_INDEX_BYTES;
 const BASE64 = /^[A-Za-z0-9+/]+={0,2}$/;
 
-/** In Base64 without white space, cut where it is too long; null when it is no Thread-Index. @param value of the field */
+/** In Base64 without white space, cut if it is too long; null when it is not a Thread-Index. @param value of the field */
 export function readThreadIndex(value: string | null): string | null {
   if (value === null) return null;
   const text = value.slice(0, MAX_CHARS).replace(/[ \t]+/g, '');
@@ -30,11 +30,11 @@ export function readThreadIndex(value: string | null): string | null {
 }
 
 export interface NewThreadIndex {
-  /** Of the email that is answered, as readThreadIndex gives it; null: it has none, or nothing is answered. */
+  /** The answered email's, from readThreadIndex; null: it has none, or the email answers nothing. */
   readonly parent: string | null;
   readonly threadId: string;
   readonly date: Date;
-  /** 0 to 255; tells answers of one moment apart. */
+  /** 0 to 255; distinguishes answers of one moment. */
   readonly random: number;
 }
 
@@ -45,7 +45,7 @@ export function nextThreadIndex({ parent, threadId, date, random }: NewThreadInd
     const header = Buffer.alloc(HEADER_BYTES);
     header[0] = RESERVED;
     header.writeUIntBE(Number(now >> 24n), 1, 5);
-    // The same for every email of the thread, and no name of ours that others could use.
+    // The same for every email of the thread, without revealing an id of ours that others could use.
     createHash('sha256')
       .update(`thread ${threadId}`)
       .digest()
@@ -59,7 +59,7 @@ export function nextThreadIndex({ parent, threadId, date, random }: NewThreadInd
   return Buffer.concat([above, level]).toString('base64');
 }
 
-/** 100 ns since 1601 in 64 bits, [MS-DTYP] §2.3.3; what it has no room for is its nearest. */
+/** 100 ns since 1601 in 64 bits, [MS-DTYP] §2.3.3; times out of range become the nearest one in it. */
 function toFileTime(date: Date): bigint {
   const time = (BigInt(date.getTime()) + 11_644_473_600_000n) * 10_000n;
   if (time < 0n) return 0n;
@@ -68,7 +68,7 @@ function toFileTime(date: Date): bigint {
 
 const MAX_FILE_TIME = (1n << 64n) - 1n;
 
-/** Seen in practice: Outlook takes the uppermost byte of the time, which is 0x01 too, for the reserved one. */
+/** Seen in practice: Outlook uses the uppermost byte of the time, which is 0x01 too, as the reserved one. */
 function headerTime(index: Buffer): bigint {
   return index[1] === RESERVED
     ? BigInt(index.readUIntBE(1, 5)) << 24n
@@ -77,7 +77,7 @@ function headerTime(index: Buffer): bigint {
 
 const MAX_DELTA = 0x7fff_ffffn;
 
-/** The delta code and its 31 bits: a finer scale for the first 1.7 years, a coarser one, marked by the first bit, behind them. */
+/** The delta code and its 31 bits: a finer scale for the first 1.7 years, a coarser one, marked by the first bit, after that. */
 function toDelta(difference: bigint): number {
   if (difference < 0n) return 0;
   if (difference < 1n << 49n) return Number(difference >> 18n);

@@ -6,14 +6,14 @@
 export const ENCODED_WORD_CHARS = 75;
 
 /**
- * Where header lines are folded, in characters without CRLF. RFC 5322 §2.1.1 asks for 78, RFC 2047 §2 for 76 where
- * encoded words stand.
+ * Length at which header lines are folded, in characters without CRLF. RFC 5322 §2.1.1 asks for 78, RFC 2047 §2 for 76 in
+ * lines with encoded words.
  */
 export const FOLD_AT_CHARS = 76;
 
 /**
- * A word of a header that would be longer, in characters, is encoded, so that the line can be folded. Also what is
- * left of the first line for an encoded word, behind the longest field name before one (`Subject: `).
+ * A longer word of a header, in characters, is encoded, so that the line can be folded. Also the room for an encoded word
+ * in the first line, after the longest field name before one (`Subject: `).
  */
 export const HEADER_WORD_CHARS = 64;
 
@@ -53,7 +53,7 @@ export const MAX_DISPLAY_FILENAME_OCTETS = 255;
 /** A file name as stored, in octets of UTF-8. Ours: leaves room for temporary suffixes within 255. */
 export const MAX_STORAGE_FILENAME_OCTETS = 200;
 
-/** What counts as an extension and survives shortening, in octets with its dot. Ours. */
+/** An extension that survives shortening, in octets with its dot. Ours. */
 export const MAX_EXTENSION_OCTETS = 32;
 
 /** The ASCII stand-in of a file name, in characters. Ours: one header line. */
@@ -69,15 +69,15 @@ export const MAX_HTML_TAGS = 5000;
 export const MAX_HTML_DEPTH = 100;
 
 /**
- * What quotes and lists may write in front of their lines, each level in front of each line, in UTF-16 units; less for
- * short HTML. Ours: half of the longest text.
+ * Marks that quotes and lists may write before their lines, each level before each line, in UTF-16 units; less for short
+ * HTML. Ours: half of the longest text.
  */
 export const MAX_HTML_MARK_CHARS = 1_000_000;
 
-/** Numbers at which a list may start; a larger one is 1. Ours: the number stands in front of each line, as blanks. */
+/** Numbers at which a list may start; a larger one is 1. Ours: every line gets the number's width as blanks. */
 export const MAX_LIST_NUMBER = 999_999;
 
-// Reading received mail. All are ours: above what real mail has, below what hurts.
+// Reading received mail. All are ours: above the values of real mail, below those that hurt.
 
 /** Headers of all parts of one message together, in bytes. Real ones have 5,000 to 60,000. */
 export const MAX_HEADER_BYTES = 1_000_000;
@@ -97,7 +97,7 @@ export const MAX_TEXT_BYTES = 10_000_000;
 /** Reports and the heads of contained messages of one message, still encoded, in bytes together. */
 export const MAX_REPORT_BYTES = 1_000_000;
 
-/** How much of one contained message is read, still encoded, in bytes: its header, and a small body. */
+/** Part of one contained message that is read, still encoded, in bytes: its header, and a small body. */
 export const MAX_CONTAINED_MESSAGE_BYTES = 65_536;
 
 /** Messages in messages that are entered for their digest. Real mail has up to 5 forwards in forwards, nearly all 1. */
@@ -113,8 +113,8 @@ export const MAX_TNEF_BYTES = 32_000_000;
 export const MAX_TNEF_ENTRIES = 20_000;
 
 /**
- * Attachments of one message, with those out of a winmail.dat, up to which one is unpacked. As MAX_PARTS; real ones have
- * dozens.
+ * Attachments of one message, including those from winmail.dat files; beyond it no winmail.dat is unpacked. Like MAX_PARTS;
+ * real ones have dozens.
  */
 export const MAX_UNPACKED_ATTACHMENTS = 1000;
 
@@ -124,28 +124,28 @@ export const MAX_MESSAGE_ADDRESSES = 5000;
 /** A boundary of received mail, in characters. Seen in practice: more than the 70 of RFC 2046 §5.1.1. */
 export const MAX_RECEIVED_BOUNDARY_CHARS = 250;
 
-/** A line is read in pieces of so many bytes at most. Above any boundary and the 998 of RFC 5322 §2.1.1. */
+/** A line is read in pieces of at most this many bytes. Above any boundary and the 998 of RFC 5322 §2.1.1. */
 export const MAX_LINE_PIECE_BYTES = 8192;
 
-/** Empty lines in front of the header of a message. Real mail has one or two. */
+/** Empty lines before the header of a message. Real mail has one or two. */
 export const MAX_LEADING_EMPTY_LINES = 100;
 
-/** White space at the end of a line of quoted-printable that is waited for, in bytes. RFC 2045 §6.7: lines have 76. */
+/** Trailing white space of a quoted-printable line that is held back, in bytes. RFC 2045 §6.7: lines have 76. */
 export const MAX_TRAILING_SPACE_BYTES = 998;
 
-/** A decoded subject, in UTF-16 units; what is longer is cut. */
+/** A decoded subject, in UTF-16 units; a longer one is cut. */
 export const MAX_READ_SUBJECT_CHARS = 10_000;
 
-/** The name of a charset, in characters; the longest in use, of those that iconv-lite reads too, has about 20. */
+/** The name of a charset, in characters; the longest in use has about 20, including those that only iconv-lite reads. */
 export const MAX_CHARSET_LABEL_CHARS = 64;
 
-/** Where HTML names its charset, in bytes. HTML standard, 13.2.3.2. */
+/** The beginning of HTML in which its charset is looked for, in bytes. HTML standard, 13.2.3.2. */
 export const MAX_PRESCAN_BYTES = 1024;
 
 /** Continuations of one parameter (RFC 2231 §3). */
 export const MAX_PARAMETER_SECTIONS = 100;
 
-/** Texts in which quotes are looked for, in UTF-16 units. Longer ones are kept whole; the work is about 5 µs a line. */
+/** Texts in which quotes are looked for, in UTF-16 units. Longer texts are kept whole; the work is about 5 µs per line. */
 export const MAX_REPLY_CHARS = 500_000;
 
 /** A Content-ID that a caller gives, in characters. Ours; its line stays far below 998 octets. */

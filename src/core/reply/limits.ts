@@ -1,9 +1,9 @@
 /** The bounds of replies and forwards. */
 
-/** Text that is quoted, in UTF-16 units: many times what people read of it, and a long thread does not grow with each answer. */
+/** Quoted text, in UTF-16 units: many times more than people read of it, but a long thread does not grow with each answer. */
 export const MAX_QUOTE_CHARS = 100_000;
 
-/** HTML that is quoted as HTML, in UTF-16 units. Longer HTML can't be cut in the middle, so that its text is quoted. */
+/** HTML that is quoted as HTML, in UTF-16 units. Longer HTML can't be cut in the middle, so its text is quoted. */
 export const MAX_QUOTE_HTML_CHARS = 400_000;
 
 /** Lines quoted deeper than this are left out: each answer would carry the whole conversation for ever. */

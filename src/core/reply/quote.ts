@@ -1,13 +1,13 @@
 /**
- * The quote below a reply, and the header block and text of a forward, as mail programs write them, so that these, and
- * core/mime/text/reply-text.ts, find its beginning again. Work and result are bounded whatever was received.
+ * The quote below a reply, and the header block and text of a forward, in the form of mail programs, so that mail programs
+ * and core/mime/text/reply-text.ts recognise its beginning. Work and result are bounded for any received email.
  */
 import { escapeText } from 'entities';
 import { QUOTE_TEXTS } from '../texts.ts';
 import { MAX_QUOTE_CHARS, MAX_QUOTE_DEPTH, MAX_QUOTE_HTML_CHARS, MAX_SHOWN_RECIPIENTS } from './limits.ts';
 import type { Mailbox } from './reply-recipients.ts';
 
-/** The languages that attributions and header blocks are written in. */
+/** The languages of attributions and header blocks. */
 export const REPLY_LANGUAGES = ['de', 'en'] as const;
 export type ReplyLanguage = (typeof REPLY_LANGUAGES)[number];
 
@@ -18,7 +18,7 @@ export interface QuotedEmail {
   readonly date: Date;
   readonly subject: string;
   readonly textBody: string;
-  /** Safe to be shown and sent on; null: there is none, and the text is quoted. */
+  /** Safe to show and to send on; null: there is none, and the text is quoted. */
   readonly safeHtml: string | null;
 }
 
@@ -33,9 +33,9 @@ export interface Quote {
   /** `\n` line ends, no line end at the end. */
   readonly text: string;
   readonly html: string;
-  /** It has the HTML of the email, and not its text. */
+  /** True if the quote contains the email's HTML, and not its text. */
   readonly isHtml: boolean;
-  /** Something of the email was too long, or quoted too deep, and was left out. */
+  /** A part of the email was too long, or quoted too deep, and was left out. */
   readonly isCut: boolean;
 }
 
@@ -65,10 +65,10 @@ export function makeQuote(email: QuotedEmail, options: QuoteOptions): Quote {
   };
 }
 
-/** As Gmail draws it. */
+/** Gmail's style. */
 const BLOCKQUOTE_STYLE = 'margin:0 0 0 0.8ex;border-left:1px solid #ccc;padding-left:1ex';
 
-/** RFC 3676 §4.5: marks stand next to each other, and a space before the text. */
+/** RFC 3676 §4.5: no space between marks, and one before the text. */
 function quoteLine(line: string): string {
   if (line === '') return '>';
   return line.startsWith('>') ? `>${line}` : `> ${line}`;
@@ -90,7 +90,7 @@ function toBody(text: string, language: ReplyLanguage): Body {
   return { lines: isCut ? [...lines, QUOTE_TEXTS[language].cut] : lines, isCut };
 }
 
-/** Marks of a quote at the beginning of a line; spaces may stand between them. Looks no further than the deepest that stays. */
+/** Number of quote marks at the beginning of a line, with or without spaces between them. Counts up to MAX_QUOTE_DEPTH. */
 function depthOf(line: string): number {
   let depth = 0;
   for (let at = 0; at < line.length && depth < MAX_QUOTE_DEPTH; at += 1) {
@@ -100,7 +100,7 @@ function depthOf(line: string): number {
   return depth;
 }
 
-/** Its white space is kept, as it was in the text. */
+/** Keeps the white space of the text. */
 function toHtml(lines: readonly string[]): string {
   return `<div style="white-space:pre-wrap">${lines.map(escapeText).join('<br>')}</div>`;
 }
@@ -135,7 +135,7 @@ function shown({ name, address }: Mailbox): string {
   return oneLine(name === '' ? `<${address}>` : `${name} <${address}>`);
 }
 
-/** What a stranger put into a name or a subject is one line of ours. */
+/** A stranger's name or subject becomes a single line. */
 function oneLine(text: string): string {
   return text.replace(/[\p{Cc}\p{Zl}\p{Zp}]+/gu, ' ').trim();
 }
@@ -160,7 +160,7 @@ function momentOf(date: Date, { language, timeZone }: QuoteOptions): { day: stri
   return { day, time: `${of('hour')}:${of('minute')} (${of('timeZoneName')})` };
 }
 
-/** Whether the runtime knows the time zone. */
+/** True if the runtime supports the time zone. */
 export function isTimeZone(name: string): boolean {
   try {
     return new Intl.DateTimeFormat('en', { timeZone: name }).resolvedOptions().timeZone !== '';

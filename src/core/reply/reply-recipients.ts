@@ -1,6 +1,6 @@
 /**
- * Who gets a reply, RFC 5322 §3.6.3: Reply-To, else From; with all, also To and Cc. Bcc never takes part. A reply to what
- * we wrote ourselves goes to those who got it.
+ * The recipients of a reply, RFC 5322 §3.6.3: Reply-To, else From; for a reply to all, also To and Cc. Bcc is never used. A
+ * reply to our own email goes to its recipients.
  */
 
 /** An address as it is recorded: `address` is `local@domain`. */
@@ -23,8 +23,8 @@ export interface ReplyRecipients {
 }
 
 /**
- * @param own addresses of our accounts, in lower case: mail to them would come back to us. They stay only where there is
- * no other recipient.
+ * @param own addresses of our accounts, in lower case: mail to them would come back to us. They are kept only when there
+ * is no other recipient.
  */
 export function replyRecipients(
   email: RepliedEmail,
@@ -53,7 +53,7 @@ function firstFilled(...lists: readonly (readonly Mailbox[])[]): readonly Mailbo
 
 const keyOf = ({ address }: Mailbox): string => address.toLowerCase();
 
-/** Without those in `taken`, and each once. */
+/** The list without those in `taken`, and without repeats. */
 function unique(list: readonly Mailbox[], taken: ReadonlySet<string>): readonly Mailbox[] {
   const seen = new Set(taken);
   return list.filter((mailbox) => {

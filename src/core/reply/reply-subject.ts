@@ -1,7 +1,7 @@
-/** The subject of a reply or a forward: its prefix stands there once, whatever the languages of earlier ones. */
+/** The subject of a reply or a forward, with a single prefix, whatever the languages of earlier ones. */
 import { withoutPrefixes } from '../message/base-subject.ts';
 
-/** A received subject may be of any length and hold anything; a sent one may not. */
+/** A received subject may have any length and content; a sent one may not. */
 const CONTROLS = /[\u0000-\u001f\u007f-\u009f]+/g;
 
 /** @param maxChars of the whole subject, in UTF-16 units */
@@ -9,6 +9,6 @@ export function replySubject(subject: string, kind: 'reply' | 'forward', maxChar
   const readable = subject.slice(0, maxChars).replace(CONTROLS, ' ');
   const prefix = kind === 'reply' ? 'Re: ' : 'Fwd: ';
   const whole = prefix + withoutPrefixes(readable, kind);
-  // A cut within a surrogate pair leaves what can't be encoded.
+  // A cut within a surrogate pair leaves a half that can't be encoded.
   return whole.slice(0, maxChars).toWellFormed().trimEnd();
 }

@@ -1,4 +1,4 @@
-/** Puts a quote below what a person wrote. */
+/** Puts a quote below a person's text. */
 import type { Quote } from './quote.ts';
 
 export interface Written {
@@ -6,7 +6,7 @@ export interface Written {
   readonly htmlBody: string | null;
 }
 
-/** In each form that the person wrote; a person who wrote nothing sends the quote as the email was. */
+/** Adds the quote to each form that the person wrote; without any, the quote is sent in the forms of the email. */
 export function withQuote(
   { textBody, htmlBody }: Written,
   quote: Pick<Quote, 'text' | 'html' | 'isHtml'>,
@@ -20,9 +20,9 @@ export function withQuote(
   };
 }
 
-/** Within the body of a whole document, else at the end. */
+/** Appends within the body of a whole document, else at the end. */
 function appendHtml(html: string, addition: string): string {
-  // Only the end is looked at: this is where it stands, and the search costs little however long the HTML is.
+  // Only the end is searched: the tag is there, and the search costs little however long the HTML is.
   const from = Math.max(0, html.length - 2000);
   const at = html.slice(from).search(/<\/(?:body|html)\s*>/i);
   const end = at === -1 ? html.length : from + at;

@@ -1,20 +1,21 @@
 /**
- * What is searched of an email, as PostgreSQL's text form of a `tsvector`: words with their places. Subject, people,
- * file names and body stand one after the other with gaps, so that no phrase reaches from one into the other. Words of subject and
- * people stand there a second time, behind the sign of their part, so that a word of one part is found however common it is elsewhere.
+ * The searchable words of an email, as PostgreSQL's text form of a `tsvector`: words with their places. Subject, people,
+ * file names and body follow each other with gaps, so that no phrase reaches from one into the next. Words of subject and
+ * people are included a second time, prefixed with the sign of their part, so that a word of one part is found however
+ * common it is elsewhere.
  *
- * PostgreSQL's bounds (a lexeme of 2 kB, places up to 16,383, 1 MB in all) are kept whatever comes in.
+ * PostgreSQL's bounds (a lexeme of 2 kB, places up to 16,383, 1 MB in all) are kept for any input.
  */
 import { wordsOf } from './words.ts';
 
-/** What words of these parts begin with, where they are looked for in one part alone. No word of a text has such signs. */
+/** Prefixes of the words of these parts, for searches in one part alone. No word of a text has such signs. */
 export const PART_SIGNS = { from: '<', to: '>', subject: '#' } as const;
 
 export interface SearchedEmail {
   readonly subject: string;
   /** Names and addresses of senders. */
   readonly from: readonly string[];
-  /** Of all recipients. */
+  /** Names and addresses of all recipients. */
   readonly to: readonly string[];
   /** Names of attachments. */
   readonly files: readonly string[];
@@ -24,13 +25,13 @@ export interface SearchedEmail {
 /** Characters of a body that are searched, from its beginning: some 16,000 words. */
 export const MAX_BODY_CHARS = 100_000;
 
-/** Names and addresses that are searched: those of an email to thousands would be all that it is found by. */
+/** Names and addresses that are searched: those of an email to thousands would leave no room for anything else. */
 const MAX_PEOPLE_CHARS = 20_000;
 
 /** Attachments whose names are searched; a name has at most 255 octets. */
 export const MAX_FILES = 100;
 
-/** The last place that PostgreSQL tells from others; later words are found, but not in phrases. */
+/** The last place that PostgreSQL distinguishes; later words are found, but not in phrases. */
 const MAX_PLACE = 16_000;
 
 /** Bytes of all different words together; a tsvector may have 1 MB with their places. */
@@ -42,15 +43,15 @@ const MAX_PLACES_OF_WORD = 255;
 /** Places between two parts. */
 const GAP = 10;
 
-/** Bytes that a UTF-16 unit has in UTF-8 at most. */
+/** Bytes of a UTF-16 unit in UTF-8 at most. */
 const MAX_BYTES_PER_CHAR = 3;
 
-/** Letters, digits and signs of parts only, so nothing needs quoting. */
+/** Contains only letters, digits and signs of parts, so nothing needs quoting. */
 export function toSearchDocument({ subject, from, to, files, body }: SearchedEmail): string {
   const places = new Map<string, string[]>();
   let place = 1;
   let bytes = 0;
-  /** False: the email has as many different words as count. */
+  /** False when the limit of different words is reached. */
   const addWord = (word: string): boolean => {
     let known = places.get(word);
     if (known === undefined) {

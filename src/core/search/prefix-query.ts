@@ -1,6 +1,6 @@
 /**
- * What a person types to find a name: every word has to begin a word of the name, in any order. Unlike a query for emails
- * (query.ts), a single letter is a beginning too: names are few.
+ * The query that a person types to find a name: every word has to begin a word of the name, in any order. Unlike in a
+ * query for emails (query.ts), a single letter is a beginning too: names are few.
  */
 import { wordsOf, type WordForms } from './words.ts';
 
@@ -17,12 +17,12 @@ export function typedWords(text: string): readonly WordForms[] {
   return words;
 }
 
-/** As PostgreSQL's text form of a `tsquery`; letters and digits only, so nothing needs quoting inside the quotes. */
+/** Formats PostgreSQL's text form of a `tsquery`; letters and digits only, so nothing needs quoting inside the quotes. */
 export const formatPrefixQuery = (words: readonly WordForms[]): string =>
   words.map((forms) => `(${forms.map((form) => `'${form}':*`).join(' | ')})`).join(' & ');
 
 /** The words of a name, each once, in all their forms. */
 export const nameWords = (text: string): readonly string[] => [...new Set([...wordsOf(text)].flat())];
 
-/** As PostgreSQL's text form of a `tsvector`. */
+/** Formats PostgreSQL's text form of a `tsvector`. */
 export const formatWords = (words: readonly string[]): string => words.map((word) => `'${word}'`).join(' ');

@@ -1,10 +1,9 @@
 /**
- * What a person typed into a search field, as PostgreSQL's text form of a `tsquery`.
+ * Converts the text of a search field to PostgreSQL's text form of a `tsquery`.
  *
- * All words must be there. A word finds those that begin with it, from three characters on; words in quotes stand
- * together, exactly so; a minus before a word or a quote excludes it. What belongs together by other signs
- * (`@example.com`, `RE-2024/4711`) is found as a phrase whose last word may continue. Every text is a query: signs that mean
- * nothing are left out.
+ * All words must occur. A word finds those that begin with it, from three characters on; words in quotes must occur
+ * together, exactly as written; a minus before a word or a quote excludes it. Words joined by other signs (`@example.com`,
+ * `RE-2024/4711`) are found as a phrase whose last word may continue. Every text is a query: meaningless signs are left out.
  */
 import { PART_SIGNS } from './document.ts';
 import { wordsOf, type WordForms } from './words.ts';
@@ -12,16 +11,16 @@ import { wordsOf, type WordForms } from './words.ts';
 /** Characters of a query. */
 export const MAX_QUERY_CHARS = 200;
 
-/** Shorter words are found exactly: the index has too many words that begin with them. */
+/** Shorter words are matched exactly: too many words of the index begin with them. */
 const MIN_PREFIX_CHARS = 3;
 
-/** Where a word has to be. */
+/** The part in which a word has to be. */
 export type SearchPart = keyof typeof PART_SIGNS;
 
-/** What was typed for some parts alone. */
+/** The texts typed for single parts. */
 export type SearchParts = { readonly [Part in SearchPart]?: string | undefined };
 
-/** One word of a term, and whether it is a prefix. */
+/** One word of a term, exact or a prefix. */
 export interface TermWord {
   readonly forms: WordForms;
   readonly isPrefix: boolean;
@@ -29,22 +28,22 @@ export interface TermWord {
   readonly part: SearchPart | null;
 }
 
-/** Words that stand one after the other. */
+/** Consecutive words. */
 export type Term = readonly [TermWord, ...TermWord[]];
 
 export interface SearchQuery {
-  /** All of them; at least one. */
+  /** Terms that must all match; at least one. */
   readonly terms: readonly [Term, ...Term[]];
-  /** None of them. */
+  /** Terms none of which may match. */
   readonly excluded: readonly Term[];
 }
 
-/** A quote of any language, or what stands between spaces; a minus before it. */
+/** A quote of any language, or text between spaces; perhaps with a minus before it. */
 const TERM = /(?<minus>(?<!\S)[-−–])?(?:["„“”«»](?<quoted>[^"„“”«»]*)["„“”«»]?|(?<bare>[^\s"„“”«»]+))/gu;
 
 const PARTS = [null, 'from', 'to', 'subject'] as const;
 
-/** Whether anything was typed to search for. */
+/** True if a text was given, for everything or for a part. */
 export const isSearch = (text: string | null, parts: SearchParts = {}): boolean =>
   text !== null || Object.values(parts).some((typed) => typed !== undefined);
 
@@ -81,11 +80,11 @@ export function formatTsquery({ terms, excluded }: SearchQuery): string {
 
 const formatTerm = (term: Term) => `(${term.map(formatWord).join(' <-> ')})`;
 
-/** As the word stands in the index. */
+/** The word's form in the index. */
 export const toLexeme = (form: string, part: SearchPart | null): string =>
   part === null ? form : PART_SIGNS[part] + form;
 
-/** Letters, digits and signs of parts only, so nothing needs quoting inside the quotes. */
+/** The word has only letters, digits and signs of parts, so nothing needs quoting inside the quotes. */
 function formatWord({ forms, isPrefix, part }: TermWord): string {
   return `(${forms.map((form) => `'${toLexeme(form, part)}'${isPrefix ? ':*' : ''}`).join(' | ')})`;
 }

@@ -38,13 +38,13 @@ const PLAIN_LETTERS: Readonly<Record<string, string>> = {
 };
 const PLAIN_LETTER = /[ßæœøłđðþıħŋſ]/g;
 
-/** The second way of writing them: Müller, Mueller. */
+/** The second spelling of these letters: Müller, Mueller. */
 const EXPANSIONS: Readonly<Record<string, string>> = { ä: 'ae', ö: 'oe', ü: 'ue', ø: 'oe', å: 'aa' };
 const EXPANDED = /[äöüøå]/g;
 
-/** The words in their order. Lazy, so that a caller may stop. */
+/** The words in order. Lazy, so that a caller may stop early. */
 export function* wordsOf(text: string): Generator<WordForms> {
-  // A text of Chinese characters has few different ones; the forms of one take some µs.
+  // A text in Chinese has few different characters; computing the forms of one takes some µs.
   const known = new Map<string, WordForms | null>();
   for (const [run] of text.toLowerCase().matchAll(WORD)) {
     if (PLAIN.test(run)) {
@@ -59,7 +59,7 @@ export function* wordsOf(text: string): Generator<WordForms> {
   }
 }
 
-/** null for a word of nothing but marks. */
+/** null for a word that consists only of marks. */
 function formsOf(word: string): WordForms | null {
   const composed = word
     .slice(0, 4 * MAX_WORD_CHARS)

@@ -1,11 +1,11 @@
 /**
- * Mail providers that put what passes their SMTP server into the sender's Sent mailbox by themselves: one more copy would be a
- * second one.
+ * Mail providers that put every email that passes their SMTP server into the sender's Sent mailbox themselves: our copy
+ * would be a second one.
  */
 
 /**
- * Names of SMTP servers, lower-case. Seen in practice: Gmail and Google Workspace, Microsoft 365 and Outlook.com, iCloud, Yahoo and
- * AOL. The relays of the same providers (smtp-relay.gmail.com) have no mailbox, and keep nothing.
+ * Names of SMTP servers, lower-case. Seen in practice: Gmail and Google Workspace, Microsoft 365 and Outlook.com, iCloud,
+ * Yahoo and AOL. The relays of the same providers (smtp-relay.gmail.com) have no mailbox, and keep nothing.
  */
 const KEEPING_HOSTS: ReadonlySet<string> = new Set([
   'smtp.gmail.com',

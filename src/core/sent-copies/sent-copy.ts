@@ -2,7 +2,7 @@
 
 /**
  * - `pending`: to be stored, now or later.
- * - `stored`: the Sent mailbox has it.
+ * - `stored`: in the Sent mailbox.
  * - `failed`: given up; an operator may have it tried again.
  */
 export const SENT_COPY_STATES = ['pending', 'stored', 'failed'] as const;
@@ -10,12 +10,12 @@ export type SentCopyState = (typeof SENT_COPY_STATES)[number];
 
 export interface SentCopyView {
   readonly state: SentCopyState;
-  /** When it was stored, given up, or is tried next. */
+  /** When the copy was stored or given up, or is tried next. */
   readonly at: Date;
-  /** Failed so far. */
+  /** Failed tries so far. */
   readonly tries: number;
-  /** Why it was not stored the last time, English; null when nothing stood in the way. */
+  /** The reason why the last try failed, in English; null when none did. */
   readonly error: string | null;
-  /** Where it is; null while it is not stored. */
+  /** The mailbox with the copy; null while it is not stored. */
   readonly mailbox: string | null;
 }

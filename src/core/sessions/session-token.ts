@@ -1,4 +1,4 @@
-/** The tokens that open a session, and those in links to log in, as text: 32 random bytes each. Only hashes of them are stored. */
+/** The tokens of sessions and of log-in links, as text: 32 random bytes each. Only hashes of them are stored. */
 
 export const SESSION_TOKEN_BYTES = 32;
 
@@ -7,11 +7,11 @@ const TOKEN = /^[A-Za-z0-9_-]{43}$/;
 /** @param bytes SESSION_TOKEN_BYTES at random */
 export const formatSessionToken = (bytes: Uint8Array): string => Buffer.from(bytes).toString('base64url');
 
-/** False when it can't be one; whether it opens anything is another question. */
+/** False when the text can't be a token. A well-formed token need not be valid. */
 export const isSessionToken = (text: string): boolean => TOKEN.test(text);
 
 /**
- * Where a browser logs in by a link. The token is in the fragment, which browsers send nowhere: no log of a proxy has it.
+ * The link by which a browser logs in. The token is in the fragment, which browsers never send: no proxy logs it.
  *
  * @param url of the service, without a slash at its end
  */

@@ -1,9 +1,9 @@
 /**
- * How long emails took, kept as counts of fixed buckets: so hours can be added up to days, and a median told of them. A figure is as
- * exact as its bucket is narrow.
+ * Latency of emails, kept as counts in fixed buckets, so that hours can be added up to days and a median of them computed. A
+ * figure is as exact as its bucket is narrow.
  */
 
-/** The upper bounds of the buckets but the last, in ms, ascending: each is 2 to 4 times the one before. */
+/** The upper bounds of all buckets but the last, in ms, ascending: each is 2 to 4 times the previous one. */
 export const BUCKET_BOUNDS_MS = [
   25, 50, 100, 200, 500, 1000, 2000, 5000, 10_000, 30_000, 60_000, 180_000, 600_000, 1_800_000, 7_200_000,
   28_800_000,
@@ -13,24 +13,24 @@ export const BUCKET_BOUNDS_MS = [
 export const NO_BOUND_MS = 2_147_483_647;
 
 export interface LatencyBucket {
-  /** One of `BUCKET_BOUNDS_MS`, or `NO_BOUND_MS`. Its emails took less. */
+  /** One of `BUCKET_BOUNDS_MS`, or `NO_BOUND_MS`. The bucket's emails took less. */
   readonly belowMs: number;
   readonly emails: number;
-  /** How long all of them took together. */
+  /** Total time of these emails. */
   readonly totalMs: number;
 }
 
 /** In whole ms. */
 export interface Latency {
-  /** Those whose time is known, at least one. */
+  /** Emails whose time is known, at least one. */
   readonly emails: number;
   readonly meanMs: number;
   readonly medianMs: number;
-  /** 95 of 100 took no longer. */
+  /** 95 of 100 emails took no longer. */
   readonly p95Ms: number;
 }
 
-/** From one moment to another, in whole ms, as it is kept: never negative, since the clocks of two machines differ. */
+/** The time between two moments, in whole ms, as stored: never negative, though the clocks of two machines differ. */
 export function tookMs(from: Date, to: Date): number {
   return Math.min(Math.max(Math.round(to.getTime() - from.getTime()), 0), NO_BOUND_MS);
 }
@@ -56,7 +56,7 @@ export function toLatency(buckets: readonly LatencyBucket[]): Latency | null {
 
 const byBound = (a: LatencyBucket, b: LatencyBucket): number => a.belowMs - b.belowMs;
 
-/** What `rank` of the emails took at most. Within a bucket they are taken to be spread evenly around its mean. */
+/** The time that `rank` of the emails took at most. Within a bucket, emails are assumed to be spread evenly around its mean. */
 function quantile(ascending: readonly LatencyBucket[], rank: number): number {
   let passed = 0;
   for (const bucket of ascending) {

@@ -1,8 +1,9 @@
 /**
- * Fills templates in. They are Liquid, by LiquidJS, which stays behind this file. It reads no files and nothing of this machine: tags that
- * name other templates are taken out, and of variables only what was given is seen, never what JavaScript adds to objects.
+ * Fills in templates. They are Liquid, rendered by LiquidJS, which is used only in this file. It reads no files and nothing
+ * of this machine: tags that name other templates are removed, and only the given properties of variables are visible,
+ * never those that JavaScript adds to objects.
  *
- * Values are escaped in HTML, and nowhere else. What a variable says is never read as Liquid.
+ * Values are escaped in HTML, and nowhere else. The value of a variable is never read as Liquid.
  */
 import {
   Context,
@@ -23,16 +24,16 @@ import type {
   TemplateField,
 } from './template.ts';
 
-/** Tags that look for other templates. */
+/** Tags that load other templates. */
 const TAKEN_OUT = ['include', 'render', 'layout', 'block'];
 
 const OPTIONS: LiquidOptions = {
   strictVariables: true,
   strictFilters: true,
-  // A condition, and the filter `default`, may ask for a variable that is not there.
+  // A condition, and the filter `default`, may use a missing variable.
   lenientIf: true,
   ownPropertyOnly: true,
-  // In place of the file system.
+  // Replaces the file system.
   templates: {},
   parseLimit: MAX_TEMPLATE_BODY_CHARS,
   memoryLimit: MAX_WORKED,
@@ -40,7 +41,7 @@ const OPTIONS: LiquidOptions = {
 
 const PLAIN = createEngine(OPTIONS);
 const HTML = createEngine({ ...OPTIONS, outputEscape: 'escape' });
-// What they make is HTML already, so that it is not escaped again.
+// Their result is already HTML and must not be escaped again.
 for (const name of ['escape', 'escape_once', 'xml_escape'] as const) {
   HTML.registerFilter(name, { raw: true, handler: handlerOf(name) });
 }
@@ -51,7 +52,7 @@ HTML.registerFilter('newline_to_br', {
   },
 });
 
-/** What the fault of a template is thrown as, up to the functions that give it. */
+/** Carries the fault of a template as an exception to the functions that return it. */
 class Fault extends Error {
   readonly fault: TemplateFault;
 
@@ -61,10 +62,10 @@ class Fault extends Error {
   }
 }
 
-/** A bound of ours was passed. */
+/** One of our bounds was exceeded. */
 class TooMuch extends Error {}
 
-/** Whether every field is Liquid, and which variables they need. */
+/** Checks that every field is Liquid, and lists the variables that they need. */
 export function checkTemplate(content: TemplateContent): CheckedTemplate {
   return unlessFaulty(() => {
     const names = fieldsOf(content).flatMap(({ field, source, engine }) =>
@@ -120,7 +121,7 @@ function fieldsOf({ subject, textBody, htmlBody }: TemplateContent) {
 
 function fill(engine: Liquid, template: Template[], variables: string): string {
   const emitter = new BoundedEmitter();
-  // Read anew for each field: a filter may change what it is given.
+  // Parsed again for each field: a filter may change its input.
   const scope = JSON.parse(variables) as object;
   const context = new Context(
     scope,
@@ -132,7 +133,7 @@ function fill(engine: Liquid, template: Template[], variables: string): string {
   return emitter.buffer;
 }
 
-/** LiquidJS asks it before each step. In place of its own, which reads the clock: a busy machine is no fault of a template. */
+/** LiquidJS calls it before each step. Replaces its own, which reads the clock: a busy machine is not a template's fault. */
 function countSteps(): Context['renderLimit'] {
   let steps = 0;
   const limiter = {
@@ -154,14 +155,14 @@ class BoundedEmitter implements Emitter {
   }
 }
 
-/** As LiquidJS writes values. */
+/** Formats a value as LiquidJS does. */
 function toText(value: unknown): string {
   if (typeof value === 'string') return value;
   if (value === undefined || value === null) return '';
   return Array.isArray(value) ? value.map(toText).join('') : String(value);
 }
 
-/** Throws what LiquidJS, or a bound of ours, throws as a Fault of this field. */
+/** Throws errors of LiquidJS, and of our bounds, as a Fault of this field. */
 function attempt<T>(field: TemplateField, source: string, work: () => T): T {
   try {
     return work();
@@ -179,7 +180,7 @@ function unlessFaulty<T>(work: () => T): T | TemplateFault {
   }
 }
 
-/** What LiquidJS says when a bound of it is passed. */
+/** LiquidJS's message when one of its bounds is exceeded. */
 const LIMIT = /limit exceeded$/;
 
 function toFault(field: TemplateField, source: string, error: unknown): TemplateFault {
@@ -199,9 +200,9 @@ function toFault(field: TemplateField, source: string, error: unknown): Template
   return { kind: 'invalid', field, line, column, detail: describe(error, cause) };
 }
 
-/** Errors that are none of LiquidJS's own, such as a TypeError of a filter, tell of its code and not of the template. */
+/** Errors that are not LiquidJS's own, such as a TypeError of a filter, describe its code and not the template. */
 function describe(error: LiquidError, cause: unknown): string {
   const isOwn = cause === error || (cause instanceof Error && cause.name === 'AssertionError');
-  // Without the position, which LiquidJS puts behind it.
+  // Without the position, which LiquidJS appends.
   return isOwn ? (cause as Error).message.replace(/, line:\d+, col:\d+$/, '') : 'it can not be computed';
 }

@@ -1,7 +1,7 @@
 /**
- * What a decision of an operator about threads fixes. It freezes the threads it concerns in their new form: every
- * Message-ID in them gets a label, one for each thread, and so does every email that its Message-ID does not hold. What
- * comes later follows its links (link-graph.ts).
+ * The effect of an operator's decision about threads. It freezes the threads it concerns in their new form: every
+ * Message-ID in them gets a label, one for each thread, and so does every email that its Message-ID does not hold. Later
+ * emails follow their links (link-graph.ts).
  */
 
 export interface DecidedEmail {
@@ -12,9 +12,9 @@ export interface DecidedEmail {
 }
 
 /**
- * Where the Message-IDs go when emails leave their threads for `target`: one goes along when all emails leave that bear
- * it; one that no email bears, when all leave that name it. So replies go where the email is that they answer. A thread that
- * all emails leave keeps nothing, not even what stands for Message-IDs of deleted emails.
+ * The threads of the Message-IDs when emails leave their threads for `target`: a Message-ID goes along when all emails that
+ * bear it leave; one that no email bears, when all emails that name it leave. So replies go to the email that they answer. A
+ * thread that all emails leave keeps nothing, not even the placeholders for Message-IDs of deleted emails.
  */
 export function moveMessageIdsAlong(
   emails: readonly DecidedEmail[],
@@ -45,9 +45,9 @@ export function moveMessageIdsAlong(
 }
 
 /**
- * The emails of a decision's threads that need labels of their own, and where they are from now on: those that it names,
- * and those whose Message-ID does not hold them there, since it is in another thread. A send that its caller put into a thread
- * is one, where others had named its Message-ID elsewhere.
+ * The emails of a decision's threads that need labels of their own, with their threads from now on: the emails that it
+ * names, and those that their Message-ID does not hold there, since it is in another thread. An example is a send that its
+ * caller put into a thread, while others had named its Message-ID elsewhere.
  *
  * @param threads of Message-IDs
  * @param threadOf of an email
@@ -72,8 +72,8 @@ export type Pair = readonly [string, string];
 
 /**
  * The separations after a decision. `before`: the separations of the old labels, each end a thread of the decision, or
- * another label. `heirs`: the threads from which each thread of the decision takes its separations from others;
- * old ones within are kept unless both ends came together. `apart`: the new ones.
+ * another label. `heirs`: the threads from which each thread of the decision inherits its separations from others;
+ * old ones within are kept unless both ends came together. `apart`: the new separations.
  */
 export function separationsAfter(
   before: readonly Pair[],

@@ -1,5 +1,5 @@
 /**
- * Numbers keys of 16 bytes from 0 on, in memory that typed arrays hold: 16 bytes for the key and 6 to 11 for finding it,
+ * Numbers keys of 16 bytes from 0 on, in typed arrays: 16 bytes for the key and 6 to 11 for finding it,
  * where a Map of strings takes 100 and more. For a scan over all Message-IDs of a database.
  */
 
@@ -72,7 +72,7 @@ export class KeyTable {
   }
 }
 
-/** Every bit of the key changes about half of the result's: identifiers by time begin alike, and others end alike. */
+/** Every bit of the key changes about half of the result's: identifiers based on time begin alike, and others end alike. */
 function mixed(key: Key): number {
   let hash = 0;
   // The finaliser of MurmurHash3, once for each word.
@@ -84,7 +84,7 @@ function mixed(key: Key): number {
   return hash;
 }
 
-/** The same with twice the room, the new part filled. */
+/** A copy of twice the size, with the new part filled. */
 export function grown(array: Uint32Array<ArrayBuffer>, fill: number): Uint32Array<ArrayBuffer> {
   const larger = new Uint32Array(2 * array.length);
   larger.set(array);

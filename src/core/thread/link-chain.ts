@@ -1,4 +1,4 @@
-/** The shortest chain of ties between two emails of a thread, to tell people why they are together. */
+/** The shortest chain of ties between two emails of a thread, to show people why they are together. */
 import type { InboundLink, LinkRule } from './place-inbound.ts';
 
 export interface ChainedEmail {
@@ -10,11 +10,11 @@ export interface ChainedEmail {
   readonly label: string | null;
 }
 
-/** `message_id`: the email has it. `thread_id`: its sender put it here. `decision`: an operator did. */
+/** `message_id`: the email has the Message-ID. `thread_id`: its sender put it here. `decision`: an operator did. */
 export interface Tie {
   readonly emailId: string;
   readonly rule: LinkRule | 'thread_id' | 'decision';
-  /** null where no Message-ID is part of it. */
+  /** null if the tie involves no Message-ID. */
   readonly messageId: string | null;
 }
 
@@ -24,8 +24,8 @@ interface Step {
 }
 
 /**
- * From `fromId` to `toId`, in the order in which one follows them; each email stands with what ties it to the next. Empty
- * when they are the same, null when nothing ties them together. `labels`: of Message-IDs.
+ * The chain from `fromId` to `toId`, in order; each email has the tie to the next one. Empty when they are the same, null
+ * when nothing ties them together. `labels`: those of Message-IDs.
  */
 export function chainBetween(
   emails: readonly ChainedEmail[],
@@ -61,7 +61,7 @@ export function chainBetween(
   return ties.reverse();
 }
 
-/** Both ways between emails, Message-IDs and labels. */
+/** The steps in both directions between emails, Message-IDs and labels. */
 function stepsOf(
   emails: readonly ChainedEmail[],
   labels: ReadonlyMap<string, string | null>,

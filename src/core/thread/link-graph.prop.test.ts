@@ -30,7 +30,7 @@ const graphs: fc.Arbitrary<LinkGraph> = fc.record({
   separations: fc.array(separation, { maxLength: 4 }),
 });
 
-/** Equal for equal groupings, by the names of the emails and Message-IDs. */
+/** Equal for equal groupings; uses the names of the emails and Message-IDs. */
 function partition(graph: LinkGraph): readonly string[] {
   const groups = groupByLinks(graph);
   const members = new Map<number, string[]>();
@@ -115,7 +115,7 @@ it('joins no two parties by a link, and says which links it refused', () => {
 });
 
 it('changes nothing when an email comes whose known links all lead to one group', () => {
-  // This law lets an email join a thread without weighing all links anew.
+  // This law lets an email join a thread without weighing all links again.
   fc.assert(
     fc.property(
       graphs,
@@ -125,7 +125,7 @@ it('changes nothing when an email comes whose known links all lead to one group'
       fc.boolean(),
       (graph, at, links, ms, isKnown) => {
         fc.pre(graph.emails.length > 0);
-        // Where threads are kept apart, an email whose Message-ID others named is weighed: their links count for more now.
+        // Where threads are kept apart, an email whose Message-ID others named is weighed: their links count more now.
         const parties = new Set(graph.emails.flatMap(({ partyId }) => partyId ?? []));
         fc.pre(!isKnown || (graph.separations.length === 0 && parties.size < 2));
         const before = groupByLinks(graph);

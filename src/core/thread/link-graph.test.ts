@@ -18,7 +18,7 @@ const email = (
   ...fields,
 });
 
-/** Message-IDs that the labels name, and all others of the emails. */
+/** A graph with the Message-IDs that have labels, and all others of the emails. */
 function graph(
   emails: readonly LinkedEmail[],
   labels: Readonly<Record<string, string>> = {},
@@ -29,7 +29,7 @@ function graph(
   return { emails, messageIds: new Map([...ids].map((id) => [id, labels[id] ?? null])), separations };
 }
 
-/** The emails, those that belong together in one string. */
+/** The emails; those that belong together are in one string. */
 function grouped(input: LinkGraph): readonly string[] {
   const groups = new Map<number, string[]>();
   for (const [index, { id }] of input.emails.entries()) {
@@ -77,7 +77,7 @@ describe('groups', () => {
   });
 
   it('place a late email by its own links, not by those of the emails that were there', () => {
-    // `l` was there at the decision, and no email named `late` then; now `l` has turned out to name it.
+    // `l` existed at the decision, and no email named `late` then; now it turns out that `l` names it.
     const emails = [email('l', ['late']), email('late', ['r']), email('r')];
     expect(grouped(graph(emails, { l: 'L', r: 'R' }, APART))).toEqual(['l', 'late r']);
   });

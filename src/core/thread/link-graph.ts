@@ -1,16 +1,16 @@
 /**
- * Which emails and Message-IDs belong together: a pure function of the links of the stored emails, of the customers that
- * sends named and of what operators decided, so that the order in which mail came does not matter.
+ * Determines which emails and Message-IDs belong together: a pure function of the links of the stored emails, of the
+ * customers that sends named and of operators' decisions, so that the order in which mail came does not matter.
  *
- * A thread is what the links connect (RFC 5256 §3, REFERENCES), with two exceptions. A decision gives the emails and
- * Message-IDs of the threads it concerns a label each; equal labels belong together, separated ones never do. And
- * a link never brings sends of different parties together: see docs/decisions/0016-refused-merges.md.
+ * A thread consists of the emails that links connect (RFC 5256 §3, REFERENCES), with two exceptions. A decision gives the
+ * emails and Message-IDs of the threads it concerns a label each; equal labels belong together, separated ones never do.
+ * And a link never brings sends of different parties together: see docs/decisions/0016-refused-merges.md.
  *
- * Where either is near, the links are taken in order of how telling they are, and a link that would join what is kept
- * apart is passed over: first what each email bears, then the email beside which its sender put it, then the first link
- * of every email to one that is there, then the second, and so on; links to Message-IDs that no email bears come last.
- * Among links of one rank those nearer to the beginning of a conversation come first. So a reply goes to the thread of
- * the email that it answers, and no email that names another one takes that away from what it answers itself.
+ * Where either applies, the links are taken in order of their weight, and a link that would join separated threads or two
+ * parties is skipped: first the Message-IDs that each email bears, then the email beside which its sender put it, then the
+ * first link of every email to an existing one, then the second, and so on; links to Message-IDs that no email bears come
+ * last. Among links of one rank those nearer to the beginning of a conversation come first. So a reply goes to the thread
+ * of the email that it answers, and an email that names another one can't pull that away from the email that it answers.
  */
 import type { LinkGraph } from './linked-email.ts';
 import { compareTies, rankTies, type RankedTie } from './rank-ties.ts';
@@ -27,7 +27,7 @@ export interface Groups {
   /** Same order as the emails. */
   readonly emails: readonly number[];
   readonly messageIds: ReadonlyMap<string, number>;
-  /** Of each email and each other group the most telling one. */
+  /** For each email and each other group the strongest refused link. */
   readonly refused: readonly RefusedLink[];
 }
 
@@ -41,12 +41,12 @@ export function groupByLinks(graph: LinkGraph): Groups {
   for (const [index, { partyId }] of emails.entries()) if (partyId !== null) sets.addParty(index, partyId);
 
   const ties = rankTies(graph, numbers);
-  // Where nothing is kept apart every tie counts, and so their order does not.
+  // Where nothing is kept apart every tie counts, so their order does not matter.
   const parties = new Set(emails.flatMap(({ partyId }) => partyId ?? []));
   const isContested = separations.length > 0 || parties.size > 1;
   if (isContested) ties.sort(compareTies);
-  // The sender's word counts, whichever customer it is, unless an operator's does: an email that its label or its Message-ID's put into
-  // a thread brings nothing of that into another one.
+  // The sender's choice counts, whichever the customer, unless an operator has decided: the thread in which a label places an
+  // email is not joined with the one that its sender chose.
   for (const { a, b, isAnchor, isLabelled } of ties)
     if ((isAnchor && !isLabelled) || !sets.areOfTwoParties(a, b)) sets.join(a, b);
   return {
@@ -66,7 +66,7 @@ function joinEqual(labels: readonly (string | null)[], join: (a: number, b: numb
   }
 }
 
-/** What an operator separated is not refused, but decided. */
+/** A link across an operator's separation is decided, not refused. */
 function refusedOf(
   { emails }: LinkGraph,
   ties: readonly RankedTie[],

@@ -1,17 +1,17 @@
-/** What link-graph.ts weighs. */
+/** The input of link-graph.ts. */
 
 export interface LinkedEmail {
   readonly id: string;
-  /** Its own Message-IDs: its header's, then others that it is known by. */
+  /** Its own Message-IDs: the header's, then others by which it is known. */
   readonly messageIds: readonly string[];
   /** The email beside which its sender put it; null for none. */
   readonly anchorId: string | null;
   /** The customer to which its send or a decision assigned it; null for an email that names no customer. */
   readonly partyId: string | null;
-  /** The Message-IDs that tie it to others, the most telling first. */
+  /** The Message-IDs that tie it to others, the strongest first. */
   readonly links: readonly string[];
   readonly date: Date;
-  /** Of a decision about this email; null when there was none. */
+  /** The label of a decision about this email; null when there was none. */
   readonly label: string | null;
 }
 

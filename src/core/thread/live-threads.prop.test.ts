@@ -62,7 +62,7 @@ const step = fc.oneof(
   },
 );
 
-/** What the service would do with it: numbers of emails that are there, no Message-ID sent twice. */
+/** Applies a step as the service would: numbers of existing emails, no Message-ID sent twice. */
 function take(model: ThreadModel, one: ModelStep): void {
   const { emails } = model;
   const isBorne = (name: string) => emails.some(({ messageIds }) => messageIds.includes(name));
@@ -81,7 +81,7 @@ function take(model: ThreadModel, one: ModelStep): void {
   }
 }
 
-/** What was split off is together, and so is what stays. */
+/** The emails that were split off are together, and so are those that stay. */
 function requireSplit(
   model: ThreadModel,
   { at, emails: named }: ModelDecision,
@@ -145,7 +145,7 @@ it(
   TIMEOUT_MS,
 );
 
-/** The threads and refused links, emails from the `known`th on called by what their mail says. */
+/** The threads and refused links; emails from the `known`th on are identified by the content of their mail. */
 function namedByMail(model: ThreadModel, known: number, mails: readonly object[]): unknown {
   const names = new Map(
     model.emails.slice(known).map(({ id }, index) => [id, JSON.stringify(mails[index])] as const),

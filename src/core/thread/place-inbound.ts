@@ -1,6 +1,6 @@
 /**
- * Which thread a received email joins: the one that its Message-IDs lead to (the linking steps of RFC 5256 §3's
- * REFERENCES algorithm). Only the reason that is shown is chosen here; all links count, and may merge threads.
+ * Finds the thread that a received email joins: the one that its Message-IDs lead to (the linking steps of RFC 5256 §3's
+ * REFERENCES algorithm). Only the displayed reason is chosen here; all links count, and may merge threads.
  */
 import type { Bounce } from '../delivery/bounce.ts';
 import { normaliseMessageId, type MessageId } from '../message/message-id.ts';
@@ -8,7 +8,7 @@ import type { ParsedMessage } from '../mime/parse/parsed-message.ts';
 
 /**
  * How a Message-ID ties an email to a thread. `message_id`: its own, which another email named before, or which a
- * different email has as well. `bounce`: that of the sent email which a report returns. `subject`: that of an email with
+ * different email has as well. `bounce`: that of the sent email that a report returns. `subject`: that of an email with
  * the same subject, for a reply that names none.
  */
 export type LinkRule = 'in_reply_to' | 'references' | 'bounce' | 'subject' | 'message_id';
@@ -25,19 +25,19 @@ export interface InboundPlacement {
   readonly matchedMessageId: MessageId | null;
 }
 
-/** What an email names, as it is stored. */
+/** The Message-IDs that an email names, as stored. */
 export interface NamedIds {
-  /** Only the first one ties the email: others are people, or messages that it is about. */
+  /** Only the first one ties the email: the others are people, or messages that it is about. */
   readonly inReplyTo: readonly MessageId[];
   /** Oldest first. */
   readonly references: readonly MessageId[];
-  /** Of the sent email that it returns; null when it is no report. */
+  /** That of the sent email that it returns; null when it is not a report. */
   readonly bounced: MessageId | null;
-  /** Of the email that it was joined to by its subject; null when it was not. */
+  /** That of the email to which its subject joined it; null when it was not. */
   readonly bySubject: MessageId | null;
 }
 
-/** The links of an email, normalised, each Message-ID once, the most telling first: what it answers, then its ancestors from the newest on. */
+/** An email's links, normalised, each Message-ID once, the strongest first: the answered email, then its ancestors, newest first. */
 export function linksOf({ inReplyTo, references, bounced, bySubject }: NamedIds): readonly InboundLink[] {
   const links = new Map<MessageId, LinkRule>();
   const add = (rule: LinkRule, written: MessageId) => {
@@ -52,8 +52,8 @@ export function linksOf({ inReplyTo, references, bounced, bySubject }: NamedIds)
 }
 
 /**
- * The Message-ID that a report returns, when it is one: only the surest one, since a report may quote the Message-IDs of
- * a whole conversation that has nothing to do with it.
+ * The Message-ID that a report returns; null when the email is not a report. Only the surest one, since a report may quote
+ * the Message-IDs of a whole unrelated conversation.
  */
 export function bouncedMessageId(bounce: Bounce | null): MessageId | null {
   return bounce?.originalMessageIds[0] ?? null;
@@ -68,7 +68,7 @@ export function inboundLinks(
   const links = linksOf({ ...message, bounced: bouncedMessageId(bounce), bySubject: null });
   const { otherMessageId } = message;
   const own = otherMessageId === null ? [messageId] : [messageId, otherMessageId];
-  // One that names itself is not tied to itself.
+  // An email that names itself is not tied to itself.
   return [
     ...links.filter((link) => !own.includes(link.messageId)),
     ...own.map((id) => ({ rule: 'message_id', messageId: id }) as const),

@@ -1,5 +1,5 @@
 /**
- * Which thread an outbound email joins, and what its In-Reply-To and References say (RFC 5322 §3.6.4).
+ * Decides which thread an outbound email joins, and its In-Reply-To and References (RFC 5322 §3.6.4).
  *
  * An explicit thread decides; else a known `in_reply_to`; else a new thread. With `thread_id` alone the newest email
  * of that thread is the one replied to, so that the recipient's mail program threads the answer too.
@@ -15,7 +15,7 @@ export interface PlacementQuery {
   readonly threadId: string | null;
   /** As the caller writes it. */
   readonly inReplyTo: MessageId | null;
-  /** Of several emails with that Message-ID, the one that is meant; null: the oldest. */
+  /** Which of several emails with that Message-ID is meant; null: the oldest. */
   readonly answeredEmailId?: string | null;
 }
 
@@ -26,7 +26,7 @@ export interface Parent {
   readonly references: readonly MessageId[];
   /** See readThreadIndex; null when it has none. */
   readonly threadIndex?: string | null;
-  /** Where it came from and wants answers to, when it came in and a program wrote it; `local@domain`. */
+  /** Its sender and reply addresses, when it was received and a program wrote it; `local@domain`. */
   readonly automaticFrom?: readonly string[];
 }
 
@@ -37,13 +37,13 @@ export interface PlacementFacts {
   readonly newest: Parent | null;
   /** The thread that holds the Message-ID `inReplyTo`, seen or merely referenced; null when it is unknown. */
   readonly inReplyToThreadId: string | null;
-  /** The Message-ID of the email `inReplyTo` as its header has it; null when that email was never seen. */
+  /** The Message-ID of the email `inReplyTo` as its header writes it; null when that email was never seen. */
   readonly inReplyToWritten: MessageId | null;
   /** References of the email `inReplyTo` itself; empty when that email was never seen. */
   readonly inReplyToReferences: readonly MessageId[];
-  /** Of the email `inReplyTo`; see Parent. */
+  /** That of the email `inReplyTo`; see Parent. */
   readonly inReplyToThreadIndex?: string | null;
-  /** As `automaticFrom` of the email `inReplyTo`. */
+  /** `automaticFrom` of the email `inReplyTo`; see Parent. */
   readonly inReplyToAutomaticFrom?: readonly string[];
 }
 
@@ -102,7 +102,7 @@ export function placeOutbound(
   return { accountId, threadId: newThreadId, rule: 'new', matchedMessageId: null, parent: answered };
 }
 
-/** An email is answered by the Message-ID that it has, in its own form; the caller may know it by another one, a relay's. */
+/** An answer names an email's own form of its Message-ID; the caller may know the email by another one, a relay's. */
 function writtenOf(asked: MessageId, found: MessageId | null): MessageId {
   return found !== null && normaliseMessageId(found) === normaliseMessageId(asked) ? found : asked;
 }

@@ -1,7 +1,7 @@
 /**
  * The threads that received emails join when they are recorded at the same moment. The result is the same as recording
- * them one after the other in their order, except for emails whose links lead to several threads, and those that may
- * change the place of others: only a transaction that merges threads may place those.
+ * them one after the other in order, except for emails whose links lead to several threads, and those that may change the
+ * placement of others: only a transaction that merges threads may place those.
  */
 import type { MessageId } from '../message/message-id.ts';
 import { DisjointSets } from './disjoint-sets.ts';
@@ -16,7 +16,7 @@ export interface Arrival {
 
 export interface TogetherPlacement {
   readonly threadId: string;
-  /** As placeInbound gives it, with what was known before this email. */
+  /** The result of placeInbound, from the state before this email. */
   readonly placement: InboundPlacement;
 }
 
@@ -26,10 +26,10 @@ export function ownerKey(accountId: string, messageId: MessageId): string {
 }
 
 /**
- * In the order of the arrivals; null for each of those that are tied to several threads, directly or by one another, and of
- * those that bear a known Message-ID in a thread that is kept apart from others.
+ * The placements in the order of the arrivals; null for each arrival that is tied to several threads, directly or through
+ * others, and for each that bears a known Message-ID in a thread that is kept apart from others.
  *
- * @param owners threads of the Message-IDs that are known, by ownerKey
+ * @param owners threads of the known Message-IDs, by ownerKey
  * @param keptApart threads that decisions or customers keep apart from others
  */
 export function placeTogether(
@@ -57,7 +57,7 @@ export function placeTogether(
     const [joined, another] = threads.get(group) ?? [];
     if (another !== undefined) return null;
     const threadId = joined ?? arrivals[group]?.newThreadId ?? arrival.newThreadId;
-    // Links to an email that is there count for more than those to one that was only named.
+    // Links to an existing email weigh more than those to one that was only named.
     if (keptApart.has(threadId) && arrival.links.some((link) => isOwn(link) && isNamed(arrival, link))) {
       return null;
     }
@@ -70,12 +70,12 @@ export function placeTogether(
 
 const isOwn = ({ rule }: InboundLink) => rule === 'message_id';
 
-/** Of its own Message-ID and those it names. */
+/** The keys of its own Message-ID and of those it names. */
 export function linkedKeysOf({ accountId, links }: Omit<Arrival, 'newThreadId'>): readonly string[] {
   return links.map(({ messageId }) => ownerKey(accountId, messageId));
 }
 
-/** Arrivals that share a Message-ID, directly or through others. */
+/** Groups arrivals that share a Message-ID, directly or through others. */
 function tie(arrivals: readonly Arrival[]): DisjointSets {
   const groups = new DisjointSets();
   const first = new Map<string, number>();

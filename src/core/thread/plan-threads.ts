@@ -1,6 +1,6 @@
 /**
- * Which thread each group of emails and Message-IDs is to be: threads keep their identifiers as far as that is possible,
- * and what has to move is listed. Changes nothing when the groups are the threads.
+ * Assigns a thread to each group of emails and Message-IDs: threads keep their identifiers as far as possible, and the
+ * necessary moves are listed. Changes nothing when the groups already are the threads.
  */
 
 export interface KnownThread {
@@ -8,7 +8,7 @@ export interface KnownThread {
   readonly createdAt: Date;
 }
 
-/** An email or a Message-ID, and where it is now; null: nowhere yet. */
+/** An email or a Message-ID with its present thread; null: none yet. */
 export interface Placed {
   readonly id: string;
   readonly threadId: string | null;
@@ -18,9 +18,9 @@ export interface Placed {
 export interface ThreadPlan {
   /** Group → thread. Groups without emails that have no thread of their own are missing. */
   readonly threadOf: ReadonlyMap<number, string>;
-  /** Threads to be made. */
+  /** Threads to create. */
   readonly made: readonly string[];
-  /** Threads that end; all that is in them is in the survivor, or moves elsewhere. */
+  /** Threads that end; everything in them goes to the survivor, or moves elsewhere. */
   readonly merged: readonly { readonly id: string; readonly into: string }[];
   readonly emails: readonly Move[];
   readonly messageIds: readonly Move[];
@@ -33,8 +33,8 @@ export interface Move {
 }
 
 /**
- * `emails` in the order in which they were recorded. Each thread stays with its first email; of several that come
- * together the oldest survives. A group without a thread gets a new one, made by `newThreadId`.
+ * `emails` in the order in which they were recorded. Each thread stays with its first email; of several threads that come
+ * together the oldest survives. A group without a thread gets a new one, with an id from `newThreadId`.
  */
 export function planThreads(
   threads: readonly KnownThread[],

@@ -1,10 +1,10 @@
 /**
- * The ties of a graph of links, and in which order they count where something is kept apart; link-graph.ts says why. No
- * part of the order depends on when anything was recorded.
+ * The ties of a graph of links, and the order in which they count where something is kept apart; link-graph.ts explains
+ * why. No part of the order depends on when anything was recorded.
  */
 import type { LinkedEmail, LinkGraph } from './linked-email.ts';
 
-/** A tie between two things of the graph, by their numbers; the first is an email. */
+/** A tie between two nodes of the graph, by number; the first is an email. */
 export interface RankedTie {
   readonly a: number;
   readonly b: number;
@@ -15,19 +15,19 @@ export interface RankedTie {
   readonly isLabelled: boolean;
   /** Lower ones count first. */
   readonly rank: number;
-  /** How far its email is from the beginning of a conversation, counted by the first link of each. */
+  /** Distance of its email from the beginning of a conversation, counted along the first link of each email. */
   readonly depth: number;
   readonly date: number;
   readonly key: string;
 }
 
-/** An email and its Message-ID are one, whatever it answers; so are a send and the Message-ID that its relay gave it. */
+/** An email and its Message-ID are one, whatever it answers; so are a send and the Message-ID from its relay. */
 const OWN_RANK = -3;
 const OTHER_OWN_RANK = -2;
 const ANCHOR_RANK = -1;
-/** Behind all links to emails that are there: any number of strangers may name a Message-ID that no email has. */
+/** After all links to existing emails: any number of strangers may name a Message-ID that no email has. */
 const UNBORNE_RANK = 10_000;
-/** Behind all others: the place of a labelled email is known without its links. */
+/** After all others: the thread of a labelled email is known without its links. */
 const LABELLED_RANK = 1_000_000;
 /** Deeper than any conversation. */
 const CIRCLE = Number.MAX_SAFE_INTEGER;
@@ -61,7 +61,7 @@ export function rankTies(graph: LinkGraph, numbers: ReadonlyMap<string, number>)
       add(numbers.get(own), at === 0 ? OWN_RANK : OTHER_OWN_RANK, own);
     }
     if (email.anchorId !== null) add(indexes.get(email.anchorId), ANCHOR_RANK, null);
-    // An email that names itself says nothing.
+    // A link of an email to itself means nothing.
     const others = email.links.filter((link) => !email.messageIds.includes(link));
     const there = others.filter((link) => borne.has(link));
     const unborne = others.filter((link) => !borne.has(link));
@@ -77,7 +77,7 @@ export function compareTies(a: RankedTie, b: RankedTie): number {
   );
 }
 
-/** 0 for an email that names no other one that is there; CIRCLE in and behind circles. */
+/** 0 for an email that names no other existing one; CIRCLE in circles and after them. */
 function depthsOf(emails: readonly LinkedEmail[], borne: ReadonlySet<string>): readonly number[] {
   const children = new Map<string, number[]>();
   const depths = emails.map(() => CIRCLE);

@@ -1,14 +1,14 @@
-/** Union-find whose sets know the sets that they are separated from, and the parties they belong to. */
+/** Union-find that keeps for each set the sets it is separated from and its parties. */
 
 export interface SeparatedSets {
   find(number: number): number;
   /** Does nothing when the two are separated. */
   join(a: number, b: number): void;
-  /** To be called after equal labels are joined. A label that nothing has separates nothing. */
+  /** Call it after joining equal labels. A label that is not in use separates nothing. */
   separate(labels: readonly (string | null)[], pairs: readonly (readonly [string, string])[]): void;
   addParty(number: number, partyId: string): void;
   areSeparated(a: number, b: number): boolean;
-  /** Whether a join would bring two parties together. */
+  /** True if a join would bring two parties together. */
   areOfTwoParties(a: number, b: number): boolean;
 }
 

@@ -7,7 +7,7 @@ import { runs } from '../../../test/helpers/runs.ts';
 const uuid = (n: number) => `00000000-0000-7000-8000-${String(n).padStart(12, '0')}`;
 const ids = Array.from({ length: 12 }, (_, index) => `m${index}`);
 
-/** Emails with links, and any threads that they and the Message-IDs may be in. */
+/** Emails with links, and arbitrary threads for them and the Message-IDs. */
 const states = fc.record({
   emails: fc.array(
     fc.record({

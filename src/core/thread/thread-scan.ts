@@ -1,10 +1,10 @@
 /**
- * Finds the threads that may not be what their links say, among all emails of a database, in little memory: per
- * Message-ID about 35 to 60 bytes and per thread about 45 to 80, whatever the emails hold. Decisions and
- * customers are not known here, so threads that they concern are found as well. Each thread that is found has to be
- * weighed by link-graph.ts, which has the last word.
+ * Finds the threads that may contradict their links, among all emails of a database, in little memory: per Message-ID
+ * about 35 to 60 bytes and per thread about 45 to 80, whatever the size of the emails. Decisions and customers are not
+ * known here, so threads that they concern are found as well. Each thread that is found has to be weighed by
+ * link-graph.ts, which decides.
  *
- * First give all Message-IDs, then all emails in the order of their identifiers, then clusters, then ask for `suspects`.
+ * Add all Message-IDs first, then all emails in the order of their identifiers, then clusters; then call `suspects`.
  */
 import { createHash } from 'node:crypto';
 import { DisjointSets } from './disjoint-sets.ts';
@@ -17,7 +17,7 @@ export interface ScannedEmail {
   /** Its own Message-IDs. */
   readonly messageIds: readonly string[];
   readonly links: readonly string[];
-  /** Of the email beside which its sender put it; null for none. */
+  /** That of the email beside which its sender put it; null for none. */
   readonly anchorMessageId: string | null;
 }
 
@@ -31,7 +31,7 @@ export class ThreadScan {
   readonly #owners = new NumberList();
   /** Message-IDs that links connect. */
   readonly #groups = new DisjointSets();
-  /** Threads that are to be weighed together. */
+  /** Threads to be weighed together. */
   readonly #units = new DisjointSets();
   /** Thread → 1 when it must be weighed. */
   readonly #suspects = new NumberList();
@@ -48,7 +48,7 @@ export class ThreadScan {
     for (const id of [own, ...others]) {
       this.#groups.join(own, id);
       const owner = this.#owners.get(id);
-      // A decision may have taken the email away from its Message-ID; or something is wrong.
+      // A decision may have moved the email away from its Message-ID; or something is wrong.
       if (owner !== thread) this.#suspect(thread, owner);
     }
     for (const link of anchorMessageId === null ? links : [anchorMessageId, ...links]) {
@@ -56,7 +56,7 @@ export class ThreadScan {
     }
   }
 
-  /** Threads that are kept apart are always weighed, together: links alone can't tell whether they are right. */
+  /** Threads that are kept apart are always weighed, and together: links alone can't show whether they are right. */
   addCluster(threadIds: readonly string[]): void {
     const [first, ...others] = threadIds.map((id) => this.#threads.add(parseUuid(id)));
     if (first === undefined) return;
@@ -90,7 +90,7 @@ export class ThreadScan {
     const key = digest(accountId, messageId);
     const known = this.#messageIds.find(key);
     if (known !== null) return known;
-    // It belongs to no thread at all: taken for one of the email's.
+    // The Message-ID belongs to no thread at all: it is assigned to the email's.
     this.#suspect(thread, thread);
     const number = this.#messageIds.add(key);
     this.#owners.set(number, thread);
@@ -117,7 +117,7 @@ class NumberList {
   }
 }
 
-/** 128 bits: among ten million Message-IDs, two are alike with a chance of 1 in 10^25. */
+/** 128 bits: among ten million Message-IDs, the chance of a collision is 1 in 10^25. */
 function digest(accountId: string, messageId: string): Key {
   return words(createHash('sha256').update(accountId).update('\0').update(messageId).digest());
 }

@@ -1,20 +1,20 @@
-/** Says why an email belongs in another thread than the one it is in: the most telling tie that leads there. */
+/** Gives the reason why an email belongs in another thread: the strongest tie that leads there. */
 import type { InboundLink, LinkRule } from './place-inbound.ts';
 
 export interface MovedEmail {
-  /** Its own. */
+  /** Its own Message-IDs. */
   readonly messageIds: readonly string[];
   readonly namedLinks: readonly InboundLink[];
   readonly label: string | null;
 }
 
-/** `decision`: an operator put it there. `message_id`: by its own, which others there have or name. `new`: by nothing. */
+/** `decision`: an operator's. `message_id`: its own, which others in the thread have or name. `new`: nothing ties it there. */
 export interface Reason {
   readonly rule: LinkRule | 'decision' | 'new';
   readonly messageId: string | null;
 }
 
-/** `inGroup`: the Message-ID belongs where the email does. `isElsewhere`: it is in another thread than the email now. */
+/** `inGroup`: the Message-ID belongs where the email does. `isElsewhere`: its present thread is not the email's. */
 export function whyMoved(
   email: MovedEmail,
   inGroup: (messageId: string) => boolean,

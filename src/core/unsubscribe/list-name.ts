@@ -1,4 +1,4 @@
-/** Names of lists that recipients can leave. They are shown to recipients, and compared as they stand. */
+/** Names of lists that recipients can leave. They are shown to recipients, and compared exactly. */
 
 /** In UTF-16 units. */
 export const MAX_LIST_CHARS = 64;

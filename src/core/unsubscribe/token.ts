@@ -1,15 +1,15 @@
 /**
- * What stands at the end of an unsubscribe address: who leaves which list, sealed (AES-256-GCM), so that nothing can be
- * read from it or made up, and no table of tokens is needed. Mail is kept for years, so a token has no end.
+ * The token at the end of an unsubscribe address: the recipient and the list, sealed (AES-256-GCM), so that nothing can be
+ * read from it or forged, and no table of tokens is needed. Mail is kept for years, so a token never expires.
  */
 import { createCipheriv, createDecipheriv } from 'node:crypto';
 
 export interface Subscription {
   readonly accountId: string;
   readonly list: string;
-  /** As deliveryAddressKey gives it. */
+  /** In the form of deliveryAddressKey. */
   readonly address: string;
-  /** The email that has the token. */
+  /** The email that contains the token. */
   readonly emailId: string;
 }
 
@@ -33,7 +33,7 @@ export function sealToken(key: Buffer, nonce: Buffer, subscription: Subscription
 export function openToken(key: Buffer, token: string): Subscription | null {
   if (token.length > MAX_TOKEN_CHARS) return null;
   const bytes = Buffer.from(token, 'base64url');
-  // Another text for the same bytes is no token of ours.
+  // Another text for the same bytes is not a token of ours.
   if (bytes.length <= TOKEN_NONCE_BYTES + TAG_BYTES || bytes.toString('base64url') !== token) return null;
   const decipher = createDecipheriv('aes-256-gcm', key, bytes.subarray(0, TOKEN_NONCE_BYTES), {
     authTagLength: TAG_BYTES,

@@ -2,15 +2,15 @@
 import { ServiceError } from '../errors.ts';
 
 export const MAX_HEADERS = 20;
-/** Of a value; tokens of 4 kB are seen in practice. */
+/** A value, in characters; tokens of 4 kB are seen in practice. */
 export const MAX_HEADER_CHARS = 4096;
 
 /** RFC 9110 §5.6.2 */
 const NAME = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]{1,64}$/;
-/** RFC 9110 §5.5, without what is obsolete: nothing in it ends the field. */
+/** RFC 9110 §5.5, without obsolete forms: no character ends the field. */
 const VALUE = /^[\x21-\x7e](?:[\t\x20-\x7e]*[\x21-\x7e])?$/;
 
-/** What frames the request, says where it goes, or is ours. */
+/** Fields that frame the request, determine its destination, or are ours. */
 const RESERVED = new Set([
   'accept-encoding',
   'connection',
@@ -29,7 +29,7 @@ const RESERVED = new Set([
 ]);
 const RESERVED_BEGINNINGS = ['webhook-', 'proxy-', 'sec-'];
 
-/** Throws `invalid_webhook_header`; its text has the name, never the value. */
+/** Throws `invalid_webhook_header`; its text contains the name, never the value. */
 export function checkOwnHeaders(headers: Readonly<Record<string, string>>): void {
   const seen = new Set<string>();
   for (const [name, value] of Object.entries(headers)) {

@@ -1,6 +1,6 @@
 /**
- * When an event that an endpoint did not take is delivered again: exponentially later, for three days. The first delays bridge a
- * restart of the endpoint; the longest one lets an endpoint that was repaired overnight catch up in the morning.
+ * When to deliver an event again that an endpoint did not accept: exponentially later, for three days. The first delays
+ * bridge a restart of the endpoint; the longest one lets an endpoint that was repaired overnight catch up in the morning.
  */
 
 import { DAY_MS } from '../durations.ts';
@@ -11,18 +11,18 @@ const FACTOR = 4;
 const MAX_DELAY_MS = 8 * 3_600_000;
 /** From the first failure to the last attempt, in ms. */
 export const GIVE_UP_AFTER_MS = 3 * DAY_MS;
-/** Each delay is changed by up to this share in either direction, so that events that failed together are not tried again together. */
+/** Each delay varies by up to this share in either direction, so that events that failed together are not retried together. */
 const JITTER = 0.2;
-/** What an endpoint asks for by Retry-After (RFC 9110 §10.2.3), at least and at most, in ms. */
+/** Bounds of the delay that an endpoint asks for by Retry-After (RFC 9110 §10.2.3), in ms. */
 const MIN_RETRY_AFTER_MS = 1000;
 const MAX_RETRY_AFTER_MS = DAY_MS;
 
 export interface FailedDelivery {
-  /** So far, this one included; at least 1. */
+  /** Attempts so far, this one included; at least 1. */
   readonly attempts: number;
   readonly failingSince: Date;
   readonly now: Date;
-  /** What the endpoint asked for; null: nothing. */
+  /** The delay that the endpoint asked for; null: none. */
   readonly retryAfterMs: number | null;
   /** From 0 (inclusive) to 1 (exclusive). */
   readonly random: number;

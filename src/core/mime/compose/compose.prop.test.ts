@@ -34,10 +34,10 @@ const addresses = (list: AddressObject | AddressObject[] | undefined): readonly 
 
 const withLf = (text: string | null): string => (text ?? '').replace(/\r\n?/g, '\n').replace(/\n+$/, '');
 
-/** mailparser reads neither quoted local parts that hold specials nor literals; those are checked by our own parser. */
+/** mailparser reads neither quoted local parts that contain specials nor literals; those are checked by our own parser. */
 const isReadByMailparser = ({ localPart }: Address): boolean => /^[\w.+-]+$/.test(localPart);
 
-/** mailparser shows the A-labels of some domains as Unicode, and keeps the quotes of a local part beside a name only. */
+/** mailparser shows the A-labels of some domains as Unicode, and keeps the quotes of a local part only beside a name. */
 const likeOurs = (address: string): string => address.replace('рф', 'xn--p1ai').replace(/^"([^"]*)"@/, '$1@');
 
 async function collect(chunks: AsyncIterable<Buffer>): Promise<Buffer> {

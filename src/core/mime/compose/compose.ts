@@ -1,6 +1,6 @@
 /**
- * Composes the message of a Draft: RFC 5322, and MIME by RFC 2045 to 2049. Output is 7-bit but for local parts that
- * are not ASCII (RFC 6532); lines end in CRLF and have at most 998 octets, nearly always 78. Bcc is no part of a
+ * Composes the message of a Draft: RFC 5322, and MIME by RFC 2045 to 2049. Output is 7-bit, except for local parts that
+ * are not ASCII (RFC 6532); lines end in CRLF and have at most 998 octets, nearly always 78. Bcc is not part of a
  * Draft, so it can't be written.
  *
  * Written by hand because of its speed; bench/compose.mjs compares it with nodemailer's MailComposer.
@@ -32,9 +32,9 @@ export interface Draft {
   /** When `cc` is empty too, the header says `undisclosed-recipients:;`. */
   readonly to: readonly Address[];
   readonly cc: readonly Address[];
-  /** Where answers go; none: to From. */
+  /** Addresses for answers; none: answers go to From. */
   readonly replyTo?: readonly Address[];
-  /** Survives exactly. */
+  /** Transmitted exactly. */
   readonly subject: string;
   /** Any line ends; CRLF is sent. null when there is none; with both null an empty text is sent. */
   readonly textBody: string | null;
@@ -43,7 +43,7 @@ export interface Draft {
   readonly inReplyTo: readonly MessageId[];
   /** Oldest first; bounded by buildReferences. */
   readonly references: readonly MessageId[];
-  /** See nextThreadIndex; null for none, and then no Thread-Topic either. */
+  /** See nextThreadIndex; null for none, and no Thread-Topic either. */
   readonly threadIndex?: string | null;
   /** Names go through displayFilename; content types are as given, such as `text/csv; charset=utf-8`. */
   readonly attachments: readonly FilePart[];
@@ -53,7 +53,7 @@ export interface Draft {
   readonly headers?: readonly CustomHeader[];
   /** An https address that unsubscribes the recipient with one POST; null for none. */
   readonly unsubscribeUrl?: string | null;
-  /** With it: a `mailto:` address that does so by mail; null for none. See core/unsubscribe/mailto.ts. */
+  /** Only beside `unsubscribeUrl`: a `mailto:` address that unsubscribes by mail; null for none. See core/unsubscribe/mailto.ts. */
   readonly unsubscribeMailto?: string | null;
   /** 16 to 64 unguessable letters and digits: boundaries are made of them. */
   readonly boundarySeed: string;
@@ -79,9 +79,8 @@ export function composeMessage(draft: Draft): Buffer {
 }
 
 /**
- * Composes the same bytes in chunks, with bounded memory. What is wrong with the draft is thrown at once, as by
- * composeMessage. The stream throws what `open` throws, and `content_missing` when a file has another size than
- * the draft says.
+ * Composes the same bytes in chunks, with bounded memory. Errors of the draft are thrown at once, as by composeMessage.
+ * The stream throws the errors of `open`, and `content_missing` when the size of a file differs from the draft's.
  */
 export function composeMessageStream(
   draft: Draft,
@@ -101,7 +100,7 @@ async function* streamPieces(
   }
 }
 
-/** A file that was cut would go out as if it were whole. */
+/** Checks the size: a truncated file would go out as if it were whole. */
 async function* readChecked(
   content: PartContent,
   open: (content: FileContent) => AsyncIterable<Buffer>,
@@ -122,7 +121,7 @@ async function* readChecked(
   }
 }
 
-/** The whole message but for the base64 of attachments. */
+/** The whole message except the base64 of attachments. */
 function planMessage(draft: Draft): Part['body'] {
   if (!SEED.test(draft.boundarySeed))
     throw new RangeError('boundarySeed must be 16 to 64 letters and digits');
@@ -179,7 +178,7 @@ function formatHead(draft: Draft): string {
   );
 }
 
-/** Outlook groups by them. The index is one word, whatever its length: not all programs join its pieces again. */
+/** Outlook groups by these fields. The index is one word, whatever its length: not all programs rejoin folded pieces. */
 function threadFields(subject: string, subjectTokens: readonly string[], index: string): string {
   const topic = withoutAnyPrefix(subject);
   const tokens = topic === subject ? subjectTokens : textTokens(topic, 'subject');
@@ -188,20 +187,20 @@ function threadFields(subject: string, subjectTokens: readonly string[], index: 
 
 /**
  * RFC 3834 §5. Seen in practice: Exchange answers such mail nevertheless, unless its own field forbids it; only answers
- * by programs are forbidden, not delivery reports. A caller may say something else there.
+ * by programs are forbidden, not delivery reports. A caller may set that field differently.
  */
 function automaticFields(autoSubmitted: AutoSubmitted, headers: readonly CustomHeader[]): string {
   const isGiven = headers.some(({ name }) => name.toLowerCase() === 'x-auto-response-suppress');
   return `Auto-Submitted: ${autoSubmitted}\r\n${isGiven ? '' : 'X-Auto-Response-Suppress: OOF, AutoReply\r\n'}`;
 }
 
-/** Seen in practice: programs take the fold behind a name for a space that belongs to the value. */
+/** Seen in practice: programs treat the fold after a name as a space that belongs to the value. */
 function formatCustom({ name, value, field, isStructured }: CustomHeader): string {
   const [first = '', ...others] = customTokens(value, field, !isStructured);
   return foldHeader(name, others, first);
 }
 
-/** RFC 2369 §3.2, RFC 8058 §3.1: the preferred way first. Each stands on a line of its own, as both have a token. */
+/** RFC 2369 §3.2, RFC 8058 §3.1: the preferred way first. Each is on a line of its own, since both contain a token. */
 function unsubscribeFields(url: string, mailto: string | null): string {
   const byMail = mailto === null ? '' : `,\r\n <${mailto}>`;
   return `List-Unsubscribe: <${url}>${byMail}\r\nList-Unsubscribe-Post: List-Unsubscribe=One-Click\r\n`;

@@ -51,7 +51,7 @@ export function parseContentType(text: string, field: string): ContentType {
   return { mediaType: `${type}/${subtype}`.toLowerCase(), parameters: [...parameters] };
 }
 
-/** Whether parseContentType takes it. */
+/** True if parseContentType accepts the text. */
 export function isContentType(text: string): boolean {
   try {
     return parseContentType(text, 'content_type').mediaType !== '';
@@ -63,9 +63,9 @@ export function isContentType(text: string): boolean {
 
 /**
  * The content type under which given bytes may travel in base64. `multipart/*` and `message/*` may not (RFC 2045
- * §6.4, RFC 2046 §5.2.1), and any other encoding would change bytes that hold long lines, bare line ends or 8-bit
- * text, and with them the signatures of a forwarded mail. So they go as octets: the file name (`.eml`) tells the
- * reader's program what they are, and it neither shows a foreign mail nor fetches an external body unasked.
+ * §6.4, RFC 2046 §5.2.1), and any other encoding would change bytes that contain long lines, bare line ends or 8-bit
+ * text, and so break the signatures of a forwarded mail. So they go as octets: the file name (`.eml`) tells the
+ * reader's program what they are, and the program neither shows a foreign mail nor fetches an external body unasked.
  */
 export function toAttachmentType(contentType: ContentType): ContentType {
   return /^(?:multipart|message)\//.test(contentType.mediaType)

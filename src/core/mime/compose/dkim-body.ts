@@ -1,8 +1,8 @@
 /**
- * The hash of a body for DKIM signatures, RFC 6376 §3.4.4 (relaxed): white space within a line counts as one space, that at
- * its end and empty lines at the end of the body do not count. Takes the body in pieces and needs no memory for its size.
+ * The hash of a body for DKIM signatures, RFC 6376 §3.4.4 (relaxed): white space within a line counts as one space; white
+ * space at its end and empty lines at the end of the body do not count. Takes the body in pieces, in constant memory.
  *
- * For composed bodies only: their lines end in CRLF, and CR stands nowhere else.
+ * For composed bodies only: their lines end in CRLF, and CR occurs nowhere else.
  */
 import { createHash } from 'node:crypto';
 
@@ -13,7 +13,7 @@ const SPACE = 0x20;
 
 /** Octets that are hashed at once. A call for each line would take several times as long. */
 const BLOCK_OCTETS = 16 * 1024;
-/** What one octet of the body can lead to: a line end and a space before it. */
+/** Octets that one octet of the body can lead to: itself, and a line end and a space before it. */
 const MAX_OCTETS_AT_ONCE = 4;
 
 export class DkimBodyHash {
@@ -32,7 +32,7 @@ export class DkimBodyHash {
       this.#addOctets(piece);
       return;
     }
-    // Lines without white space, as base64 has them, are hashed as they stand: five times as fast.
+    // Lines without white space, such as base64's, are hashed as they are: five times as fast.
     this.#addOctets(piece.subarray(0, start + 1));
     this.#hash.update(this.#block.subarray(0, this.#filled - 1));
     this.#hash.update(piece.subarray(start, end - 1));
@@ -41,7 +41,7 @@ export class DkimBodyHash {
     this.#addOctets(piece.subarray(end));
   }
 
-  /** In base64. The hash takes nothing more. */
+  /** The hash in base64. It accepts no more input. */
   end(): string {
     // RFC 6376 §3.4.4 (b): a body that is not empty ends in one CRLF.
     if (this.#filled > 0) this.#addLineEnd();
@@ -80,7 +80,7 @@ export class DkimBodyHash {
     if (this.#filled >= BLOCK_OCTETS - MAX_OCTETS_AT_ONCE) this.#flush();
   }
 
-  /** Leaves the last octet: an empty block at the end says that nothing was added. */
+  /** Keeps the last octet: an empty block at the end means that nothing was added. */
   #flush(): void {
     const last = this.#filled - 1;
     this.#hash.update(this.#block.subarray(0, last));
@@ -89,7 +89,7 @@ export class DkimBodyHash {
   }
 }
 
-/** Without the line ends before and after it; empty when there is nothing else. */
+/** The bounds of the piece without the line ends at its start and end; empty when there is nothing else. */
 function boundsOfContent(piece: Buffer): readonly [start: number, end: number] {
   const isLineEnd = (byte: number | undefined) => byte === CR || byte === LF;
   let start = 0;

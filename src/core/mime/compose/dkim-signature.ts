@@ -1,9 +1,9 @@
 /**
  * Signs a composed message: DKIM-Signature fields by RFC 6376, with RSA and SHA-256 (RFC 8301) or Ed25519 (RFC 8463), relaxed
- * for header and body. The message itself is not touched, and read once, in pieces.
+ * for header and body. The message itself is not changed, and is read once, in pieces.
  *
- * Written by hand because the libraries hold the whole message in memory, or can't forbid fields to be added; the tests
- * have mailauth and OpenDKIM verify what is written here.
+ * Written by hand because the libraries hold the whole message in memory, or can't forbid adding fields; the tests have
+ * mailauth and OpenDKIM verify the signatures.
  */
 import { createHash, sign, type KeyObject } from 'node:crypto';
 import { DkimBodyHash } from './dkim-body.ts';
@@ -17,16 +17,16 @@ export interface DkimKey {
 
 /** How the messages of an account are signed. */
 export interface DkimSigning {
-  /** In lower-case ASCII; the one of From or one above it, or receivers give nothing for it (RFC 7489 §3.1). */
+  /** In lower-case ASCII; From's domain or one above it, or receivers ignore the signature (RFC 7489 §3.1). */
   readonly domain: string;
-  /** At least one; the message gets a signature by each. */
+  /** At least one; each signs the message. */
   readonly keys: readonly DkimKey[];
-  /** The mail server writes a Date of its own, which would break signatures of ours. */
+  /** The mail server writes a Date of its own, which would break signatures that cover ours. */
   readonly relayReplacesDate: boolean;
 }
 
 /**
- * Fields that are signed once more than they are there, so that a second one breaks the signature (RFC 6376 §8.15).
+ * Fields that are signed once more than they occur, so that a further one breaks the signature (RFC 6376 §8.15).
  * Message-ID is not among them, as RFC 6376 §5.4.1 does not ask for it. Seen in practice: Amazon SES and others write their own.
  */
 const GUARDED_FIELDS = [
@@ -43,7 +43,7 @@ const GUARDED_FIELDS = [
   'content-transfer-encoding',
 ];
 
-/** Fields that are signed where they are. Mailing lists add such ones of their own. */
+/** Fields that are signed only as often as they occur. Mailing lists add their own. */
 const SIGNED_FIELDS = new Set([
   'sender',
   'auto-submitted',
@@ -58,27 +58,27 @@ const SIGNED_FIELDS = new Set([
   'list-unsubscribe-post',
 ]);
 
-/** A head is composed here from bounded fields; a message without an end of it is none of ours. */
+/** The end of the head. A head is composed here from bounded fields; a message without this end is not ours. */
 const HEAD_END = '\r\n\r\n';
 
-/** Base64 in a line of a signature. */
+/** Characters of base64 in a line of a signature. */
 const BASE64_LINE_CHARS = 72;
 const BASE64_LINES = new RegExp(`.{1,${BASE64_LINE_CHARS}}`, 'g');
-/** Names in a line of `h=`. */
+/** Characters of names in a line of `h=`. */
 const NAMES_LINE_CHARS = 70;
 
 interface Field {
   /** Lower-case. */
   readonly name: string;
-  /** As RFC 6376 §3.4.2 wants it, without its CRLF. */
+  /** In the canonical form of RFC 6376 §3.4.2, without its CRLF. */
   readonly canonical: string;
 }
 
 /**
- * The DKIM-Signature fields of a message, each with its CRLF: they go before its first field. Empty for no keys.
+ * The DKIM-Signature fields of a message, each with its CRLF: they go before its first field. Empty without keys.
  *
  * @param message as composed, in any pieces
- * @param signedAt the signature says so, in whole seconds
+ * @param signedAt written into the signature, in whole seconds
  */
 export async function dkimFields(
   message: AsyncIterable<Buffer> | Iterable<Buffer>,
@@ -111,7 +111,7 @@ export async function dkimFields(
   return signatures.join('');
 }
 
-/** Octets are characters here (latin1): a local part that is not ASCII is signed as its UTF-8 stands. */
+/** Octets are characters here (latin1): a local part that is not ASCII is signed as its UTF-8 bytes. */
 async function readMessage(
   message: AsyncIterable<Buffer> | Iterable<Buffer>,
 ): Promise<{ readonly fields: readonly Field[]; readonly bodyHash: string }> {
@@ -152,7 +152,7 @@ function canonicalField(field: string): string {
   return `${field.slice(0, colon).trimEnd().toLowerCase()}:${value}`;
 }
 
-/** RFC 6376 §5.4.2: of fields with one name, the last one is signed first; a name beyond them signs nothing. */
+/** RFC 6376 §5.4.2: of fields with one name, the last is signed first; a further mention of the name signs nothing. */
 function signedFields(fields: readonly Field[], names: readonly string[]): string {
   const left = [...fields];
   return names
@@ -164,14 +164,14 @@ function signedFields(fields: readonly Field[], names: readonly string[]): strin
     .join('');
 }
 
-/** In a thread of libuv: a signature takes about a millisecond. */
+/** Runs in a thread of libuv: a signature takes about a millisecond. */
 function signRsa(data: Buffer, privateKey: KeyObject): Promise<Buffer> {
   return new Promise((resolve, reject) => {
     sign('sha256', data, privateKey, (error, signature) => (error ? reject(error) : resolve(signature)));
   });
 }
 
-/** RFC 8463 §3: what is signed is the hash of the data. */
+/** RFC 8463 §3: the hash of the data is signed. */
 async function signEd25519(data: Buffer, privateKey: KeyObject): Promise<Buffer> {
   return sign(null, createHash('sha256').update(data).digest(), privateKey);
 }

@@ -1,5 +1,5 @@
 /**
- * Header fields as RFC 5322 §2.2 and §3.6 write them: folded, 7-bit by encoded words (RFC 2047). Only a local part
+ * Header fields in the form of RFC 5322 §2.2 and §3.6: folded, 7-bit by encoded words (RFC 2047). Only a local part
  * that is not ASCII stays raw, in UTF-8 (RFC 6532): there is no encoding for it.
  *
  * A field is given as tokens that are joined by a space or a fold; a token itself is never broken.
@@ -15,18 +15,18 @@ import { FOLD_AT_CHARS, HEADER_WORD_CHARS } from '../limits.ts';
 const CONTROL_BUT_TAB = /[\u0000-\u0008\u000a-\u001f\u007f-\u009f]/;
 const CONTROL = /[\u0000-\u001f\u007f-\u009f]/;
 
-/** Printable ASCII words with one space between them, as they survive folding. */
+/** Printable ASCII words with one space between them, which survive folding. */
 const PLAIN_WORDS = /^[!-~]+(?: [!-~]+)*$/;
 
-/** What `Address` promises of a domain; anything else could end the address and begin another. */
+/** The form of a domain that `Address` promises; anything else could end the address and begin another. */
 const DOMAIN = /^(?:[a-z0-9._-]+|\[[\w.:]+\])$/;
 
-/** Message-IDs that can stand in a 7-bit header. */
+/** Message-IDs that can appear in a 7-bit header. */
 const ASCII_ID = /^[!-;=?-~]+$/;
 
 /**
  * One field with its CRLF, folded at spaces between tokens so that lines stay within 76 characters if they can.
- * `beginning`: what stands behind the name whatever its length.
+ * `beginning`: text right after the name, whatever its length.
  */
 export function foldHeader(name: string, tokens: readonly string[], beginning = ''): string {
   let field = '';
@@ -42,7 +42,7 @@ export function foldHeader(name: string, tokens: readonly string[], beginning = 
   return `${field}${line}\r\n`;
 }
 
-/** One field whose lines are given; for parameters, which each get a line. */
+/** One field with the given lines; for parameters, which get a line each. */
 export function formatLines(name: string, lines: readonly string[]): string {
   return `${name}: ${lines.join(';\r\n ')}\r\n`;
 }
@@ -54,7 +54,7 @@ export function formatDate(date: Date): string {
 }
 
 /**
- * Tokens of an unstructured field, which survives exactly: what folding or white space would harm is encoded.
+ * Tokens of an unstructured field, which survives exactly: text that folding or white space would damage is encoded.
  * Throws `header_injection` for control characters other than TAB, `invalid_text` for lone surrogates.
  */
 export function textTokens(text: string, field: string): readonly string[] {
@@ -67,7 +67,7 @@ export function textTokens(text: string, field: string): readonly string[] {
 
 /**
  * Tokens of a field that a caller adds. ASCII stays as it is, long words too: programs read such fields, and not all decode
- * them. `canEncode` says whether anything else may become encoded words. Throws as textTokens.
+ * them. With `canEncode`, anything else may become encoded words. Throws like textTokens.
  */
 export function customTokens(value: string, field: string, canEncode: boolean): readonly string[] {
   const isPlain = PLAIN_WORDS.test(value) && !(canEncode && value.includes('=?'));
@@ -78,8 +78,8 @@ export function customTokens(value: string, field: string, canEncode: boolean): 
 }
 
 /**
- * Tokens of an address list. The parser of address lists lets no address through that is refused here; addresses
- * from elsewhere may be. Throws `header_injection` or `invalid_address`.
+ * Tokens of an address list. The parser of address lists accepts no address that is refused here; addresses
+ * from elsewhere may be refused. Throws `header_injection` or `invalid_address`.
  */
 export function addressTokens(addresses: readonly Address[], field: string): readonly string[] {
   return addresses.flatMap((address, index) => {
@@ -110,7 +110,7 @@ function nameTokens(name: string): readonly string[] {
   return encodeWords(name.toWellFormed(), HEADER_WORD_CHARS);
 }
 
-/** No word is too long for a folded line, and none could be taken for an encoded word. */
+/** True if no word is too long for a folded line, and none could be mistaken for an encoded word. */
 function isReadAsGiven(text: string, words: readonly string[]): boolean {
   return !text.includes('=?') && words.every((word) => word.length <= HEADER_WORD_CHARS);
 }

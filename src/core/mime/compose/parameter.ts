@@ -4,20 +4,20 @@
  */
 import { HEADER_WORD_CHARS } from '../limits.ts';
 
-/** What stays as it is in the extended form; RFC 2231 §7 `attribute-char` allows more, which some readers mishandle. */
+/** Characters that stay as they are in the extended form; RFC 2231 §7 `attribute-char` allows more, which some readers mishandle. */
 const UNCHANGED = /^[A-Za-z0-9._-]$/;
 
-/** Without quotes and backslashes too: seen in practice, readers that don't resolve quoted pairs. */
+/** Excludes quotes and backslashes too. Seen in practice: readers that don't resolve quoted pairs. */
 const PLAIN_VALUE = /^[ !#-[\]-~]*$/;
 
-/** Whether a value can be written as `name="value"` that every reader understands. */
+/** True if a value can be written as a `name="value"` that every reader understands. */
 export function isPlainParameter(value: string): boolean {
   // Seen in practice: readers decode `=?` in quotes, which RFC 2047 §5 forbids.
   return value.length <= HEADER_WORD_CHARS && PLAIN_VALUE.test(value) && !value.includes('=?');
 }
 
 /**
- * A parameter as header lines, each of which wants a fold in front and a `;` behind all but the last. A value that is
+ * A parameter as header lines, each of which needs a fold before it, and all but the last a `;` after it. A value that is
  * not plain is percent-encoded UTF-8 (RFC 2231 §4), in numbered parts when it is long (§3); no character is split.
  */
 export function formatParameter(name: string, value: string): readonly string[] {

@@ -1,6 +1,6 @@
 /**
- * The parts of a MIME message, RFC 2045 and RFC 2046: texts, attachments and what holds them together. A part is a
- * plan: its small pieces are made, the content of attachments is encoded when the message is written.
+ * The parts of a MIME message, RFC 2045 and RFC 2046: texts, attachments and the multiparts around them. A part is a
+ * plan: its small pieces are ready; the content of attachments is encoded when the message is written.
  */
 import { encodeText } from './text-encoding.ts';
 import { parseContentType, toAttachmentType } from './content-type.ts';
@@ -15,15 +15,15 @@ export type PartContent =
   | { readonly kind: 'file'; readonly path: string; readonly sizeBytes: number };
 
 export interface Part {
-  /** Its fields, with the CRLF of the last one. */
+  /** The header fields, each with its CRLF. */
   readonly header: string;
   /** Octets as they are, or content to be written in base64. Without the CRLF that belongs to a boundary. */
   readonly body: readonly (string | Buffer | PartContent)[];
 }
 
 /**
- * A text in UTF-8. `field` names it in errors; `seed` is what makes the message's boundaries, and a text with it (our
- * own message quoted back, or an attack) is encoded so that it holds none. Throws `invalid_text`.
+ * A text in UTF-8. `field` names it in errors. The message's boundaries are made from `seed`; a text that contains it (our
+ * own message quoted back, or an attack) is encoded so that it contains no boundary. Throws `invalid_text`.
  */
 export function textPart(subtype: 'plain' | 'html', text: string, field: string, seed: string): Part {
   const { transferEncoding, bytes } = encodeText(text, field, !text.includes(seed));
@@ -38,7 +38,7 @@ export interface FilePart {
   readonly content: PartContent;
   /** Without angle brackets; see readContentId. */
   readonly contentId?: string | null;
-  /** The HTML shows it. */
+  /** The HTML shows the file. */
   readonly inline?: boolean;
 }
 
@@ -63,8 +63,8 @@ export function attachmentPart(
 }
 
 /**
- * Parts in one, RFC 2046 §5.1; those of `related` begin with the HTML that shows the others (RFC 2387). The boundary must be
- * in none of them; `=_` keeps it out of encoded ones.
+ * Combines parts, RFC 2046 §5.1; those of `related` begin with the HTML that shows the others (RFC 2387). None of them may
+ * contain the boundary; `=_` keeps it out of encoded ones.
  */
 export function multipart(
   subtype: 'mixed' | 'alternative' | 'related',

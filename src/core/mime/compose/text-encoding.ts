@@ -1,6 +1,6 @@
 /**
  * Text bodies as 7-bit lines: as they are, quoted-printable (RFC 2045 §6.7) or base64, whichever arrives unchanged
- * at the lowest cost, with some preference for what a person can read in the source.
+ * at the lowest cost, with some preference for text that a person can read in the source.
  */
 import { ServiceError } from '../../errors.ts';
 import { encodeBase64Lines } from './base64.ts';
@@ -27,7 +27,7 @@ const MBOX_FROM = Buffer.from('From ', 'latin1');
 const ALWAYS_LITERAL = new Uint8Array(256);
 for (let byte = SPACE + 1; byte <= 0x7e; byte++) ALWAYS_LITERAL[byte] = byte === EQUALS ? 0 : 1;
 
-/** Before a soft line break; the `=` takes the last column. */
+/** Columns before a soft line break; the `=` takes the last one. */
 const QP_COLUMNS = QUOTED_PRINTABLE_LINE_CHARS - 1;
 
 /**
@@ -52,9 +52,9 @@ function toCrlf(text: string): string {
 }
 
 interface TextMeasure {
-  /** Arrives unchanged without any encoding. */
+  /** The text arrives unchanged without any encoding. */
   readonly plain: boolean;
-  /** Octets as quoted-printable, but for soft line breaks. */
+  /** Octets as quoted-printable, without soft line breaks. */
   readonly quotedOctets: number;
   readonly lines: number;
 }

@@ -4,12 +4,12 @@
 
 /** A line of Base64 (RFC 2045 §6.8), white space at its end left out. */
 const BASE64_LINE = /^[A-Za-z0-9+/]+={0,2}$/;
-/** Base64 of one line at most; programs write up to 76 characters. */
+/** Longest line that counts as Base64; programs write up to 76 characters. */
 const MAX_LINE_CHARS = 1000;
-/** Below a footer, a line of Base64 this long is one: the clear text stood in its midst. */
+/** Below clear text, a line at least this long counts as Base64: then the clear text was in its middle. */
 const MIN_LONG_LINE_CHARS = 40;
 
-/** Where the clear text begins; the length of the body when there is none. */
+/** The index at which the clear text begins; the length of the body when there is none. */
 export function endOfBase64(encoded: Buffer): number {
   let start: number | null = null;
   let isEnded = false;
@@ -25,7 +25,7 @@ export function endOfBase64(encoded: Buffer): number {
       isText = false;
     }
     if (start === null) {
-      // Padding, an empty line or a rule ends what is encoded; joined pieces may follow padding.
+      // Padding, an empty line or a rule ends the encoded text; joined pieces may follow padding.
       if (isEnded && line !== '' && !isBase64) start = at;
       else if (isRule(line)) start = at;
       isEnded = line === '' || line.endsWith('=');
@@ -40,7 +40,7 @@ function isRule(line: string): boolean {
   return /^[-_=*#~]{3,}$/.test(line);
 }
 
-/** Words, an address or a link: signs that foreign characters within Base64 do not make. */
+/** Words, an address or a link: patterns that stray characters within Base64 do not form. */
 function isClearText(line: string): boolean {
   return /[a-z]{2} {1,5}[a-z]{2}|\w@\w|:\/\//i.test(line);
 }

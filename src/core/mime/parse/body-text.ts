@@ -1,9 +1,9 @@
 /**
- * Which parts of a received message are its text, and which its attachments: RFC 2046 §5.1, RFC 2183, RFC 2387.
+ * Divides the parts of a received message into its text and its attachments: RFC 2046 §5.1, RFC 2183, RFC 2387.
  *
  * Of alternatives the first plain text and the last HTML are taken. Texts that follow one another are joined, as mail
- * programs show them (Apple Mail writes text, image, text). A text with a file name is an attachment, but for the
- * first text of a message. Alternatives that repeat the text for clocks and AMP readers are left out.
+ * programs show them (Apple Mail writes text, image, text). A text with a file name is an attachment, except the first text
+ * of a message. Alternatives that repeat the text for watches and AMP readers are left out.
  */
 import { endOfBase64 } from './base64-text.ts';
 import { decodeCharset } from '../text/charset.ts';
@@ -17,13 +17,13 @@ import { decodeTransfer } from './transfer-decoding.ts';
 export interface BodyText {
   readonly text: string | null;
   readonly html: string | null;
-  /** Parts that are no text, in their order; multiparts that could not be taken apart too. */
+  /** Parts that are not text, in order; also multiparts that could not be split. */
   readonly attachments: readonly ReceivedPart[];
 }
 
 const LEFT_OUT = new Set(['text/x-amp-html', 'text/watch-html']);
 
-/** Divides a tree. Adds what is wrong to the defects of the parts. */
+/** Divides a tree. Adds what is wrong to the parts' defects. */
 export function readBody(root: ReceivedPart): BodyText {
   const reader = new BodyReader();
   const { text, html } = reader.read(root);
@@ -38,7 +38,7 @@ export function decodeTextPart(part: ReceivedPart): string {
 
 function decodeText(part: ReceivedPart): string {
   const encoded = part.kept.bytes();
-  // Seen in practice: footers of lists in clear text behind the Base64 of the text.
+  // Seen in practice: footers of lists in clear text after the Base64 of the text.
   const clearFrom = part.encoding === 'base64' ? endOfBase64(encoded) : encoded.length;
   const texts = [
     decodeTransfer(encoded.subarray(0, clearFrom), part.encoding),
@@ -66,7 +66,7 @@ class BodyReader {
   readonly attachments: ReceivedPart[] = [];
   #hasText = false;
 
-  /** Recursion ends at the limit of depth. */
+  /** The limit of depth bounds the recursion. */
   read(part: ReceivedPart): Pair {
     if (part.children.length > 0) {
       const pairs = part.children.map((child) => this.read(child));
@@ -87,7 +87,7 @@ class BodyReader {
     return { text: isFlowed ? unflow(text, delSp) : text, html: null };
   }
 
-  /** No delimiter was found, or the multipart stands deeper than the limit. */
+  /** No delimiter was found, or the multipart is nested deeper than the limit. */
   #readEmptyMultipart(part: ReceivedPart): Pair {
     part.defects.add('multipart_without_parts');
     if (part.keep === 'preamble' && part.kept.length > 0) return { text: decodeTextPart(part), html: null };

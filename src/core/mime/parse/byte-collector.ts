@@ -1,4 +1,4 @@
-/** A larger buffer is given back when the collector is emptied. */
+/** A larger buffer is released when the collector is emptied. */
 const KEPT_BYTES = 65_536;
 
 /** Bytes that arrive in small pieces, copied into one growing buffer: a Buffer for each would cost far more memory. */
@@ -21,12 +21,12 @@ export class ByteCollector {
     this.#length = needed;
   }
 
-  /** Everything so far; shares memory. */
+  /** Everything so far; shares the collector's memory. */
   bytes(): Buffer {
     return this.#bytes.subarray(0, this.#length);
   }
 
-  /** Empties it; what `bytes` gave before may be overwritten. */
+  /** Empties the collector; earlier results of `bytes` may be overwritten. */
   reset(): void {
     if (this.#bytes.length > KEPT_BYTES) this.#bytes = Buffer.alloc(0);
     this.#length = 0;

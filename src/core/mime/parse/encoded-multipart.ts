@@ -1,5 +1,5 @@
 /**
- * A multipart that is Base64 as a whole. RFC 2045 §6.4 forbids it; seen in practice, from gateways that encode whatever body they get.
+ * A multipart that is Base64 as a whole. RFC 2045 §6.4 forbids it. Seen in practice: from gateways that encode any body.
  */
 import { fieldValue } from './header-fields.ts';
 import type { ParseLimitName, ParseLimits } from './parse-limits.ts';
@@ -9,8 +9,8 @@ import { StructureReader } from './structure.ts';
 import { decodeTransfer } from './transfer-decoding.ts';
 
 /**
- * Gives a message of that kind the parts that are in its Base64; any other stays as it is. Returns the limits that were passed. What
- * was too large to be kept is not opened.
+ * Gives such a message the parts within its Base64; any other stays as it is. Returns the limits that were exceeded. A body
+ * that was too large to keep is not opened.
  */
 export function openEncodedMultipart(root: ReceivedPart, limits: ParseLimits): readonly ParseLimitName[] {
   if (root.boundary === null || root.children.length > 0 || root.keep !== 'preamble' || root.isCut) return [];
@@ -29,7 +29,7 @@ export function openEncodedMultipart(root: ReceivedPart, limits: ParseLimits): r
   return inner.passedLimits;
 }
 
-/** Recursion ends at the limit of depth. */
+/** The limit of depth bounds the recursion. */
 function placeIn(part: ReceivedPart, source: Buffer): void {
   part.source = source;
   for (const child of part.children) placeIn(child, source);

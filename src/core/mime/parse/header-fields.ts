@@ -2,8 +2,8 @@
  * Header fields of received mail: RFC 5322 §2.2, with the UTF-8 of RFC 6532. Lenient.
  *
  * Seen in practice, and accepted: bare LF, 8-bit text without a charset, white space before the colon, a line
- * `From someone …` of mbox on top, lines that are no fields, a missing empty line before the body, and empty lines or a byte order
- * mark in front.
+ * `From someone …` of mbox on top, lines that are not fields, a missing empty line before the body, and empty lines or a
+ * byte order mark before the header.
  */
 import { decodeKnownCharset, decodeUtf8, knownCharset } from '../text/charset.ts';
 import { isMadeUpMessageId, normaliseMessageId, toMessageId } from '../../message/message-id.ts';
@@ -20,25 +20,25 @@ export interface HeaderField {
 }
 
 export interface HeaderBlock {
-  /** In their order; repeats are kept. */
+  /** In order; repeats are kept. */
   readonly fields: readonly HeaderField[];
-  /** Where the body began without an empty line before it, in bytes from the start of the block; null if it did not. */
+  /** Start of a body without an empty line before it, in bytes from the start of the block; null if there is none. */
   readonly bodyStart: number | null;
-  /** A line was no field. */
+  /** A line was not a field. */
   readonly malformed: boolean;
   /** Fields beyond `maxFields` were dropped. */
   readonly isCut: boolean;
-  /** An empty line was found at its end. */
+  /** The block ends in an empty line. */
   readonly hasEmptyLine: boolean;
 }
 
 // RFC 5322 §2.2 and §3.6.8; white space before the colon by §4.5.
 const FIELD = /^([!-9;-~]{1,200})[ \t]*:/;
 const MBOX_LINE = /^>?From /;
-/** In UTF-8, as latin1. Editors write it. */
+/** UTF-8's, read as latin1. Editors write it. */
 const BYTE_ORDER_MARK = '\u00ef\u00bb\u00bf';
 
-/** Fields that a header below a broken line is recognised by. */
+/** Fields by which a header below a broken line is recognised. */
 const COMMON_FIELD =
   /^(?:from|to|cc|date|subject|message-id|mime-version|content-[a-z-]+|received|reply-to|references|in-reply-to|return-path|x-[a-z-]+) ?:/i;
 
@@ -56,7 +56,7 @@ export function parseHeaderBlock(block: Buffer, maxFields = Number.POSITIVE_INFI
     return { fields: [], bodyStart, malformed, isCut, hasEmptyLine: true };
   }
   let bodyStart: number | null = null;
-  // Answers for all broken lines at once: a search from each of them would be quadratic.
+  // Found once for all broken lines: a search from each of them would be quadratic.
   let lastField: number | null = null;
   for (let at = start; at < text.length;) {
     const lf = text.indexOf('\n', at);
@@ -94,8 +94,8 @@ export function parseHeaderBlock(block: Buffer, maxFields = Number.POSITIVE_INFI
 }
 
 /**
- * Where the fields of a header begin: behind a byte order mark, and behind the empty lines in front of it, where there are some. null
- * when there are, and what follows is no header, which has a field at once and one that is common.
+ * The index at which the fields of a header begin: after a byte order mark and any empty lines. null when there are empty
+ * lines and no header follows them, which would begin with a field and contain a common one.
  */
 export function startOfFields(text: string): number | null {
   const marked = text.startsWith(BYTE_ORDER_MARK) ? BYTE_ORDER_MARK.length : 0;
@@ -123,8 +123,8 @@ export function messageIdOf(fields: readonly HeaderField[]): MessageId | null {
 }
 
 /**
- * Of all fields Message-ID, as they are written, but for encoded words. Seen in practice: one without `@`, one without angle brackets,
- * one in encoded words, and a second field, of a gateway that added its own.
+ * The ids of all Message-ID fields, as written except for encoded words. Seen in practice: one without `@`, one without
+ * angle brackets, one in encoded words, and a second field from a gateway that added its own.
  */
 export function messageIdsOf(fields: readonly HeaderField[]): readonly MessageId[] {
   return fieldValues(fields, 'message-id').flatMap((value) => {
@@ -151,7 +151,7 @@ function joinLines(lines: readonly string[]): string {
   return lines.map((line) => (line.endsWith('\r') ? line.slice(0, -1) : line)).join('');
 }
 
-/** Seen in practice: ISO-2022-JP without encoded words; its escapes would go with the other controls. */
+/** Seen in practice: ISO-2022-JP without encoded words; its escapes would be removed with the other controls. */
 function decodeRaw(value: string, charset: string | null): string {
   const isJapanese = value.includes('\u001b$');
   const text = isJapanese ? decodeKnownCharset(Buffer.from(value, 'latin1'), 'iso-2022-jp') : value;

@@ -1,9 +1,9 @@
-/** Digests of the contents of a message's leaf parts, made while it is read: memory does not grow with them. */
+/** Digests of the contents of a message's leaf parts, computed while it is read, so that memory does not grow with them. */
 import { createHash, type Hash } from 'node:crypto';
 import { ByteCollector } from './byte-collector.ts';
 import { createTransferDecoder, type TransferDecoder, type TransferEncoding } from './transfer-decoding.ts';
 
-/** The digest of one leaf part, from its encoded body in pieces. Call `end` once; it gives lower-case hex. */
+/** The digest of one leaf part, from its encoded body in pieces. Call `end` once; it returns lower-case hex. */
 export interface LeafDigest {
   update(piece: Buffer): void;
   end(): string;
@@ -11,12 +11,12 @@ export interface LeafDigest {
 
 const LF = 0x0a;
 const CR = 0x0d;
-/** A call for each of millions of empty lines would take seconds. */
+/** Hashed many at once: a call for each of millions of empty lines would take seconds. */
 const LINE_ENDS = Buffer.alloc(4096, LF);
 /** Lines are decoded together: one by one takes several times as long. */
 const DECODED_AT_ONCE_BYTES = 32_768;
 
-/** Of decoded bytes; of lines, their ends do not count. */
+/** The digest of decoded bytes; for lines, trailing line ends and their form do not count. */
 export class ByteDigest implements LeafDigest {
   readonly #hash: Hash = createHash('sha256');
   readonly #decoder: TransferDecoder;

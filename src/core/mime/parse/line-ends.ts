@@ -1,6 +1,6 @@
 /**
- * Line ends of a message as it comes: CRLF and LF are left alone. Seen in practice: messages of old programs on Mac OS, without any LF,
- * of which every line ends in CR; each such CR becomes an LF, so that every byte stays where it is.
+ * Line ends of an incoming message: CRLF and LF are left alone. Seen in practice: messages of old programs on Mac OS, without
+ * any LF, where every line ends in CR; each such CR becomes an LF, so that every byte keeps its offset.
  */
 import { MAX_LINE_PIECE_BYTES } from '../limits.ts';
 import { ByteCollector } from './byte-collector.ts';
@@ -9,7 +9,7 @@ const LF = 0x0a;
 const CR = 0x0d;
 const EMPTY = Buffer.alloc(0);
 
-/** Behind a byte order mark (UTF-8): a field, and behind its CR another one, a folded line or the end of the header. */
+/** After a byte order mark (UTF-8): a field, and after its CR another field, a folded line or the end of the header. */
 const HEADER_WITH_CR =
   /^(?:\u00ef\u00bb\u00bf)?\r*[!-9;-~]{1,200}[ \t]*:[^\r]*\r(?:[!-9;-~]{1,200}[ \t]*:|[ \t\r])/;
 
@@ -17,12 +17,12 @@ const HEADER_WITH_CR =
 export class LineEnds {
   /** null until it is known whether lines end in CR alone. */
   #isCrOnly: boolean | null = null;
-  /** The beginning, while it has no LF. */
+  /** The beginning of the message, while it has no LF. */
   readonly #beginning = new ByteCollector();
   /** The last byte was a CR that an LF may follow. */
   #hasCr = false;
 
-  /** What is decided so far; the chunk itself where nothing is to be changed. */
+  /** The bytes that are decided so far; the chunk itself where nothing has to change. */
   write(chunk: Buffer): Buffer {
     if (this.#isCrOnly !== null) return this.#isCrOnly ? this.#replace(chunk) : chunk;
     const known = this.#beginning.length;

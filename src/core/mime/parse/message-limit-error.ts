@@ -1,11 +1,11 @@
 import type { ParseLimitName } from './parse-limits.ts';
 import type { ParsedMessage } from './parsed-message.ts';
 
-/** A received message passes a limit. What could be read within the limits is in `partial`, and fit to be recorded. */
+/** A received message exceeds a limit. `partial` is the part that was read within the limits, and can be recorded. */
 export class MessageLimitError extends Error {
-  /** The limit that was passed first. */
+  /** The limit that was exceeded first. */
   readonly limit: ParseLimitName;
-  /** Everything up to the limits; `defects` says `limit_passed`. */
+  /** Everything up to the limits; `defects` contains `limit_passed`. */
   readonly partial: ParsedMessage;
 
   constructor(limit: ParseLimitName, partial: ParsedMessage) {

@@ -24,7 +24,7 @@ export interface ParseLimits {
   readonly partDepth: number;
   /** Still encoded; default 10,000,000 bytes. */
   readonly textBytes: number;
-  /** Still encoded; default 1,000,000 bytes. What is beyond is left out without an error. */
+  /** Still encoded; default 1,000,000 bytes. The rest is left out without an error. */
   readonly reportBytes: number;
   /** Still encoded; default 32,000,000 bytes. A larger winmail.dat stays packed, which is a defect but no error. */
   readonly tnefBytes: number;
@@ -32,7 +32,7 @@ export interface ParseLimits {
   readonly addresses: number;
 }
 
-/** The limits whose passing is an error. */
+/** The limits that are errors when exceeded. */
 export type ParseLimitName =
   'header_bytes' | 'header_fields' | 'parts' | 'part_depth' | 'text_bytes' | 'addresses';
 
@@ -47,7 +47,7 @@ const DEFAULTS: ParseLimits = {
   addresses: MAX_MESSAGE_ADDRESSES,
 };
 
-/** The defaults with some replaced. Throws RangeError when one is no positive integer: no value switches a limit off. */
+/** The defaults with some replaced. Throws RangeError when one is not a positive integer: no value disables a limit. */
 export function toParseLimits(given: Partial<ParseLimits>): ParseLimits {
   const limits = { ...DEFAULTS, ...given };
   for (const [name, value] of Object.entries(limits)) {

@@ -19,14 +19,14 @@ const fixtureArbitrary = fc.constantFrom(...FIXTURES);
 
 const withLf = (text: string): string => text.replace(/\r\n?/g, '\n').replace(/\n+$/, '');
 
-/** Lists with half of a quoted local part can't be told apart; they are not compared. */
+/** Lists with half of a quoted local part are ambiguous; they are not compared. */
 const whereQuotable = (given: readonly MessageId[], read: readonly MessageId[]): readonly MessageId[] =>
   given.every((id) => id.split('"').length % 2 === 1) ? read : given;
 
-/** As they are compared, each once. */
+/** In the form in which they are compared, without repeats. */
 const normal = (ids: readonly MessageId[]) => [...new Set(ids.map(normaliseMessageId))];
 
-/** What was read, a passed limit or not. */
+/** The message that was read, whether a limit was exceeded or not. */
 function read(raw: Buffer, parse: (raw: Buffer) => ParsedMessage = parseMessage): ParsedMessage {
   try {
     return parse(raw);
@@ -40,7 +40,7 @@ function readInChunks(raw: Buffer, sizes: readonly number[]): ParsedMessage {
   const parser = createMessageParser();
   for (let at = 0, turn = 0; at < raw.length; turn++) {
     const size = sizes[turn % sizes.length]!;
-    // The same memory for every chunk, as a reader of files has it.
+    // The same memory for every chunk, as in a reader of files.
     const chunk = Buffer.from(raw.subarray(at, at + size));
     parser.write(chunk);
     chunk.fill(0x58);
@@ -109,7 +109,7 @@ function mutate(raw: Buffer, mutation: Mutation): Buffer {
   }
 }
 
-/** What holds for every message, however broken. */
+/** Laws that hold for every message, however broken. */
 function expectSound(raw: Buffer, message: ParsedMessage): void {
   expect(message.sizeBytes).toBe(raw.length);
   expect(message.text.isWellFormed()).toBe(true);

@@ -76,7 +76,7 @@ describe('parseMessage', () => {
           },
         }),
       ]);
-      // The collector of garbage decides when; without a bound of our own it would be 200 MB and more.
+      // The garbage collector decides when; without a bound of our own it would be 200 MB and more.
       expect(peak).toBeLessThan(100_000_000);
     },
   );
@@ -338,7 +338,7 @@ function inBytes(raw: Buffer): ParsedMessage {
   return parser.end();
 }
 
-/** A winmail.dat of so many files of one byte: attAttachRendData without data, attAttachData with `x`. */
+/** A winmail.dat with this many files of one byte: attAttachRendData without data, attAttachData with `x`. */
 function tnefOf(count: number): Buffer {
   const attributes = ['02', '02900600', '00000000', '0000', '02', '0f800600', '01000000', '78', '7800'];
   return Buffer.from('789f3e220000' + attributes.join('').repeat(count), 'hex');

@@ -1,10 +1,10 @@
 /**
  * Reads a received message: RFC 5322 and MIME (RFC 2045 to 2049), RFC 2231, RFC 6532, leniently. One pass over the
- * bytes, then the texts are decoded. Never throws but for a passed limit; time grows with the size only; memory holds
- * headers, texts and reports, within the limits, but no attachments: those are given as ranges of the raw bytes.
+ * bytes, then the texts are decoded. Throws only for an exceeded limit; time grows with the size only; memory holds
+ * headers, texts and reports, within the limits, but no attachments: those are returned as ranges of the raw bytes.
  *
- * Of a field that may stand once only, the first is kept (From, Subject and so on): a second one is added by attackers
- * and broken relays, below the one that mail programs show. Lists of repeated To, Cc, Bcc, References and In-Reply-To are joined.
+ * Of a field that may occur only once (From, Subject and so on), the first is kept: attackers and broken relays add a second
+ * one, below the one that mail programs show. Lists of repeated To, Cc, Bcc, References and In-Reply-To are joined.
  */
 import { parseLenientAddressList } from '../../address/lenient-address-list.ts';
 import type { Address } from '../../address/address.ts';
@@ -38,7 +38,7 @@ export interface MessageParser {
   end(): ParsedMessage;
 }
 
-/** Limits are merged with the defaults. Throws RangeError for a limit that is no positive integer. */
+/** Limits are merged with the defaults. Throws RangeError for a limit that is not a positive integer. */
 export function createMessageParser(limits: Partial<ParseLimits> = {}): MessageParser {
   const all = toParseLimits(limits);
   const reader = new StructureReader(all);
@@ -48,14 +48,14 @@ export function createMessageParser(limits: Partial<ParseLimits> = {}): MessageP
   };
 }
 
-/** Reads a message that is in memory. Throws as createMessageParser and its `end` do. */
+/** Reads a message that is in memory. Throws like createMessageParser and its `end`. */
 export function parseMessage(raw: Buffer, limits: Partial<ParseLimits> = {}): ParsedMessage {
   const parser = createMessageParser(limits);
   parser.write(raw);
   return parser.end();
 }
 
-/** Fields that RFC 5322 §3.6 and RFC 2045 allow once. */
+/** Fields that RFC 5322 §3.6 and RFC 2045 allow only once. */
 const ONCE = [
   'from',
   'sender',
@@ -183,7 +183,7 @@ function readPeople(
   };
 }
 
-/** Among the authors of a message, pieces beside a readable address are the remains of a name. */
+/** Unreadable pieces beside a readable author address are the remains of a name. */
 function withoutBroken(addresses: readonly Address[]): readonly Address[] {
   const readable = addresses.filter(({ domain }) => domain !== '');
   return readable.length > 0 ? readable : addresses;

@@ -1,12 +1,12 @@
 /**
- * A received message after parsing. Whatever it says was written by a stranger.
+ * A received message after parsing. All of its content was written by a stranger.
  */
 import type { Address } from '../../address/address.ts';
 import type { MessageId } from '../../message/message-id.ts';
 import type { HeaderField } from './header-fields.ts';
 import type { TransferEncoding } from './transfer-decoding.ts';
 
-/** What was wrong with a message. Names are stable: they are recorded and shown. */
+/** Defects of a message. Names are stable: they are recorded and shown. */
 export const PARSE_DEFECTS = [
   // Header
   'missing_from',
@@ -41,10 +41,10 @@ export type ParseDefect = (typeof PARSE_DEFECTS)[number];
 /** Signed or encrypted: RFC 8551 (S/MIME), RFC 3156 (PGP/MIME), RFC 9580 §6 (PGP armour in the text). */
 export type Protection = 'smime_signed' | 'smime_encrypted' | 'pgp_signed' | 'pgp_encrypted' | 'pgp_inline';
 
-/** Where the bytes of an attachment are. */
+/** The location of an attachment's bytes. */
 export type AttachmentContent =
   /**
-   * From `start` to before `end` of the raw message, in bytes, to be decoded by decodeTransfer or decodeTransferStream.
+   * Bytes `start` to `end` (exclusive) of the raw message, to be decoded by decodeTransfer or decodeTransferStream.
    */
   | {
       readonly kind: 'range';
@@ -52,13 +52,13 @@ export type AttachmentContent =
       readonly end: number;
       readonly encoding: TransferEncoding;
     }
-  /** Came out of a winmail.dat, or of a multipart in Base64. */
+  /** Extracted from a winmail.dat, or from a multipart in Base64. */
   | { readonly kind: 'bytes'; readonly bytes: Buffer };
 
 export interface ParsedAttachment {
-  /** Path of the part, such as `1.2` (RFC 9051 §6.4.5); for one out of a winmail.dat, that of the winmail.dat. */
+  /** Path of the part, such as `1.2` (RFC 9051 §6.4.5); for a file from a winmail.dat, that of the winmail.dat. */
   readonly partPath: string;
-  /** As displayFilename gives it; made up when the message names none. */
+  /** The result of displayFilename; made up when the message names none. */
   readonly filename: string;
   /** `type/subtype`, lower-case. */
   readonly contentType: string;
@@ -66,12 +66,12 @@ export interface ParsedAttachment {
   readonly charset: string | null;
   /** Without angle brackets (RFC 2392); null when there is none. */
   readonly contentId: string | null;
-  /** Shown within the HTML body: that refers to its Content-ID, or it is an image that says so itself. */
+  /** Shown within the HTML body, which refers to its Content-ID; or an image that declares itself inline. */
   readonly inline: boolean;
   readonly content: AttachmentContent;
 }
 
-/** A calendar part (RFC 6047). It stands among the attachments as well. */
+/** A calendar part (RFC 6047). It is among the attachments as well. */
 export interface CalendarPart {
   readonly partPath: string;
   /** Upper-case, such as `REQUEST`; null when the part names none. */
@@ -81,9 +81,9 @@ export interface CalendarPart {
 }
 
 /**
- * A part that says something about another message: `message/delivery-status` (RFC 3464), `message/feedback-report`
+ * A part about another message: `message/delivery-status` (RFC 3464), `message/feedback-report`
  * (RFC 5965), `message/disposition-notification` (RFC 8098), `text/rfc822-headers`, `message/rfc822`, and
- * `application/json`, as Amazon SES has it. All but those of the RFCs 3464, 5965 and 8098 are attachments as well.
+ * `application/json`, as Amazon SES sends it. All but those of the RFCs 3464, 5965 and 8098 are attachments as well.
  */
 export interface ReportPart {
   readonly partPath: string;
@@ -93,17 +93,17 @@ export interface ReportPart {
 }
 
 export interface ParsedMessage {
-  /** All fields of the header, for those that have no property of their own here. */
+  /** All fields of the header, including those without a property of their own here. */
   readonly fields: readonly HeaderField[];
   /** Normalised; null when there is none that could be quoted. */
   readonly messageId: MessageId | null;
-  /** As it is written, where that is not the normalised form; null else. */
+  /** As written, if that differs from the normalised form; else null. */
   readonly writtenMessageId: MessageId | null;
-  /** Of a second field Message-ID, normalised; null for none. */
+  /** The id in a second Message-ID field, normalised; null for none. */
   readonly otherMessageId: MessageId | null;
-  /** Nearly always one. As they are written, but for the addresses of the message's people. */
+  /** Nearly always one. As written, without those that are addresses of the message's people. */
   readonly inReplyTo: readonly MessageId[];
-  /** Oldest first. As they are written, but for the addresses of the message's people. */
+  /** Oldest first. As written, without those that are addresses of the message's people. */
   readonly references: readonly MessageId[];
   /** Nearly always one. Addresses that could not be read have an empty domain and their text as local part. */
   readonly from: readonly Address[];
@@ -117,7 +117,7 @@ export interface ParsedMessage {
   readonly subject: string;
   /** null when there is none that could be read. */
   readonly date: Date | null;
-  /** `\n` line ends, no NUL, well-formed. HTML is rendered where no plain text came; empty when there is neither. */
+  /** `\n` line ends, no NUL, well-formed. Rendered from HTML when there is no plain text; empty when there is neither. */
   readonly text: string;
   /** As sent, not sanitised; null when there is none. */
   readonly html: string | null;
@@ -130,12 +130,12 @@ export interface ParsedMessage {
   readonly reportType: string | null;
   readonly protection: Protection | null;
   /**
-   * What its texts and attachments say, SHA-256 in lower-case hex: the same whatever header fields, line ends and
-   * transfer encodings a path made (content-digest.ts).
+   * Digest of its texts and attachments, SHA-256 in lower-case hex: independent of the header fields, line ends and
+   * transfer encodings that a path added (content-digest.ts).
    */
   readonly contentDigest: string;
   /** Size of the raw message. */
   readonly sizeBytes: number;
-  /** Each once. */
+  /** Without repeats. */
   readonly defects: readonly ParseDefect[];
 }

@@ -1,6 +1,6 @@
 /**
- * Whether a received message is signed or encrypted: RFC 1847 and RFC 8551 (S/MIME), RFC 3156 (PGP/MIME). Nothing is
- * decrypted or verified; signed parts are read like others, and everything stays among the attachments as it came.
+ * Detects whether a received message is signed or encrypted: RFC 1847 and RFC 8551 (S/MIME), RFC 3156 (PGP/MIME). Nothing
+ * is decrypted or verified; signed parts are read like others, and everything stays among the attachments as it came.
  */
 import type { Protection } from './parsed-message.ts';
 import type { ReceivedPart } from './received-part.ts';

@@ -1,5 +1,5 @@
 /**
- * Attachments of a received message: names, places, and what a winmail.dat holds.
+ * Attachments of a received message: names, locations, and the contents of a winmail.dat.
  */
 import { displayFilename } from '../text/filename.ts';
 import { fieldValue, parseHeaderBlock } from './header-fields.ts';
@@ -14,7 +14,7 @@ import { decodeTransfer } from './transfer-decoding.ts';
 
 export interface Attachments {
   readonly attachments: readonly ParsedAttachment[];
-  /** Texts that stood in a winmail.dat only. */
+  /** Texts that only a winmail.dat contained. */
   readonly text: string | null;
   readonly html: string | null;
 }
@@ -62,7 +62,7 @@ export function readAttachments(parts: readonly ReceivedPart[], html: string | n
     }
     tnefText ??= unpacked.text;
     tnefHtml ??= unpacked.html;
-    // One that holds nothing we can give stays as it is: its rich text would be lost.
+    // A winmail.dat from which nothing can be extracted stays as it is: its rich text would be lost.
     if (unpacked.attachments.length === 0 && unpacked.text === null && unpacked.html === null) {
       attachments.push(toAttachment(part, shown));
     }
@@ -72,7 +72,7 @@ export function readAttachments(parts: readonly ReceivedPart[], html: string | n
   return { attachments, text: tnefText, html: tnefHtml };
 }
 
-/** What was kept of a part, decoded. */
+/** The kept bytes of a part, decoded. */
 export function decodedBytes(part: ReceivedPart): Buffer {
   return decodeTransfer(part.kept.bytes(), part.encoding);
 }
@@ -95,8 +95,8 @@ function toContent({ start, end, source, encoding }: ReceivedPart): AttachmentCo
 }
 
 /**
- * Seen in practice: files that a person sent along, such as a PDF, with `inline` and a Content-ID (Apple Mail); so the
- * field alone counts for images only.
+ * Seen in practice: attached files, such as a PDF, with `inline` and a Content-ID (Apple Mail); so the field alone counts
+ * only for images.
  */
 function isShown({ contentId, isInline, mediaType }: ReceivedPart, shown: ReadonlySet<string>): boolean {
   if (contentId === null) return false;

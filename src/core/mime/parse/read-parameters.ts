@@ -1,9 +1,9 @@
 /**
  * Content-Type, Content-Disposition and the like of received mail: RFC 2045 §5.1 with the extended parameters of
- * RFC 2231, and comments (RFC 5322 §3.2.2) anywhere. Lenient: what can't be read is skipped. Time grows with the length only.
+ * RFC 2231, and comments (RFC 5322 §3.2.2) anywhere. Lenient: unreadable text is skipped. Time grows with the length only.
  *
  * Seen in practice, and accepted: values with spaces and no quotes (`name=My File.pdf`), encoded words in values,
- * backslashes of Windows paths in quotes, empty parameters, a value that is never closed, and parentheses that are no comment
+ * backslashes of Windows paths in quotes, empty parameters, a value that is never closed, and parentheses that are not a comment
  * (`name=Report (1).pdf`).
  */
 import { decodeCharset } from '../text/charset.ts';
@@ -11,9 +11,9 @@ import { decodeHeaderText } from '../text/header-text.ts';
 import { MAX_PARAMETER_SECTIONS } from '../limits.ts';
 
 export interface ParameterisedValue {
-  /** What stands before the first `;`, lower-case, without comments. */
+  /** The text before the first `;`, lower-case, without comments. */
   readonly value: string;
-  /** Lower-case names; of repeated ones the first. Decoded. */
+  /** Lower-case names; the first of repeated ones. Decoded. */
   readonly parameters: ReadonlyMap<string, string>;
 }
 
@@ -27,7 +27,7 @@ const SECTION_NAME = /^([^*]+)(?:\*(\d{1,3}))?(\*)?$/;
 /** A stretch of the field between two `;`. */
 interface Piece {
   readonly text: string;
-  /** As long as the text; its comments are spaces. */
+  /** The text with spaces in place of its comments, so equally long. */
   readonly bare: string;
 }
 
@@ -57,12 +57,12 @@ export function readParameters(text: string): ParameterisedValue {
       known.set(number, { text: value, encoded: star !== undefined });
     }
   }
-  // RFC 2231 §4: the extended form says more than a plain one of the same name.
+  // RFC 2231 §4: the extended form takes precedence over a plain one of the same name.
   for (const [name, list] of sections) plain.set(name, joinSections(list));
   return { value: head === null ? '' : readHead(head), parameters: plain };
 }
 
-/** RFC 2231 §4.1: charset and language stand in the first section; a missing section ends the value. */
+/** RFC 2231 §4.1: charset and language are in the first section; a missing section ends the value. */
 function joinSections(sections: ReadonlyMap<number, Section>): string {
   const bytes: Buffer[] = [];
   let charset: string | null = null;
@@ -89,8 +89,8 @@ function percentDecode(text: string): Buffer {
 }
 
 /**
- * What stands before the first `;`. Behind a comment nothing of it can follow but the subtype: `text (a) / html (b)`; what follows
- * one that is never closed is left out too.
+ * The text before the first `;`. After a comment only the subtype can follow: `text (a) / html (b)`; the text after a
+ * comment that is never closed is left out too.
  */
 function readHead({ text, bare }: Piece): string {
   const [known = ''] = bare.split('(', 1);
@@ -119,8 +119,8 @@ function readValue(name: string, text: string, bare: string): string {
 }
 
 /**
- * Whether nothing is lost with the comment: the name is complete without it. A name with spaces, or one whose extension stands behind
- * the parentheses, was written without regard to the grammar; `a.pdf (1)` is a copy.
+ * True if nothing is lost with the comment: the name is complete without it. A name with spaces, or one whose extension
+ * follows the parentheses, was written without regard to the grammar; `a.pdf (1)` is a copy.
  */
 function isNameWithComment(value: string, whole: string): boolean {
   if (!/^[^\s()<>@,;:\\"/[\]?=]+$/.test(value) || !/\.(?=\d?[a-z])[a-z0-9]{1,5}$/i.test(value)) return false;
@@ -129,8 +129,8 @@ function isNameWithComment(value: string, whole: string): boolean {
 }
 
 /**
- * Splits at `;`, but not within quotes and comments. A quote or a parenthesis that is never closed is an ordinary character, and so
- * are those behind it of its kind. One by one: a hostile field has hundreds of thousands.
+ * Splits at `;`, but not within quotes and comments. A quote or a parenthesis that is never closed is an ordinary character,
+ * and so are later ones of its kind. A generator: a hostile field has hundreds of thousands of pieces.
  */
 function* splitPieces(text: string): Generator<Piece> {
   let bare = '';
@@ -167,7 +167,7 @@ function* splitPieces(text: string): Generator<Piece> {
   yield pieceTo(text.length);
 }
 
-/** The closing parenthesis of a comment, which may hold others; -1 when there is none. */
+/** The index of the closing parenthesis of a comment, which may contain others; -1 when there is none. */
 function endOfComment(text: string, open: number): number {
   let depth = 0;
   for (let at = open; at < text.length; at++) {

@@ -1,5 +1,5 @@
 /**
- * One part of a received message: what its header says, where its body stands, and what of it is kept in memory.
+ * One part of a received message: its header's values, the location of its body, and the bytes of it kept in memory.
  */
 import { ByteCollector } from './byte-collector.ts';
 import type { LeafDigest } from './leaf-digest.ts';
@@ -12,8 +12,8 @@ import { readParameters } from './read-parameters.ts';
 import type { TransferEncoding } from './transfer-decoding.ts';
 
 /**
- * What of a body is kept: `text` to be read as text, `report` as a whole, `contained` the head of a message, `tnef` a
- * winmail.dat, `preamble` in case that no part follows.
+ * The bytes of a body that are kept: `text` to be read as text, `report` the whole body, `contained` the head of a message,
+ * `tnef` a winmail.dat, `preamble` in case no part follows.
  */
 export type Keep = 'text' | 'report' | 'contained' | 'tnef' | 'preamble' | 'nothing';
 
@@ -21,31 +21,31 @@ export interface ReceivedPart {
   /** RFC 9051 §6.4.5, such as `1.2`; empty for a multipart that is the whole message. */
   readonly path: string;
   readonly fields: readonly HeaderField[];
-  /** `type/subtype`, lower-case; what can't be read is `text/plain` (RFC 2045 §5.2) or `application/octet-stream`. */
+  /** `type/subtype`, lower-case; an unreadable one becomes `text/plain` (RFC 2045 §5.2) or `application/octet-stream`. */
   readonly mediaType: string;
-  /** Of the content type. */
+  /** Parameters of the content type. */
   readonly parameters: ReadonlyMap<string, string>;
   readonly isAttachment: boolean;
-  /** Says so itself (RFC 2183 §2.1). */
+  /** Declared by the part itself (RFC 2183 §2.1). */
   readonly isInline: boolean;
   /** As sent; null when there is none. */
   readonly filename: string | null;
   readonly contentId: string | null;
   readonly encoding: TransferEncoding;
-  /** null when the part is no multipart. */
+  /** null when the part is not a multipart. */
   readonly boundary: string | null;
   readonly children: ReceivedPart[];
   readonly defects: Set<ParseDefect>;
-  /** The body, in bytes of the raw message, or of `source`; `end` is behind its last byte. */
+  /** The body, in bytes of the raw message, or of `source`; `end` is exclusive. */
   start: number;
   end: number;
-  /** What it stands in, where that is not the raw message: see openEncodedMultipart. */
+  /** The bytes that contain it, if not the raw message; see openEncodedMultipart. */
   source: Buffer | null;
   keep: Keep;
   readonly kept: ByteCollector;
   /** Not all of the body was kept. */
   isCut: boolean;
-  /** Of its body, where that is not kept as a text. */
+  /** Digest of its body, if that is not kept as a text. */
   digest: LeafDigest | null;
   /** See decodeTextPart: a text is decoded once. */
   decodedText: string | null;
@@ -69,7 +69,7 @@ const CONTAINED_TYPES = new Set([
   'message/global-headers',
 ]);
 
-/** Makes a part of its header fields. `start` is where its body begins. */
+/** Makes a part from its header fields. Its body begins at `start`. */
 export function createPart(
   fields: readonly HeaderField[],
   parent: ReceivedPart | null,
@@ -122,7 +122,7 @@ function toMediaType(value: string | null, parent: ReceivedPart | null, boundary
   if (!MEDIA_TYPE.test(value) || value.length > 2 * MAX_MEDIA_NAME_CHARS) {
     return /^text\b/.test(value) ? 'text/plain' : 'application/octet-stream';
   }
-  // A multipart without a boundary can't be taken apart; shown as text, nothing of it is lost.
+  // A multipart without a boundary can't be split; shown as text, nothing of it is lost.
   return value.startsWith('multipart/') && boundary === null ? 'text/plain' : value;
 }
 
@@ -141,13 +141,13 @@ function readBoundary(
 function toEncoding(text: string | null, defects: Set<ParseDefect>): TransferEncoding {
   const value = trimEnds(readParameters(text ?? '7bit').value, (character) => /["'\s]/.test(character));
   if (value === 'base64' || value === 'quoted-printable') return value;
-  // RFC 2045 §6.4 would have such a part taken as octets.
+  // RFC 2045 §6.4 would treat such a part as octets.
   if (!/^(?:7-?bit|8-?bit|binary|none|)$/.test(value)) defects.add('unknown_encoding');
   return 'identity';
 }
 
 function toContentId(text: string | null): string | null {
-  // Comments may stand around the brackets.
+  // Comments may surround the brackets.
   const [, bracketed] = /<([^<>]+)>/.exec(text ?? '') ?? [];
   const id = (bracketed ?? (text ?? '').trim().replace(/^<|>$/g, '')).trim();
   return id === '' || id.length > 998 ? null : id;

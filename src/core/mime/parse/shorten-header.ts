@@ -1,12 +1,12 @@
 /**
- * The fields by which a received message is recorded and found, cut to lengths at which no reader takes long: for a
- * header at which reading failed. Takes time in proportion to what it reads, and decodes nothing.
+ * The fields by which a received message is recorded and found, cut to lengths that every reader handles quickly: for a
+ * header on which reading failed. Takes time in proportion to its input, and decodes nothing.
  */
 
 import { MAX_HEADER_BYTES } from '../limits.ts';
 import { startOfFields } from './header-fields.ts';
 
-/** How long a value stays, in bytes, and behind which sign it is cut, so that no half of an address or id is left. */
+/** The longest value, in bytes, and the character after which it is cut, so that no half of an address or id is left. */
 const KEPT: Readonly<Record<string, { readonly maxBytes: number; readonly cutBehind: string }>> = {
   'message-id': { maxBytes: 1000, cutBehind: '>' },
   date: { maxBytes: 200, cutBehind: '' },
@@ -20,7 +20,7 @@ const KEPT: Readonly<Record<string, { readonly maxBytes: number; readonly cutBeh
   references: { maxBytes: 10_000, cutBehind: '>' },
 };
 
-/** A field's name and colon stand within so many bytes. */
+/** A field's name and colon are within this many bytes. */
 const MAX_NAME_BYTES = 100;
 
 const LF = 0x0a;
@@ -32,19 +32,19 @@ const COLON = 0x3a;
 interface Field {
   readonly name: string;
   readonly lines: string[];
-  /** Of the value, that may still be added. */
+  /** Bytes that may still be added to the value. */
   left: number;
 }
 
 /**
- * A header of the first field of each kind that is kept, with CRLF and an empty line at its end.
+ * A header with the first field of each kept kind, with CRLF and an empty line at its end.
  *
  * @param bytes a message from its beginning; may be cut
  */
 export function shortenHeader(bytes: Buffer): Buffer {
   const fields = new Map<string, Field>();
   const block = bytes.subarray(0, MAX_HEADER_BYTES);
-  /** The field that gets continuation lines; null: they are left out. */
+  /** The field to which continuation lines belong; null: they are left out. */
   let current: Field | null = null;
   const start = startOfFields(block.toString('latin1')) ?? block.length;
   for (let at = start; at < block.length;) {
@@ -77,7 +77,7 @@ export function shortenHeader(bytes: Buffer): Buffer {
   return Buffer.from(`${lines.join('')}\r\n`, 'latin1');
 }
 
-/** Adds a line as far as there is room, and nothing behind one that was cut. */
+/** Adds a line as far as there is room, and nothing after one that was cut. */
 function append(field: Field, block: Buffer, start: number, end: number): void {
   if (field.left <= 0) return;
   if (end - start <= field.left) {
@@ -91,6 +91,6 @@ function append(field: Field, block: Buffer, start: number, end: number): void {
   const at = sign === '' ? -1 : line.lastIndexOf(sign);
   const whole = line.slice(0, at + (sign === ',' ? 0 : 1));
   if (at !== -1 && whole.trim() !== '') field.lines.push(whole);
-  // A value of one part, which is better than none; further lines end with a part each.
+  // A value that is a single part is better cut than missing; later lines each end with a part.
   else if (field.lines.length === 0) field.lines.push(line);
 }

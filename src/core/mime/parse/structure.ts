@@ -1,10 +1,10 @@
 /**
  * The tree of a received message's parts, found in one pass over its bytes: RFC 2045 and RFC 2046, lenient. Bytes
  * arrive in chunks of any size; chunk borders leave no trace. Kept in memory are headers, text and reports, within
- * the limits; of everything else only where it stands, so memory does not grow with attachments.
+ * the limits; of everything else only the location, so memory does not grow with attachments.
  *
- * Lines end in CRLF or LF, or in CR where no LF is (line-ends.ts). A delimiter of any open multipart ends what is within it (RFC
- * 2046 §5.1.2). Contained messages (message/rfc822) are not entered, but for their digest.
+ * Lines end in CRLF or LF, or in CR if there is no LF (line-ends.ts). A delimiter of any open multipart ends everything
+ * within it (RFC 2046 §5.1.2). Contained messages (message/rfc822) are entered only for their digest.
  */
 import { ByteCollector } from './byte-collector.ts';
 import { digestContent, digestOf, isSentAsLines } from './content-digest.ts';
@@ -24,11 +24,11 @@ import { createPart } from './received-part.ts';
 import type { Keep, ReceivedPart } from './received-part.ts';
 import { createTransferDecoder, type TransferDecoder, type TransferEncoding } from './transfer-decoding.ts';
 
-/** What was read of a whole message. */
+/** The result of reading a whole message. */
 export interface Structure {
   readonly root: ReceivedPart;
   readonly sizeBytes: number;
-  /** In the order in which they were passed. */
+  /** In the order in which they were exceeded. */
   readonly passedLimits: readonly ParseLimitName[];
   /** See `ParsedMessage.contentDigest`. */
   readonly contentDigest: string;
@@ -47,10 +47,10 @@ const BUDGETS: Readonly<Record<Exclude<Keep, 'nothing'>, Budget>> = {
 const LF = 0x0a;
 const CR = 0x0d;
 const HYPHEN = 0x2d;
-/** What a delimiter begins with (RFC 2046 §5.1.1), behind the line before it. */
+/** The beginning of a delimiter (RFC 2046 §5.1.1), after the end of the previous line. */
 const LINE_OF_HYPHENS = Buffer.from('\n--');
 
-/** What a delimiter line says: the level of its multipart, and whether it closes that. */
+/** A delimiter line: the level of its multipart, and whether it closes that multipart. */
 interface Delimiter {
   readonly level: number;
   readonly isLast: boolean;
@@ -63,15 +63,15 @@ export class StructureReader {
   readonly #passed = new Set<ParseLimitName>();
   /** Bytes that may still be kept. */
   readonly #left: Record<Budget, number>;
-  /** Multiparts that are open, outermost first. */
+  /** Open multiparts, outermost first. */
   readonly #open: ReceivedPart[] = [];
-  /** Their delimiters, without the hyphens in front: one look for each line, however many are open. */
+  /** Their delimiters, without the leading hyphens: one look-up per line, however many are open. */
   readonly #delimiters = new Map<string, Delimiter>();
   #root: ReceivedPart | null = null;
   /** The part whose body is being read; null while a header is. */
   #current: ReceivedPart | null = null;
   readonly #header = new ByteCollector();
-  /** Empty lines that may still stand in front of the header of the message. */
+  /** Empty lines that may still precede the header of the message. */
   #emptyLinesLeft = MAX_LEADING_EMPTY_LINES;
   #headerBytes = 0;
   #fieldCount = 0;
@@ -80,17 +80,17 @@ export class StructureReader {
   readonly #pending = new ByteCollector();
   /** Offset of the line, or piece of a line, that is read next. */
   #offset = 0;
-  /** False behind a piece of a line that was too long to wait for. */
+  /** False after a piece of a line that was too long to wait for. */
   #atLineStart = true;
   /** Length of the line end before `#offset`; it belongs to a delimiter that follows (RFC 2046 §5.1.1). */
   #lineEndBytes = 0;
-  /** The piece before ended in CR, the line end of which LF is still to come. */
+  /** The previous piece ended in CR, and the LF of its line end is still to come. */
   #isWithinLineEnd = false;
-  /** Of what stands behind the last part that may be read; null while all is read. */
+  /** Digest of the bytes after the last part that may be read; null while everything is read. */
   #rest: LeafDigest | null = null;
-  /** Of headers that passed a limit, from there on; null while none did. */
+  /** Digest of headers beyond a limit; null while none exceeded one. */
   #cutHeader: LeafDigest | null = null;
-  /** Messages that this one is contained in. */
+  /** Number of messages that contain this one. */
   readonly #depth: number;
 
   constructor(limits: ParseLimits, depth = 0) {
@@ -112,7 +112,7 @@ export class StructureReader {
         at = linesEnd;
         continue;
       }
-      // A line without an end is taken in pieces, so that it costs no memory, nor a search of all that follows for each.
+      // A line without an end is processed in pieces, so that it costs neither memory nor a search of all the rest for each.
       const next = chunk.subarray(at, at + MAX_LINE_PIECE_BYTES - this.#pending.length);
       const lf = next.indexOf(LF);
       const isWhole = lf !== -1;
@@ -146,8 +146,8 @@ export class StructureReader {
   }
 
   /**
-   * Behind the whole lines from `at` on that can only be body, which are taken at once: a call for each of millions of
-   * short lines would take seconds. `at` itself when the next line needs a look of its own.
+   * The end of the whole lines from `at` on that can only be body, which are processed at once: a call for each of millions
+   * of short lines would take seconds. `at` itself when the next line has to be examined.
    */
   #endOfBodyLines(chunk: Buffer, at: number, lastLineEnd: number): number {
     if (at >= lastLineEnd || this.#pending.length > 0) return at;
@@ -190,21 +190,21 @@ export class StructureReader {
       else this.#current.start = end;
       return;
     }
-    // Whether fields follow the empty lines is for parseHeaderBlock to say.
+    // parseHeaderBlock decides whether fields follow the empty lines.
     this.#emptyLinesLeft = isEmpty ? this.#emptyLinesLeft - 1 : 0;
     this.#headerBytes += piece.length;
     if (this.#headerBytes <= this.#limits.headerBytes) this.#header.append(piece);
     else this.#cut('header_bytes', piece);
   }
 
-  /** What is not read of a header still tells two messages apart: it may hold all that does. */
+  /** The unread rest of a header still counts in the digest: it may contain everything that distinguishes two messages. */
   #cut(limit: ParseLimitName, unread: Buffer): void {
     this.#passed.add(limit);
     this.#cutHeader ??= new ByteDigest('identity', true);
     this.#cutHeader.update(unread);
   }
 
-  /** Makes a part of the header that ends at `#offset`. True when lines that were taken for header are its body. */
+  /** Makes a part of the header that ends at `#offset`. True when lines that were read as header are its body. */
   #endHeader(isEnded: boolean): boolean {
     const block = Buffer.from(this.#header.bytes());
     this.#header.reset();
@@ -233,7 +233,7 @@ export class StructureReader {
     return true;
   }
 
-  /** Lines in front of `#offset` turned out to be body. */
+  /** Reads lines before `#offset` again that turned out to be body. */
   #readAgain(part: ReceivedPart, lines: Buffer): void {
     this.#offset -= lines.length;
     part.start = this.#offset;
@@ -254,7 +254,7 @@ export class StructureReader {
     return new ContainedDigest(part.encoding, new StructureReader(limits, this.#depth + 1));
   }
 
-  /** Whether the line is a delimiter of an open multipart; then reads it. */
+  /** Reads the line and returns true if it is a delimiter of an open multipart. */
   #readDelimiter(line: Buffer): boolean {
     if (this.#open.length === 0 || line[0] !== HYPHEN || line[1] !== HYPHEN) return false;
     if (line.length > MAX_RECEIVED_BOUNDARY_CHARS + 100) return false;
@@ -280,7 +280,7 @@ export class StructureReader {
     if (unclosed.length > 0) this.#nameDelimiters();
   }
 
-  /** Of two multiparts with one boundary the inner one is meant; a boundary may also look like the end of another. */
+  /** Of two multiparts with one boundary the inner one counts; a boundary may also look like the end of another. */
   #nameDelimiters(): void {
     this.#delimiters.clear();
     for (const [level, { boundary }] of this.#open.entries()) {
@@ -310,7 +310,7 @@ export class StructureReader {
     if (part === undefined) return;
     this.#nameDelimiters();
     part.end = this.#offset;
-    // What follows is its epilogue, which is not read.
+    // The rest is its epilogue, which is not read.
     if (part.keep === 'preamble' && part.children.length > 0) part.keep = 'nothing';
     this.#current = part;
   }
@@ -334,7 +334,7 @@ export class StructureReader {
   }
 }
 
-/** Of a message in a message: servers encode its parts anew as well. */
+/** Digest of a contained message: servers re-encode its parts as well. */
 class ContainedDigest implements LeafDigest {
   readonly #decoder: TransferDecoder;
   readonly #reader: StructureReader;
@@ -358,7 +358,7 @@ class ContainedDigest implements LeafDigest {
   }
 }
 
-/** Those that tell a message from another one, and that no server changes. */
+/** Fields that distinguish messages and that no server changes. */
 const CONTAINED_FIELDS = ['message-id', 'date', 'from', 'subject'];
 
 function isLineFeed(piece: Buffer): boolean {

@@ -7,7 +7,7 @@ import { runs } from '../../../../test/helpers/runs.ts';
 const mail = EML_FIXTURES.find(({ name }) => name === 'real/winmail')!.raw.toString('latin1');
 const file = Buffer.from(/\r\n\r\n(eJ8[^-]+)/.exec(mail)![1]!, 'base64');
 
-/** Makes the checksums right again where the frame still stands, so that what is within is reached. */
+/** Corrects the checksums where the frame is intact, so that the content within is reached. */
 function repair(bytes: Buffer): Buffer {
   const repaired = Buffer.from(bytes);
   for (let at = 6; at + 9 <= repaired.length;) {

@@ -1,6 +1,6 @@
 /**
- * Unpacks winmail.dat, Microsoft's TNEF ([MS-OXTNEF]): attachments and, where the sender put them only there, the
- * texts. Own code: the packages for it are unmaintained or wrap a binary. Nested TNEF (a forwarded item) stays packed.
+ * Unpacks winmail.dat, Microsoft's TNEF ([MS-OXTNEF]): attachments and, if the sender put them only there, the texts.
+ * Own code: the packages for it are unmaintained or wrap a binary. Nested TNEF (a forwarded item) stays packed.
  * Attachments share the memory of the input.
  */
 import { decodeCharset } from '../text/charset.ts';
@@ -21,7 +21,7 @@ export interface TnefAttachment {
   readonly bytes: Buffer;
 }
 
-/** Values of the MAPI properties that we read, by their number. */
+/** Values of the MAPI properties that we read, by number. */
 type Properties = ReadonlyMap<number, Buffer | string>;
 
 interface Draft {
@@ -74,12 +74,12 @@ const FIXED_BYTES: Readonly<Record<number, number>> = {
   0x48: 16,
 };
 
-/** null when the file is not sound: another signature, a wrong length or checksum, more entries than the limit. */
+/** null when the file is invalid: another signature, a wrong length or checksum, more entries than the limit. */
 export function unpackTnef(file: Buffer): TnefContent | null {
   try {
     return unpack(new Cursor(file));
   } catch (error) {
-    // Reading beyond the end, which Buffer reports, or a value that can't be.
+    // A read beyond the end, which Buffer reports, or an impossible value.
     if (error instanceof RangeError) return null;
     throw error;
   }
@@ -221,7 +221,7 @@ class Cursor {
     this.#counter = counter;
   }
 
-  /** For a value of this file: shares the count of entries. */
+  /** A cursor for a value of this file; shares the count of entries. */
   within(data: Buffer): Cursor {
     return new Cursor(data, this.#counter);
   }
@@ -254,7 +254,7 @@ class Cursor {
     return bytes;
   }
 
-  /** Values stand on multiples of four bytes. */
+  /** Values are aligned to multiples of four bytes. */
   paddedBytes(length: number): Buffer {
     const bytes = this.bytes(length);
     this.#at = Math.min(this.#data.length, this.#at + ((4 - (length % 4)) % 4));

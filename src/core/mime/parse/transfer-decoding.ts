@@ -1,18 +1,18 @@
 /**
- * Content-Transfer-Encoding of received parts undone: RFC 2045 §6, in one piece or as a stream with bounded memory.
- * Lenient: nothing makes it throw, and chunk borders leave no trace.
+ * Decodes the Content-Transfer-Encoding of received parts: RFC 2045 §6, in one piece or as a stream with bounded memory.
+ * Lenient: never throws, and chunk borders leave no trace.
  *
  * Seen in practice, and accepted: base64 with foreign characters, padding in the middle (joined pieces) or missing;
  * quoted-printable with bare `=`, lower-case digits, spaces at line ends and bare LF.
  */
 import { MAX_TRAILING_SPACE_BYTES } from '../limits.ts';
 
-/** How the bytes of a part travel; `identity` stands for 7bit, 8bit, binary and any unknown name. */
+/** The encoding of a part's bytes; `identity` stands for 7bit, 8bit, binary and any unknown name. */
 export type TransferEncoding = 'base64' | 'quoted-printable' | 'identity';
 
 /** Decodes in pieces; chunk borders leave no trace. */
 export interface TransferDecoder {
-  /** What is decided so far. */
+  /** Returns the bytes that are decided so far. */
   write(chunk: Buffer): Buffer;
   end(): Buffer;
 }
@@ -58,9 +58,9 @@ for (const [bits, character] of [
 BASE64_BITS['-'.charCodeAt(0)] = 62;
 BASE64_BITS['_'.charCodeAt(0)] = 63;
 
-/** Byte by byte: what stands between the characters, and how many joined pieces there are, makes no difference. */
+/** Works byte by byte: text between the characters, and the number of joined pieces, make no difference. */
 class Base64Decoder implements TransferDecoder {
-  /** Characters of the group under way, 0 to 3, and their bits. */
+  /** Characters of the current group, 0 to 3, and their bits. */
   #count = 0;
   #bits = 0;
 
@@ -82,7 +82,7 @@ class Base64Decoder implements TransferDecoder {
       } else if (byte === EQUALS) {
         to = putRest(out, to, bits, count);
       } else {
-        // RFC 2045 §6.8: characters outside of the alphabet are ignored.
+        // RFC 2045 §6.8: characters outside the alphabet are ignored.
         continue;
       }
       count = 0;
@@ -99,7 +99,7 @@ class Base64Decoder implements TransferDecoder {
   }
 }
 
-/** The bytes of a group of less than four characters; returns where they end. One character is no byte yet. */
+/** Writes the bytes of a group of fewer than four characters; returns their end. One character does not make a byte. */
 function putRest(out: Buffer, to: number, bits: number, count: number): number {
   if (count < 2) return to;
   out[to] = count === 2 ? bits >> 4 : bits >> 10;
@@ -109,7 +109,7 @@ function putRest(out: Buffer, to: number, bits: number, count: number): number {
 }
 
 class QuotedPrintableDecoder implements TransferDecoder {
-  /** What can't be decided before more comes; at most about MAX_TRAILING_SPACE_BYTES. */
+  /** Bytes that can't be decided before more arrive; at most about MAX_TRAILING_SPACE_BYTES. */
   #carry: Buffer = EMPTY;
 
   write(chunk: Buffer): Buffer {
@@ -154,7 +154,7 @@ class QuotedPrintableDecoder implements TransferDecoder {
   }
 }
 
-/** Whether what follows a `=` may be cut: one hex digit, or the CR of a CRLF, is the last byte. */
+/** True if the text after a `=` may be cut: its last byte is one hex digit, or the CR of a CRLF. */
 function endsInside(data: Buffer, at: number, next: number): boolean {
   return (data[next] === CR && next === data.length - 1) || at + 2 >= data.length;
 }
@@ -165,7 +165,7 @@ function skipSpaces(data: Buffer, from: number): number {
   return at;
 }
 
-/** NaN when it is no hexadecimal digit. */
+/** NaN when the byte is not a hexadecimal digit. */
 function hexValue(byte: number | undefined): number {
   if (byte === undefined) return Number.NaN;
   if (byte >= 0x30 && byte <= 0x39) return byte - 0x30;

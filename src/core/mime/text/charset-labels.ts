@@ -1,6 +1,6 @@
-/** The labels that TextDecoder knows (WHATWG Encoding, 4.2), so that an unknown one costs a look-up and no exception. */
+/** The labels that TextDecoder accepts (WHATWG Encoding, 4.2), so that an unknown one costs a look-up and no exception. */
 
-/** Of each charset its labels, in lower case. */
+/** The labels of each charset, in lower case. */
 const LABELS: Readonly<Record<string, string>> = {
   'utf-8': 'unicode-1-1-utf-8 unicode11utf8 unicode20utf8 utf8 utf-8 x-unicode20utf8',
   ibm866: '866 cp866 csibm866 ibm866',
@@ -48,7 +48,7 @@ const LABELS: Readonly<Record<string, string>> = {
   'utf-16le': 'csunicode iso-10646-ucs-2 ucs-2 unicode unicodefeff utf-16le utf-16',
 };
 
-/** The charset's name by its label. */
+/** Label → name of the charset. */
 export const WHATWG_CHARSETS: ReadonlyMap<string, string> = new Map(
   Object.entries(LABELS).flatMap(([name, labels]) =>
     labels.split(' ').map((label) => [label, name] as const),

@@ -1,7 +1,7 @@
 /**
- * Bytes of received mail to text, by the charset they are labelled with or, where the label is wrong or unknown, by
- * what they are. TextDecoder (WHATWG Encoding) reads most charsets; `iconv-lite`, behind this file only, reads those
- * that it left out, such as UTF-7 and the IBM code pages.
+ * Decodes the bytes of received mail to text, by their charset label or, if the label is wrong or unknown, by the bytes
+ * themselves. TextDecoder (WHATWG Encoding) reads most charsets; `iconv-lite`, used only in this file, reads those that
+ * TextDecoder lacks, such as UTF-7 and the IBM code pages.
  */
 import { isUtf8 } from 'node:buffer';
 import iconv from 'iconv-lite';
@@ -12,11 +12,11 @@ import { repairUtf8 } from './damaged-utf8.ts';
 import { hzToGbk } from './hz.ts';
 import { joinEscapes } from './japanese-escapes.ts';
 
-/** What was wrong with the label or the bytes. */
+/** The defect of the label or the bytes. */
 export type CharsetDefect = 'unknown_charset' | 'wrong_charset' | 'invalid_characters';
 
 export interface DecodedText {
-  /** Well-formed, no byte order mark; bytes that mean nothing are U+FFFD. */
+  /** Well-formed, no byte order mark; meaningless bytes become U+FFFD. */
   readonly text: string;
   readonly defect: CharsetDefect | null;
 }
@@ -24,17 +24,17 @@ export interface DecodedText {
 /** Labels under which UTF-8 is often sent: the defaults of programs that never set one. */
 const WEAK_LABELS = new Set(['windows-1252', 'utf-8']);
 
-/** Read here: neither decoder has it. */
+/** Decoded by this service: neither decoder has it. */
 const HZ = 'hz-gb-2312';
 
 /**
- * Read by what holds more than TextDecoder has under their names: Korean syllables beyond KS X 1001, characters of Hong Kong, and
- * those of four bytes, which programs write under any Chinese name.
+ * Charsets that are read as a larger one than TextDecoder's of the same name: Korean syllables beyond KS X 1001, characters
+ * of Hong Kong, and those of four bytes, which programs write under any Chinese name.
  */
 const FULLER: Readonly<Record<string, string>> = { 'euc-kr': 'cp949', big5: 'big5hkscs' };
 const FULLER_CHINESE = 'gb18030';
 
-/** Names that neither decoder knows. Seen in practice. */
+/** Names that neither decoder accepts. Seen in practice. */
 const ALIASES: Readonly<Record<string, string>> = {
   utf8mb4: 'utf-8',
   'utf-8n': 'utf-8',
@@ -72,23 +72,23 @@ const HIGH_BYTES = Array.from({ length: 128 }, (_, at) =>
   Buffer.from(WINDOWS_1252_HIGH.charAt(at) || String.fromCharCode(0x80 + at)),
 );
 
-/** Codecs of iconv-lite that are no charsets. */
+/** Codecs of iconv-lite that are not charsets. */
 const NO_CHARSETS: ReadonlySet<string> = new Set(['base64', 'hex', 'binary', 'ucs2']);
 
 const UTF8 = new TextDecoder('utf-8');
 
 type Decode = (bytes: Buffer) => string;
 
-/** By the charset's name, of which there are some hundreds: making one takes some 10 µs. */
+/** Decoders by name of the charset, of which there are some hundreds: creating one takes some 10 µs. */
 const decoders = new Map<string, Decode>();
-/** Of iconv-lite; null until the first label that needs them. */
+/** Names of iconv-lite's charsets; null until the first label that needs them. */
 let iconvNames: ReadonlySet<string> | null = null;
 
 /**
  * Decodes; never throws. `label` is the charset as given, null when there was none. Bytes that are valid UTF-8 are
  * read as such under the labels UTF-8, US-ASCII, ISO-8859-1 and windows-1252, and without a known label: text in
- * another charset that happens to be valid UTF-8 does not occur. Where only some of it is damaged, the rest is read so as
- * well, see damaged-utf8.ts. Other bytes under these labels are windows-1252.
+ * another charset that happens to be valid UTF-8 does not occur. If UTF-8 is only partly damaged, the rest is still read as
+ * UTF-8, see damaged-utf8.ts. Other bytes under these labels are windows-1252.
  */
 export function decodeCharset(bytes: Buffer, label: string | null): DecodedText {
   const charset = label === null ? null : knownCharset(label);
@@ -117,12 +117,12 @@ export function decodeCharset(bytes: Buffer, label: string | null): DecodedText 
 }
 
 /**
- * The charset's canonical name for `decodeKnownCharset`; null when it is unknown here. `label` in any case, with
+ * The charset's canonical name for `decodeKnownCharset`; null when it is unknown here. `label` may be in any case, with
  * quotes or white space around it.
  */
 export function knownCharset(label: string): string | null {
   const clean = trimEnds(label.trim(), (character) => character === '"' || character === "'");
-  // No name has a space in it; looking up an unknown one takes longest.
+  // No name contains a space, and looking up an unknown one takes longest.
   if (clean.length > MAX_CHARSET_LABEL_CHARS || clean.includes(' ')) return null;
   const lower = clean.toLowerCase();
   const name = Object.hasOwn(ALIASES, lower) ? (ALIASES[lower] ?? lower) : lower;
@@ -130,8 +130,8 @@ export function knownCharset(label: string): string | null {
 }
 
 /**
- * iconv-lite takes a name in any spelling, and throws for those that it does not know: a header may hold 70,000 of them, each
- * another one, and an exception for each would take seconds.
+ * iconv-lite accepts a name in any spelling, and throws for unknown ones: a header may contain 70,000 different ones, and an
+ * exception for each would take seconds.
  */
 function iconvName(label: string): string | null {
   const name = label.replace(/:\d{4}$|[^0-9a-z]/g, '');
@@ -140,7 +140,7 @@ function iconvName(label: string): string | null {
 }
 
 function readIconvNames(): ReadonlySet<string> {
-  // They are loaded with the first question, and are no part of its types.
+  // The encodings are loaded with the first query, and are not part of the library's types.
   iconv.encodingExists('utf8');
   const names = Object.keys(Reflect.get(iconv, 'encodings') as object);
   return new Set(names.filter((name) => !name.startsWith('_') && !NO_CHARSETS.has(name)));
@@ -162,7 +162,7 @@ function decoderOf(charset: string): Decode {
   return decoder;
 }
 
-/** By the names of WHATWG Encoding; a character set that WHATWG lacks, by its name in iconv-lite. */
+/** `charset` is a name of WHATWG Encoding or, for a charset that WHATWG lacks, its name in iconv-lite. */
 function createDecoder(charset: string): Decode {
   if (charset === 'windows-1252') return decodeWindows1252;
   if (charset === HZ) return (bytes) => decoderOf(FULLER_CHINESE)(hzToGbk(bytes));
@@ -178,7 +178,7 @@ function createDecoder(charset: string): Decode {
   }
 }
 
-/** Written out, since some versions of Node.js read this label as ISO-8859-1, which has controls in place of `€`. */
+/** Own code, since some versions of Node.js read this label as ISO-8859-1, which has controls in place of `€`. */
 function decodeWindows1252(bytes: Buffer): string {
   return bytes
     .toString('latin1')

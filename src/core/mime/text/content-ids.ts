@@ -1,13 +1,13 @@
-/** Content-IDs, RFC 2392: how HTML refers to the files that it shows. */
+/** Content-IDs, RFC 2392, by which HTML refers to the files that it shows. */
 import { ServiceError } from '../../errors.ts';
 import { MAX_CONTENT_ID_CHARS } from '../limits.ts';
 
-/** Printable ASCII that can stand in angle brackets, in an attribute of HTML and in a URL; `%` would be decoded there. */
+/** Printable ASCII that is allowed in angle brackets, in an attribute of HTML and in a URL, where `%` would be decoded. */
 const CONTENT_ID = /^[A-Za-z0-9!#$&*+./=?@^_{|}~-]+$/;
 
 /**
- * The Content-ID that a caller gives, with or without angle brackets. RFC 2045 §7 wants a domain in it; Seen in practice:
- * every reader takes a plain word. Throws `invalid_content_id`.
+ * A caller's Content-ID, with or without angle brackets. RFC 2045 §7 wants a domain in it. Seen in practice: every reader
+ * accepts a plain word. Throws `invalid_content_id`.
  */
 export function readContentId(text: string, field: string): string {
   const id = text.replace(/^<(.*)>$/, '$1');
@@ -17,7 +17,7 @@ export function readContentId(text: string, field: string): string {
   return id;
 }
 
-/** What HTML refers to. Collected once: a search for each attachment would be quadratic. */
+/** The Content-IDs that HTML refers to. Collected once: a search for each attachment would be quadratic. */
 export function contentIdsIn(html: string): ReadonlySet<string> {
   const ids = new Set<string>();
   for (const [, id = ''] of html.matchAll(/\bcid:([^"'\s<>)]{1,998})/gi)) {
@@ -25,7 +25,7 @@ export function contentIdsIn(html: string): ReadonlySet<string> {
     try {
       ids.add(decodeURIComponent(id));
     } catch {
-      // Not percent-encoded, then: added as it is.
+      // The id is not percent-encoded; it is already added as it is.
     }
   }
   return ids;

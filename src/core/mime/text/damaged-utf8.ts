@@ -1,13 +1,13 @@
 /**
- * UTF-8 with bytes in it that are not UTF-8: cut, damaged on the way, or with a piece of another charset, such as a footer. What
- * is valid is read as UTF-8, every other byte as windows-1252.
+ * UTF-8 that contains other bytes: cut, damaged on the way, or with a piece of another charset, such as a footer. Valid
+ * sequences are read as UTF-8, every other byte as windows-1252.
  */
 
 /** Characters of windows-1252 for the bytes 0x80 to 0xff, in UTF-8. */
 export type HighBytes = readonly Buffer[];
 
 /**
- * The text in well-formed UTF-8; null when most of what is above ASCII is no UTF-8, so that it is in another charset.
+ * The text in well-formed UTF-8; null when most of the text above ASCII is not UTF-8, so that it is in another charset.
  * A sequence cut off by the end of the text becomes U+FFFD. `high` has 128 entries.
  */
 export function repairUtf8(bytes: Buffer, high: HighBytes): Buffer | null {
@@ -41,7 +41,7 @@ export function repairUtf8(bytes: Buffer, high: HighBytes): Buffer | null {
 
 const REPLACEMENT = Buffer.from('\ufffd');
 
-/** The valid UTF-8 sequence (RFC 3629 §4) at a byte above ASCII; 0 when there is none. */
+/** Length of the valid UTF-8 sequence (RFC 3629 §4) at a byte above ASCII; 0 when there is none. */
 function sequenceLength(bytes: Buffer, at: number): number {
   const length = announcedLength(bytes[at] ?? 0);
   if (length === 0) return 0;
@@ -52,14 +52,14 @@ function sequenceLength(bytes: Buffer, at: number): number {
   return length;
 }
 
-/** What the first byte announces; 0 for one that begins nothing. */
+/** The sequence length that the first byte announces; 0 for a byte that begins none. */
 function announcedLength(byte: number): number {
   if (byte >= 0xc2 && byte <= 0xdf) return 2;
   if (byte >= 0xe0 && byte <= 0xef) return 3;
   return byte >= 0xf0 && byte <= 0xf4 ? 4 : 0;
 }
 
-/** No overlong forms, surrogates, or what is beyond U+10FFFF. */
+/** Bounds of the second byte: no overlong forms, surrogates, or characters beyond U+10FFFF. */
 function secondByte(first: number): readonly [least: number, most: number] {
   if (first === 0xe0) return [0xa0, 0xbf];
   if (first === 0xed) return [0x80, 0x9f];
@@ -71,7 +71,7 @@ function isContinuation(byte: number): boolean {
   return byte >= 0x80 && byte <= 0xbf;
 }
 
-/** The text ends within a sequence that is right so far. */
+/** True if the text ends within a sequence that is valid so far. */
 function isCutByEnd(bytes: Buffer, at: number): boolean {
   const length = announcedLength(bytes[at] ?? 0);
   if (length === 0 || at + length <= bytes.length) return false;

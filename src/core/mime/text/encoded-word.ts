@@ -1,6 +1,6 @@
 /**
  * Encoded words, RFC 2047: non-ASCII text in headers. Written in UTF-8 only, read in every charset that charset.ts
- * knows. Where they may stand is up to the caller (RFC 2047 §5).
+ * decodes. The caller decides where they may appear (RFC 2047 §5).
  */
 import { decodeCharset, knownCharset } from './charset.ts';
 import { ENCODED_WORD_CHARS } from '../limits.ts';
@@ -12,18 +12,18 @@ const OVERHEAD = PREFIX.length + 'Q??='.length;
 /** RFC 2047 §2; the language suffix of RFC 2231 §5 is allowed and ignored. */
 const ENCODED_WORD = /^=\?([\w!#$%&'+\-^`{|}~]{1,64})(?:\*[\w-]*)?\?([bq])\?([^? ]*)\?=$/i;
 
-/** RFC 2047 §5 (3): the characters that stay as they are in a phrase; a subset of what is allowed elsewhere. */
+/** RFC 2047 §5 (3): the characters that stay as they are in a phrase; a subset of those allowed elsewhere. */
 const UNCHANGED = /^[A-Za-z0-9!*+\-/]$/;
 
-/** Whether a word has the shape of an encoded word, in a charset that is known here. */
+/** True if a word has the form of an encoded word, in a charset that is known here. */
 export function isEncodedWord(word: string): boolean {
   const label = word.startsWith('=?') ? ENCODED_WORD.exec(word)?.[1] : undefined;
   return label !== undefined && knownCharset(label) !== null;
 }
 
 /**
- * Decodes adjacent encoded words, between which white space does not count (RFC 2047 §6.2). Words with an unknown charset
- * are read by what their bytes are, see decodeCharset. Bytes that the charset does not allow become U+FFFD.
+ * Decodes adjacent encoded words, between which white space does not count (RFC 2047 §6.2). The charset of words with an
+ * unknown label is guessed from their bytes, see decodeCharset. Bytes that the charset does not allow become U+FFFD.
  */
 export function decodeEncodedWords(words: readonly string[]): string {
   let text = '';
@@ -45,7 +45,7 @@ export function decodeEncodedWords(words: readonly string[]): string {
   return text + decodeRun(run);
 }
 
-/** Whether this build knows the charset of an encoded word, by its label; it may have a language (RFC 2231 §5). */
+/** True if this build can decode the charset label of an encoded word; the label may have a language (RFC 2231 §5). */
 export function isKnownLabel(label: string): boolean {
   return knownCharset(label.split('*', 1)[0] ?? '') !== null;
 }
@@ -74,7 +74,7 @@ function decodeRun(run: readonly Word[]): string {
   return other.defect === null ? other.text : text;
 }
 
-/** Every word but the last decodes on its own without bits left over. */
+/** True if every word but the last decodes on its own without bits left over. */
 function isWholeGroups(run: readonly Word[]): boolean {
   return run.slice(0, -1).every(({ content }) => content.length % 4 === 0);
 }

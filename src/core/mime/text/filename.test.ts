@@ -53,7 +53,7 @@ describe('StorageNames', () => {
     expect(names.add('other.pdf')).toBe('other.pdf');
     expect(names.add('OTHER.pdf')).toBe('OTHER (2).pdf');
     expect(names.add('name.pdf')).toBe('name (4).pdf');
-    // Also by a name that looks as if it had a number already.
+    // Also a name that looks as if it already had a number.
     expect(names.add('name (5).pdf')).toBe('name (5).pdf');
     expect(names.add('name.pdf')).toBe('name (6).pdf');
   });
@@ -75,7 +75,7 @@ describe('StorageNames', () => {
       const names = new StorageNames();
       for (let index = 0; index < count; index += 1) names.add(nameOf(index));
     };
-    // In the square it would be a hundred times as much, but for what does not grow.
+    // Quadratic growth would be a hundred times as much, apart from constant costs.
     expectCpuGrowthBelow(40, nameAll, 3_000, 30_000, 1);
   });
 });

@@ -1,5 +1,5 @@
 /**
- * File names of attachments: what is shown and sent, and the last segment of a storage path. Both come from
+ * File names of attachments: the name that is shown and sent, and the last segment of a storage path. Both come from
  * callers and strangers, so they are treated as attacks on paths, terminals and readers' eyes.
  */
 import {
@@ -11,19 +11,19 @@ import {
 
 const FALLBACK = 'attachment';
 
-/** Controls, line separators, and what turns the direction of text: `exe.\u202egpj` would show as `exe.jpg`. */
+/** Controls, line separators, and characters that change the direction of text: `exe.\u202egpj` would show as `exe.jpg`. */
 const UNSEEN = /[\p{Cc}\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff]/gu;
 
 /** Forbidden on Windows (Win32 "Naming Files, Paths, and Namespaces"); `/` and NUL everywhere. */
 const UNSAFE = /[/\\:*?"<>|]/g;
 
-/** Names of devices on Windows, whatever their extension. */
+/** Device names on Windows, whatever their extension. */
 const RESERVED = /^(?:con|prn|aux|nul|conin\$|conout\$|(?:com|lpt)[0-9¹²³])(?= *(?:\.|$))/i;
 
 /**
- * The name as it is stored for people and sent on: without folders, controls and characters that turn the direction
+ * The name that is stored for people and sent on: without folders, controls and characters that change the direction
  * of text, trimmed, at most 255 octets of UTF-8 with its extension kept, never empty (`attachment`). Unicode stays as
- * given. Doing it twice changes nothing.
+ * given. Idempotent.
  */
 export function displayFilename(given: string): string {
   const clean = given.toWellFormed().replace(UNSEEN, '');
@@ -34,20 +34,20 @@ export function displayFilename(given: string): string {
   return /^\.*$/.test(short) ? FALLBACK : short;
 }
 
-/** Gives the attachments of one email their places. A thousand of one name take no more time than of a thousand names. */
+/** Names the files of one email's attachments. A thousand with one name take no more time than with a thousand names. */
 export class StorageNames {
   readonly #taken: Set<string>;
-  /** The number that the next one of a name gets. */
+  /** Name → the number for its next repeat. */
   readonly #numbers = new Map<string, number>();
 
-  /** @param taken names that are not given out any more */
+  /** @param taken names that are not available */
   constructor(taken: Iterable<string> = []) {
     this.#taken = new Set(Array.from(taken, toKey));
   }
 
   /**
-   * The last segment of a storage path for a name as displayFilename gives it: NFC, nothing that Windows or Unix forbids
-   * or takes for a device, no dot in front, at most 200 octets, and different from all others also where case does not
+   * The last segment of a storage path for a name from displayFilename: NFC, nothing that Windows or Unix forbids or
+   * treats as a device, no leading dot, at most 200 octets, and different from all others even where case does not
    * count (`name (2).pdf`).
    */
   add(display: string): string {
@@ -69,7 +69,7 @@ export class StorageNames {
   }
 }
 
-/** What programs show that read no other name: accents dropped, `_` for the rest, short, extension kept. */
+/** The name for programs that read no other: accents dropped, `_` for the rest, short, extension kept. */
 export function asciiFilename(display: string): string {
   const ascii = display
     .normalize('NFKD')
@@ -82,12 +82,12 @@ export function asciiFilename(display: string): string {
 const numbered = (name: string, number: number): string =>
   number === 1 ? name : shorten(name, MAX_STORAGE_FILENAME_OCTETS, ` (${number})`);
 
-/** Equal for names that one file system or another takes for the same. */
+/** Equal for names that any file system treats as the same. */
 function toKey(name: string): string {
   return name.normalize('NFC').toUpperCase().toLowerCase();
 }
 
-/** Puts `suffix` before the extension and cuts in front of it, between characters, until all fits. */
+/** Puts `suffix` before the extension, and cuts the stem between characters until everything fits. */
 function shorten(name: string, maxOctets: number, suffix: string): string {
   const extension = extensionOf(name);
   const stem = name.slice(0, name.length - extension.length);
@@ -95,7 +95,7 @@ function shorten(name: string, maxOctets: number, suffix: string): string {
   return cutToOctets(stem, room) + suffix + extension;
 }
 
-/** With its dot; empty when there is none. */
+/** The extension with its dot; empty when there is none. */
 function extensionOf(name: string): string {
   const dot = name.lastIndexOf('.');
   const extension = dot > 0 ? name.slice(dot) : '';

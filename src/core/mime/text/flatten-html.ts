@@ -6,7 +6,7 @@
 
 import { decodeHTML, decodeHTMLAttribute } from 'entities';
 
-/** Elements whose content is not text of the mail. */
+/** Elements whose content is not part of the mail's text. */
 const SKIPPED = new Set(['title', 'style', 'script', 'template', 'xml', 'noscript', 'svg', 'math', 'iframe']);
 
 /** Elements that start and end a line. */
@@ -17,11 +17,11 @@ const BLOCKS = new Set(
   ).split(' '),
 );
 
-/** Elements with an empty line around them; also `br`, which stands alone. */
+/** Elements with an empty line around them; also `br`, which has no content. */
 const BREAKS = new Set('blockquote br h1 h2 h3 h4 h5 h6 p pre'.split(' '));
 
 const CELLS = new Set(['td', 'th']);
-/** The ends of SKIPPED. Searched in the HTML itself: in a lower-case copy, places differ (`İ` becomes two characters). */
+/** End tags of SKIPPED. Searched in the HTML itself: offsets differ in a lower-case copy (`İ` becomes two characters). */
 const ENDS = new Map(Array.from(SKIPPED, (name) => [name, new RegExp(`</${name}`, 'gi')]));
 const TAG_NAME = /^\/?([a-z][a-z0-9]*)/i;
 const HREF = /\shref\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\s"'>]+))/i;
@@ -32,7 +32,7 @@ export function flattenHtml(html: string): string {
   const text: string[] = [];
   const add = (piece: string): void => {
     const last = text.at(-1)?.at(-1) ?? '\n';
-    // White space adds nothing behind white space, and a block's border nothing at the start of a line.
+    // White space adds nothing after white space, and a block's border nothing at the start of a line.
     if (piece === '' || (piece === ' ' && /\s/.test(last)) || (piece === '\n' && last === '\n')) return;
     text.push(piece);
   };
@@ -50,7 +50,7 @@ export function flattenHtml(html: string): string {
     }
     const isComment = html.startsWith('<!--', open);
     const end = isComment ? html.indexOf('-->', open + 4) : html.indexOf('>', open);
-    // What is never closed can't be told from text; browsers drop it as well.
+    // A tag that is never closed can't be distinguished from text; browsers drop it as well.
     if (end === -1) break;
     at = end + (isComment ? 3 : 1);
     if (name === '') continue;

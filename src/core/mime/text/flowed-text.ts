@@ -5,7 +5,7 @@
 /** `text` has `\n` line ends; with `delSp` the space at a soft line break is not part of the text (§4.4). */
 export function unflow(text: string, delSp: boolean): string {
   const out: string[] = [];
-  /** Pieces of the paragraph under way; null when the next line starts a new one. */
+  /** Pieces of the current paragraph; null when the next line starts a new one. */
   let paragraph: string[] | null = null;
   let paragraphDepth = 0;
   for (const line of text.split('\n')) {

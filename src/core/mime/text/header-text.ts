@@ -9,7 +9,7 @@ import { decodeEncodedWords, isKnownLabel } from './encoded-word.ts';
 
 const PREFIX = /=\?([\w!#$%&'+\-^`{|}~.:]{1,64}(?:\*[\w-]{0,20})?)\?([bq])\?/iy;
 
-/** Decodes the encoded words in text that was unfolded. Text without any comes back as it is. */
+/** Decodes the encoded words in unfolded text. Text without any is returned as it is. */
 export function decodeHeaderText(text: string): string {
   if (!text.includes('=?')) return text;
   let decoded = '';
@@ -43,7 +43,7 @@ export function decodeHeaderText(text: string): string {
   return decoded + text.slice(at);
 }
 
-/** Whether encoded words name a charset that is unknown here. */
+/** True if any encoded word names a charset that is unknown here. */
 export function hasUnknownCharset(text: string): boolean {
   const lastEnd = text.lastIndexOf('?=');
   for (let open = text.indexOf('=?'); open !== -1; open = text.indexOf('=?', open + 2)) {
@@ -54,7 +54,7 @@ export function hasUnknownCharset(text: string): boolean {
   return false;
 }
 
-/** The content as RFC 2047 §2 allows it. */
+/** The content in the form that RFC 2047 §2 allows. */
 function toContent(content: string, encoding: string): string {
   return encoding.toLowerCase() === 'b'
     ? content.replace(/[\s?]+/g, '')

@@ -20,7 +20,7 @@ describe('charsetOfHtml', () => {
     ['<meta name="<meta charset=big5>"><meta charset=koi8-r>', 'koi8-r'],
     ['<meta charset=big5 charset=koi8-r>', 'big5'],
     ['<meta charset=iso-2022-jp>', 'iso-2022-jp'],
-    // What is no declaration
+    // Not declarations
     ['<meta content="text/html;charset=koi8-r">', null],
     ['<meta name=description content="charset=koi8-r">', null],
     ['<metacharset=big5>', null],

@@ -1,5 +1,5 @@
 /**
- * The charset that HTML names itself, for HTML that comes without a label: the prescan of the HTML standard
+ * The charset that HTML itself names, for HTML that comes without a label: the prescan of the HTML standard
  * (13.2.3.2, "prescan a byte stream to determine its encoding"). Seen in practice: `<meta charset=windows-1251>` in mail without a
  * charset in its Content-Type, or with US-ASCII, the default of programs that never set one.
  */
@@ -12,7 +12,7 @@ const EMPTY_LABELS: ReadonlySet<string> = new Set(
   'us-ascii ascii ansi_x3.4-1968 7bit 8bit binary unknown x-unknown unknown-8bit'.split(' '),
 );
 
-/** As decodeCharset; where the label says nothing and the bytes are no UTF-8, what the HTML names decides. */
+/** Like decodeCharset; if the label says nothing and the bytes are not UTF-8, the charset that the HTML names decides. */
 export function decodeHtmlCharset(bytes: Buffer, label: string | null): DecodedText {
   const isOpen =
     label === null || EMPTY_LABELS.has(label.trim().toLowerCase()) || knownCharset(label) === null;
@@ -21,10 +21,10 @@ export function decodeHtmlCharset(bytes: Buffer, label: string | null): DecodedT
   return decodeCharset(bytes, charsetOfHtml(bytes) ?? label);
 }
 
-/** In which the element itself can be read: neither UTF-16, nor UTF-7, nor EBCDIC. */
+/** A charset must decode this element to itself, which excludes UTF-16, UTF-7 and EBCDIC. */
 const SAMPLE = '<meta charset="a+b&c-">';
 
-/** The charset's name for decodeCharset; null when the HTML names none, or none that is known and can be right. */
+/** The charset's name for decodeCharset; null when the HTML names none, or none that is known and plausible. */
 export function charsetOfHtml(bytes: Buffer): string | null {
   const text = bytes.toString('latin1', 0, MAX_PRESCAN_BYTES);
   for (let at = text.indexOf('<'); at !== -1; at = text.indexOf('<', at)) {
@@ -72,12 +72,12 @@ const SPACES_AND_END = ' \t\r\n\f>';
 const NAME_ENDS = ' \t\r\n\f/=>';
 
 interface Attributes {
-  /** By lower-case name; of repeated ones the first. */
+  /** By lower-case name; the first of repeated ones. */
   readonly attributes: ReadonlyMap<string, string>;
   readonly end: number;
 }
 
-/** Those of one tag, from behind its name on. */
+/** Reads the attributes of one tag, from the end of its name on. */
 function readAttributes(text: string, from: number): Attributes {
   const attributes = new Map<string, string>();
   let at = skipAll(text, from, SPACES);
@@ -100,7 +100,7 @@ function readAttributes(text: string, from: number): Attributes {
   return { attributes, end: at };
 }
 
-/** Where the first of the characters stands; the end of the text when none does. */
+/** Index of the first of the characters; the end of the text when there is none. */
 function skipTo(text: string, from: number, characters: string): number {
   let at = from;
   while (at < text.length && !characters.includes(text.charAt(at))) at++;

@@ -1,17 +1,17 @@
 /**
- * How html-to-text.ts writes lists, quotes, links and rules. The library's own formatters multiply the work: each level
- * of a quote or list is written in front of each of its lines, and each link within links looks at each of its words.
- * Here, marks take from a budget, so that neither the text nor the work outgrows the HTML.
+ * The formatters of html-to-text.ts for lists, quotes, links and rules. The library's own multiply the work: each level of
+ * a quote or list is written before each of its lines, and each link within links processes each of its words. Here, marks
+ * use up a budget, so that neither the text nor the work outgrows the HTML.
  */
 import type { BlockTextBuilder, DomNode, Formatter, Walk } from 'html-to-text';
 import { trimEnds } from '../../trim-ends.ts';
 import { MAX_LIST_NUMBER } from '../limits.ts';
 
-/** What the formatters know of one rendering; the library's `metadata`. */
+/** The state of one rendering; the library's `metadata`. */
 export interface Rendering {
-  /** Characters that marks in front of lines, and rules, may still take. */
+  /** Characters that marks before lines, and rules, may still take. */
   marksLeft: number;
-  /** They were not enough: marks were left out from there on. */
+  /** `marksLeft` was not enough; further marks were left out. */
   isSimplified: boolean;
   isInLink: boolean;
 }
@@ -50,7 +50,7 @@ export const HTML_FORMATTERS: Readonly<Record<string, Formatter<Rendering>>> = {
   },
 };
 
-/** `text <address>`; the address alone where there is no text, the text alone where both are the same. */
+/** `text <address>`; only the address if there is no text, only the text if both are the same. */
 function formatLink(element: DomNode, walk: Walk<Rendering>, builder: Builder): void {
   const { metadata } = builder;
   const given = (element.attribs?.['href'] ?? '').replace(/^mailto:/, '');
@@ -96,7 +96,7 @@ function formatList(element: DomNode, walk: Walk<Rendering>, builder: Builder, n
   builder.closeList({ trailingLineBreaks: isNested ? 1 : 2 });
 }
 
-/** `first` in front of the first line, `mark` in front of the others, both of one length; or none, beyond the budget. */
+/** Puts `first` before the first line and `mark` before the others, both of one length; or none, beyond the budget. */
 function withMarks(text: string, first: string, mark: string, rendering: Rendering): string {
   if (mark === '') return text;
   let chars = mark.length;
@@ -110,7 +110,7 @@ function withMarks(text: string, first: string, mark: string, rendering: Renderi
   return takeMarks(chars, rendering) ? first + text.replaceAll('\n', `\n${mark}`) : text;
 }
 
-/** Whether there is room; once there is none, the answer stays no, so that nothing is counted in vain again. */
+/** Returns true if there is room; once there is none, the answer stays false, so that later marks are not counted in vain. */
 function takeMarks(chars: number, rendering: Rendering): boolean {
   if (chars > rendering.marksLeft) {
     rendering.isSimplified = true;
@@ -130,7 +130,7 @@ function toListNumber(text: string | undefined): number {
   return Number.isInteger(number) && Math.abs(number) <= MAX_LIST_NUMBER ? number : 1;
 }
 
-/** `type` as in HTML: letters, Roman numbers, else digits. */
+/** `type` as in HTML: letters, Roman numerals, else digits. */
 function formatNumber(number: number, type: string | undefined): string {
   if (number >= 1 && type?.toLowerCase() === 'a') return inCaseOf(type, toLetters(number));
   if (number >= 1 && number < 4000 && type?.toLowerCase() === 'i') return inCaseOf(type, toRoman(number));

@@ -3,9 +3,9 @@ declare module 'html-to-text' {
   export interface DomNode {
     /** `text`, `tag` and others. */
     readonly type?: string;
-    /** Of a tag, lower-case. */
+    /** For a tag, lower-case. */
     readonly name?: string;
-    /** Of a text. */
+    /** For a text. */
     readonly data?: string;
     readonly parent?: DomNode | null;
     readonly children?: readonly DomNode[];
@@ -13,7 +13,7 @@ declare module 'html-to-text' {
   }
 
   export interface BlockTextBuilder<Metadata> {
-    /** What was given to the converter beside the HTML. */
+    /** The converter's second argument. */
     readonly metadata: Metadata;
     addInline(text: string, options?: { readonly noWordTransform?: boolean }): void;
     pushWordTransform(transform: (word: string) => string): void;
@@ -37,7 +37,7 @@ declare module 'html-to-text' {
 
   export interface HtmlToTextOptions<Metadata> {
     readonly wordwrap: number | false;
-    /** Of which elements the text is taken; none: of the whole document. */
+    /** The elements whose text is rendered; none: the whole document. */
     readonly baseElements: { readonly selectors: readonly string[] };
     readonly formatters: Readonly<Record<string, Formatter<Metadata>>>;
     readonly selectors: readonly {

@@ -93,7 +93,7 @@ describe('htmlToText', () => {
     const html = before + unit.repeat(count);
     const { text } = renderHtml(html);
     expect(text.length).toBeLessThanOrEqual(Math.min(4 * html.length + 1000, 3_000_100));
-    // Nothing but marks is left out.
+    // Only marks are left out.
     expect(text.split('x').length).toBeGreaterThanOrEqual(unit.startsWith('x') ? count : 1);
   });
 

@@ -1,7 +1,7 @@
 /**
- * HTML rendered to text, for the `text_body` of HTML-only mail. The library `html-to-text` does it, behind this file
- * only; it reads no files and no network. Its tree takes time in the square of the nesting (100,000 nested tags: 20 s
- * and more), so what has very many tags or is nested very deep is flattened by flatten-html.ts instead.
+ * Renders HTML to text, for the `text_body` of HTML-only mail, with the library `html-to-text`, which is used only in this
+ * file; it reads no files and no network. Its tree takes time in the square of the nesting (100,000 nested tags: 20 s and
+ * more), so HTML with very many tags or very deep nesting is flattened by flatten-html.ts instead.
  */
 import { compile } from 'html-to-text';
 import { flattenHtml } from './flatten-html.ts';
@@ -9,12 +9,12 @@ import { HTML_FORMATTERS } from './html-formatters.ts';
 import type { Rendering } from './html-formatters.ts';
 import { MAX_HTML_CHARS, MAX_HTML_DEPTH, MAX_HTML_MARK_CHARS, MAX_HTML_TAGS } from '../limits.ts';
 
-/** The library puts it where it left something out; from the private use area, so in no text by accident. */
+/** The library's mark for omissions; from the private use area, so that no text contains it by accident. */
 const LEFT_OUT = '\ue5ca';
 
 const render = compile({
   wordwrap: false,
-  // All of it. Seen in practice: footers and disclaimers that servers append, behind </body> or </html>.
+  // The whole document. Seen in practice: footers and disclaimers that servers append after </body> or </html>.
   baseElements: { selectors: [] },
   formatters: HTML_FORMATTERS,
   selectors: [
@@ -31,27 +31,27 @@ const render = compile({
     { selector: 'tr', format: 'block', options: { leadingLineBreaks: 1, trailingLineBreaks: 1 } },
     ...['h1', 'h2', 'h3', 'h4', 'h5', 'h6'].map((selector) => ({ selector, options: { uppercase: false } })),
   ],
-  // A cut input would be reported on stderr; htmlToText cuts before.
+  // The library would report a cut input on stderr; renderHtml cuts before.
   limits: { ellipsis: LEFT_OUT, maxDepth: MAX_HTML_DEPTH, maxInputLength: Number.MAX_SAFE_INTEGER },
 });
 
 export interface RenderedHtml {
   readonly text: string;
-  /** Its end, or marks of quotes and lists, were left out: the text would be too long. */
+  /** The end, or marks of quotes and lists, were left out, since the text would be too long. */
   readonly isCut: boolean;
 }
 
-/** As renderHtml; the text only. */
+/** Like renderHtml, but returns only the text. */
 export function htmlToText(html: string): string {
   return renderHtml(html).text;
 }
 
 /**
  * Renders HTML to text with `\n` line ends: links as `text <address>`, images as their alternative text, no more than
- * one empty line in a row, no NUL, no lone surrogates, trimmed. Bad HTML is read as well as it can be; never throws.
+ * one empty line in a row, no NUL, no lone surrogates, trimmed. Bad HTML is read as well as possible; never throws.
  *
- * The text is no longer than about four times the HTML, nor than 3 million characters. HTML beyond 2 million is cut, which
- * the text says with `[…]`; marks in front of the lines of quotes and lists are left out once they take too much.
+ * The text is no longer than about four times the HTML, nor than 3 million characters. HTML beyond 2 million is cut, marked
+ * by `[…]` in the text; marks before the lines of quotes and lists are left out once they take too much.
  */
 export function renderHtml(html: string): RenderedHtml {
   const isCut = html.length > MAX_HTML_CHARS;
@@ -61,7 +61,7 @@ export function renderHtml(html: string): RenderedHtml {
 
 function renderBounded(html: string): { readonly text: string; readonly isSimplified: boolean } {
   const rendering: Rendering = {
-    // Real mail needs a tenth of it.
+    // Real mail needs a tenth of this.
     marksLeft: Math.min(3 * html.length + 1000, MAX_HTML_MARK_CHARS),
     isSimplified: false,
     isInLink: false,
@@ -73,7 +73,7 @@ function renderBounded(html: string): { readonly text: string; readonly isSimpli
   return { text: tidy(flattenHtml(html)), isSimplified: false };
 }
 
-/** At least as many as there are tags, however the HTML tries to hide them; stops counting above the limit. */
+/** At least the number of tags, however the HTML tries to hide them; stops counting above the limit. */
 function countTags(html: string): number {
   let count = 0;
   for (let at = html.indexOf('<'); at !== -1 && count <= MAX_HTML_TAGS; at = html.indexOf('<', at + 1))

@@ -1,6 +1,6 @@
 /**
- * HZ-GB-2312 (RFC 1843): GB 2312 in seven bits, between `~{` and `~}`. Lenient: a line ends what was not closed, and bytes above
- * ASCII are taken as they are.
+ * HZ-GB-2312 (RFC 1843): GB 2312 in seven bits, between `~{` and `~}`. Lenient: the end of a line closes an open sequence,
+ * and bytes above ASCII stay as they are.
  */
 
 const [LF, TILDE, OPEN, CLOSE] = [0x0a, 0x7e, 0x7b, 0x7d];
@@ -24,7 +24,7 @@ export function hzToGbk(bytes: Buffer): Buffer {
       out[to++] = next | 0x80;
       at++;
     } else if (!isChinese && byte === TILDE && (next === TILDE || next === LF)) {
-      // A tilde, or a line that goes on in the next one.
+      // A tilde, or a line that continues in the next one.
       if (next === TILDE) out[to++] = TILDE;
       at++;
     } else {

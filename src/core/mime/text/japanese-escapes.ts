@@ -1,11 +1,11 @@
 /**
- * ISO-2022-JP (RFC 1468) as it is sent: with escape sequences next to each other, where encoded words or lines were joined.
- * Decoders by WHATWG Encoding take those for an attack and put U+FFFD there. Only the last of them means anything.
+ * ISO-2022-JP (RFC 1468) as sent in practice: with adjacent escape sequences where encoded words or lines were joined.
+ * Decoders by WHATWG Encoding treat those as an attack and write U+FFFD. Only the last sequence means anything.
  */
 
 const ESCAPE = 0x1b;
 
-/** The bytes without escape sequences that another one follows at once. */
+/** The bytes without escape sequences that are directly followed by another one. */
 export function joinEscapes(bytes: Buffer): Buffer {
   if (!bytes.includes(ESCAPE)) return bytes;
   const joined = Buffer.allocUnsafe(bytes.length);
@@ -23,7 +23,7 @@ export function joinEscapes(bytes: Buffer): Buffer {
   return joined.subarray(0, to);
 }
 
-/** Of the sequence at `at`, ISO/IEC 2022: `ESC ( B`, `ESC $ B`, `ESC $ ( D`; 0 for none. */
+/** Length of the sequence at `at`, ISO/IEC 2022: `ESC ( B`, `ESC $ B`, `ESC $ ( D`; 0 for none. */
 function escapeLength(bytes: Buffer, at: number): number {
   if (bytes[at] !== ESCAPE) return 0;
   const second = bytes[at + 1];

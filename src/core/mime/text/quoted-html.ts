@@ -3,14 +3,14 @@
  * in time that grows with the length only. The result is to be rendered to text, not to be shown.
  */
 
-/** How much of a tag is read. Real ones with long styles have some hundred characters. */
+/** A tag is read this far. Real ones with long styles have some hundred characters. */
 const MAX_TAG_CHARS = 2000;
 
-/** Elements that hold a quote. Input: at most 2000 characters, MAX_TAG_CHARS. */
+/** Elements that contain a quote. Input: at most 2000 characters, MAX_TAG_CHARS. */
 const QUOTE =
   /\b(?:class|id|name|type)\s*=\s*["']?(?:[^"'>]{0,100}\s)?(?:gmail_quote|gmail_quote_container|gmail_extra|yahoo_quoted|moz-cite-prefix|protonmail_quote|tutanota_quote|zmail_extra|cite|OLK_SRC_BODY_SECTION|messageReplySection|reply-intro|gmail_signature|gmail_signature_prefix)\b/i;
 
-/** Elements behind which everything is quoted: Outlook's borders and markers. */
+/** Elements after which everything is quoted: Outlook's borders and markers. */
 const REST =
   /\b(?:id\s*=\s*["']?(?:x_)*(?:divRplyFwdMsg|appendonsend|mail-editor-reference-message-container|ms-outlook-mobile-body-separator-line)|style\s*=\s*["'][^"'>]{0,100}border:\s?none;\s?border-top:\s?solid #(?:E1E1E1|B5C4DF) 1\.0pt)/i;
 
@@ -20,7 +20,7 @@ const TAG = /^<(\/?)(div|blockquote|table|span|section)\b/i;
 export function cutQuotedHtml(html: string): string | null {
   const kept: string[] = [];
   let keptFrom = 0;
-  /** Name of the element being cut, and how many of that name are open within it. */
+  /** Name of the element being cut, and the number of open elements of that name within it. */
   let cutting = '';
   let depth = 0;
   for (let at = html.indexOf('<'); at !== -1; at = html.indexOf('<', at)) {

@@ -1,10 +1,10 @@
 /**
- * Whether words that end in a colon are an attribution, `On … wrote:`, and not a sentence that reports what another person
- * wrote. All patterns see at most MAX_MARKER_CHARS characters.
+ * Decides whether words that end in a colon are an attribution, `On … wrote:`, and not a sentence that reports another
+ * person's words. All patterns see at most MAX_MARKER_CHARS characters.
  */
 import { DATE, DATED, DATE_FIRST, OWN_WRITING, TIME, VERB_FILLER, WROTE, YEAR } from './reply-markers.ts';
 
-/** @param isStart it begins as one, see ATTRIBUTION_START */
+/** @param isStart the words begin like an attribution, see ATTRIBUTION_START */
 export function readsAsAttribution(joined: string, isStart: boolean): boolean {
   if (OWN_WRITING.test(joined)) return false;
   const address = [...joined.matchAll(ADDRESS)].at(-1);
@@ -36,7 +36,7 @@ export function readsAsAttribution(joined: string, isStart: boolean): boolean {
 /** Input: at most 500 characters, MAX_MARKER_CHARS. */
 const ADDRESS = /[^\s<>@()[\]]{1,64}@[^\s<>@()[\],:]{1,255}/gu;
 
-/** `> wrote:`, `> schrieb am 2. März 2026:`, `> het volgende geschreven:`: nothing else stands around the verb but a date. */
+/** `> wrote:`, `> schrieb am 2. März 2026:`, `> het volgende geschreven:`: only a date surrounds the verb. */
 function endsInVerb(tail: string): boolean {
   const verb = WROTE.exec(tail);
   if (verb === null) return false;
@@ -47,26 +47,26 @@ function endsInVerb(tail: string): boolean {
   return isFiller && (/^[\s:：)(]*$/.test(after) || /\d/.test(after));
 }
 
-/** A name stands between the date and the verb, or behind the verb. */
+/** True if a name is between the date and the verb, or after the verb. */
 function namesWriter(joined: string): boolean {
   const verb = WROTE.exec(joined);
   if (verb === null) return false;
   return isName(afterDate(joined.slice(0, verb.index))) && isName(joined.slice(verb.index + verb[0].length));
 }
 
-/** What follows the last digit. */
+/** The text after the last digit. */
 function afterDate(text: string): string {
   // Input: at most 500 characters, MAX_MARKER_CHARS.
   return text.slice(text.search(/\D*$/));
 }
 
-/** Words of a name begin with capitals, where there are capitals. */
+/** Words of a name begin with capitals, in scripts that have them. */
 function isName(text: string): boolean {
   return text
     .split(/[^\p{L}]+/u)
     .every((word) => word === '' || !/^\p{Ll}/u.test(word) || NAME_PARTICLE.test(word));
 }
 
-/** Also half days, and what stands before a name: `from`. */
+/** Also half days, and words that precede a name, such as `from`. */
 const NAME_PARTICLE =
   /^(?:am|pm|a|p|m|uhr|h|kl|klo|г|р|von|vom|van|der|den|de|del|della|di|da|do|dos|du|la|le|el|al|af|av|zu|zum|zur|bin|ibn|from|by|fra|från|od|от|від|hat|heeft|har|ha|о|π|μ|ο|χρήστης|в|klokken)$/iu;

@@ -1,10 +1,10 @@
 /**
- * The new text of a reply: without what it quotes, and without the signature. There is no standard but RFC 3676 §4.3
- * (`-- `) and §4.5 (`>`); the rest is what mail programs do (reply-markers.ts). When unsure, text is kept: too much is
- * a nuisance, too little a loss. Time grows with the length only; texts above MAX_REPLY_CHARS are kept whole.
+ * The new text of a reply: without quotes and signature. The only standard is RFC 3676 §4.3 (`-- `) and §4.5 (`>`); the
+ * rest follows the practice of mail programs (reply-markers.ts). In doubt, text is kept: too much is a nuisance, too
+ * little a loss. Time grows with the length only; texts above MAX_REPLY_CHARS are kept whole.
  *
- * Own code: of 38 samples like those of reply-text.test.ts, email-reply-parser 2.3 reads 28 as wanted and planer 1.2, which
- * drops what comes after 1000 lines, 19.
+ * Own code: of 38 samples like those of reply-text.test.ts, email-reply-parser 2.3 reads 28 correctly and planer 1.2, which
+ * drops everything after 1000 lines, 19.
  */
 import { htmlToText } from './html-to-text.ts';
 import { MAX_HTML_CHARS, MAX_REPLY_CHARS } from '../limits.ts';
@@ -31,13 +31,13 @@ const MAX_ATTRIBUTION_LINES = 4;
 /** Lines that the header block above a quote may take, empty ones counted. */
 const MAX_BLOCK_LINES = 10;
 
-/** `--` without its space is taken for a signature's start when no more lines follow than this. */
+/** `--` without its space counts as the start of a signature when no more lines than this follow. */
 const MAX_SIGNATURE_LINES = 12;
 
 /**
- * The new text, trimmed, with `\n` line ends. `text` is the message's text, `html` its HTML, if it has one: quotes that
- * only the HTML marks are found there. When nothing would be left, for example of a forwarded mail without a word, all
- * of `text` is given. A forwarded mail is kept too, below the words of its sender; `isForward`: the subject marks a forward.
+ * The new text, trimmed, with `\n` line ends. `text` is the message's text, `html` its HTML, if any: it shows quotes that
+ * only the HTML marks. When nothing would be left, for example of a forwarded mail without a word, all of `text` is
+ * returned. A forwarded mail is also kept below its sender's words. `isForward`: the subject marks a forward.
  */
 export function newText(text: string, html: string | null = null, isForward = false): string {
   const lines = text.split('\n');
@@ -54,7 +54,7 @@ export function newText(text: string, html: string | null = null, isForward = fa
 
 interface Unquoted {
   readonly kept: readonly string[];
-  /** What follows the marker of a forward is among it. */
+  /** The kept text includes the part after the marker of a forward. */
   readonly isForwarding: boolean;
 }
 
@@ -78,7 +78,7 @@ function withoutQuotes(given: readonly string[]): Unquoted {
     const attributionLines = countAttribution(lines, at);
     if (attributionLines > 0) {
       const next = nextFilled(lines, at + attributionLines);
-      // Without `>` below it nothing says where the quote ends.
+      // Without `>` below it, the end of the quote is unknown.
       if (!isQuoted(lines[next] ?? '')) break;
       dropRules(kept);
       at = endOfQuote(lines, next);
@@ -102,7 +102,7 @@ function dropRules(kept: string[]): void {
   kept.push('');
 }
 
-/** Where on a line, behind text and hyphens, an attribution begins; 0 when none does. */
+/** The index on a line at which an attribution begins after text and hyphens; 0 when there is none. */
 function attributionWithin(lines: readonly string[], at: number): number {
   const line = lines[at] ?? '';
   if (!line.includes('--') || (countAttribution(lines, at) > 0 && /^\s*-/.test(line))) return 0;
@@ -115,7 +115,7 @@ function attributionWithin(lines: readonly string[], at: number): number {
   return 0;
 }
 
-/** Whether all that follows is quoted. */
+/** True if everything from here on is quoted. */
 function startsOriginal(lines: readonly string[], at: number): boolean {
   const line = lines[at] ?? '';
   if (ORIGINAL_MESSAGE.test(line)) return true;
@@ -134,7 +134,7 @@ function startsHeaderBlock(lines: readonly string[], at: number): boolean {
   );
 }
 
-/** How many lines the attribution at `at` takes, `On … wrote:`; 0 when there is none. */
+/** The number of lines of the attribution at `at`, `On … wrote:`; 0 when there is none. */
 function countAttribution(lines: readonly string[], at: number): number {
   let joined = '';
   for (let count = 1; count <= MAX_ATTRIBUTION_LINES; count++) {
@@ -149,13 +149,13 @@ function countAttribution(lines: readonly string[], at: number): number {
     const isStart = ATTRIBUTION_START.test(bare);
     const isQuoteBelow = (): boolean => isQuoted(lines[nextFilled(lines, at + count)] ?? '');
     const isEnd = /[:：]$/.test(bare);
-    // A name and a verb say enough where a quote is next.
+    // A name and a verb suffice when a quote is next.
     if (isEnd && count === 1 && WROTE.test(bare) && isQuoted(lines[at + 1] ?? '')) return 1;
     if (!isStart && !EMAIL.test(bare)) return 0;
     if (isEnd) return readsAsAttribution(bare, isStart) || (isStart && isQuoteBelow()) ? count : 0;
     const isRuled = joined.startsWith('--') && joined.endsWith('--');
     if (isRuled && readsAsAttribution(`${bare}:`, isStart)) return count;
-    // Some write no colon; then only a quote below tells.
+    // Some programs write no colon; then only a quote below is proof.
     if (isStart && WROTE.test(line) && isQuoteBelow()) return count;
   }
   return 0;
@@ -169,12 +169,12 @@ function isQuoted(line: string): boolean {
   return line.startsWith('>') || /^ {1,2}>/.test(line);
 }
 
-/** One line `>50 %` is no quote: that has a space, another `>`, nothing behind it, or a second line. */
+/** A single line `>50 %` is not a quote: a quote has a space, another `>` or nothing after the `>`, or a second line. */
 function isQuote(lines: readonly string[], at: number): boolean {
   return /^ *>(?:[ >\t]|$)/.test(lines[at] ?? '') || isQuoted(lines[at + 1] ?? '');
 }
 
-/** Behind the quoted lines; empty lines between them belong to them. */
+/** The index after the quoted lines; empty lines between them belong to them. */
 function endOfQuote(lines: readonly string[], from: number): number {
   let end = from;
   while (isQuoted(lines[end] ?? '')) {
@@ -198,13 +198,13 @@ function endOfSignature(lines: readonly string[], at: number): number {
     const line = marker(lines[end]);
     if (isQuoted(line) || FORWARDED.test(line) || ORIGINAL_MESSAGE.test(line) || RULE.test(line)) return end;
     if (startsHeaderBlock(lines, end) || countAttribution(lines, end) > 0) return end;
-    // What follows a signature that long is no longer read; see isSignatureStart.
+    // The rest of such a long signature does not matter; see isSignatureStart.
     if (lines[at] !== '-- ' && end - at > MAX_SIGNATURE_LINES) return end;
   }
   return lines.length;
 }
 
-/** Whether only a quote, a signature or nothing follows. */
+/** True if only a quote, a signature or nothing follows. */
 function endsText(lines: readonly string[], from: number): boolean {
   const next = nextFilled(lines, from);
   const line = marker(lines[next]);
@@ -225,14 +225,14 @@ function nextFilled(lines: readonly string[], from: number): number {
   return at;
 }
 
-/** As trimBlank, also without rules at the end, which stood above a quote. */
+/** Like trimBlank, also without rules at the end, which were above a quote. */
 function trimQuoted(lines: readonly string[]): string {
   const kept = [...lines];
   dropRules(kept);
   return trimBlank(kept);
 }
 
-/** Joined; no empty lines at either end, nor more than one in a row where a quote was taken out. */
+/** Joins the lines; no empty lines at either end, nor more than one in a row where a quote was removed. */
 function trimBlank(lines: readonly string[]): string {
   const start = nextFilled(lines, 0);
   return lines
