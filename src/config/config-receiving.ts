@@ -1,4 +1,4 @@
-/** Where received mail is taken, and how it is read. The mailboxes themselves are in config-accounts.ts. */
+/** How received mail is taken and read. The mailboxes themselves are in config-accounts.ts. */
 import { Resolver } from 'node:dns';
 import { availableParallelism } from 'node:os';
 import { ConfigError } from './config-error.ts';
@@ -96,7 +96,7 @@ export function readListeners(env: Environment) {
   return {
     ...listeners,
     listenClients: { max, maxPerAddress },
-    /** Which mail is checked, and whom DNS is asked of. */
+    /** Which mail is checked, and the DNS servers for it. */
     senderCheck: { smtp: checkSenders, lmtp: checkSignatures, dnsServers },
   };
 }

@@ -29,7 +29,7 @@ export const SMTP_VARIABLES = {
   ),
 };
 
-/** A year, in hours: beyond it a typing error is likelier than a wish. */
+/** A year, in hours: a longer time is more likely a typing error than intended. */
 const MAX_GIVE_UP_HOURS = 8760;
 const MAX_RETRY_DELAY_S = 7 * 86_400;
 

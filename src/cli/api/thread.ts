@@ -1,4 +1,4 @@
-/** `email-worker thread`: the emails of a thread, to read. */
+/** `email-worker thread`: prints the emails of a thread for reading. */
 import { path } from '../../adapters/mcp/api-call.ts';
 import { defineCommand } from '../command.ts';
 import { printable, type Output } from '../output.ts';
@@ -42,7 +42,7 @@ interface ThreadPageJson {
 
 /** Emails on a page. */
 const PAGE = 50;
-/** Dashes that part emails. */
+/** The line of dashes between emails. */
 const RULE_COLUMNS = 72;
 
 export const threadCommand = defineCommand({
