@@ -23,7 +23,7 @@ const server = createServer((request, response) => {
     (status) => response.writeHead(status).end(),
     (error) => {
       console.error(error);
-      // The service comes again.
+      // The service tries again.
       response.writeHead(500).end();
     },
   );
@@ -40,7 +40,7 @@ async function take(request) {
     console.error(error.message);
     return 400;
   }
-  // What the event leads to belongs into the same transaction.
+  // Everything that the event causes belongs in the same transaction.
   const { rowCount } = await pool.query(
     'insert into crm_events (event_id, type, email_id) values ($1, $2, $3) on conflict do nothing',
     [event.id, event.type, event.email_id],
