@@ -1,4 +1,4 @@
-/** The list of a folder, and the thread that was chosen from it. */
+/** The list of a folder, and the thread chosen from it. */
 import { MailOpen } from 'lucide-react';
 import { lazy, Suspense, useRef } from 'react';
 import type { Folder } from '../features/folders/folder.ts';
@@ -16,9 +16,9 @@ const NewMessage = lazy(() => import('../features/write/new-message.tsx'));
 
 interface MailViewProps {
   readonly folder: Folder;
-  /** null: none is chosen. */
+  /** null: no thread is chosen. */
   readonly threadId: string | null;
-  /** What is written in place of a thread: a draft, or `NEW_DRAFT`. */
+  /** The message that is written in place of a thread: a draft, or `NEW_DRAFT`. */
   readonly draftId?: string | null;
 }
 

@@ -1,9 +1,9 @@
-/** A text in which what was searched for is marked; made of text alone. */
+/** A text with the search terms marked; built from text alone. */
 import { createContext, Fragment, use } from 'react';
 import { NO_TERMS, type SearchTerms } from './search-language.ts';
 import { markHits } from './search-terms.ts';
 
-/** What the list on screen was searched for. */
+/** The search terms of the list on screen. */
 export const Terms = createContext<SearchTerms>(NO_TERMS);
 
 interface MarkedProps {

@@ -1,4 +1,4 @@
-/** The email that is answered or forwarded: whether it and its files go along, and how it will stand below the text. */
+/** The email that is answered or forwarded: whether it and its files are included, and how it will appear below the text. */
 import type { ReplyPreview } from 'email-worker-client';
 import { Paperclip } from 'lucide-react';
 import { useState } from 'react';
