@@ -1,7 +1,7 @@
-/** What a measurement says, in words and, with `BENCH_RESULTS` set, as a line of JSON in that file; see report.mjs. */
+/** The results of a measurement, in words and, with `BENCH_RESULTS` set, as a line of JSON in that file; see report.mjs. */
 import { appendFileSync } from 'node:fs';
 
-/** How many rounds and how long they are, unless the measurement has reasons of its own. */
+/** The number and the length of rounds, unless a measurement needs others. */
 export const ROUNDS = Number(process.env.BENCH_ROUNDS ?? 5);
 export const SECONDS = Number(process.env.BENCH_SECONDS ?? 5);
 

@@ -17,7 +17,7 @@ import { parseArgs } from 'node:util';
 
 const here = (file) => fileURLToPath(new URL(file, import.meta.url));
 
-/** What each form sets. Without a value, a measurement's own default. */
+/** The environment of each form. Where no value is set, the measurement's own default applies. */
 const PARTS = [
   {
     name: 'read',
@@ -68,7 +68,7 @@ async function measure({ name, file, ...forms }, results) {
   console.log(`\n${name}`);
   const settings = Object.entries(forms[form] ?? {}).map(([key, value]) => [key, String(value)]);
   const child = spawn(process.execPath, [here(file)], {
-    // What the caller sets goes before.
+    // The caller's own settings take precedence.
     env: { ...Object.fromEntries(settings), ...process.env, BENCH_RESULTS: results },
     stdio: 'inherit',
   });

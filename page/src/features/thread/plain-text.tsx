@@ -17,7 +17,7 @@ export function PlainText({ text: whole, newText }: PlainTextProps) {
   const [isOpen, setOpen] = useState(false);
   const { shown, quoted } = foldText(whole, newText);
   if (whole.trim() === '') return <p className="plain-text-none">{text.thread.noText}</p>;
-  // Where the new text is known separately, the quote may be in the middle of the whole text: then all of it is shown.
+  // Where the new text is known separately, the quote may be in the middle of the whole text: opening it then shows the whole text.
   const body = isOpen && newText !== null ? whole : shown;
   return (
     <div className="plain-text">

@@ -198,7 +198,7 @@ interface NamePopoverProps {
   readonly isOpen: boolean;
   readonly onOpenChange: (isOpen: boolean) => void;
   readonly onSave: (value: string) => void;
-  /** The button beside which the menu opens. */
+  /** The button beside which the popover opens. */
   readonly triggerRef: RefObject<HTMLButtonElement | null>;
 }
 

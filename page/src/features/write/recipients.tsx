@@ -8,7 +8,7 @@ import { nameOf } from '../threads/rows.ts';
 import { completeEntry, lastEntry } from './addresses.ts';
 import { useLate } from './use-late.ts';
 
-/** A longer text can't be part of an address, so it is not searched for. */
+/** With more characters a search for addresses makes no sense. */
 const MAX_ASKED_CHARS = 100;
 
 interface RecipientsProps {

@@ -36,7 +36,7 @@ export interface WriterOptions {
   readonly author: string;
   /** The email that the message answers; null: none. A continued draft has its own. */
   readonly answers: Answers | null;
-  /** The quote and files that the service adds to an answer. */
+  /** The preview of the parts that the service adds to an answer. */
   readonly preview: ReplyPreview | null;
   /** The draft that is continued; null: a new message. */
   readonly draft: Draft | null;
