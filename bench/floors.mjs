@@ -1,6 +1,7 @@
 /**
- * The measurement behind the goals of sending and accepting: programs that do less than the service. No service with the same parts can be
- * faster than they are. Node.js, Fastify, nodemailer, `pg`, PostgreSQL with fsync, all on the same machine.
+ * Measures the figures that the goals of sending and accepting set, beside programs that do less than the service: a figure out of reach
+ * for these is out of reach for any service with the same parts. Node.js, Fastify, nodemailer, `pg`, PostgreSQL with fsync, all on the same
+ * machine.
  */
 import { cpuOf, databaseCpu } from './cpu.mjs';
 import { startNodemailer, startPlainSender, startService, startSink } from './processes.mjs';

@@ -1,10 +1,11 @@
 /**
- * Fills a data folder of the service with a large mailbox by SQL, for bench/growth.mjs: ten million emails in less than an hour, which
- * the triggers and the search index would take a day for. Tables are filled without triggers and without their indexes, which are
- * made afterwards, by a server that does not wait for the disk. What the service would have written is there, but for events.
+ * Fills a data folder of the service with a large mailbox by SQL, for bench/growth.mjs: ten million emails in less than an hour;
+ * triggers and the search index would take a day. Tables are filled without triggers and without their indexes, which are built
+ * afterwards, by a server that does not wait for the disk. The result has everything that the service would have written, except
+ * events.
  *
- * - 3.3 emails a thread, in the order of their dates over three years; a thread goes on for about six days.
- * - A text has 30 words, word number n stands in about 2.5/n of the emails (Zipf); there are 100,000 different texts.
+ * - 3.3 emails a thread, in the order of their dates over three years; a thread lasts about six days.
+ * - A text has 30 words, word number n occurs in about 2.5/n of the emails (Zipf); there are 100,000 different texts.
  * - A customer has some 300 emails, however many emails there are; one customer, `silent`, has a tenth of all threads.
  * - One email in ten has a file. 75, 20 and 5 % belong to the accounts `default`, `sales` and `support`.
  */

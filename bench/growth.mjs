@@ -1,11 +1,11 @@
 /**
- * Measures how reads and writes grow with the mailbox: processor time and buffers (pages of 8 kB that PostgreSQL touches, planning
- * included) of one operation with `BENCH_SIZES` emails (10000,1000000,10000000), filled by growth-fill.mjs. Each size has a server of
- * its own with the service's settings; rounds of all sizes alternate (`BENCH_ROUNDS`, 5). Reads are the functions that HTTP calls,
- * without the threads that the service keeps; sends and received mail go through the service.
+ * Measures how reads and writes grow with the mailbox: CPU time and buffers (pages of 8 kB that PostgreSQL touches, planning included) of
+ * one operation with `BENCH_SIZES` emails (10000,1000000,10000000), filled by growth-fill.mjs. Each size has its own server with the
+ * service's settings; rounds of all sizes alternate (`BENCH_ROUNDS`, 5). Reads call the functions that HTTP calls, without the cache of
+ * threads; sends and received mail go through the service.
  *
  * `BENCH_FOLDER` names a folder that keeps the filled data for the next run; `BENCH_ONLY=read` or `write` measures one part alone.
- * Autovacuum is off meanwhile: what it reads would count.
+ * Autovacuum is off meanwhile: its reads would count.
  */
 import autocannon from 'autocannon';
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';

@@ -1,4 +1,4 @@
-/** Delivers mails by LMTP as a relay does: one after the other on each of some connections, commands in groups (RFC 2920). */
+/** Delivers mails by LMTP as a relay does: one after the other on each of several connections, commands in groups (RFC 2920). */
 import { once } from 'node:events';
 import { connect } from 'node:net';
 

@@ -1,11 +1,11 @@
 /**
  * Measures one, two and four instances behind nginx, through PgBouncer in transaction mode, with their files on a server that speaks S3:
- * sends, sends with a file, and reads of different threads. The same four run all the time, and nginx has a port for each number of them, so
- * that rounds alternate. Where all share the cores of one machine the rate says how they share them; CPU time for each operation says what
- * an instance more costs. There are 50 callers in all, or with BENCH_CALLERS=each 50 for each instance.
+ * sends, sends with a file, and reads of different threads. The same four instances run all the time, and nginx has a port for each number
+ * of them, so that rounds alternate. Where all share the cores of one machine, the rate only shows how they share them; the CPU time of an
+ * operation shows the cost of another instance. There are 50 callers in all, or with BENCH_CALLERS=each 50 for each instance.
  *
- * BENCH_DATABASE_URL names an empty database of a server on this machine, by a role that may see its data_directory; BENCH_POOLER_URL the
- * same through the pooler, and BENCH_POOLER_PID the process of that.
+ * BENCH_DATABASE_URL names an empty database of a local server, with a role that may see data_directory; BENCH_POOLER_URL names the same
+ * database through the pooler, and BENCH_POOLER_PID the pooler's process.
  */
 import autocannon from 'autocannon';
 import { spawn } from 'node:child_process';

@@ -1,7 +1,7 @@
 /**
  * Measures the page in Chromium with a large mailbox (search-data.sql; BENCH_EMAILS, by default 330,000 in 100,000 threads): the first
- * view, frames while the list scrolls, how long it takes to open a thread, and searching as one types. `BENCH_DATABASE_URL` names an
- * empty or already filled database; without it an embedded server is started. BENCH_LINE=slow adds a line of 10 Mbit/s with 40 ms.
+ * view, frames while the list scrolls, the time to open a thread, and searching during typing. `BENCH_DATABASE_URL` names an empty or
+ * already filled database; without it an embedded server is started. BENCH_LINE=slow adds a line of 10 Mbit/s with 40 ms.
  */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';

@@ -1,6 +1,7 @@
 /**
- * What a user would write to send and record: bare Fastify, nodemailer, pooled, and one `insert` by `pg` that is awaited before the
- * answer. No journal, threads, customers, list, search, events or files; a process that dies in between forgets what it sent.
+ * The program that a user would write to send and record: bare Fastify, nodemailer, pooled, and one `insert` by `pg` that is awaited
+ * before the answer. No journal, threads, customers, list, search, events or files; a process that dies in between forgets the mail
+ * that it sent.
  *
  * node bench/plain-sender.mjs <data folder> <port of the mail server> [what it does]
  */

@@ -50,7 +50,7 @@ export function toTable(rows) {
   return [head, head.map(() => '---'), ...lines].map((cells) => `| ${cells.join(' | ')} |`).join('\n');
 }
 
-/** Puts text between the marks of docs/benchmarks.md. */
+/** Puts text between the markers of docs/benchmarks.md. */
 export function writeSection(file, text) {
   const document = readFileSync(file, 'utf8');
   const [from, to] = [document.indexOf(BEGIN), document.indexOf(END)];

@@ -20,14 +20,14 @@ export const medians = (rounds, names) =>
 /**
  * One figure of the service beside its baseline, each as one value per round of the same run.
  * @param {object} row
- * @param {string} row.part   which measurement it belongs to: `send`, `read` …
- * @param {string} row.what   what is done
- * @param {string} row.baseline  what it is compared with
- * @param {string} [row.unit] of the values; `/s` is a rate, where more is better; of others less is better
+ * @param {string} row.part   the measurement it belongs to: `send`, `read` …
+ * @param {string} row.what   the operation
+ * @param {string} row.baseline  the program or method it is compared with
+ * @param {string} [row.unit] of the values; `/s` is a rate, where more is better; with other units less is better
  * @param {number[]} row.theirs
  * @param {number[]} row.ours
- * @param {number} [row.goal]  the ratio of ours to theirs that is wanted
- * @param {{ theirs?: Record<string, number>, ours: Record<string, number> }} [row.cpu]  ms of processor time of each process for one operation
+ * @param {number} [row.goal]  the wanted ratio of ours to theirs
+ * @param {{ theirs?: Record<string, number>, ours: Record<string, number> }} [row.cpu]  CPU time of each process for one operation, in ms
  */
 export function record(row) {
   const { what, baseline, unit = '/s', theirs, ours, goal = null, cpu = null } = row;

@@ -1,9 +1,9 @@
 /**
- * All figures that have a baseline, each measurement in a process of its own, one after the other.
+ * Runs all measurements that have a baseline, each in its own process, one after the other.
  *
- *   npm run bench              some minutes
+ *   npm run bench              a few minutes
  *   npm run bench -- --short   under three minutes: the ratios that matter most
- *   npm run bench -- --smoke   whether the measurements work; their figures mean nothing
+ *   npm run bench -- --smoke   only checks that the measurements work; their figures mean nothing
  *   npm run bench -- --write   also puts the table and the plots into docs/
  *   npm run bench -- --only send,read
  */

@@ -1,7 +1,7 @@
 /**
- * Measures the list of threads and searching in a large mailbox (bench/search-data.sql), each against the plain way in
- * the same run: counting the threads from their emails, and `ilike`. `BENCH_EMAILS` sets how many emails (1,000,000),
- * `BENCH_DATABASE_URL` names an empty or already filled database; without it an embedded server is started.
+ * Measures the thread list and searching in a large mailbox (bench/search-data.sql), each against the plain way in the same run: counting
+ * the threads from their emails, and `ilike`. `BENCH_EMAILS` sets the number of emails (1,000,000), `BENCH_DATABASE_URL` names an empty or
+ * already filled database; without it an embedded server is started.
  *
  * Buffers are pages of 8 kB that a request touches, over all its statements; times are medians of warm runs.
  */

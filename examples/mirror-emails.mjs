@@ -1,6 +1,6 @@
 /**
- * Keeps a copy of all emails in a table of another system, by the feed of events. It can be ended and started again at any moment:
- * what it makes of the events and how far it has read are stored in one transaction, so nothing is missed and nothing is done twice.
+ * Keeps a copy of all emails in a table of another system, by the feed of events. It can be stopped and started again at any moment:
+ * its results and its position in the feed are stored in one transaction, so nothing is missed and nothing is done twice.
  *
  *   npm run build -w clients/typescript
  *   BASE_URL=http://127.0.0.1:3000 API_SECRET=$(cat data/api-secret) CRM_DATABASE_URL=postgres://… node examples/mirror-emails.mjs

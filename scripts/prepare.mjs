@@ -56,7 +56,7 @@ async function prepare() {
   checkNode();
   if (isInstalled() && isBuilt()) return;
   await withLock(async () => {
-    // Another run may have done the work by now.
+    // Another run may have finished the work by now.
     if (!isInstalled()) await install();
     if (!isBuilt()) await build();
   });

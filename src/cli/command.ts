@@ -56,7 +56,7 @@ export type OptionValues<Options extends CommandOptions> = ReturnType<
   typeof parseArgs<{ options: Options & NonNullable<ParseArgsConfig['options']> }>
 >['values'];
 
-/** What a command works with. */
+/** Everything that a command gets to work with. */
 export interface CommandContext {
   /** Read on first use. Throws ConfigError. */
   readonly config: Config;

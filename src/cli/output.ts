@@ -54,7 +54,7 @@ export function createOutput(stdout: Stream, stderr: Stream, env: TerminalVariab
 
 /** Makes characters visible that could steer a terminal, such as those of a hostile file name or subject. */
 export function printable(text: string): string {
-  // The controls are what this is about.
+  // Control characters are the very ones to replace.
   // oxlint-disable-next-line no-control-regex
   return text.replace(
     /[\u0000-\u001f\u007f-\u009f\u061c\u2028\u2029\u200e\u200f\u202a-\u202e\u2066-\u2069]/g,

@@ -14,7 +14,7 @@ export interface ProgressBar {
 export interface ProgressBarOptions {
   readonly output: Output;
   readonly stream: Pick<NodeJS.WriteStream, 'write' | 'columns'>;
-  /** Units in all. */
+  /** The number of units in all. */
   readonly total: number;
   /** The text after the bar, such as counts. */
   readonly text: () => string;

@@ -1,4 +1,4 @@
-/** How received mail is taken and read. The mailboxes themselves are in config-accounts.ts. */
+/** Settings for taking and reading received mail. The mailboxes themselves are in config-accounts.ts. */
 import { Resolver } from 'node:dns';
 import { availableParallelism } from 'node:os';
 import { ConfigError } from './config-error.ts';
@@ -96,7 +96,7 @@ export function readListeners(env: Environment) {
   return {
     ...listeners,
     listenClients: { max, maxPerAddress },
-    /** Which mail is checked, and the DNS servers for it. */
+    /** The checks of received mail, and the DNS servers for them. */
     senderCheck: { smtp: checkSenders, lmtp: checkSignatures, dnsServers },
   };
 }

@@ -1,4 +1,4 @@
-/** How mail is handed over, and how often it is tried. The mail servers themselves are in config-accounts.ts. */
+/** Settings for handing mail over and for repeated tries. The mail servers themselves are in config-accounts.ts. */
 import type { LoopLimit } from '../core/delivery/loop-guard.ts';
 import { DEFAULT_RETRY_SCHEDULE } from '../core/delivery/retry-schedule.ts';
 import { ConfigError } from './config-error.ts';

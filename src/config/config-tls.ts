@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { ConfigError } from './config-error.ts';
 import { integer, readAll, resolvePath, text, type Environment } from './variable.ts';
 
-/** Two years, the time that browsers require for their preload lists. */
+/** Two years, the time recommended for the preload lists of browsers. */
 const MAX_HSTS_DAYS = 730;
 
 export const TLS_VARIABLES = {

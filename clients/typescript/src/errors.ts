@@ -52,7 +52,7 @@ export class EmailWorkerError extends Error {
   override readonly name = 'EmailWorkerError';
   /** Stable: compare this and not the text. */
   readonly code: ErrorCode;
-  /** For people: the service's German text, or the client's English one. May be reworded. */
+  /** For people to read: the service's German text, or the client's English one. May be reworded. */
   readonly text: string;
   /** HTTP status; null when no answer arrived. */
   readonly status: number | null;

@@ -31,7 +31,7 @@ export async function sendMessage(
   return readResult(data, response, idempotencyKey);
 }
 
-/** See `EmailWorkerClient.sendBatch`. */
+/** Same as `EmailWorkerClient.sendBatch`. */
 export async function sendBatch(
   transport: Transport,
   messages: readonly SendMessage[],

@@ -58,7 +58,7 @@ export class Transport {
     });
   }
 
-  /** The body of a success. */
+  /** The body of a successful answer. */
   async json<A extends Answer>(
     call: Call,
     request: (attempt: Attempt) => Promise<A>,

@@ -209,7 +209,7 @@ export type ForwardMessage = AnswerFields & {
 
 /** The changes to a waiting send; attachments are replaced as a whole. */
 export type SendChange = Input<Omit<Schemas['SendChangeRequest'], 'attachments' | 'send_at'>> & {
-  /** null: now. */
+  /** null: send now. */
   readonly send_at?: string | Date | null | undefined;
   readonly attachments?: readonly AttachmentSource[] | null | undefined;
 };

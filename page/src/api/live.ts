@@ -8,7 +8,7 @@ import { useEffect } from 'react';
 import { client } from './client.ts';
 import { keys } from './queries.ts';
 
-/** Events that come together cost one round of requests. */
+/** Events that arrive together cost one round of requests. */
 const GATHER_MS = 300;
 const RETRY_MS = 3000;
 /**

@@ -131,7 +131,7 @@ export const replyPreviewQuery = ({ email_id: id, kind, language, time_zone }: R
     queryFn: ({ signal }) => client.emails.previewReply(id, { kind, language, time_zone }, { signal }),
   });
 
-/** A draft as it was left, loaded again each time that it is opened. */
+/** A draft as it was last saved, loaded again each time that it is opened. */
 export const draftQuery = (id: string) =>
   queryOptions({
     queryKey: keys.draft(id),

@@ -11,7 +11,7 @@ import { NO_TERMS } from '../features/search/search-language.ts';
 import { NEW_DRAFT } from './links.ts';
 import './mail-view.css';
 
-/** People who only read need no writer. */
+/** Loaded apart: people who only read need no writer. */
 const NewMessage = lazy(() => import('../features/write/new-message.tsx'));
 
 interface MailViewProps {
@@ -24,7 +24,7 @@ interface MailViewProps {
 
 export function MailView({ folder, threadId, draftId = null }: MailViewProps) {
   const { text } = useWords();
-  // The list knows which thread is next.
+  // Only the list can tell which thread is next.
   const leave = useRef<() => void>(() => undefined);
   return (
     <Terms value={folder.search?.terms ?? NO_TERMS}>

@@ -1,4 +1,4 @@
-/** How the service's answers are cached and reloaded, and what ends the session. */
+/** The query cache: how answers are kept and reloaded, and which answer ends the session. */
 import { MutationCache, QueryCache, QueryClient } from '@tanstack/react-query';
 import { EmailWorkerError } from 'email-worker-client';
 import { endSession } from './session-gate.tsx';

@@ -30,7 +30,7 @@ function setTheme(theme: Theme): void {
   try {
     localStorage.setItem(KEY, theme);
   } catch {
-    // The choice then lasts as long as this page.
+    // The choice then lasts until the page is closed.
   }
 }
 

@@ -60,7 +60,7 @@ const REPEAT_AFTER_MS = [500, 1000, 2000] as const;
 const PASSING_STATUSES: ReadonlySet<number> = new Set([429, 502, 503, 504]);
 const MAX_PAGE = 100;
 
-/** @param url as `--url` names it */
+/** @param url the value of `--url` */
 export async function openApi(
   url: string | undefined,
   { config, signal }: Pick<CommandContext, 'config' | 'signal'>,

@@ -40,7 +40,7 @@ interface ThreadPageJson {
   readonly next_cursor: string | null;
 }
 
-/** Emails on a page. */
+/** Emails per page. */
 const PAGE = 50;
 /** The line of dashes between emails. */
 const RULE_COLUMNS = 72;

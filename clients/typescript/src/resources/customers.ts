@@ -80,7 +80,7 @@ export class Customers {
     );
   }
 
-  /** Addresses and domains that several customers claim, so that they decide nothing. */
+  /** Addresses and domains that several customers claim, so that none of them decides. */
   ambiguousClaims(filter: PageFilter = {}, options: RequestOptions = {}): Pages<AmbiguousClaim> {
     return this.#transport.pages(
       filter,

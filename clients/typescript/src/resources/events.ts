@@ -9,7 +9,7 @@ const STREAM_LIMIT = 500;
 /** Enough for some minutes: a stream survives a restart of the service. */
 const STREAM_RETRIES = 10;
 
-/** Everything that happens, in order and without gaps. */
+/** All events, in order and without gaps. */
 export class Events {
   readonly #transport: Transport;
 

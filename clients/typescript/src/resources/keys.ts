@@ -14,7 +14,7 @@ import type {
 
 const pathOf = (id: string) => ({ id: segment('id', id) });
 
-/** Keys of the API, each with rights and accounts of its own. */
+/** API keys, each with its own rights and accounts. */
 export class Keys {
   readonly #transport: Transport;
 

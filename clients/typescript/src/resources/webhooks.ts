@@ -19,7 +19,7 @@ import type {
 
 const pathOf = (id: string) => ({ id: segment('id', id) });
 
-/** Addresses that events are posted to. */
+/** Addresses to which events are posted. */
 export class Webhooks {
   readonly #transport: Transport;
 

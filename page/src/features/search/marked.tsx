@@ -15,7 +15,7 @@ export function Marked({ children, of = 'text' }: MarkedProps) {
   const terms = use(Terms)[of];
   if (terms.length === 0) return children;
   return markHits(children, terms).map(({ text, isHit }, index) =>
-    // A text is never changed in part.
+    // The pieces of a text never change one by one.
     // oxlint-disable-next-line no-array-index-key
     isHit ? <mark key={index}>{text}</mark> : <Fragment key={index}>{text}</Fragment>,
   );

@@ -8,7 +8,7 @@ import { useWords } from '../../i18n/index.tsx';
 import { SearchHelp } from './search-help.tsx';
 import './search.css';
 
-/** A word that is still being typed is not searched for. */
+/** A word is searched for only once typing pauses. */
 const TYPING_MS = 250;
 /** The service accepts no longer queries. */
 const MAX_QUERY = 200;

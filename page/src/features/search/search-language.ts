@@ -94,7 +94,7 @@ export function readSearch(typed: string): Search {
     const isWords =
       operator === undefined || operator === 'from' || operator === 'to' || operator === 'subject';
     if (isWords) {
-      // A name that is no operator is a word, as in `Re:`.
+      // A name that is not an operator is a word, as in `Re:`.
       const text =
         operator === undefined ? whole.trim() : `${minus ?? ''}${whole.slice(whole.indexOf(':') + 1)}`;
       if (text === '' || text === minus) continue;

@@ -157,7 +157,7 @@ function Details({ email }: { readonly email: ThreadEmail }) {
             <dt>{name}</dt>
             <dd>
               {addresses.map((address, index) => (
-                // An email may name one twice.
+                // An email may name an address twice.
                 // oxlint-disable-next-line no-array-index-key
                 <Fragment key={index}>
                   {index > 0 && ', '}

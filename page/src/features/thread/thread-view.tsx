@@ -1,4 +1,4 @@
-/** A thread as a conversation: the oldest email on top, the newest at the end and in sight. */
+/** A thread as a conversation: the oldest email at the top, the newest at the end and in sight. */
 import { useInfiniteQuery } from '@tanstack/react-query';
 import { ArrowLeft, MailX } from 'lucide-react';
 import { EmailWorkerError } from 'email-worker-client';

@@ -11,7 +11,7 @@ import { useWords } from '../../i18n/index.tsx';
 import { Button } from '../../ui/button.tsx';
 import type { WriterMode } from './writer.tsx';
 
-/** People who only read need no writer. */
+/** Loaded apart: people who only read need no writer. */
 const Writer = lazy(() => import('./writer.tsx'));
 
 interface AnswerProps {

@@ -178,7 +178,7 @@ export class DraftKeeper {
     this.#tell('saved');
   }
 
-  /** A version of the draft that is new to this window does not come from another window when its content is what this one asked for. */
+  /** A version that is new to this window does not come from another window if it contains what this one asked to store. */
   async #change(draft: Draft, change: DraftRequest): Promise<Draft> {
     try {
       return await client.drafts.change(draft.id, draft.version, change);

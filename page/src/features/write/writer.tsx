@@ -36,7 +36,7 @@ export default function Writer(props: WriterProps) {
     kind: mode,
     quote: true,
     with_files: true,
-    // Those who get the quote read when the email was written; the service alone would take its own language and UTC.
+    // Recipients of the quote read when the email was written; the service alone would use its own language and UTC.
     language,
     time_zone: browserTimeZone(),
   };

@@ -1,4 +1,4 @@
-/** Whether new messages are formatted or plain text: the last choice, kept in this browser. */
+/** Remembers whether new messages are formatted or plain text: the last choice, kept in this browser. */
 import type { Body } from './body.ts';
 
 const KEY = 'email-worker.writes-plain';
