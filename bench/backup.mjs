@@ -1,6 +1,6 @@
 /**
- * Measures backup, the next backup, verify and restore by the built program, with a large database of the embedded server: time, CPU time,
- * and the most memory of the program and of the server. `BENCH_EMAILS` sets how many emails (30,000), of which each fifth has a file.
+ * Measures backup, a second backup, verify and restore by the built program, with a large database of the embedded server: time, CPU time,
+ * and the peak memory of the program and of the server. `BENCH_EMAILS` sets the number of emails (30,000); every fifth one has a file.
  */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -18,7 +18,7 @@ const FILE_EVERY = 5;
 const FILE_BYTES = 6000;
 const MAIN = fileURLToPath(new URL('../dist/bundle/main.js', import.meta.url));
 const logger = { debug() {}, info() {}, warn: console.warn, error: console.error };
-/** Tells what the process took, when it ends. */
+/** Makes the process print the resources it used when it ends. */
 const TELL = `data:text/javascript,process.on('exit',()=>{const u=process.resourceUsage();process.stderr.write('USED '+JSON.stringify(u)+'\\n')})`;
 
 const folder = mkdtempSync(path.join(tmpdir(), 'email-worker-backup-'));
@@ -52,7 +52,7 @@ async function fill() {
   await client.query(
     `insert into email_threads (id, account_id) select md5('t' || i)::uuid, 'default' from generate_series(1, ${threads}) i`,
   );
-  // A text of some 1,100 bytes of which half can be compressed away, and a message of the same size.
+  // A text of some 1,100 bytes, half of which compress away, and a message of the same size.
   await client.query(`
     insert into emails (id, account_id, thread_id, direction, message_id, in_reply_to, reference_ids, from_address, to_addresses,
       cc_addresses, bcc_addresses, subject, text_body, date, state, placement_rule, raw_size_bytes, raw, identity_key, reply_text)
@@ -74,7 +74,7 @@ async function fill() {
   await server.stop();
 }
 
-/** Their content differs, and can't be compressed. */
+/** The files differ in content, and can't be compressed. */
 async function fillFiles(client) {
   const batch = { numbers: [], hashes: [] };
   const flush = async () => {
@@ -126,7 +126,7 @@ async function measure(what, dataDir, ...args) {
   );
 }
 
-/** Memory of the embedded server's processes that no others share, in bytes, and their CPU time, in s. On Linux. */
+/** Memory in bytes that the processes of the embedded server don't share with others, and their CPU time in s. On Linux only. */
 function serverOf(dataDir) {
   const sum = { memory: 0, cpu: 0 };
   let main;
@@ -145,7 +145,7 @@ function serverOf(dataDir) {
       sum.memory +=
         Number(/^RssAnon:\s+(\d+)/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1] ?? 0) * 1024;
     } catch {
-      // It has ended meanwhile.
+      // The process has ended meanwhile.
     }
   }
   return sum;

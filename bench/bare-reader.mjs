@@ -4,7 +4,7 @@ import pg from 'pg';
 import { connectionOf } from './connection.mjs';
 
 const pool = new pg.Pool({ ...connectionOf(process.argv[2]), max: 10 });
-pool.on('error', () => {}); // the database may go first
+pool.on('error', () => {}); // the database may stop first
 const app = Fastify();
 const query = {
   name: 'thread',

@@ -1,4 +1,4 @@
-/** How to reach the embedded database of a running service. */
+/** Finds the connection to the embedded database of a running service. */
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 

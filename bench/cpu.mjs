@@ -1,4 +1,4 @@
-/** Processor time of processes, by Linux's /proc: a busy machine changes it less than it changes the time that passes. */
+/** CPU time of processes, from Linux's /proc: a busy machine changes it less than it changes elapsed time. */
 import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import pg from 'pg';
@@ -13,12 +13,12 @@ function readStat(pid) {
     );
     return { parent: Number(fields[1]), own, ended };
   } catch {
-    // It has ended; its parent counts it.
+    // The process has ended; its parent counts its time.
     return null;
   }
 }
 
-/** Of a process with all its children, those that have ended too, so far; in ms. */
+/** CPU time of a process and all its children so far, including those that have ended; in ms. */
 export function cpuOfTree(root) {
   const all = new Map();
   for (const name of readdirSync('/proc').filter((entry) => /^\d+$/.test(entry))) {
@@ -34,33 +34,33 @@ export function cpuOfTree(root) {
   return cpuOf(root);
 }
 
-/** True when a process is a child of another one, or of its children. */
+/** True when a process is a direct or indirect child of another one. */
 function isDescendant(pid, ancestor) {
   for (let at = pid; at > 1; at = readStat(at)?.parent ?? 0) if (at === ancestor) return true;
   return false;
 }
 
-/** Of a process so far, with its children that have ended, in ms. */
+/** CPU time of a process so far, including its ended children, in ms. */
 export function cpuOf(pid) {
   const stat = readStat(pid);
   return stat === null ? 0 : stat.own + stat.ended;
 }
 
-/** Of a service and of its embedded server, each with its children, so far, in ms. */
+/** CPU time so far of a service and of its embedded server, each with its children, in ms. */
 export function serviceCpu({ pid, dataDir }) {
   const postmaster = postmasterOf(dataDir);
   const database = cpuOfTree(postmaster);
-  // Another parent may have the server, or the service itself.
+  // The server, or the service itself, may have another parent.
   return { node: cpuOfTree(pid) - (isDescendant(postmaster, pid) ? database : 0), database };
 }
 
-/** Of the children of this process that have ended, in ms. */
+/** CPU time of this process's ended children, in ms. */
 export const cpuOfEndedChildren = () => readStat(process.pid).ended;
 
-/** The embedded server of a data folder. */
+/** The process id of the embedded server of a data folder. */
 export const postmasterOf = (dataDir) => pidIn(path.join(dataDir, 'postgres/data'));
 
-/** The server on this machine that a URL names, by a role that may see its data_directory. */
+/** The process id of the local server that a URL names; its role must be allowed to see data_directory. */
 export async function postmasterAt(url) {
   const client = new pg.Client(url);
   await client.connect();
@@ -71,5 +71,5 @@ export async function postmasterAt(url) {
 
 const pidIn = (folder) => Number(readFileSync(path.join(folder, 'postmaster.pid'), 'utf8').split('\n')[0]);
 
-/** Of the embedded server of a data folder with all its processes so far, in ms. */
+/** CPU time so far of the embedded server of a data folder, with all its processes, in ms. */
 export const databaseCpu = (dataDir) => cpuOfTree(postmasterOf(dataDir));

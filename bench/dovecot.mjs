@@ -1,4 +1,4 @@
-/** A private Dovecot 2.3 with LMTP and IMAP for one mailbox, as Debian has it; it writes each mail to the disk. Needs root. */
+/** A private Dovecot 2.3 with LMTP and IMAP for one mailbox, as packaged by Debian; it writes each mail to the disk. Needs root. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { chmodSync, chownSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';

@@ -1,18 +1,18 @@
 /**
- * Measures how long an event is on its way: from the answer to the request that caused it, which comes right after the commit, to its
- * arrival in a stream. At rest, by the process that caused it and by another one on the same database.
- * `BENCH_EVENTS` sets how many (200).
+ * Measures the time that an event takes: from the answer to the request that caused it, which comes right after the commit, to its arrival
+ * in a stream. At rest, through the process that caused it and through another one on the same database. `BENCH_EVENTS` sets the number of
+ * events (200).
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { connectionOf } from './connection.mjs';
 import { SECRET, startService } from './processes.mjs';
 
 const EVENTS = Number(process.env.BENCH_EVENTS ?? 200);
-/** Between two, in ms, at random: no rhythm of the service must help or hinder. */
+/** The random pause between two events, in ms: no rhythm of the service must help or hinder. */
 const PAUSE_MS = [50, 250];
 const headers = { authorization: `Bearer ${SECRET}` };
 
-/** Arrivals of a stream by email; resolves once it is open. */
+/** The arrivals of a stream, by email; resolves once the stream is open. */
 async function follow(url) {
   const response = await fetch(`${url}/api/events?type=email.received`, {
     headers: { ...headers, accept: 'text/event-stream' },

@@ -1,6 +1,7 @@
 /**
- * What the goals of sending and accepting ask for, beside programs that do less than the service: what these don't reach, no service
- * with the same parts can. Node.js, Fastify, nodemailer, `pg`, PostgreSQL with fsync, all on the same machine.
+ * Measures the figures that the goals of sending and accepting set, beside programs that do less than the service: a figure out of reach
+ * for these is out of reach for any service with the same parts. Node.js, Fastify, nodemailer, `pg`, PostgreSQL with fsync, all on the same
+ * machine.
  */
 import { cpuOf, databaseCpu } from './cpu.mjs';
 import { startNodemailer, startPlainSender, startService, startSink } from './processes.mjs';
@@ -34,7 +35,7 @@ try {
       results[name].rates.push((count * 1000) / (performance.now() - began));
       const after = cpu(side);
       results[name].cpu.push(after.map((ms, index) => (ms - before[index]) / count));
-      // What the service leaves behind is not the next one's.
+      // Work that the service still has to finish must not count for the next program.
       await new Promise((resolve) => setTimeout(resolve, 1000 * SECONDS));
     }
   }

@@ -1,10 +1,11 @@
 /**
- * Fills a data folder of the service with a large mailbox by SQL, for bench/growth.mjs: ten million emails in less than an hour, which
- * the triggers and the search index would take a day for. Tables are filled without triggers and without their indexes, which are
- * made afterwards, by a server that does not wait for the disk. What the service would have written is there, but for events.
+ * Fills a data folder of the service with a large mailbox by SQL, for bench/growth.mjs: ten million emails in less than an hour;
+ * triggers and the search index would take a day. Tables are filled without triggers and without their indexes, which are built
+ * afterwards, by a server that does not wait for the disk. The result has everything that the service would have written, except
+ * events.
  *
- * - 3.3 emails a thread, in the order of their dates over three years; a thread goes on for about six days.
- * - A text has 30 words, word number n stands in about 2.5/n of the emails (Zipf); there are 100,000 different texts.
+ * - 3.3 emails a thread, in the order of their dates over three years; a thread lasts about six days.
+ * - A text has 30 words, word number n occurs in about 2.5/n of the emails (Zipf); there are 100,000 different texts.
  * - A customer has some 300 emails, however many emails there are; one customer, `silent`, has a tenth of all threads.
  * - One email in ten has a file. 75, 20 and 5 % belong to the accounts `default`, `sales` and `support`.
  */
@@ -23,7 +24,7 @@ import { DATABASE, serverArguments, USER } from '../dist/adapters/postgres/embed
 import { toSearchDocument } from '../dist/core/search/document.js';
 import { logger } from './large-mailbox.mjs';
 
-/** Of a server that may lose everything when it is cut off: it is filled anew then. */
+/** Settings of a server that may lose everything in a crash: the folder is then filled again. */
 const CARELESS = {
   fsync: 'off',
   full_page_writes: 'off',
@@ -38,7 +39,7 @@ const CARELESS = {
   maintenance_work_mem: '2GB',
 };
 
-/** Steps that go on at the same time. */
+/** Steps that run at the same time. */
 const LANES = 2;
 
 const TEXTS = 100_000;
@@ -47,7 +48,7 @@ const PEOPLE = 50_000;
 const THREAD_EMAILS = 3.3;
 const OWN = { name: 'Vertrieb', address: 'sales@example.com' };
 
-/** As `startEmbeddedPostgres`, with other settings. */
+/** Like `startEmbeddedPostgres`, with other settings. */
 async function startCareless(dataDir) {
   await mkdir(dataDir, { recursive: true });
   const binaries = await findBinaries();
@@ -79,7 +80,7 @@ async function startCareless(dataDir) {
   };
 }
 
-/** Texts and people that emails are made of, with their words as the service makes them. */
+/** The texts and people of the emails, with their words as the service makes them. */
 async function makeParts(client) {
   await client.query(`
     create unlogged table bench_texts (n int primary key, subject text not null, body text not null, words tsvector not null);
@@ -118,17 +119,17 @@ async function makeParts(client) {
   }
 }
 
-/** An identifier that begins with a moment, as those of the service do. */
+/** An identifier that begins with a moment, like those of the service. */
 const idAt = (
   date,
   what,
 ) => `overlay(overlay(overlay(md5(${what}) placing lpad(to_hex((extract(epoch from ${date}) * 1000)::bigint), 12, '0')
   from 1 for 12) placing '7' from 13 for 1) placing '8' from 17 for 1)::uuid`;
 
-/** From 0 to 1, the same each time. */
+/** A number from 0 to 1, the same on each run. */
 const chance = (n, salt) => `((hashint8extended(${n}, ${salt}) & 1048575) / 1048576.0)`;
 
-/** What each step is called, what has to be there before, and what it does. Those that may go on at the same time do. */
+/** Each step: its name, the steps that it needs first, and its work. Steps that don't depend on each other run at the same time. */
 const steps = (emails) => {
   const threads = Math.ceil(emails / THREAD_EMAILS);
   const window = Math.max(3, Math.ceil((threads * 6) / 1090));
@@ -274,14 +275,14 @@ const steps = (emails) => {
   ];
 };
 
-/** From 1 to `count`, in parts of the same size. */
+/** Ranges from 1 to `count`, all of the same size. */
 const rangesOf = (count, parts) =>
   Array.from({ length: parts }, (_, part) => [
     Math.floor((count * part) / parts) + 1,
     Math.floor((count * (part + 1)) / parts),
   ]);
 
-/** Runs steps as soon as those before are done, some at once. Returns the seconds that each took. */
+/** Runs each step as soon as the steps before it are done, some at once. Returns the seconds that each took. */
 async function runSteps(all, connection, emails) {
   const seconds = {};
   const free = [];
@@ -338,7 +339,7 @@ async function runSteps(all, connection, emails) {
   return seconds;
 }
 
-/** Unless it is filled already. Returns the seconds that its steps took, or null. */
+/** Fills the folder unless it is filled already. Returns the seconds of each step, or null. */
 export async function fillFolder(dataDir, emails) {
   const mark = path.join(dataDir, `filled-with-${emails}`);
   if (existsSync(mark)) return null;
@@ -349,7 +350,7 @@ export async function fillFolder(dataDir, emails) {
     await migrateToLatest(pool);
     const all = steps(emails);
     await makeParts(pool);
-    // Not kept while rows are added; `reindex` makes them anew and takes the mark away.
+    // The indexes are not maintained while rows are added; `reindex` builds them anew and removes this mark.
     await pool.query(
       `update pg_index set indisready = false, indisvalid = false where indrelid = any($1::regclass[])`,
       [all.flatMap(({ reindex = [] }) => reindex)],

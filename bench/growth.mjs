@@ -1,11 +1,11 @@
 /**
- * Measures how reads and writes grow with the mailbox: processor time and buffers (pages of 8 kB that PostgreSQL touches, planning
- * included) of one operation with `BENCH_SIZES` emails (10000,1000000,10000000), filled by growth-fill.mjs. Each size has a server of
- * its own with the service's settings; rounds of all sizes alternate (`BENCH_ROUNDS`, 5). Reads are the functions that HTTP calls,
- * without the threads that the service keeps; sends and received mail go through the service.
+ * Measures how reads and writes grow with the mailbox: CPU time and buffers (pages of 8 kB that PostgreSQL touches, planning included) of
+ * one operation with `BENCH_SIZES` emails (10000,1000000,10000000), filled by growth-fill.mjs. Each size has its own server with the
+ * service's settings; rounds of all sizes alternate (`BENCH_ROUNDS`, 5). Reads call the functions that HTTP calls, without the cache of
+ * threads; sends and received mail go through the service.
  *
  * `BENCH_FOLDER` names a folder that keeps the filled data for the next run; `BENCH_ONLY=read` or `write` measures one part alone.
- * Autovacuum is off meanwhile: what it reads would count.
+ * Autovacuum is off meanwhile: its reads would count.
  */
 import autocannon from 'autocannon';
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
@@ -33,7 +33,7 @@ import { CONCURRENCY, mail } from './workload.mjs';
 const SIZES = (process.env.BENCH_SIZES ?? '10000,1000000,10000000').split(',').map(Number);
 const ROUNDS = Number(process.env.BENCH_ROUNDS ?? 5);
 const PARTS = (process.env.BENCH_ONLY ?? 'read,write').split(',');
-/** Operations of a round: a hundred times what a clock tick of processor time is. */
+/** Operations of a round: their CPU time is a hundred times a clock tick. */
 const READS = 1500;
 const PAGES = 200;
 const SEARCHES = 60;
@@ -41,12 +41,12 @@ const SENDS = 400;
 const RECEIVED = 200;
 const RECIPIENT = 'verkauf@example.com';
 const SCHEMA = '-c search_path=email_worker';
-/** For what happens behind the last mail, and until PostgreSQL has counted what idle connections did. */
+/** For the work that follows the last mail, and until PostgreSQL has counted the work of idle connections. */
 const QUIET_MS = 12_000;
 
 const pick = (values) => values[Math.floor(Math.random() * values.length)];
 
-/** What is asked for; drawn before, so that choosing it does not count. */
+/** The threads, words and customers that are asked for; drawn in advance, so that choosing does not count. */
 async function drawTargets(pool) {
   const rows = async (text) => (await pool.query(text)).rows;
   const [{ threads }] = await rows('select count(*)::int as threads from email_threads');
@@ -58,7 +58,7 @@ async function drawTargets(pool) {
     recent: (
       await rows('select thread_id from thread_summaries order by last_activity_at desc limit 1000')
     ).map(({ thread_id: id }) => id),
-    // Those of one page at least.
+    // Customers with at least one page of emails.
     customers: (
       await rows(`select customer_id from customers c where customer_id <> md5('silent')::uuid and (
         select count(*) from (select from emails e where e.customer_id = c.customer_id limit 51) e) = 51 limit 500`)
@@ -129,7 +129,7 @@ async function runMany({ count, atOnce, act }) {
   );
 }
 
-/** Buffers that PostgreSQL touched so far in a database, as connections have told it. */
+/** Buffers that PostgreSQL has touched in a database so far, as its connections have reported. */
 async function buffersOf(client) {
   const { rows } = await client.query(
     'select blks_hit + blks_read as buffers from pg_stat_database where datname = current_database()',
@@ -155,7 +155,7 @@ async function measureReads(folders) {
       const targets = await drawTargets(pool);
       sides.push({ size, dataDir, server, pool, reads: readsOf(pool, targets) });
     }
-    /** Each connection tells what it did so far. */
+    /** Makes each connection report its work so far. */
     const tell = async (pool) => {
       const clients = await Promise.all(Array.from({ length: 4 }, () => pool.connect()));
       for (const client of clients) await client.query('select pg_stat_force_next_flush()');
@@ -175,7 +175,7 @@ async function measureReads(folders) {
           const node = process.cpuUsage(before[2]);
           const database = databaseCpu(dataDir) - before[1];
           const buffers = (await tell(pool)) - before[0];
-          // The first round makes plans and warms what is kept.
+          // The first round makes plans and warms caches.
           if (round === 0) continue;
           add(name, size, {
             database: database / read.count,
@@ -223,7 +223,7 @@ async function measureWrites(folders) {
             body: JSON.stringify(mail),
             connections: CONCURRENCY,
             amount: SENDS,
-            // In seconds; a busy machine takes long.
+            // In seconds; a busy machine is slow.
             timeout: 120,
             headers: { authorization: `Bearer ${SECRET}`, 'content-type': 'application/json' },
           });
@@ -288,7 +288,7 @@ async function reportSizes(folders) {
       console.log(
         `${size} | ${relname} | ${(own / size).toFixed(0)} + ${(indexes / size).toFixed(0)} bytes an email`,
       );
-    // A folder that is kept is as the service has it.
+    // A folder that is kept has the settings of the service.
     await client.query('alter system reset autovacuum');
     await client.end();
     await server.stop();

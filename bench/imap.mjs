@@ -1,6 +1,6 @@
 /**
- * Measures the first reading of a mailbox: Dovecot's with `BENCH_EMAILS` mails (10,000), by the service into an empty database and, where
- * it is installed, by mbsync into a Maildir, which only copies. Processor time for a mail, what happens behind a recorded mail included.
+ * Measures the first read of a mailbox: one of Dovecot with `BENCH_EMAILS` mails (10,000), by the service into an empty database and, where
+ * it is installed, by mbsync into a Maildir, which only copies. CPU time for a mail, including the work that follows a recorded mail.
  */
 import { spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
@@ -18,7 +18,7 @@ import pg from 'pg';
 const EMAILS = Number(process.env.BENCH_EMAILS ?? 10_000);
 const USER = 'verkauf';
 const MBSYNC = '/usr/bin/mbsync';
-/** For what happens behind the last mail. */
+/** For the work that follows the last mail. */
 const QUIET_MS = 3000;
 
 async function readByService(dovecot) {
@@ -28,7 +28,7 @@ async function readByService(dovecot) {
   });
   const client = new pg.Client(connectionOf(service.dataDir));
   await client.connect();
-  // It reads from then on.
+  // The service reads from this moment on.
   const start = serviceCpu(service);
   const began = performance.now();
   const count = async () =>
@@ -44,7 +44,7 @@ async function readByService(dovecot) {
   return { seconds, start, node: node - start.node, database: database - start.database };
 }
 
-/** As a copy: what was there before is not counted. */
+/** Copies the mailbox; CPU time used before does not count. */
 function readByMbsync(dovecot, folder) {
   const target = path.join(folder, 'maildir');
   mkdirSync(target);

@@ -1,4 +1,4 @@
-/** A mailbox made by search-data.sql, with the search index that the service itself makes, and what lists are asked for. */
+/** A mailbox made by search-data.sql, with the search index that the service itself makes, and the request of its lists. */
 import { readFileSync } from 'node:fs';
 import pg from 'pg';
 import { knowCustomersOf } from '../dist/adapters/postgres/customers/known-customers.js';
@@ -7,7 +7,7 @@ import { createSearchIndex } from '../dist/adapters/postgres/search/search-index
 
 export const logger = { debug() {}, info() {}, warn: console.warn, error: console.error };
 
-/** All threads, as `listThreads` is asked for a first page of 50. */
+/** All threads, with the arguments of `listThreads` for a first page of 50. */
 export const ANY_THREAD = {
   search: null,
   customerId: null,
@@ -44,11 +44,11 @@ export async function fillLargeMailbox(connection, emails) {
     try {
       for (const statement of sql.split(/;\s*$/m).filter((text) => text.trim() !== ''))
         await client.query(statement);
-      // One large row of the queue would be one large transaction.
+      // A single row of the queue would become one large transaction.
       await client.query(`insert into search_queue (email_ids)
         select array_agg(id) from (select id, row_number() over (order by date) / 100 as part from emails) e group by part`);
     } finally {
-      // Its settings are not for others.
+      // The connection's settings must not reach other users of the pool.
       client.release(true);
     }
     console.error('indexing …');

@@ -1,6 +1,6 @@
 /**
- * Measures 20 sends of 25 MB at once: how many a second, against decoding the same JSON and writing its file to the disk, one after the
- * other; and the service's memory above that of the idle process. `BENCH_ROUNDS` sets how many rounds there are (3).
+ * Measures 20 sends of 25 MB at once: sends per second, against decoding the same JSON and writing its file to the disk, one after the
+ * other; and the service's memory above that of the idle process. `BENCH_ROUNDS` sets the number of rounds (3).
  */
 import { randomBytes } from 'node:crypto';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
@@ -28,7 +28,7 @@ const body = Buffer.from(
 );
 const folder = mkdtempSync(path.join(tmpdir(), 'email-worker-bench-'));
 
-/** What a program does at least that keeps the file of a request. */
+/** The least work of a program that keeps the file of a request. */
 async function decodeAndWrite() {
   for (let index = 0; index < AT_ONCE; index += 1) {
     const [attachment] = JSON.parse(body.toString()).attachments;

@@ -1,8 +1,8 @@
-/** Delivers mails by LMTP as a relay does: one after the other on each of some connections, commands in groups (RFC 2920). */
+/** Delivers mails by LMTP as a relay does: one after the other on each of several connections, commands in groups (RFC 2920). */
 import { once } from 'node:events';
 import { connect } from 'node:net';
 
-/** Takes mails from `next` until that gives undefined. Throws for an answer that is not positive. */
+/** Delivers mails from `next` until it returns undefined. Throws for an answer that is not positive. */
 async function deliverOn(port, recipient, next) {
   const socket = connect({ port, host: '127.0.0.1', noDelay: true });
   let buffered = '';

@@ -1,7 +1,8 @@
 /**
- * Measures taking mail by LMTP against Debian's Dovecot, which delivers into a Maildir: processor time for a mail, with 1, 10 and
- * 50 connections; rounds of both sides alternate. What the service does behind a recorded mail (search, numbering of events) counts.
- * `BENCH_EMAILS` sets how many mails a round has (1,000), `BENCH_ROUNDS` how many there are (3), `BENCH_CONNECTIONS` which numbers.
+ * Measures receiving mail by LMTP against Debian's Dovecot, which delivers into a Maildir: CPU time for a mail, with 1, 10 and 50
+ * connections; rounds of both sides alternate. The service's work after a mail is recorded (search, numbering of events) counts.
+ * `BENCH_EMAILS` sets the mails of a round (1,000), `BENCH_ROUNDS` the number of rounds (3), `BENCH_CONNECTIONS` the numbers of
+ * connections.
  */
 import { setTimeout as wait } from 'node:timers/promises';
 import { cpuOfTree, serviceCpu } from './cpu.mjs';
@@ -16,7 +17,7 @@ const EMAILS = Number(process.env.BENCH_EMAILS ?? 1000);
 const ROUNDS = Number(process.env.BENCH_ROUNDS ?? 3);
 const CONNECTIONS = (process.env.BENCH_CONNECTIONS ?? '1,10,50').split(',').map(Number);
 const RECIPIENT = 'verkauf@example.com';
-/** For what happens behind the last mail. */
+/** For the work that follows the last mail. */
 const QUIET_MS = 2000;
 
 const generator = mails((ROUNDS * CONNECTIONS.length + 1) * EMAILS);

@@ -1,4 +1,4 @@
-/** An mbox file of made-up conversations, always the same for a number of mails: for measuring how fast mail is taken in. */
+/** An mbox file of made-up conversations, always the same for a given number of mails: for measuring the speed of an import. */
 import { createWriteStream } from 'node:fs';
 import { finished } from 'node:stream/promises';
 
@@ -16,7 +16,7 @@ function createRandom(seed) {
   };
 }
 
-/** Two thirds with an HTML part, one in twenty with a file of 30 kB; conversations of 1 to 8 mails, mixed. */
+/** Two thirds of the mails have an HTML part, and one in twenty has a file of 30 kB; conversations of 1 to 8 mails, mixed. */
 export function* mails(count) {
   const random = createRandom(1);
   const pick = (values) => values[Math.floor(random() * values.length)];

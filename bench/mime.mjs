@@ -1,7 +1,7 @@
 /**
- * Reading one received message: ours against mailparser and postal-mime, in turns within one run. Three questions: how
- * much CPU a message costs, which reader stands alone where the other two agree, and what hostile mail costs. Needs a build.
- * node bench/mime.mjs [folder of messages, one in each file or mbox] [rounds]
+ * Reads one received message: our reader against mailparser and postal-mime, in turns within one run. Three questions: the CPU cost of a
+ * message, which reader differs where the other two agree, and the cost of hostile mail. Needs a build. node bench/mime.mjs [folder of
+ * messages, one in each file or mbox] [rounds]
  */
 import { spawnSync } from 'node:child_process';
 import { readdirSync, readFileSync, statSync } from 'node:fs';
@@ -14,7 +14,7 @@ import { createMboxSplitter, isMboxStart } from '../dist/core/mbox/split-mbox.js
 import { mails } from './mail-archive.mjs';
 import { median } from './results.mjs';
 
-/** Each gives the same view of a message, so that the views can be compared. */
+/** Each reader returns the same view of a message, so that views can be compared. */
 const READERS = {
   ours: async (raw) => {
     const mail = parseMessage(raw);
@@ -28,7 +28,7 @@ const READERS = {
     };
   },
   mailparser: async (raw) => {
-    // Converting HTML to text and back is work that the other readers are not asked to do.
+    // Converting HTML to text and back is work that the other readers don't do.
     const mail = await simpleParser(raw, {
       skipHtmlToText: true,
       skipTextToHtml: true,
@@ -60,7 +60,7 @@ const READERS = {
   },
 };
 
-/** By n, about the number of bytes. */
+/** By n, roughly the size in bytes. */
 const HOSTILE = {
   'a charset of quotes': (n) => `Content-Type: text/plain; charset="x${"'".repeat(n)}x"\r\n\r\nx`,
   'a file name of quotes': (n) => `Content-Disposition: attachment; filename*=x${'"'.repeat(n)}x''y\r\n\r\nx`,
@@ -85,7 +85,7 @@ const HOSTILE = {
 const HOSTILE_BYTES = 400_000;
 const HOSTILE_LIMIT_MS = 30_000;
 
-/** So many messages are read before the measuring, for the compiler. */
+/** Messages read before the measurement, so that code is compiled. */
 const WARM_UP = 3_000;
 
 const program = fileURLToPath(import.meta.url);
@@ -158,7 +158,7 @@ async function printLoners(raws) {
   for (const [field, counts] of Object.entries(alone)) print(`  ${field.padEnd(32)} ${counts.join(', ')}`);
 }
 
-/** Spaces and case are not what is compared. */
+/** Spaces and case are ignored in the comparison. */
 function normalise(value) {
   return value.replace(/\s+/g, ' ').trim().toLowerCase();
 }
@@ -186,7 +186,7 @@ async function readHostile(reader, name, bytes) {
   print(`${Math.round((user + system) / 1000)}${failed}`);
 }
 
-/** A folder that is not there has no messages. */
+/** A missing folder has no messages. */
 function readFolder(folder) {
   let names;
   try {
@@ -203,7 +203,7 @@ function readFolder(folder) {
     .filter((raw) => /^From:/im.test(raw.subarray(0, 20_000).toString('latin1')));
 }
 
-/** An mbox file has a message behind each separator, any other file is one. */
+/** An mbox file has a message after each separator; any other file is one message. */
 function split(bytes) {
   if (!isMboxStart(bytes)) return [bytes];
   const splitter = createMboxSplitter(0);

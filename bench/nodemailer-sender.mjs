@@ -1,4 +1,7 @@
-/** The baseline of sending: nodemailer alone, pooled. Reads seconds from its input, sends for so long, prints how many messages. */
+/**
+ * The baseline of sending: nodemailer alone, pooled. Reads a number of seconds from its input, sends for that long, and prints the number
+ * of messages.
+ */
 import { createInterface } from 'node:readline';
 import nodemailer from 'nodemailer';
 import { CONCURRENCY, mail } from './workload.mjs';

@@ -1,11 +1,11 @@
 /**
  * Measures one, two and four instances behind nginx, through PgBouncer in transaction mode, with their files on a server that speaks S3:
- * sends, sends with a file, and reads of different threads. The same four run all the time, and nginx has a port for each number of them, so
- * that rounds alternate. Where all share the cores of one machine the rate says how they share them; CPU time for each operation says what
- * an instance more costs. There are 50 callers in all, or with BENCH_CALLERS=each 50 for each instance.
+ * sends, sends with a file, and reads of different threads. The same four instances run all the time, and nginx has a port for each number
+ * of them, so that rounds alternate. Where all share the cores of one machine, the rate only shows how they share them; the CPU time of an
+ * operation shows the cost of another instance. There are 50 callers in all, or with BENCH_CALLERS=each 50 for each instance.
  *
- * BENCH_DATABASE_URL names an empty database of a server on this machine, by a role that may see its data_directory; BENCH_POOLER_URL the
- * same through the pooler, and BENCH_POOLER_PID the process of that.
+ * BENCH_DATABASE_URL names an empty database of a local server, with a role that may see data_directory; BENCH_POOLER_URL names the same
+ * database through the pooler, and BENCH_POOLER_PID the pooler's process.
  */
 import autocannon from 'autocannon';
 import { spawn } from 'node:child_process';
@@ -32,7 +32,7 @@ const headers = { authorization: `Bearer ${SECRET}`, 'content-type': 'applicatio
 const folder = mkdtempSync(path.join(tmpdir(), 'email-worker-nodes-'));
 const ended = [];
 
-/** Starts a program that listens on the port, and is stopped at the end. Returns its process id. */
+/** Starts a program that listens on the port, and stops it at the end. Returns its process id. */
 async function startServer(program, args, port) {
   const child = spawn(program, args, { stdio: ['ignore', 'ignore', 'inherit'] });
   const exited = once(child, 'exit');
@@ -69,7 +69,7 @@ async function startS3() {
   return { pid, url: `s3://bench/files?endpoint=http://127.0.0.1:${port}` };
 }
 
-/** As docs/hosting/several.md has it, with a port for the first of the instances, for the first two, and so on. */
+/** As in docs/hosting/several.md, with a port for the first instance, for the first two, and so on. */
 async function startNginx(services) {
   const sites = [];
   const ports = [];
@@ -102,7 +102,7 @@ async function startNginx(services) {
   return { pid: await startServer('/usr/sbin/nginx', args, ports[0]), ports };
 }
 
-/** Threads to read, by sends through all instances. */
+/** Makes threads to read, through sends to all instances. */
 async function sendThreads(port, body) {
   const ids = [];
   const sendOne = async () => {
@@ -113,7 +113,7 @@ async function sendThreads(port, body) {
   return ids;
 }
 
-/** What is sent is indexed behind it; that is no part of the next measurement. */
+/** The search index of sent mail is written later; that work must not count in the next measurement. */
 async function indexAll(client) {
   while ((await client.query('select from email_worker.search_queue limit 1')).rowCount > 0) await wait(200);
 }

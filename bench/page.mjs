@@ -1,7 +1,7 @@
 /**
  * Measures the page in Chromium with a large mailbox (search-data.sql; BENCH_EMAILS, by default 330,000 in 100,000 threads): the first
- * view, frames while the list scrolls, how long it takes to open a thread, and searching as one types. `BENCH_DATABASE_URL` names an
- * empty or already filled database; without it an embedded server is started. BENCH_LINE=slow adds a line of 10 Mbit/s with 40 ms.
+ * view, frames while the list scrolls, the time to open a thread, and searching during typing. `BENCH_DATABASE_URL` names an empty or
+ * already filled database; without it an embedded server is started. BENCH_LINE=slow adds a line of 10 Mbit/s with 40 ms.
  */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -22,7 +22,7 @@ const SLOW_LINE = {
   downloadThroughput: 1_250_000,
   uploadThroughput: 1_250_000,
 };
-/** A frame of 60 a second, and what one that came late looks like. */
+/** The length of a frame at 60 a second, and of one that counts as late. */
 const FRAME_MS = 1000 / 60;
 const LATE_MS = FRAME_MS * 1.5;
 
@@ -43,7 +43,7 @@ const report = (name, values, unit = 'ms') => {
   );
 };
 
-/** Until the next picture after a condition, in the page's own time; `begin` is a script that starts it. */
+/** Time until the first picture after a condition is met, on the page's own clock; `begin` is a script that starts the change. */
 const timeUntil = (page, begin, condition) =>
   page.evaluate(`new Promise((resolve) => {
     const began = performance.now();
@@ -60,7 +60,7 @@ async function measureFirstView(browser, url, session) {
   const paints = [];
   const cpu = [];
   for (let run = 0; run < RUNS; run += 1) {
-    // Nothing is kept of the run before, but who is logged in.
+    // A fresh context for each run: only the session is kept.
     const context = await browser.newContext({
       baseURL: url,
       storageState: session,
@@ -68,7 +68,7 @@ async function measureFirstView(browser, url, session) {
     });
     const page = await context.newPage();
     const line = await context.newCDPSession(page);
-    // What the page itself takes of a processor, however busy the machine is.
+    // CPU time of the page itself, however busy the machine is.
     await line.send('Performance.enable', { timeDomain: 'threadTicks' });
     if (process.env.BENCH_LINE === 'slow') {
       await line.send('Network.enable');
@@ -89,13 +89,13 @@ async function measureFirstView(browser, url, session) {
   report('processor time of the first view in its main thread', cpu);
 }
 
-/** What the main thread of a page has taken so far. */
+/** CPU time of a page's main thread so far. */
 async function taskMs(devtools) {
   const { metrics } = await devtools.send('Performance.getMetrics');
   return metrics.find(({ name }) => name === 'TaskDuration').value * 1000;
 }
 
-/** A wheel that turns evenly for some seconds, as fast as a hand does, over several pages of the list. */
+/** Turns the wheel evenly for some seconds, as fast as a hand does, over several pages of the list. */
 async function measureScroll(page) {
   const devtools = await page.context().newCDPSession(page);
   await devtools.send('Performance.enable', { timeDomain: 'threadTicks' });
@@ -128,7 +128,7 @@ async function measureThreads(page) {
   const clicks = [];
   const whole = [];
   for (let run = 0; run < RUNS * 2; run += 1) {
-    // Until the click is answered by a picture, and until the emails are there.
+    // The time until a picture answers the click, and until the emails are shown.
     const [answered, shown] = await page.evaluate(`new Promise((resolve) => {
       const row = [...document.querySelectorAll('.row-link')][${run + 1}];
       const began = performance.now();
@@ -154,7 +154,7 @@ async function measureThreads(page) {
   report('opening a thread, until its emails are there', whole);
 }
 
-/** Each letter, and from the last one until what it found is there. */
+/** The time of each letter, and from the last letter to its results. */
 async function measureSearch(page) {
   const keys = [];
   const found = [];
@@ -223,7 +223,7 @@ try {
   rmSync(folder, { recursive: true, force: true });
 }
 
-/** Of the embedded server, which listens on a socket. */
+/** The URL of the embedded server, which listens on a socket. */
 function urlOf({ host, port, user, password, database }) {
   const query = new URLSearchParams({ host, port: String(port) });
   return `postgresql://${encodeURIComponent(user)}:${encodeURIComponent(password ?? '')}@localhost/${database}?${query}`;

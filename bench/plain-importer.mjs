@@ -1,6 +1,6 @@
 /**
- * The baseline of taking in mail: what one would write in an afternoon. mailparser, and a row for each mail in a commit of
- * its own, several at once; no threads, no customers, no search, and files stay in the raw message.
+ * The baseline of importing mail, as a developer would write it in an afternoon: mailparser, and a row for each mail in its own commit,
+ * several at once; no threads, no customers, no search, and files stay in the raw message.
  */
 import { readFileSync } from 'node:fs';
 import { simpleParser } from 'mailparser';

@@ -1,6 +1,7 @@
 /**
- * What a user would write to send and record: bare Fastify, nodemailer, pooled, and one `insert` by `pg` that is awaited before the
- * answer. No journal, threads, customers, list, search, events or files; a process that dies in between forgets what it sent.
+ * The program that a user would write to send and record: bare Fastify, nodemailer, pooled, and one `insert` by `pg` that is awaited
+ * before the answer. No journal, threads, customers, list, search, events or files; a process that dies in between forgets the mail
+ * that it sent.
  *
  * node bench/plain-sender.mjs <data folder> <port of the mail server> [what it does]
  */
@@ -16,7 +17,7 @@ import { connectionOf } from './connection.mjs';
 
 const [dataDir, port, does = 'record'] = process.argv.slice(2);
 const pool = new pg.Pool({ ...connectionOf(dataDir), max: 10 });
-pool.on('error', () => {}); // the database may go first
+pool.on('error', () => {}); // the database may stop first
 await pool.query(`create table if not exists plain_sends (
   id uuid primary key, message_id text not null unique, to_address text not null, subject text not null, text_body text not null,
   sent_at timestamptz not null default now()
@@ -30,7 +31,7 @@ const transport = nodemailer.createTransport({
   maxMessages: Infinity,
 });
 const folder = mkdtempSync(path.join(tmpdir(), 'email-worker-bench-'));
-/** Each write is on the disk before it is answered, as in the journal of the service. */
+/** Each write is on the disk before it is answered, as in the service's journal. */
 const journal = open({ path: path.join(folder, 'journal'), overlappingSync: false });
 
 const from = 'Bench <bench@example.com>';
@@ -48,12 +49,12 @@ const WAYS = {
     await store(id, messageId, { to, subject, text_body: text });
     return { status: 'sent', id, messageId };
   },
-  /** Keeps nothing of what it sends. */
+  /** Keeps no record of the mail that it sends. */
   async forward({ to, subject, text_body: text }) {
     const { messageId } = await transport.sendMail({ from, to, subject, text });
     return { status: 'sent', id: randomUUID(), messageId };
   },
-  /** Knows after a crash what may have been sent. */
+  /** After a crash, the journal shows which mail may have been sent. */
   async journal(body) {
     const { to, subject, text_body: text } = body;
     const id = randomUUID();
@@ -61,11 +62,11 @@ const WAYS = {
     await journal.put(id, body);
     await transport.sendMail({ from, to, subject, text, messageId });
     await store(id, messageId, body);
-    // With the next entry.
+    // Written together with the next entry.
     void journal.remove(id);
     return { status: 'sent', id, messageId };
   },
-  /** Leaves the sending to another program. */
+  /** Leaves sending to another program. */
   async accept(body) {
     const id = randomUUID();
     const messageId = `<${id}@example.com>`;

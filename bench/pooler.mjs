@@ -1,9 +1,9 @@
 /**
- * Measures what a pooler in transaction mode costs: CPU time of the service, of PostgreSQL and of the pooler for one send and for one
- * read of a thread, with sessions of its own, with shared sessions but no pooler, and through the pooler. Each round has all three.
+ * Measures the cost of a pooler in transaction mode: CPU time of the service, of PostgreSQL and of the pooler for one send and for one read
+ * of a thread, with sessions of its own, with shared sessions but no pooler, and through the pooler. Each round has all three.
  *
- * BENCH_DATABASE_URL names an empty database of a server on this machine, by a role that may see its data_directory;
- * BENCH_POOLER_URL the same through the pooler, and BENCH_POOLER_PID the process of that.
+ * BENCH_DATABASE_URL names an empty database of a local server, with a role that may see data_directory; BENCH_POOLER_URL names the same
+ * database through the pooler, and BENCH_POOLER_PID the pooler's process.
  */
 import autocannon from 'autocannon';
 import { cpuOf, cpuOfTree, postmasterAt } from './cpu.mjs';

@@ -1,4 +1,4 @@
-/** The processes of a measurement: each part runs in one of its own, as it would in use. */
+/** The processes of a measurement: each part runs in its own process, as it would in use. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
@@ -62,7 +62,7 @@ export async function startService(env = {}) {
   };
 }
 
-/** The service with a data folder that stays, and with an embedded database there unless `env` names another. */
+/** The service with a data folder that is kept, and with an embedded database in it unless `env` names another. */
 export async function startServiceIn(dataDir, env = {}) {
   const { value, pid, stop } = await start(
     here('../dist/bundle/main.js'),
@@ -80,7 +80,7 @@ export async function startBareReader(dataDir) {
   return { url: value, pid, stop };
 }
 
-/** What a user would write to send, on the same database and into the same mail server. @param does see plain-sender.mjs */
+/** The program that a user would write to send, on the same database and into the same mail server. @param does see plain-sender.mjs */
 export async function startPlainSender(dataDir, port, does = 'record') {
   const args = [dataDir, String(port), does];
   const { value, pid, stop } = await start(here('plain-sender.mjs'), args, {}, /^url (\S+)/);

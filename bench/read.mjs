@@ -1,9 +1,9 @@
 /**
- * Measures reading threads, each round against bare Fastify with `pg` and one prepared query on the same database: reads
- * a second, latency, and the CPU time of each process for one read. Rounds of all sides alternate: different threads from
- * both; the same few threads, which the service keeps; and these by callers that send the ETag, which answers 304.
- * `BENCH_THREADS` sets how many threads of 5 emails there are (20,000), `BENCH_CONNECTIONS` how many read at once (50),
- * `BENCH_ROUNDS` and `BENCH_SECONDS` how long it takes.
+ * Measures reading threads, each round against bare Fastify with `pg` and one prepared query on the same database: reads per second,
+ * latency, and the CPU time of each process for one read. Rounds of all sides alternate: different threads from both; the same few threads,
+ * which the service caches; and the same few threads by callers that send the ETag, which is answered with 304. `BENCH_THREADS` sets the
+ * number of threads, of 5 emails each (20,000), `BENCH_CONNECTIONS` the number of readers at once (50), `BENCH_ROUNDS` and `BENCH_SECONDS`
+ * the duration.
  */
 import autocannon from 'autocannon';
 import { createHash } from 'node:crypto';
@@ -19,7 +19,7 @@ const CONNECTIONS = Number(process.env.BENCH_CONNECTIONS ?? CONCURRENCY);
 const THREADS = Number(process.env.BENCH_THREADS ?? 20_000);
 const headers = { authorization: `Bearer ${SECRET}` };
 
-/** As the data has them. */
+/** The identifiers that the data below uses. */
 const idOf = (thread) => {
   const hex = createHash('md5').update(`thread${thread}`).digest('hex');
   return hex.replace(/^(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-');
@@ -28,7 +28,7 @@ const pathOf = (thread) => `/api/thread/${idOf(thread)}`;
 const anyOf = (count) => 1 + Math.floor(Math.random() * count);
 const anyPath = () => pathOf(anyOf(THREADS));
 
-/** Threads that are read again and again. */
+/** The number of threads that are read again and again. */
 const FEW = 200;
 
 /** 5 emails of 1.7 kB in each thread, both directions, three of them with a file. Without triggers and the search index. */

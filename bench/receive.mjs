@@ -1,6 +1,7 @@
 /**
- * Measures importing mail against a plain script (bench/plain-importer.mjs), on the same database server and the same
- * mbox file; whole processes, from start to end, and what a second import of the same file costs. `BENCH_EMAILS` sets how many mails (5,000), `BENCH_ROUNDS` how often.
+ * Measures importing mail against a plain script (bench/plain-importer.mjs), on the same database server and the same mbox file: whole
+ * processes, from start to end, and the cost of importing the same file again. `BENCH_EMAILS` sets the number of mails (5,000),
+ * `BENCH_ROUNDS` the number of rounds.
  */
 import { spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync, statSync } from 'node:fs';
@@ -18,7 +19,7 @@ const ROUNDS = Number(process.env.BENCH_ROUNDS ?? 3);
 const BASELINE_AT_ONCE = 8;
 const logger = { debug() {}, info() {}, warn: console.warn, error: console.error };
 const here = (file) => fileURLToPath(new URL(file, import.meta.url));
-/** The whole process, with those that it started. */
+/** Measures the whole process, including the processes that it started. */
 function run(postmaster, args, env = {}) {
   const cpu = () => [cpuOfEndedChildren(), cpuOfTree(postmaster)];
   const before = cpu();

@@ -1,9 +1,9 @@
 /**
- * Measures what reads cost with and without a replica: CPU time of the service, the primary and the replica for one read with many at
- * once, and how long a single one takes. A second caller sends meanwhile, so that the replica always has something to catch up with.
+ * Measures the cost of reads with and without a replica: CPU time of the service, the primary and the replica for one read with many at
+ * once, and the duration of a single one. A second caller sends meanwhile, so that the replica always has something to catch up with.
  *
- * BENCH_DATABASE_URL names an empty database of a server on this machine, by a role that may see its data_directory, and
- * BENCH_READ_URL the same on its streaming replica.
+ * BENCH_DATABASE_URL names an empty database of a local server, with a role that may see data_directory, and BENCH_READ_URL the same
+ * database on its streaming replica.
  */
 import autocannon from 'autocannon';
 import { cpuOf, cpuOfTree, postmasterAt } from './cpu.mjs';

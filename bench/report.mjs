@@ -1,4 +1,4 @@
-/** The table and the plots of docs/benchmarks.md, from what results.mjs has written. */
+/** The table and the plots of docs/benchmarks.md, made from the results that results.mjs has written. */
 import { readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import * as vega from 'vega';
@@ -50,7 +50,7 @@ export function toTable(rows) {
   return [head, head.map(() => '---'), ...lines].map((cells) => `| ${cells.join(' | ')} |`).join('\n');
 }
 
-/** Puts text between the marks of docs/benchmarks.md. */
+/** Puts text between the markers of docs/benchmarks.md. */
 export function writeSection(file, text) {
   const document = readFileSync(file, 'utf8');
   const [from, to] = [document.indexOf(BEGIN), document.indexOf(END)];
@@ -58,7 +58,7 @@ export function writeSection(file, text) {
   writeFileSync(file, `${document.slice(0, from)}${BEGIN}\n\n${text}\n\n${document.slice(to)}`);
 }
 
-/** Colours that are told apart on a light and on a dark page, and by people who are colour-blind. */
+/** Colours that can be told apart on a light and on a dark page, and by people who are colour-blind. */
 const COLOURS = { baseline: '#8a94a6', service: '#2f7de1', goal: '#d9622b' };
 const INK = '#7a8494';
 const config = {
@@ -85,7 +85,7 @@ async function writeSvg(spec, file) {
   view.finalize();
 }
 
-/** `ratios.svg`: each figure as a multiple of its baseline, with its goal. `cpu.svg`: where the processor time of an operation goes. */
+/** `ratios.svg`: each figure as a multiple of its baseline, with its goal. `cpu.svg`: how the CPU time of an operation is spent. */
 export async function writePlots(rows, folder) {
   const ratios = rows.map(({ what, unit, ratio, goal, ours, theirs }) => ({
     what,

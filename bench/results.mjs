@@ -1,7 +1,7 @@
-/** What a measurement says, in words and, with `BENCH_RESULTS` set, as a line of JSON in that file; see report.mjs. */
+/** The results of a measurement, in words and, with `BENCH_RESULTS` set, as a line of JSON in that file; see report.mjs. */
 import { appendFileSync } from 'node:fs';
 
-/** How many rounds and how long they are, unless the measurement has reasons of its own. */
+/** The number and the length of rounds, unless a measurement needs others. */
 export const ROUNDS = Number(process.env.BENCH_ROUNDS ?? 5);
 export const SECONDS = Number(process.env.BENCH_SECONDS ?? 5);
 
@@ -20,14 +20,14 @@ export const medians = (rounds, names) =>
 /**
  * One figure of the service beside its baseline, each as one value per round of the same run.
  * @param {object} row
- * @param {string} row.part   which measurement it belongs to: `send`, `read` …
- * @param {string} row.what   what is done
- * @param {string} row.baseline  what it is compared with
- * @param {string} [row.unit] of the values; `/s` is a rate, where more is better; of others less is better
+ * @param {string} row.part   the measurement it belongs to: `send`, `read` …
+ * @param {string} row.what   the operation
+ * @param {string} row.baseline  the program or method it is compared with
+ * @param {string} [row.unit] of the values; `/s` is a rate, where more is better; with other units less is better
  * @param {number[]} row.theirs
  * @param {number[]} row.ours
- * @param {number} [row.goal]  the ratio of ours to theirs that is wanted
- * @param {{ theirs?: Record<string, number>, ours: Record<string, number> }} [row.cpu]  ms of processor time of each process for one operation
+ * @param {number} [row.goal]  the wanted ratio of ours to theirs
+ * @param {{ theirs?: Record<string, number>, ours: Record<string, number> }} [row.cpu]  CPU time of each process for one operation, in ms
  */
 export function record(row) {
   const { what, baseline, unit = '/s', theirs, ours, goal = null, cpu = null } = row;

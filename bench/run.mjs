@@ -1,9 +1,9 @@
 /**
- * All figures that have a baseline, each measurement in a process of its own, one after the other.
+ * Runs all measurements that have a baseline, each in its own process, one after the other.
  *
- *   npm run bench              some minutes
+ *   npm run bench              a few minutes
  *   npm run bench -- --short   under three minutes: the ratios that matter most
- *   npm run bench -- --smoke   whether the measurements work; their figures mean nothing
+ *   npm run bench -- --smoke   only checks that the measurements work; their figures mean nothing
  *   npm run bench -- --write   also puts the table and the plots into docs/
  *   npm run bench -- --only send,read
  */
@@ -17,7 +17,7 @@ import { parseArgs } from 'node:util';
 
 const here = (file) => fileURLToPath(new URL(file, import.meta.url));
 
-/** What each form sets. Without a value, a measurement's own default. */
+/** The environment of each form. Where no value is set, the measurement's own default applies. */
 const PARTS = [
   {
     name: 'read',
@@ -68,7 +68,7 @@ async function measure({ name, file, ...forms }, results) {
   console.log(`\n${name}`);
   const settings = Object.entries(forms[form] ?? {}).map(([key, value]) => [key, String(value)]);
   const child = spawn(process.execPath, [here(file)], {
-    // What the caller sets goes before.
+    // The caller's own settings take precedence.
     env: { ...Object.fromEntries(settings), ...process.env, BENCH_RESULTS: results },
     stdio: 'inherit',
   });

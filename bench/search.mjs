@@ -1,7 +1,7 @@
 /**
- * Measures the list of threads and searching in a large mailbox (bench/search-data.sql), each against the plain way in
- * the same run: counting the threads from their emails, and `ilike`. `BENCH_EMAILS` sets how many emails (1,000,000),
- * `BENCH_DATABASE_URL` names an empty or already filled database; without it an embedded server is started.
+ * Measures the thread list and searching in a large mailbox (bench/search-data.sql), each against the plain way in the same run: counting
+ * the threads from their emails, and `ilike`. `BENCH_EMAILS` sets the number of emails (1,000,000), `BENCH_DATABASE_URL` names an empty or
+ * already filled database; without it an embedded server is started.
  *
  * Buffers are pages of 8 kB that a request touches, over all its statements; times are medians of warm runs.
  */
@@ -21,15 +21,15 @@ import { median } from './results.mjs';
 const EMAILS = Number(process.env.BENCH_EMAILS ?? 1_000_000);
 const RUNS = Number(process.env.BENCH_RUNS ?? 5);
 
-/** As the generator makes them. */
+/** The identifiers that the generator uses. */
 const idOf = (name) => {
   const hex = createHash('md5').update(name).digest('hex');
   return hex.replace(/^(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-');
 };
 
-/** A pool whose statements can be explained instead of being carried out alone. */
+/** A pool that can explain its statements instead of only running them. */
 class ExplainingPool extends pg.Pool {
-  /** null: not explained. */
+  /** null: statements are not explained. */
   plans = null;
 
   async query(config, values) {
@@ -42,7 +42,7 @@ class ExplainingPool extends pg.Pool {
   }
 }
 
-/** Runs it RUNS times, warm; returns the median time in ms and what one more run touches. */
+/** Runs the request RUNS times, warm; returns the median time in ms and the buffers that one more run touches. */
 async function measure(pool, act) {
   await act();
   const times = [];
@@ -79,7 +79,7 @@ async function compare(pool, name, ours, baseline) {
   console.log(line);
 }
 
-/** The newest threads without summaries. */
+/** The newest threads, without the stored summaries. */
 const plainList = {
   text: `select thread_id, max(date), count(*) from emails where state in ('sent', 'received')
     group by thread_id order by 2 desc limit 51`,

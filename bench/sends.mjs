@@ -1,6 +1,6 @@
 /**
- * Measures sending 2 kB mails, 50 at once, against nodemailer alone and against what a user would write, all into the same mail
- * server, and queued sends against direct ones. Each round has all of them, and reports CPU time of each process for one email.
+ * Measures sending 2 kB mails, 50 at once, against nodemailer alone and against the program that a user would write, all into the same mail
+ * server, and queued sends against direct ones. Each round has all of them, and reports the CPU time of each process for one email.
  */
 import pg from 'pg';
 import { connectionOf } from './connection.mjs';
@@ -11,7 +11,7 @@ import { post } from './workload.mjs';
 
 const LOOK_MS = 20;
 
-/** Name → rates a second, and CPU times in ms for one email, of each round. */
+/** Name → sends per second, and CPU times in ms for one email, of each round. */
 async function measureSends(rounds, seconds) {
   const sink = await startSink();
   const service = await startService({
@@ -23,7 +23,7 @@ async function measureSends(rounds, seconds) {
   await client.connect();
 
   const isEmpty = async () => (await client.query('select from send_queue limit 1')).rowCount === 0;
-  /** What a side leaves behind is its own: its words to search for, and its events. */
+  /** The work that a side leaves behind counts for that side: its search index and its events. */
   async function settled() {
     const left = 'select (select count(*) from search_queue) + (select count(*) from event_inbox) as n';
     do await new Promise((resolve) => setTimeout(resolve, 500));
@@ -73,7 +73,7 @@ async function measureSends(rounds, seconds) {
   const results = Object.fromEntries(Object.keys(sides).map((name) => [name, []]));
   results.drained = [];
   try {
-    // Compiles what is used.
+    // Warms up the code that is used.
     await alone.send(1);
     await post(plain.url, 1);
     await post(service.url, 2);

@@ -1,4 +1,4 @@
-/** What is measured: both sides of a comparison get exactly this. */
+/** The workload: both sides of a comparison get exactly the same. */
 import autocannon from 'autocannon';
 import { SECRET } from './processes.mjs';
 
@@ -13,7 +13,7 @@ export const mail = {
 
 const headers = { authorization: `Bearer ${SECRET}`, 'content-type': 'application/json' };
 
-/** Has the mail sent again and again. Returns how often; throws when one was refused. */
+/** Sends the mail again and again. Returns how often; throws when a send was refused. */
 export async function post(url, seconds, more = {}) {
   const result = await autocannon({
     url: `${url}/api/send`,

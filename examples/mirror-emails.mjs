@@ -1,6 +1,6 @@
 /**
- * Keeps a copy of all emails in a table of another system, by the feed of events. It can be ended and started again at any moment:
- * what it makes of the events and how far it has read are stored in one transaction, so nothing is missed and nothing is done twice.
+ * Keeps a copy of all emails in a table of another system, by the feed of events. It can be stopped and started again at any moment:
+ * its results and its position in the feed are stored in one transaction, so nothing is missed and nothing is done twice.
  *
  *   npm run build -w clients/typescript
  *   BASE_URL=http://127.0.0.1:3000 API_SECRET=$(cat data/api-secret) CRM_DATABASE_URL=postgres://… node examples/mirror-emails.mjs
@@ -30,12 +30,12 @@ for (;;) {
     position = await follow(position);
   } catch (error) {
     if (!(error instanceof EmailWorkerError && error.code === 'events_expired')) throw error;
-    // Away for longer than events are kept.
+    // The program was away for longer than events are kept.
     position = await copyAll();
   }
 }
 
-/** Everything as it is now. The position is read first: what changes meanwhile comes by the feed as well. */
+/** Copies everything as it is now. The position is read first: changes made meanwhile also arrive by the feed. */
 async function copyAll() {
   const latest = await client.events.latest();
   let count = 0;
@@ -51,11 +51,11 @@ async function copyAll() {
   return latest;
 }
 
-/** The next events, or half a minute in which there are none. */
+/** The next events, or none after half a minute. */
 async function follow(after) {
   const { events, next } = await client.events.list({ after, wait: 30, limit: 50 });
   if (next === after) return after;
-  // An email that several events are about is read once, as it is now.
+  // An email that several events are about is read once, in its present state.
   const ids = [...new Set(events.map(({ email_id: id }) => id).filter((id) => id !== null))];
   const emails = await Promise.all(ids.map((id) => client.emails.get(id)));
   await inTransaction(async (transaction) => {

@@ -13,7 +13,7 @@ async function call(path, body) {
     ...(body === undefined ? {} : { body: JSON.stringify(body) }),
   });
   const answer = await response.json();
-  // 207: sent, and stored by itself as soon as the database is back.
+  // 207: sent; the service stores it by itself as soon as the database is back.
   if (!response.ok) throw new Error(`${response.status} ${answer.code}: ${answer.error}`);
   return answer;
 }

@@ -1,5 +1,5 @@
 /**
- * Takes webhooks and stores what they tell. The same event can come more than once, after a lost answer for instance; it is dealt with
+ * Receives webhooks and stores their events. The same event can arrive more than once, for example after a lost answer; it is handled
  * once.
  *
  *   npm run build -w clients/typescript
@@ -10,7 +10,7 @@ import { verifyWebhook } from 'email-worker-client/webhooks';
 import pg from 'pg';
 
 const { WEBHOOK_SECRET = '', CRM_DATABASE_URL, PORT = '4000', HOST = '127.0.0.1' } = process.env;
-/** Events hold no bodies of emails. */
+/** Events contain no bodies of emails. */
 const MAX_BODY_BYTES = 1_000_000;
 const pool = new pg.Pool({ connectionString: CRM_DATABASE_URL });
 
@@ -23,7 +23,7 @@ const server = createServer((request, response) => {
     (status) => response.writeHead(status).end(),
     (error) => {
       console.error(error);
-      // The service comes again.
+      // The service tries again.
       response.writeHead(500).end();
     },
   );
@@ -40,7 +40,7 @@ async function take(request) {
     console.error(error.message);
     return 400;
   }
-  // What the event leads to belongs into the same transaction.
+  // Everything that the event causes belongs in the same transaction.
   const { rowCount } = await pool.query(
     'insert into crm_events (event_id, type, email_id) values ($1, $2, $3) on conflict do nothing',
     [event.id, event.type, event.email_id],

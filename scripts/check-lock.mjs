@@ -1,16 +1,16 @@
 /**
- * Checks package-lock.json, or the lock file that is named: every package has an integrity hash, is there for every
- * platform, and names no registry. A package without a hash is installed as whatever the registry serves that day.
+ * Checks package-lock.json, or the lock file given as an argument: every package has an integrity hash, is listed for every platform, and
+ * names no registry. A package without a hash is installed as whatever the registry serves that day.
  *
- * A registry mirror that does not have the newest packages of other platforms makes `npm install` leave them out. Pin the
- * version whose packages it has then; never add entries by hand.
+ * A registry mirror that lacks the newest packages of other platforms makes `npm install` leave them out. In that case pin the version
+ * whose packages it has; never add entries by hand.
  */
 import { readFileSync } from 'node:fs';
 
 const file = process.argv[2] ?? new URL('../package-lock.json', import.meta.url);
 const { packages } = JSON.parse(readFileSync(file, 'utf8'));
 
-/** As Node.js looks a package up: in the importer's own node_modules, then in each folder above. */
+/** Finds a package as Node.js does: in the importer's own node_modules, then in each folder above. */
 function isLocked(importer, name) {
   for (let at = importer; ; at = at.slice(0, Math.max(0, at.lastIndexOf('node_modules/') - 1))) {
     if (packages[`${at === '' ? '' : `${at}/`}node_modules/${name}`] !== undefined) return true;

@@ -1,6 +1,6 @@
 /**
- * Writes the commands of docs/cli.md from where the code declares them, with `npm run build` before. With --check it
- * only says whether the file is fresh.
+ * Writes the commands in docs/cli.md from their declarations in the code; run `npm run build` before. With --check it only reports whether
+ * the file is up to date.
  */
 import { readFile, writeFile } from 'node:fs/promises';
 import { COMMANDS } from '../dist/cli/commands.js';

@@ -1,6 +1,6 @@
 /**
- * Writes the tables of docs/configuration.md from where the code declares the variables, with `npm run build` before.
- * With --check it only says whether the file is fresh.
+ * Writes the tables in docs/configuration.md from the declarations of the variables in the code; run `npm run build` before. With --check
+ * it only reports whether the file is up to date.
  */
 import { readFile, writeFile } from 'node:fs/promises';
 import { IMAP_URL_PARAMETERS } from '../dist/adapters/imap/imap-url.js';

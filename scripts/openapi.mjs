@@ -1,7 +1,4 @@
-/**
- * Writes docs/openapi.json from the routes, with `npm run build` before. With --check it only says whether the file
- * is fresh.
- */
+/** Writes docs/openapi.json from the routes; run `npm run build` before. With --check it only reports whether the file is up to date. */
 import { readFile, writeFile } from 'node:fs/promises';
 import { createHttpApp } from '../dist/adapters/http/app.js';
 

@@ -1,8 +1,8 @@
 /**
- * Makes a checkout ready to run: installs the packages and builds `dist/` and the page, each only when it is missing or stale.
- * `npm start`, `npm test` and `npm run bench` call it first. It needs nothing but Node.js and npm.
+ * Makes a checkout ready to run: installs the packages and builds `dist/` and the page, each only when it is missing or stale. `npm start`,
+ * `npm test` and `npm run bench` call it first. It needs nothing but Node.js and npm.
  *
- * Content decides what is stale, never time. With nothing to do it takes no lock, starts no process and writes nothing.
+ * Content decides what is stale, never time. When nothing has to be done, it takes no lock, starts no process and writes nothing.
  */
 import { spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
@@ -12,7 +12,7 @@ import { fileURLToPath } from 'node:url';
 
 process.chdir(path.dirname(path.dirname(fileURLToPath(import.meta.url))));
 const INSTALLED = 'node_modules/.package-lock.json';
-/** In the output of a part: holds a hash of what it was built from. */
+/** A file in the output of a part: contains a hash of the sources it was built from. */
 const STAMP = '.prepare-stamp';
 
 const PARTS = [
@@ -30,23 +30,23 @@ const PARTS = [
     name: 'the build of the page',
     output: 'page/dist',
     folder: 'page',
-    // The page has the client's sources in it.
+    // The page includes the client's sources.
     folders: ['page', 'clients/typescript/src'],
     settings: [],
     isSource: ({ name, parentPath }) =>
       !name.endsWith('.test.ts') &&
       !/^page\/(?:dist|node_modules)(?:\/|$)/.test(parentPath.replaceAll('\\', '/')),
-    // An installed package has what was built, and not its sources.
+    // An installed package has the built files, but not their sources.
     isAbsent: () => !fs.existsSync('page/package.json'),
-    // Its list of files is for those who work on the page.
+    // The package's file list is for developers of the page.
     steps: [['../node_modules/vite/bin/vite.js', 'build', '--logLevel', 'warn'], ['build/compress.mjs']],
   },
 ];
 
 const LOCK = '.prepare-lock';
-/** While it works, a holder renews its lock this often. */
+/** The holder of the lock renews it this often while it works. */
 const LOCK_RENEWAL_MS = 1000;
-/** A lock that was not renewed for this long is abandoned: its process is gone, here or in another container. */
+/** A lock that was not renewed for this long is abandoned: its process has ended, here or in another container. */
 const LOCK_STALE_MS = 10_000;
 
 /** Starting the built service needs no compiler; everything else does. */
@@ -56,7 +56,7 @@ async function prepare() {
   checkNode();
   if (isInstalled() && isBuilt()) return;
   await withLock(async () => {
-    // Another run may have done the work by now.
+    // Another run may have finished the work by now.
     if (!isInstalled()) await install();
     if (!isBuilt()) await build();
   });
@@ -71,7 +71,7 @@ function checkNode() {
     );
 }
 
-/** Whether npm's own list of what it installed has all that the lock file names. npm writes that list last. */
+/** True if npm's own list of installed packages has all that the lock file names. npm writes that list last. */
 function isInstalled() {
   if (!fs.existsSync(INSTALLED)) return false;
   const withoutDev = !NEEDS_DEV && isBuilt();
@@ -91,9 +91,9 @@ function isForOtherPlatform({ optional, devOptional, os, cpu, libc }) {
 }
 
 async function install() {
-  // Within `npm pack --json` it would print each package that it installs.
+  // Within `npm pack --json` it would print each installed package.
   const args = ['ci', '--include=dev', '--no-audit', '--no-fund', '--no-json', '--loglevel=error'];
-  // Under npm its own program is at hand.
+  // Under npm, the path of npm itself is known.
   const npm = process.env.npm_execpath;
   const [program, ...first] = npm?.endsWith('npm-cli.js') ? [process.execPath, npm] : ['npm'];
   await timed('npm ci', () => run(program, [...first, ...args]));
@@ -106,7 +106,7 @@ function isPartBuilt(part) {
   return part.isAbsent() || (fs.existsSync(stamp) && fs.readFileSync(stamp, 'utf8') === hashOf(part));
 }
 
-/** Names and content of the sources, the settings and, with the lock file, the compilers. */
+/** Hashes the names and content of the sources, the settings and, through the lock file, the compilers. */
 function hashOf({ folders, settings, isSource }) {
   const sources = folders.flatMap((folder) =>
     fs
@@ -124,7 +124,7 @@ function hashOf({ folders, settings, isSource }) {
 async function build() {
   for (const part of PARTS) {
     if (isPartBuilt(part)) continue;
-    // From nothing, so that the output of a deleted or renamed source is not left.
+    // From an empty folder, so that no output of a deleted or renamed source is left.
     fs.rmSync(part.output, { recursive: true, force: true });
     const stamp = hashOf(part);
     await timed(part.name, async () => {
@@ -167,7 +167,7 @@ function removeStaleLock() {
     // Another run was quicker.
     return;
   }
-  // Since the look, another waiter may have removed that lock: this one may be its own.
+  // Another waiter may have replaced that lock since the check: the folder moved away may be that waiter's own.
   if (isStale(away)) fs.rmdirSync(away);
   else fs.renameSync(away, LOCK);
 }
@@ -177,7 +177,7 @@ function isStale(lock) {
   return Date.now() - renewedAt > LOCK_STALE_MS;
 }
 
-/** Says what is done, and how long it took. */
+/** Prints the name of the work, and how long it took. */
 async function timed(what, work) {
   const begin = Date.now();
   say(`${what} …`);
@@ -189,7 +189,7 @@ async function timed(what, work) {
   say(`${what}: done in ${((Date.now() - begin) / 1000).toFixed(1)} s`);
 }
 
-/** Runs a program with its output on ours. Rejects with its exit code or signal when it fails. */
+/** Runs a program with its output on stderr. Rejects with its exit code or signal when it fails. */
 async function run(file, args, cwd = '.') {
   const child = spawn(file, args, { cwd, stdio: ['ignore', 2, 2] });
   const forward = (signal) => child.kill(signal);

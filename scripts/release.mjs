@@ -1,9 +1,10 @@
 /**
  * Makes a release of the checkout it runs in: `npm run release -- patch|minor|major|1.2.3 [--dry-run] [--sign <key>]`.
  *
- * Versions, documents that name the package, and the changelog are set; then it builds and packs into `release/`, writes checksums, commits
- * and tags. Nothing is pushed or published. The version, the state of the checkout and the changelog are checked before anything is written. When
- * a step before the commit fails, those files are put back; when the tag fails, the commit stays. It needs Node.js, npm, git, and ssh-keygen to sign.
+ * It sets versions, the documents that name the package, and the changelog; then it builds and packs into `release/`, writes checksums,
+ * commits and tags. Nothing is pushed or published. The version, the state of the checkout and the changelog are checked before anything is
+ * written. When a step before the commit fails, those files are restored; when the tag fails, the commit stays. It needs Node.js, npm, git,
+ * and ssh-keygen to sign.
  */
 import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
@@ -14,22 +15,22 @@ import { parseArgs } from 'node:util';
 const MANIFESTS = ['package.json', 'clients/typescript/package.json', 'page/package.json'];
 const LOCK = 'package-lock.json';
 const CHANGELOG = 'CHANGELOG.md';
-/** They name the file of a package. */
+/** Documents that name the file of a package. */
 const DOCUMENTS = ['docs/hosting/systemd.md', 'clients/typescript/README.md'];
-/** Has a table of the versions that get fixes. */
+/** The document with the table of versions that get fixes. */
 const SECURITY = 'SECURITY.md';
 const FILES = [...MANIFESTS, LOCK, CHANGELOG, SECURITY, ...DOCUMENTS];
-/** Left out of git. */
+/** Ignored by git. */
 const OUTPUT = 'release';
 const SUMS = 'SHA256SUMS';
 const BRANCH = 'main';
-/** Of a signature of ssh-keygen: what was signed. */
+/** The namespace in a signature of ssh-keygen: the kind of signed content. */
 const NAMESPACE = 'file';
 
 const VERSION = /^(0|[1-9]\d{0,8})\.(0|[1-9]\d{0,8})\.(0|[1-9]\d{0,8})$/;
 const USAGE = 'npm run release -- patch|minor|major|1.2.3 [--dry-run] [--sign <private key for ssh-keygen>]';
 
-/** What a person can put right; told without a trace. */
+/** A fault that the operator can correct; reported without a stack trace. */
 class Refusal extends Error {}
 
 try {
@@ -141,7 +142,7 @@ function change(file, current, version) {
   return `${JSON.stringify(json, null, 2)}\n`;
 }
 
-/** What stands under "Unreleased" becomes the version's. */
+/** Moves the entries under "Unreleased" to the version. */
 function changeLog(text, version) {
   const [, before, entries, after] = /^(.*?^## Unreleased\n)(.*?)(^## .*)?$(?![^])/ms.exec(text) ?? [];
   if (before === undefined) throw new Refusal(`${CHANGELOG} has no "## Unreleased"`);
@@ -150,7 +151,7 @@ function changeLog(text, version) {
   return `${before}\n## ${version} (${today})\n\n${entries.trim()}\n${after === undefined ? '' : `\n${after}`}`;
 }
 
-/** The row of a version becomes that of this one; its cells keep their width. */
+/** Replaces the version's row with that of the new one; cells keep their width. */
 function supportedVersions(text, version) {
   const row = /^\| \d+\.\d+\.\d+ *\|([^|\n]*)\|$/m.exec(text);
   if (row === null) throw new Refusal(`${SECURITY} has no row of a version`);
@@ -158,7 +159,7 @@ function supportedVersions(text, version) {
   return text.replace(row[0], `| ${version.padEnd(name)} | ${'yes'.padEnd(fixes)} |`);
 }
 
-/** The packages, their checksums, and a signature of these. */
+/** Makes the packages, their checksums, and a signature of the checksums. */
 function pack(key) {
   rmSync(OUTPUT, { recursive: true, force: true });
   mkdirSync(OUTPUT);
@@ -172,7 +173,7 @@ function pack(key) {
     const digest = createHash('sha256')
       .update(readFileSync(path.join(OUTPUT, name)))
       .digest('hex');
-    // As sha256sum writes it, and checks it with --check.
+    // In the format of sha256sum, which checks it with --check.
     return `${digest}  ${name}\n`;
   });
   writeFileSync(path.join(OUTPUT, SUMS), sums.join(''));

@@ -1,9 +1,9 @@
 /**
- * Checks every SQL statement against the schema, and writes what follows from both: the types of the statements
- * (`statements.generated.ts` of each area in src/adapters/postgres) and `docs/schema.sql`. A PostgreSQL server of its own
- * migrates a fresh database and reads the statements; none is carried out.
+ * Checks every SQL statement against the schema, and writes the files that follow from both: the types of the statements
+ * (`statements.generated.ts` of each area in src/adapters/postgres) and `docs/schema.sql`. A PostgreSQL server of its own migrates a fresh
+ * database and parses the statements; none is run.
  *
- * With --check it writes nothing and says what is stale; a tree that passed is not checked again, unless --fresh is given.
+ * With --check it writes nothing and reports stale files; a tree that has passed is not checked again, unless --fresh is given.
  */
 import { createHash } from 'node:crypto';
 import fs from 'node:fs';
@@ -19,7 +19,7 @@ import { renderTypes } from './statements/types.mjs';
 const ROOT = path.dirname(path.dirname(fileURLToPath(import.meta.url)));
 const CACHE = path.join(ROOT, 'node_modules', '.cache', 'statements');
 const STAMP = path.join(CACHE, 'checked');
-/** Statements are composed from constants of core and app too. */
+/** Statements also use constants of core and app. */
 const INPUTS = ['src/adapters/postgres', 'src/core', 'src/app', 'scripts/statements', 'docs/schema.sql'];
 
 const isCheck = process.argv.includes('--check');

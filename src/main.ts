@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-/** The program: a command when one is named, else the service until a signal stops it. */
+/** The program: runs a command when one is named, otherwise the service until a signal stops it. */
 import { parseArgs } from 'node:util';
 import { DataDirError } from './adapters/data-dir/data-dir-lock.ts';
 import { createLogger } from './adapters/telemetry/logger.ts';
@@ -10,7 +10,7 @@ import { readVersion } from './config/version.ts';
 import type { Service } from './service/service.ts';
 import { listenForStop, type StopRequest } from './service/stop-request.ts';
 
-/** These say what to do; where in the program they were found says nothing. */
+/** The messages of these errors say what to do; a stack trace would add nothing. */
 const PLAIN_ERRORS: ReadonlySet<string> = new Set([
   ConfigError.name,
   DataDirError.name,
@@ -18,7 +18,7 @@ const PLAIN_ERRORS: ReadonlySet<string> = new Set([
   'MarkedDatabaseError',
 ]);
 
-/** How long a command that has ended may take to close what it had open, in ms. */
+/** How long a command that has ended may take to close its resources, in ms. */
 const LINGER_MS = 5000;
 
 const [first] = process.argv.slice(2);
@@ -33,7 +33,7 @@ async function refuseNoCommand(): Promise<void> {
 }
 
 async function runCommandLine(): Promise<void> {
-  // Loaded when they are asked for, so that the service starts without them.
+  // Loaded on demand, so that the service starts without them.
   const [{ runCommand }, { createOutput }, invocation] = await Promise.all([
     import('./cli/run.ts'),
     import('./cli/output.ts'),
@@ -47,7 +47,7 @@ async function runCommandLine(): Promise<void> {
     readConfig,
     invocation,
   );
-  // What a command has given up waiting for, such as a disk that hangs, does not keep the process.
+  // Work that a command no longer waits for, such as a disk that hangs, must not keep the process alive.
   setTimeout(() => process.exit(), LINGER_MS).unref();
 }
 
@@ -64,7 +64,7 @@ async function runServiceLine(): Promise<void> {
   else await runService();
 }
 
-/** null when they can't be used; that has been said. */
+/** null when the options can't be used; that has been reported. */
 async function parseServiceOptions(): Promise<{
   readonly help?: boolean;
   readonly version?: boolean;
@@ -129,7 +129,7 @@ async function runService(): Promise<void> {
     }
     tellFailure(err, logger);
     process.exitCode = 1;
-    // What may still keep the process alive is not waited for.
+    // The process does not wait for anything that may still keep it alive.
     if (stopRequest?.signal.aborted === true) process.exit();
     return;
   }
@@ -151,7 +151,7 @@ async function runService(): Promise<void> {
   process.exit();
 }
 
-/** Node.js ends the process after that; the embedded database server is taken along. */
+/** Node.js ends the process after an uncaught error, and the embedded database server ends with it. */
 function tellUncaught(logger: Logger): void {
   process.on('uncaughtExceptionMonitor', (err) => {
     logger.error({ err }, 'an error was not caught; email-worker ends at once');
@@ -167,7 +167,7 @@ function tellFailure(err: unknown, logger: Logger): void {
   else logger.error({ err }, 'email-worker could not start');
 }
 
-/** Variables that are set already win over the file. */
+/** Variables that are already set take precedence over the file. */
 function readDotEnv(): void {
   try {
     process.loadEnvFile();

@@ -1,4 +1,4 @@
-/** The page: begins with who is logged in. */
+/** The start of the page: it begins by asking who is logged in. */
 import { QueryClientProvider } from '@tanstack/react-query';
 import { RouterProvider } from '@tanstack/react-router';
 import { StrictMode } from 'react';

@@ -1,11 +1,11 @@
-/** Has the server read statements (Parse and Describe of its protocol), and asks which columns outer joins may leave null. */
+/** Makes the server parse statements (Parse and Describe of its protocol), and finds columns that outer joins may leave null. */
 import path from 'node:path';
 import { pathToFileURL } from 'node:url';
 
-/** Bytes; PostgreSQL cuts longer names off. */
+/** In bytes; PostgreSQL cuts off longer names. */
 const MAX_NAME = 63;
 
-/** Imports the modules; returns name → its statement, or all of the family. */
+/** Imports the modules; returns name → the statement, or all statements of a family. */
 export async function loadStatements(dist, places) {
   for (const { file } of places.values()) {
     const compiled = path.join(dist, path.relative('src', file)).replace(/\.ts$/, '.js');
@@ -18,8 +18,8 @@ export async function loadStatements(dist, places) {
 }
 
 /**
- * Returns statements as `{ name, place, isJson, parameters: [{ name, typeId, isAlways }], columns: [{ name, typeId, tableId,
- * columnId, isNullable }] }`, of a family what all of it have together, and faults with their places.
+ * Returns statements as `{ name, place, isJson, parameters: [{ name, typeId, isAlways }], columns: [{ name, typeId, tableId, columnId,
+ * isNullable }] }`, for a family the properties that all its statements share, and faults with their places.
  */
 export async function describeAll(client, loaded, places) {
   const faults = [];
@@ -82,7 +82,7 @@ async function describeFamily(client, family) {
 const shapeOf = (columns) =>
   JSON.stringify(columns.map(({ name, typeId, dataTypeID }) => [name, typeId ?? dataTypeID]));
 
-/** Parse and Describe; the statement is not carried out. */
+/** Sends Parse and Describe; the statement is not run. */
 function describe(client, text) {
   return new Promise((resolve, reject) => {
     let parameterTypes = [];
@@ -101,7 +101,7 @@ function describe(client, text) {
       handleRowDescription(message) {
         fields = message.fields;
       },
-      // After an error `pg` calls nothing else; what is queued next waits until the server is ready.
+      // After an error `pg` calls no other handler; the next queued query waits until the server is ready.
       handleError(error) {
         connection.off('parameterDescription', onParameters);
         reject(new Error(withPosition(error, text)));
@@ -121,7 +121,7 @@ function withPosition(error, text) {
   return `${error.message}: ${line.trim()}`;
 }
 
-/** Indexes of columns of tables that may be null because their table is on the optional side of an outer join. */
+/** Indexes of table columns that may be null because their table is on the optional side of an outer join. */
 async function findNullable(client, text, fields) {
   const found = new Set();
   if (!/\b(left|right|full)\s+(outer\s+)?join\b/i.test(text)) return found;
@@ -136,7 +136,7 @@ async function findNullable(client, text, fields) {
   return found;
 }
 
-/** Outputs of what outer joins may leave out, and outputs of tables that they may not. */
+/** Sorts outputs: those that outer joins may leave null, and those of tables that outer joins can't. */
 function sortOutputs(node, isOptional, optional, certain) {
   const isLeaf = node['Relation Name'] !== undefined || node.Plans === undefined;
   for (const output of node.Output ?? []) {

@@ -6,7 +6,7 @@ import pg from 'pg';
 
 const logger = { debug() {}, info() {}, warn() {}, error: console.error };
 
-/** Says in one line what PostgreSQL said of a migration. */
+/** The message has PostgreSQL's error about a migration, in one line. */
 export class MigrationFailed extends Error {
   constructor(error) {
     let cause = error;
@@ -17,7 +17,7 @@ export class MigrationFailed extends Error {
   }
 }
 
-/** Gives `work` a connection, and what it resolves with to the caller. Throws MigrationFailed. */
+/** Passes a connection to `work`, and returns its result. Throws MigrationFailed. */
 export async function withDatabase(dist, work) {
   const postgres = path.join(dist, 'adapters', 'postgres');
   const { startEmbeddedPostgres } = await import(path.join(postgres, 'embedded', 'server.js'));
@@ -34,7 +34,7 @@ export async function withDatabase(dist, work) {
       } catch (error) {
         throw new MigrationFailed(error);
       } finally {
-        // Before the server stops: a pool that loses its connections ends the process.
+        // Must end before the server stops: a pool that loses its connections ends the process.
         await pool.end();
       }
       const client = new pg.Client(connection);

@@ -1,10 +1,10 @@
-/** Where statements are defined. */
+/** Finds the places where statements are defined. */
 import fs from 'node:fs';
 import path from 'node:path';
 
 /**
- * SQL that is no statement; `begin` and `commit` are sent by transaction.ts, the schema by migrate.ts, settings by connection.ts;
- * replica-reads.ts passes on. Backups are of whatever tables there are.
+ * SQL that is not a statement: transaction.ts sends `begin` and `commit`, migrate.ts the schema, connection.ts settings; replica-reads.ts
+ * passes queries on. Backups read whatever tables exist.
  */
 const UNCHECKED = /\.query\s*[(<]/g;
 const MAY_SEND =
@@ -13,8 +13,8 @@ const MAY_SEND =
 const DEFINITION = /\b(?:statements?|jsonObjects?|jsonRows)\(\s*'([^']*)'/g;
 
 /**
- * Returns the file of each statement by its name, and faults: every name is a literal, so that it is found by a search, and
- * there is no SQL but in statements.
+ * Returns the file of each statement by its name, and faults: every name must be a literal, so that a search finds it, and SQL may only be
+ * in statements.
  */
 export function findStatements(folder) {
   const places = new Map();

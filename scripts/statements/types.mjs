@@ -1,10 +1,10 @@
-/** TypeScript types of statements: `pg` gives values in these types, and takes them. */
+/** TypeScript types of statements: the types in which `pg` returns and accepts values. */
 import fs from 'node:fs';
 import path from 'node:path';
 
 const COLUMN_TYPES = 'src/adapters/postgres/db/column-types.ts';
 
-/** Name of a type of PostgreSQL → what `pg` reads it as, what it may be given, and what it is in JSON that PostgreSQL makes. */
+/** Name of a PostgreSQL type → the type that `pg` reads, the type that it accepts, and the type in JSON made by PostgreSQL. */
 const TYPES = {
   bool: ['boolean', 'boolean', 'boolean'],
   int2: ['number', 'number', 'number'],
@@ -118,7 +118,7 @@ async function readCatalog(client) {
       a.attnotnull as is_not_null
     from pg_attribute a join pg_class c on c.oid = a.attrelid
     where a.attnum > 0 and not a.attisdropped and c.relkind in ('r', 'p', 'S')`);
-  // What a column may hold: check (state in ('accepted', 'refused'))
+  // The values that a column may have: check (state in ('accepted', 'refused'))
   const checks = await client.query(`
     select c.relname || '.' || a.attname as name, pg_get_constraintdef(k.oid) as definition
     from pg_constraint k join pg_class c on c.oid = k.conrelid

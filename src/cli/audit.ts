@@ -1,4 +1,4 @@
-/** `email-worker audit`: compares mailboxes with their record. */
+/** `email-worker audit`: compares mailboxes with the record of them. */
 import { createTokenStore } from '../adapters/postgres/accounts/oauth2-tokens.ts';
 import { createMailboxAuditStore } from '../adapters/postgres/mailboxes/mailbox-audit.ts';
 import { auditAccount, type MailboxAudit } from '../app/mailboxes/audit-mailboxes.ts';
@@ -11,7 +11,7 @@ import { formatError } from './command-logger.ts';
 import { formatCount } from './api/format.ts';
 import { printable } from './output.ts';
 
-/** Messages that are named for each finding. */
+/** The number of messages named for each finding. */
 const MAX_NAMED = 20;
 
 const TEXTS: Readonly<Record<AuditFinding, string>> = {
@@ -81,7 +81,7 @@ export const auditCommand = defineCommand({
   },
 });
 
-/** Taking a message again mends a wrong link, but not an email that is recorded with a wrong Message-ID. */
+/** Taking a message again repairs a wrong link, but not an email that was recorded with a wrong Message-ID. */
 function isClean({ kind, findings }: MailboxAudit, repaired: boolean): boolean {
   return kind === 'compared' && (repaired ? !findings.has('other') : findings.size === 0);
 }

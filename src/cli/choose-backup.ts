@@ -1,4 +1,4 @@
-/** How commands name a backup. */
+/** Finds the backup that a command names. */
 import type { Vault } from '../app/backup/vault.ts';
 import { BackupError } from '../core/backup/manifest.ts';
 

@@ -3,7 +3,7 @@ import type { Logger } from '../app/base/basics.ts';
 import { causesOf } from '../core/causes.ts';
 import { printable, type Output } from './output.ts';
 
-/** Errors and warnings; with `verbose` the rest too. */
+/** Prints errors and warnings; with `verbose` all other lines too. */
 export function createCommandLogger(output: Output, verbose: boolean): Logger {
   const write = (level: string) => (fields: object, message: string) => {
     output.note(printable([`${level}: ${message}`, ...Object.entries(fields).map(formatField)].join(' ')));
@@ -22,7 +22,7 @@ function formatField([name, value]: [string, unknown]): string {
   return `${name}=${typeof value === 'string' ? value : JSON.stringify(value)}`;
 }
 
-/** The message with those of its causes. */
+/** The error's message followed by those of its causes. */
 export function formatError(error: unknown): string {
   const messages = causesOf(error).map((cause) => (cause instanceof Error ? cause.message : String(cause)));
   return [...new Set(messages)].join(': ');

@@ -1,6 +1,6 @@
 /**
- * Writes commands to the audit log, and to the security log. A command has no log of its own, so its lines of the latter go to
- * `DATA_DIR/security.log`, in the form of the service's.
+ * Writes commands to the audit log and to the security log. A command has no log of its own, so its security lines go to
+ * `DATA_DIR/security.log`, in the service's format.
  */
 import { userInfo } from 'node:os';
 import path from 'node:path';
@@ -12,9 +12,9 @@ import { createSecurityLog } from '../app/base/security-log.ts';
 import type { Config } from '../config/config.ts';
 import type { OpenDatabase } from '../service/open-database.ts';
 
-/** Characters of the arguments that are told: an import may name thousands of files. */
+/** Characters of the arguments that are recorded: an import may name thousands of files. */
 const MAX_ARGUMENT_CHARS = 2000;
-/** Arguments that the audit log tells. */
+/** The number of arguments that the audit log records. */
 const MAX_ARGUMENTS = 10;
 
 export interface CommandRecord {
@@ -27,7 +27,7 @@ export interface CommandRecordPorts {
   readonly logger: Logger;
 }
 
-/** Says that it started; throws when the audit log can't be written. `argv` begins with the command's name. */
+/** Records that the command started; throws when the audit log can't be written. `argv` begins with the command's name. */
 export async function recordCommand(
   { dataDir, log, logger }: CommandRecordPorts,
   argv: readonly string[],
@@ -56,7 +56,7 @@ export async function recordCommand(
   };
 }
 
-/** For a command whose database is there at its end alone. */
+/** For a command whose database exists only when the command ends. */
 export async function recordAfterwards(
   openPool: () => OpenDatabase['pool'],
   argv: readonly string[],
@@ -72,9 +72,9 @@ export async function recordAfterwards(
   }
 }
 
-/** A word, an identifier or a number; an address, a path or a name may be a person's, and the audit log outlives an erasure. */
+/** A word, an identifier or a number. An address, a path or a name may identify a person, and the audit log outlives an erasure. */
 const PLAIN_ARGUMENT = /^[a-z0-9][a-z0-9-]{0,63}$/;
-/** The values of options are left out. */
+/** The values of options are left out of the audit log. */
 const OPTION_NAME = /^--[a-z-]{1,40}/;
 
 function toAuditArguments(args: readonly string[]): readonly string[] {

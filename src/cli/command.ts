@@ -1,6 +1,6 @@
 /**
- * What a command is. Each is one file that declares its arguments and options once: `--help`, docs/cli.md and the
- * parsing (node:util parseArgs) are made from that. A new one is that file and a line in commands.ts.
+ * The declaration of a command. Each command is one file that declares its arguments and options once: `--help`, docs/cli.md and the
+ * parsing (node:util parseArgs) are made from the declaration. A new command needs its file and a line in commands.ts.
  */
 import type { ParseArgsConfig, parseArgs } from 'node:util';
 import type { Logger } from '../app/base/basics.ts';
@@ -9,7 +9,7 @@ import type { OpenData } from '../service/open-data.ts';
 import type { Output } from './output.ts';
 
 interface CommonOption {
-  /** A sentence for the help, with unit and default. */
+  /** A sentence for the help, including unit and default. */
   readonly meaning: string;
 }
 
@@ -19,67 +19,67 @@ interface FlagOption extends CommonOption {
 
 interface ValueOption extends CommonOption {
   readonly type: 'string';
-  /** What stands for the value in the help, such as `id`. */
+  /** The placeholder for the value in the help, such as `id`. */
   readonly value: string;
-  /** True: may be given several times. */
+  /** True: the option may be given several times. */
   readonly multiple?: boolean;
-  /** What a shell completes. Default: nothing. */
+  /** The words that a shell completes. Default: none. */
   readonly completes?: Completion;
 }
 
-/** The words that may stand there, or names of files. */
+/** The allowed words, or file names. */
 export type Completion = readonly string[] | 'files';
 
-/** By their names, without dashes. */
+/** By option name, without dashes. */
 export type CommandOptions = Readonly<Record<string, FlagOption | ValueOption>>;
 
 export interface CommandArgument {
   readonly name: string;
   readonly meaning: string;
-  /** False: may be left out, and so may those behind it. */
+  /** False: this argument and all later ones may be left out. */
   readonly required: boolean;
-  /** True: may be given several times. Only the last one may be so. */
+  /** True: the argument may be given several times. Only the last argument may be repeated. */
   readonly repeated: boolean;
-  /** What a shell completes. Default: nothing. */
+  /** The words that a shell completes. Default: none. */
   readonly completes?: Completion;
 }
 
 export interface CommandExample {
-  /** What stands behind the program's name. */
+  /** The command line after the program's name. */
   readonly line: string;
   /** A sentence. */
   readonly meaning: string;
 }
 
-/** The options as they were given; one that was not is absent. */
+/** The given options; an option that was not given is absent. */
 export type OptionValues<Options extends CommandOptions> = ReturnType<
   typeof parseArgs<{ options: Options & NonNullable<ParseArgsConfig['options']> }>
 >['values'];
 
-/** What a command gets to work with. */
+/** Everything that a command gets to work with. */
 export interface CommandContext {
-  /** Read when it is asked for the first time. Throws ConfigError. */
+  /** Read on first use. Throws ConfigError. */
   readonly config: Config;
   readonly output: Output;
-  /** Writes to standard error: warnings, and with `--verbose` more. */
+  /** Writes warnings to standard error, and more with `--verbose`. */
   readonly logger: Logger;
   /** Aborted by Ctrl-C or SIGTERM: finish the piece at hand, and return. */
   readonly signal: AbortSignal;
   /**
-   * The data, whether the service runs or not; see open-data.ts. To be called once, after the arguments were
-   * checked. It is closed when `run` ends.
+   * The data, whether the service runs or not; see open-data.ts. Call it once, after the arguments have been checked. It is closed when
+   * `run` ends.
    */
   open(): Promise<OpenData>;
 }
 
-/** `failed`: a part of the work could not be done; it was reported. */
+/** `failed`: part of the work could not be done, and the command has reported it. */
 export type CommandResult = 'done' | 'failed';
 
 export interface Command {
   readonly name: string;
   /** One line for the list of commands. */
   readonly summary: string;
-  /** More for the command's own help: paragraphs, separated by empty lines. */
+  /** More text for the command's own help: paragraphs, separated by empty lines. */
   readonly description: string;
   readonly arguments: readonly CommandArgument[];
   readonly options: CommandOptions;
@@ -92,10 +92,10 @@ export interface Command {
   ): Promise<CommandResult>;
 }
 
-/** The same with the types of its own options. */
+/** The same, with the types of the command's own options. */
 export interface CommandDefinition<Options extends CommandOptions> extends Omit<Command, 'options' | 'run'> {
   readonly options: Options;
-  /** Throws UsageError for arguments that can't be; everything else it throws ends the program with 1. */
+  /** Throws UsageError for arguments that can't be used; any other error ends the program with exit code 1. */
   run(
     values: OptionValues<Options>,
     positionals: readonly string[],
@@ -114,7 +114,7 @@ export function defineCommand<const Options extends CommandOptions>(
   };
 }
 
-/** The arguments can't be used as they are. */
+/** The arguments can't be used as they were given. */
 export class UsageError extends Error {
   constructor(message: string) {
     super(message);

@@ -1,11 +1,14 @@
-/** `email-worker completion`: what lets a shell complete commands, options and their values, made from what commands declare. */
+/**
+ * `email-worker completion`: prints the script with which a shell completes commands, options and their values, made from the commands'
+ * declarations.
+ */
 import { defineCommand, UsageError, type Command, type Completion } from './command.ts';
 import { COMMON_OPTIONS } from './help.ts';
 import { PROGRAM } from './invocation.ts';
 
 const SHELLS = ['bash', 'zsh', 'fish'] as const;
 
-/** @param commands all of them, this one too */
+/** @param commands all commands, including this one */
 export function createCompletionCommand(commands: () => readonly Command[]): Command {
   return defineCommand({
     name: 'completion',
@@ -46,7 +49,7 @@ export function createCompletionCommand(commands: () => readonly Command[]): Com
 const FORMATS = { bash: formatBash, zsh: formatZsh, fish: formatFish };
 
 interface CompletedOption {
-  /** With its dashes. */
+  /** Including its dashes. */
   readonly name: string;
   /** One sentence. */
   readonly meaning: string;
@@ -67,10 +70,10 @@ function optionsOf({ options }: Command): readonly CompletedOption[] {
   ];
 }
 
-// Input: what commands declare.
+// Input: texts from the commands' declarations.
 const firstSentence = (text: string): string => /^.*?[.:;](?= |$)/.exec(text)?.[0] ?? text;
 
-/** Names of commands and options are words; values are those that a declaration lists. */
+/** Names of commands and options are words; values are the words that a declaration lists. */
 const words = (values: Completion): string => (values === 'files' ? '' : values.join(' '));
 
 function formatBash(commands: readonly Command[]): string {
@@ -114,9 +117,9 @@ ${cases.join('\n')}
 complete -F _email_worker ${PROGRAM}`;
 }
 
-/** Within single quotes. */
+/** In single quotes. */
 const quoted = (text: string): string => `'${text.replaceAll("'", "'\\''")}'`;
-/** Within a spec of _arguments, these end the text. */
+/** These characters end the text within a spec of _arguments. */
 const specText = (text: string): string => text.replaceAll(/[[\]:\\]/g, '\\$&');
 
 function formatZsh(commands: readonly Command[]): string {

@@ -1,4 +1,4 @@
-/** `email-worker dkim`: makes keys that sign mail, prints the DNS records that go with them, and checks the published ones. */
+/** `email-worker dkim`: makes keys that sign mail, prints their DNS records, and checks the published ones. */
 import { generateKeyPair, type KeyObject } from 'node:crypto';
 import { access, mkdir, writeFile } from 'node:fs/promises';
 import path from 'node:path';
@@ -133,7 +133,7 @@ async function generate(
       file: path.join(folder, `${selector}-${one}.pem`),
     }));
   await mkdir(folder, { recursive: true, mode: 0o700 });
-  // Found before the first one is written.
+  // Checked before the first file is written.
   for (const { file } of keys) {
     const exists = await access(file).then(
       () => true,

@@ -1,4 +1,4 @@
-/** The help texts, made from what commands declare. */
+/** The help texts, made from the commands' declarations. */
 import type { Command, CommandArgument, CommandExample } from './command.ts';
 import { PROGRAM } from './invocation.ts';
 import { wrapWords } from './wrap-words.ts';
@@ -86,7 +86,7 @@ export function formatTable(title: string, rows: readonly (readonly [string, str
   );
 }
 
-/** The first line is not indented, as something may stand before it. */
+/** The first line is not indented, as other text may precede it. */
 function wrap(text: string, indent: string): string {
   return text
     .split('\n\n')

@@ -1,11 +1,11 @@
-/** What an import could not do: the first ones on standard error, all of them in a file. */
+/** The failures of an import: the first ones go to standard error, all of them to a file. */
 import { createWriteStream, mkdirSync, type WriteStream } from 'node:fs';
 import path from 'node:path';
 import { finished } from 'node:stream/promises';
 import type { ImportFailure } from '../app/import/import-mail.ts';
 import { printable, type Output } from './output.ts';
 
-/** Lines on standard error; a folder that can't be read at all has no more to tell. */
+/** Lines on standard error. A folder that can't be read at all would only repeat itself. */
 const SHOWN = 20;
 
 export class ImportReport {
@@ -14,7 +14,7 @@ export class ImportReport {
   #file: WriteStream | null = null;
   #count = 0;
 
-  /** The file is made with the first failure. */
+  /** The first failure creates the file. */
   constructor(file: string, output: Output) {
     this.path = file;
     this.#output = output;
@@ -24,7 +24,7 @@ export class ImportReport {
     return this.#count === 0;
   }
 
-  /** Throws when the file can't be made. */
+  /** Throws when the file can't be created. */
   add({ path: file, offset, reason }: ImportFailure): void {
     if (this.#file === null) {
       mkdirSync(path.dirname(this.path), { recursive: true, mode: 0o700 });
@@ -44,7 +44,7 @@ export class ImportReport {
   async close(): Promise<void> {
     if (this.#file === null) return;
     this.#file.end();
-    // The failure was told by then.
+    // The failure has been reported by then.
     await finished(this.#file).catch(() => undefined);
   }
 }

@@ -1,4 +1,4 @@
-/** `email-worker import`: records emails that are files. */
+/** `email-worker import`: records emails from files. */
 import { createReadStream } from 'node:fs';
 import path from 'node:path';
 import { setFlagsFromString } from 'node:v8';
@@ -15,14 +15,14 @@ import type { Output } from './output.ts';
 import { startProgressBar, type ProgressBar } from './progress-bar.ts';
 import { parseDate } from './values.ts';
 
-/** How long the database or the file storage may be away, in ms: a restart of the service takes seconds. */
+/** How long the database or the file storage may be unavailable, in ms: a restart of the service takes seconds. */
 const PATIENCE_MS = 2 * 60_000;
 /**
- * How long code runs before the engine makes it fast, about four times as long as by itself: an import of some thousand emails ends before
- * that has paid, and one of twelve thousand takes no longer for it. Not for the service, which sends dearer so.
+ * How long code runs before the engine optimises it, about four times the engine's own value: an import of a few thousand emails ends
+ * before optimising pays off, and one of twelve thousand takes no longer. Not for the service, where a send would then cost more.
  */
 const LATE_COMPILING = '--interrupt-budget=500000';
-/** How often a line is written when output is not a terminal, in ms. */
+/** The time between two lines of progress when output is not a terminal, in ms. */
 const LINE_EVERY_MS = 30_000;
 
 export const importCommand = defineCommand({
@@ -161,7 +161,7 @@ export const importCommand = defineCommand({
   },
 });
 
-/** A mark says that a file was imported, and nothing about emails that were deleted since. */
+/** A mark only records that a file was imported, not that emails of it have been deleted since. */
 const NO_MARKS: ImportMarks = {
   findDone: async () => new Set(),
   findMbox: async () => null,
@@ -170,7 +170,7 @@ const NO_MARKS: ImportMarks = {
   deleteOld: async () => undefined,
 };
 
-/** Of all files that are found at the paths, which are told when they are counted. */
+/** The bytes of all files found at the paths. `tell` gets the sum once all files are counted. */
 async function countBytes(
   files: MailFiles,
   paths: readonly string[],
@@ -186,7 +186,7 @@ async function countBytes(
   return total;
 }
 
-/** A bar in a terminal, once the files are counted; else a line now and then, and they are counted meanwhile. */
+/** In a terminal a bar, once the files are counted; otherwise a line now and then, while the files are being counted. */
 async function showProgress(
   output: Output,
   counts: ImportCounts,
@@ -238,5 +238,5 @@ function formatSummary(counts: ImportCounts, ms: number): string {
   ].join(', ');
 }
 
-/** `2026-01-31T12-00-00Z`, with the process, so that two never share a file. */
+/** `2026-01-31T12-00-00Z` and the process id, so that two imports never share a file. */
 const nameOfNow = () => `${new Date().toISOString().slice(0, 19).replaceAll(':', '-')}Z-${process.pid}`;

@@ -1,20 +1,20 @@
-/** How the program was called, so that hints show a command line that works. */
+/** The command line that started the program, so that hints show one that works. */
 import path from 'node:path';
 
-/** As npm tells them to what it runs. */
+/** The variables that npm sets for the programs it runs. */
 export interface NpmVariables {
   readonly npm_lifecycle_event?: string | undefined;
   readonly npm_package_name?: string | undefined;
 }
 
-/** Installed, or where that can't be told; also what the program calls itself in messages. */
+/** The command when installed, or when that is not known; also the program's name in messages. */
 export const PROGRAM = 'email-worker';
 
 /**
- * What stands before a command and its arguments: `email-worker` installed, `npm run --silent cli --` in a clone,
- * `npx email-worker`, or `node` with the file.
+ * The words before a command and its arguments: `email-worker` installed, `npm run --silent cli --` in a clone, `npx email-worker`, or
+ * `node` with the file.
  *
- * @param file that was started, as `process.argv[1]` has it
+ * @param file the started file, as in `process.argv[1]`
  */
 export function formatInvocation(file: string | undefined, npm: NpmVariables, cwd: string): string {
   const { npm_lifecycle_event: script, npm_package_name: packageName } = npm;

@@ -1,4 +1,4 @@
-/** `email-worker keys`: makes, lists, revokes and rotates keys of the API. */
+/** `email-worker keys`: makes, lists, revokes and rotates API keys. */
 import { userInfo } from 'node:os';
 import { createKeyStore } from '../adapters/postgres/keys/key-store.ts';
 import { createUsedAccounts } from '../adapters/postgres/accounts/used-accounts.ts';
@@ -121,7 +121,7 @@ async function checkAccount({ accounts, pool }: OpenData, accountId: string): Pr
 
 function needId(id: string | undefined): string {
   if (id === undefined) throw new UsageError('the id of the key is missing; list shows it');
-  // An operator often has the whole key at hand.
+  // An operator often has the whole key, and not just its id.
   return /^ewk_([0-9a-z]{12})_/.exec(id)?.[1] ?? id;
 }
 

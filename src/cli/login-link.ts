@@ -1,4 +1,4 @@
-/** `email-worker login-link`: a link that logs a browser in. */
+/** `email-worker login-link`: prints a link that logs a browser in. */
 import { createKeyStore } from '../adapters/postgres/keys/key-store.ts';
 import { createSessionStore } from '../adapters/postgres/sessions/session-store.ts';
 import { loadOrCreateSecret } from '../adapters/data-dir/api-secret.ts';

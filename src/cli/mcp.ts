@@ -1,4 +1,4 @@
-/** `email-worker mcp`: the tools of a running service for a program with a language model, over standard input and output. */
+/** `email-worker mcp`: offers the tools of a running service to a program with a language model, over standard input and output. */
 import { readVersion } from '../config/version.ts';
 import { defineCommand, UsageError, type CommandResult } from './command.ts';
 import { parseUrl } from './values.ts';
@@ -26,7 +26,7 @@ export const mcpCommand = defineCommand({
     if (token === null)
       throw new UsageError('EMAIL_WORKER_KEY is not set: it names the key that the model is to use.');
     const service = parseUrl('--url', url);
-    // Loaded for this command only: its libraries are half of all that the commands load together.
+    // Loaded for this command only: its libraries are half of all that the commands load.
     const { serveStdio } = await import('../adapters/mcp/stdio.ts');
     await serveStdio({ url: service, token, version: readVersion(), signal });
     return 'done';

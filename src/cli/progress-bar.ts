@@ -1,30 +1,30 @@
 /**
- * A bar at the bottom of a terminal, with rate and time left. It only ever rewrites its own line, so that lines which
- * are printed meanwhile stay above it; libraries go back to a saved position and overwrite them.
+ * A bar at the bottom of a terminal, with rate and time left. It only rewrites its own line, so that lines printed meanwhile stay above it;
+ * libraries go back to a saved position and overwrite those lines.
  */
 import type { Output } from './output.ts';
 
 export interface ProgressBar {
-  /** So many units more are done. */
+  /** Adds to the units that are done. */
   advance(units: number): void;
-  /** Removes it. */
+  /** Removes the bar. */
   stop(): void;
 }
 
 export interface ProgressBarOptions {
   readonly output: Output;
   readonly stream: Pick<NodeJS.WriteStream, 'write' | 'columns'>;
-  /** Units in all. */
+  /** The number of units in all. */
   readonly total: number;
-  /** What stands behind the bar, such as counts. */
+  /** The text after the bar, such as counts. */
   readonly text: () => string;
-  /** In ms, for the rate. */
+  /** The clock for the rate, in ms. */
   readonly now?: () => number;
 }
 
 const REDRAW_AFTER_MS = 200;
 const BAR_CHARS = 24;
-/** Over so long the rate is taken, in ms: what was skipped at the beginning says nothing about the rest. */
+/** The span over which the rate is measured, in ms: files skipped at the beginning do not predict the rest. */
 const RATE_WINDOW_MS = 20_000;
 const SAMPLE_AFTER_MS = 500;
 
@@ -50,7 +50,7 @@ export function startProgressBar(options: ProgressBarOptions): ProgressBar {
     const filled = Math.round(part * BAR_CHARS);
     const bar = `[${'#'.repeat(filled)}${'-'.repeat(BAR_CHARS - filled)}] ${Math.floor(part * 100)} %`;
     const line = `${bar}  ${text()}  ${formatTimeLeft(secondsLeft())}`;
-    // One that wraps could not be rewritten.
+    // A line that wraps could not be rewritten.
     stream.write(`\r${line.slice(0, Math.max(0, (stream.columns || 80) - 1))}\u001b[K`);
   };
 

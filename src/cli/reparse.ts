@@ -9,7 +9,7 @@ import { printable } from './output.ts';
 import { formatCount } from './api/format.ts';
 import { parseDate, parseUuid } from './values.ts';
 
-/** Emails between two lines that say how far it is. */
+/** Emails between two lines of progress. */
 const TELL_EVERY = 10_000;
 
 export const reparseCommand = defineCommand({
@@ -110,7 +110,7 @@ export const reparseCommand = defineCommand({
   },
 });
 
-/** null: nothing to tell. */
+/** null: nothing to report. */
 function formatOutcome(outcome: ReparseOutcome): string | null {
   switch (outcome.kind) {
     case 'changed':

@@ -1,4 +1,4 @@
-/** `email-worker restore`: puts a backup in place of an empty database. */
+/** `email-worker restore`: restores a backup into an empty database. */
 import { createRestoreTarget } from '../adapters/postgres/backup/restore-target.ts';
 import { MIGRATION_NAMES } from '../adapters/postgres/db/migrate.ts';
 import { restoreBackup } from '../app/backup/restore-backup.ts';
@@ -76,7 +76,7 @@ async function restore(
       onStep: (text) => logger.info({}, text),
     },
   );
-  // The log of before ends with the backup.
+  // The restored audit log ends with the backup.
   await recordAfterwards(() => target.openUnlimited(signal), ['restore', id.toLowerCase()], config, logger);
   output.print(
     `${id}: ${formatCount(rows, 'row')} and ${storedFiles} of ${formatCount(manifest.files.count, 'file')} restored`,

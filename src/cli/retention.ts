@@ -1,4 +1,4 @@
-/** `email-worker retention`: deletes threads that are kept no longer, as the service does by itself. */
+/** `email-worker retention`: deletes threads whose retention has ended, as the service does by itself. */
 import { createFileReferences } from '../adapters/postgres/emails/file-references.ts';
 import { createDeletedFiles, createDeletionStore } from '../adapters/postgres/erase/deletion-store.ts';
 import { deleteDeletedFiles } from '../app/erase/delete-deleted-files.ts';

@@ -4,7 +4,7 @@ import { defineCommand } from './command.ts';
 import { formatCount } from './api/format.ts';
 import { printable } from './output.ts';
 
-/** Emails between two lines that say how far it is. */
+/** Emails between two lines of progress. */
 const TELL_EVERY = 100_000;
 
 export const rethreadCommand = defineCommand({

@@ -1,4 +1,4 @@
-/** Runs one command: reads its arguments, gives it what it needs, and turns its end into an exit code. */
+/** Runs one command: reads its arguments, passes it what it needs, and turns its end into an exit code. */
 import { parseArgs } from 'node:util';
 import type { Config } from '../config/config.ts';
 import type { OpenData } from '../service/open-data.ts';
@@ -11,9 +11,9 @@ import { COMMON_OPTIONS, formatCommandHelp } from './help.ts';
 import { PROGRAM } from './invocation.ts';
 import { printable, type Output } from './output.ts';
 
-/** Everything was done; a part of it failed; the arguments can't be used. */
+/** `done`: everything was done; `failed`: part of it failed; `usage`: the arguments can't be used. */
 export const EXIT = { done: 0, failed: 1, usage: 2 } as const;
-/** What shells make of a program that a signal ended; ours ends on its own, in order. */
+/** The exit codes that shells give a program ended by a signal; this program ends by itself, in order. */
 const EXIT_OF_SIGNAL = { SIGINT: 130, SIGTERM: 143 } as const;
 
 type Signal = keyof typeof EXIT_OF_SIGNAL;
@@ -78,7 +78,7 @@ async function run(
       logger,
       signal: interruption.signal,
       open: async () => {
-        // Loaded when a command asks for it: help, mistakes and some commands need no database.
+        // Loaded when a command needs it: help, mistakes and some commands need no database.
         const [{ openData }, { createAuditLog }] = await Promise.all([
           import('../service/open-data.ts'),
           import('../adapters/postgres/audit/audit-log.ts'),
@@ -94,7 +94,7 @@ async function run(
     ended = interruption.exitCode() ?? EXIT[result];
     return ended;
   } catch (error) {
-    // Work that the signal cut short is no failure of its own.
+    // Work that the signal cut short is not a failure of its own.
     const exitCode = interruption.exitCode();
     if (exitCode === null || error instanceof UsageError) throw error;
     logger.debug({ err: error }, 'interrupted');
@@ -118,7 +118,7 @@ function parse(
       allowPositionals: true,
     });
   } catch (error) {
-    // Its messages are sentences for the person who typed the command.
+    // The messages of parseArgs are sentences for the person who typed the command.
     throw new UsageError(error instanceof Error ? error.message : String(error));
   }
 }
@@ -131,7 +131,7 @@ function requireArguments({ arguments: declared }: Command, given: readonly stri
   }
 }
 
-/** The first signal asks to stop, the second one ends the program at once: nothing is lost that was recorded. */
+/** The first signal asks the command to stop, the second one ends the program at once: nothing recorded is lost. */
 function watchSignals(output: Output): {
   readonly signal: AbortSignal;
   readonly exitCode: () => number | null;

@@ -1,4 +1,4 @@
-/** What DNS says of the domains that mail is sent from, judged. */
+/** Judges the DNS records of the domains that mail is sent from. */
 import { Resolver } from 'node:dns/promises';
 import { isIP } from 'node:net';
 import type { AccountConfig } from '../config/config-accounts.ts';
@@ -12,16 +12,16 @@ import {
 } from '../core/delivery/sender-records.ts';
 import { UsageError } from './command.ts';
 
-/** How long a DNS server may take to answer, in ms, and how often it is asked. */
+/** How long a DNS server may take to answer, in ms, and the number of tries. */
 const DNS_PATIENCE = { timeout: 5000, tries: 2 } as const;
-/** What DNS says of a name without such records. */
+/** The errors of DNS for a name without such records. */
 export const NO_RECORD: ReadonlySet<string> = new Set(['ENOTFOUND', 'ENODATA']);
 
-/** Of the mail server; null: there is none. */
+/** The host of the mail server; null: there is none. */
 export const hostOf = (smtpUrl: string | null): string | null =>
   smtpUrl === null ? null : new URL(smtpUrl).hostname;
 
-/** The records of the keys that sign, of SPF and of DMARC. */
+/** The records of the signing keys, of SPF and of DMARC. */
 export async function checkSenderRecords(
   { from, smtpUrl, dkim }: Pick<AccountConfig, 'from' | 'smtpUrl' | 'dkim'>,
   resolver: Resolver,
@@ -46,7 +46,7 @@ export async function checkSenderRecords(
   return findings;
 }
 
-/** RFC 7489 §6.6.3: without a record of its own, a domain has the one of the domain that was registered. */
+/** RFC 7489 §6.6.3: a domain without a record of its own uses that of its registered domain. */
 async function dmarcName(resolver: Resolver, domain: string): Promise<string> {
   const own = await lookUp(resolver, `_dmarc.${domain}`);
   const has = 'failure' in own || own.records.some((value) => value.startsWith('v=DMARC1'));
@@ -65,7 +65,7 @@ async function lookUp(resolver: Resolver, name: string): Promise<Answer> {
   }
 }
 
-/** @param servers addresses, each with a port if wanted; none: those of the system. Throws UsageError. */
+/** @param servers addresses, each with an optional port; empty: those of the system. Throws UsageError. */
 export function createResolver(servers: readonly string[]): Resolver {
   const resolver = new Resolver(DNS_PATIENCE);
   for (const server of servers) {

@@ -1,6 +1,6 @@
 /**
- * Tables in the terminal: as wide as it is, whatever characters are in them, and with nothing in them that could steer it. What goes to a
- * file or another program is the same table, with nothing cut off.
+ * Tables in the terminal: as wide as the terminal, whatever characters they contain, and without any that could steer it. A file or another
+ * program gets the same table, with nothing cut off.
  */
 import { styleText } from 'node:util';
 import stringWidth from 'string-width';
@@ -11,18 +11,18 @@ export type Style = 'bold' | 'dim' | 'red' | 'green' | 'yellow';
 export interface Column<Row> {
   readonly title: string;
   readonly value: (row: Row) => string | number | null;
-  /** True: its texts may be cut when the terminal is narrow. Others stay whole. */
+  /** True: texts of this column may be cut when the terminal is narrow. Other columns stay whole. */
   readonly shrinks?: boolean;
   readonly right?: boolean;
-  /** True: left out where the terminal is too narrow for all columns. */
+  /** True: the column is left out where the terminal is too narrow for all columns. */
   readonly spare?: boolean;
   readonly style?: (row: Row) => Style | null;
 }
 
 const GAP = '  ';
-/** What is left of a column that shrinks. */
+/** The least width of a column that shrinks. */
 const MIN_COLUMNS = 8;
-/** Longer texts are cut in a table: what stands behind is seen by no one. In UTF-16 units. */
+/** Longer texts are cut in a table: no reader would see the rest. In UTF-16 units. */
 const MAX_CELL = 2000;
 const NOTHING = '-';
 
@@ -33,13 +33,13 @@ export function paint(output: Pick<Output, 'colored'>, style: Style | null, text
 
 interface Measured<Row> {
   readonly column: Column<Row>;
-  /** Its texts, without the title. */
+  /** The texts of the column, without its title. */
   readonly cells: readonly string[];
-  /** Of the widest of them, or of the title. */
+  /** The width of the widest cell, or of the title. */
   readonly widest: number;
 }
 
-/** The lines of a table, its titles first. On a terminal that is too narrow for one, each row is some lines. */
+/** The lines of a table, its titles first. On a terminal that is too narrow for a table, each row takes several lines. */
 export function formatColumns<Row>(
   columns: readonly Column<Row>[],
   rows: readonly Row[],
@@ -78,7 +78,7 @@ export function formatColumns<Row>(
   ];
 }
 
-/** A line for each value that there is, and an empty one between two rows. */
+/** A line for each value that exists, and an empty line between two rows. */
 function formatRecords<Row>(
   measured: readonly Measured<Row>[],
   rows: readonly Row[],
@@ -111,7 +111,7 @@ const leastOf = <Row>({ column, widest }: Measured<Row>): number =>
 
 const gapsOf = (count: number): number => GAP.length * Math.max(0, count - 1);
 
-/** The last ones first, until the rest can be made to fit. */
+/** Leaves out spare columns, the last ones first, until the rest can be made to fit. */
 function leaveOutSpare<Row>(measured: readonly Measured<Row>[], available: number): readonly Measured<Row>[] {
   let shown = measured;
   for (;;) {
@@ -122,7 +122,7 @@ function leaveOutSpare<Row>(measured: readonly Measured<Row>[], available: numbe
   }
 }
 
-/** Takes from the widest column that shrinks until all fit; null when they can't. */
+/** Narrows the widest column that shrinks until all fit; null when they can't fit. */
 function fit<Row>(shown: readonly Measured<Row>[], available: number): readonly number[] | null {
   const widths = shown.map(({ widest }) => widest);
   let over = widths.reduce((sum, width) => sum + width, gapsOf(widths.length)) - available;
@@ -141,7 +141,7 @@ function fit<Row>(shown: readonly Measured<Row>[], available: number): readonly 
 
 const segmenter = new Intl.Segmenter('en', { granularity: 'grapheme' });
 
-/** The beginning of a text that is at most so wide; one that was cut ends with an ellipsis. */
+/** The beginning of a text, at most so wide; a text that was cut ends with an ellipsis. */
 export function cut(text: string, width: number): string {
   if (stringWidth(text) <= width) return text;
   let kept = '';

@@ -1,4 +1,4 @@
-/** `email-worker verify`: reads a backup whole, or every file of the live data. */
+/** `email-worker verify`: reads a whole backup, or every file of the live data. */
 import { createReadStream } from 'node:fs';
 import { createBackupSource } from '../adapters/postgres/backup/snapshot.ts';
 import { createFileReferences } from '../adapters/postgres/emails/file-references.ts';

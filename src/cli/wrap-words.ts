@@ -1,4 +1,4 @@
-/** Lines of at most `width` characters, broken between words; a longer word has a line of its own. At least one line. */
+/** Lines of at most `width` characters, broken between words; a longer word gets a line of its own. At least one line. */
 export function wrapWords(text: string, width: number): readonly [string, ...string[]] {
   const [first = '', ...more] = text.split(/\s+/);
   const lines: [string, ...string[]] = [first];

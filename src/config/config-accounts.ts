@@ -24,7 +24,7 @@ import type { RateLimit } from '../core/delivery/rate-window.ts';
 export interface AccountConfig {
   readonly id: string;
   readonly from: Address;
-  /** null: the outbox folder. */
+  /** null: mail goes to the outbox folder. */
   readonly smtpUrl: string | null;
   readonly rate: RateLimit;
   /** See `Account`. */
@@ -33,11 +33,11 @@ export interface AccountConfig {
   readonly retentionDays: number | null;
   /** null: no mailbox is read. */
   readonly imap: ImapConfig | null;
-  /** Whether its sent mail is put into its Sent mailbox. */
+  /** Settings for putting the account's sent mail into its Sent mailbox. */
   readonly sentCopies: SentCopiesConfig;
-  /** Takes the place of a password where a URL has a user without one. */
+  /** Replaces a password where a URL has a user without one. */
   readonly oauth2: OAuth2Config | null;
-  /** null: its mail is not signed here. */
+  /** null: the service does not sign the account's mail. */
   readonly dkim: DkimConfig | null;
   /** See `Account`. */
   readonly trustedAuthservIds: readonly string[];
@@ -45,16 +45,16 @@ export interface AccountConfig {
 
 export interface ImapConfig {
   readonly url: string;
-  /** The first sync starts with what came on this day, 00:00 UTC; null: FIRST_SYNC_DAYS before it. */
+  /** The first sync starts with mail that arrived on this day, 00:00 UTC; null: FIRST_SYNC_DAYS before the first sync. */
   readonly since: Date | null;
-  /** The mailbox with sent mail, for servers that don't say which it is; null: they do. */
+  /** The mailbox with sent mail, for servers that don't report which one it is; null: they do. */
   readonly sentPath: string | null;
 }
 
 const DEFAULT_FROM = 'email-worker <noreply@localhost>';
 const MAX_RATE = 1_000_000_000;
 
-/** Text from the environment, a number from the accounts file. */
+/** Text from the environment, or a number from the accounts file. */
 function readRate(where: string, value: unknown): number | null {
   if (value === undefined || value === null) return null;
   const rate = typeof value === 'string' && /^\d{1,10}$/.test(value) ? Number(value) : value;
@@ -87,7 +87,7 @@ interface ImapTexts {
   readonly sent: string | null;
 }
 
-/** @param nameOf the variable or field, for messages */
+/** @param nameOf the name of the variable or field, for messages */
 function readImap(texts: ImapTexts, nameOf: (field: keyof ImapTexts) => string): ImapConfig | null {
   const url = readUrl(nameOf('url'), texts.url, IMAP_PROTOCOLS);
   if (url === null) {
@@ -106,10 +106,10 @@ function readImap(texts: ImapTexts, nameOf: (field: keyof ImapTexts) => string):
 
 const SMTP_PROTOCOLS = ['smtp:', 'smtps:'];
 const IMAP_PROTOCOLS = ['imap:', 'imaps:'];
-/** Far beyond what servers allow. */
+/** Far more than servers allow. */
 const MAX_MAILBOX_NAME = 1000;
 
-/** The default account, which ACCOUNTS_FILE takes the place of. */
+/** The default account, which ACCOUNTS_FILE replaces. */
 const DEFAULT_ACCOUNT = {
   from: variable('MAIL_FROM', {
     parse: (value, name) => readFrom(name, value ?? DEFAULT_FROM),
@@ -249,7 +249,7 @@ function readAccountsFile(file: string): unknown {
   try {
     return JSON.parse(readFileSync(file, 'utf8'));
   } catch (error) {
-    // What the parser says may quote the file, and with it a password.
+    // The parser's message may quote the file, and with it a password.
     const reason = error instanceof SyntaxError ? 'is not JSON' : `can not be read: ${reasonOf(error)}`;
     throw new ConfigError('ACCOUNTS_FILE', reason);
   }
@@ -316,7 +316,7 @@ function parseAccounts(json: unknown, env: Environment): readonly AccountConfig[
 const MAX_AUTHSERV_IDS = 20;
 const AUTHSERV_ID = /^(?:\*|[a-z0-9._:/-]{1,253})$/;
 
-/** Of a list in the environment or in the accounts file; lower-case. */
+/** From a list in the environment or in the accounts file; lower-case. */
 function readAuthservIds(where: string, value: unknown): readonly string[] {
   if (value === undefined || value === null) return [];
   const ids = Array.isArray(value)
@@ -331,12 +331,12 @@ function readAuthservIds(where: string, value: unknown): readonly string[] {
   return ids;
 }
 
-/** Longer than people take to answer; also keeps what one reply may find within bounds. */
+/** Longer than people take to answer. It also bounds the number of emails that one reply may find. */
 const MAX_WINDOW_DAYS = 366;
-/** A hundred years: longer is for ever. */
+/** A hundred years: a longer time is for ever. */
 const MAX_RETENTION_DAYS = 36_525;
 
-/** Text from the environment, a number from the accounts file; null when there is none. */
+/** Text from the environment, or a number from the accounts file; null when neither is set. */
 function readDays(where: string, value: unknown, max: number): number | null {
   if (value === undefined || value === null) return null;
   const days = typeof value === 'string' && /^\d{1,5}$/.test(value) ? Number(value) : value;
@@ -355,14 +355,14 @@ function readJoinBySubject(where: string, value: unknown): number | null {
   return readDays(`${where}.window_days`, Object.values(value)[0], MAX_WINDOW_DAYS);
 }
 
-/** The URL names a user, and leaves the password to a token. */
+/** True if the URL names a user and leaves the password to a token. */
 function hasUserAlone(text: string | null): boolean {
   if (text === null) return false;
   const { username, password } = new URL(text);
   return username !== '' && password === '';
 }
 
-/** Secrets stand in the environment, or in files that it names, and not in the accounts file. */
+/** Secrets belong in the environment, or in files that it names, and not in the accounts file. */
 function expand(text: string, env: Environment, where: string): string {
   return text.replace(/\$\{(\w+)\}/g, (_, name: string) => {
     const value = env.secret(name);
@@ -377,13 +377,13 @@ interface AccountsAndListeners {
   readonly smtpListen: unknown;
 }
 
-/** What use cases know of the accounts, by id. */
+/** The accounts as use cases see them, by id. */
 export function accountsById({
   accounts,
   lmtpListen,
   smtpListen,
 }: AccountsAndListeners): ReadonlyMap<string, Account> {
-  // They take mail to each of the accounts.
+  // The listeners take mail for every account.
   const hasListener = lmtpListen !== null || smtpListen !== null;
   return new Map(
     accounts.map(
@@ -404,7 +404,7 @@ export function accountsById({
   );
 }
 
-/** Of the accounts that do not keep everything. */
+/** The rules of the accounts that do not keep everything. */
 export const retentionRules = (accounts: readonly AccountConfig[]): readonly RetentionRule[] =>
   accounts.flatMap(({ id, retentionDays }) =>
     retentionDays === null ? [] : [{ accountId: id, days: retentionDays }],

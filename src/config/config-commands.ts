@@ -1,4 +1,4 @@
-/** What commands need that ask a running service. The service itself reads none of it. */
+/** The settings of commands that ask a running service. The service itself reads none of them. */
 import { ConfigError } from './config-error.ts';
 import { secretVariable, variable } from './variable.ts';
 
@@ -10,10 +10,10 @@ export const COMMAND_VARIABLES = {
     meaning:
       'Only for commands: where they reach the service that they ask, such as `https://mail.example.com`.',
   }),
-  /** null: the API secret, for the service of this configuration. */
+  /** null: the API secret of this configuration, for its own service. */
   serviceKey: secretVariable('EMAIL_WORKER_KEY', {
     parse(value, name) {
-      // RFC 9110 §5.5: what can stand in a header field. The value is never quoted.
+      // RFC 9110 §5.5: the characters that a header field may contain. The value is never quoted.
       if (value !== null && !/^[\x21-\x7e]+$/.test(value))
         throw new ConfigError(name, 'must be printable ASCII without spaces');
       return value;
@@ -29,9 +29,9 @@ function readServiceUrl(text: string | null, name: string): URL | null {
 }
 
 /**
- * Where a service is, as an operator names it. The address itself is never quoted: it may hold a password.
+ * The address of a service, as an operator names it. The address itself is never quoted: it may contain a password.
  *
- * @param toError makes what is thrown of the reason
+ * @param toError makes the error to throw from the reason
  */
 export function parseServiceUrl(text: string, toError: (reason: string) => Error): URL {
   const url = URL.canParse(text) ? new URL(text) : null;

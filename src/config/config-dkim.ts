@@ -8,31 +8,31 @@ import type { DkimSigning } from '../core/mime/compose/dkim-signature.ts';
 import { ConfigError } from './config-error.ts';
 
 export interface DkimConfig extends DkimSigning {
-  /** Absolute; those that hold private keys. */
+  /** Absolute paths of the files that contain private keys. */
   readonly keyFiles: readonly string[];
 }
 
 export interface DkimTexts {
-  /** null: the domain of From. */
+  /** null: the domain of the From address. */
   readonly domain: string | null;
   /** Selector → a file, or the key itself in PEM. */
   readonly keys: readonly (readonly [selector: string, key: string])[];
 }
 
-/** What the account says elsewhere. */
+/** The settings of the account that DKIM depends on. */
 export interface DkimAccount {
   readonly from: Address;
   readonly smtpUrl: string | null;
-  /** Relative files begin here. */
+  /** The base of relative paths. */
   readonly cwd: string;
 }
 
-/** RFC 6376 §3.1: names as in DNS. */
+/** RFC 6376 §3.1: selectors have the syntax of DNS names. */
 const SELECTOR = /^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?(?:\.[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?)*$/;
 const DOMAIN = /^(?=.{1,253}$)[a-z0-9_-]{1,63}(?:\.[a-z0-9_-]{1,63})*$/;
-/** RFC 8301 §3.2: signers should use 2048 bits; longer keys than 4096 are verified by few. */
+/** RFC 8301 §3.2: signers should use 2048 bits; few verifiers accept keys longer than 4096. */
 const RSA_BITS = { min: 2048, max: 4096 };
-/** One of RSA and one of Ed25519, and the same again while keys are being changed. */
+/** One RSA and one Ed25519 key, and the same again while keys are being changed. */
 const MAX_KEYS = 4;
 
 /** Throws ConfigError. */
@@ -77,7 +77,7 @@ function readFile(where: string, selector: string, file: string): string {
   }
 }
 
-/** What the library says may quote the key. */
+/** The library's message may quote the key. */
 function readKey(where: string, selector: string, pem: string): KeyObject {
   let key: KeyObject;
   try {
@@ -102,7 +102,7 @@ function readKey(where: string, selector: string, pem: string): KeyObject {
   return key;
 }
 
-/** Seen in practice: Amazon SES replaces Message-ID and Date, whatever they were. */
+/** Seen in practice: Amazon SES replaces Message-ID and Date, whatever their values. */
 function replacesDate(smtpUrl: string | null): boolean {
   return (
     smtpUrl !== null && /^email-smtp(?:-fips)?\..*\.amazonaws\.com(?:\.cn)?$/.test(new URL(smtpUrl).hostname)

@@ -1,4 +1,4 @@
-/** Where HTTP listens, and who may use it. */
+/** The addresses at which HTTP listens, and which clients may use it. */
 import { ConfigError } from './config-error.ts';
 import { isLoopback } from '../core/server-url.ts';
 import { readListen, readNetworks, readWord } from './config-values.ts';
@@ -33,7 +33,7 @@ export const HTTP_VARIABLES = {
     meaning:
       'Whether the log has a line for each request: `routes` names its route, such as `/api/thread/:threadId`; `paths` also its path and query, which may hold addresses of people.',
   }),
-  /** null: there are none. */
+  /** null: metrics are off. */
   metricsListen: variable('METRICS_LISTEN', {
     parse: (value, name) => readListen(name, value),
     defaultText: 'off',
@@ -47,7 +47,7 @@ export const HTTP_VARIABLES = {
     meaning:
       'Addresses and networks of proxies, such as `127.0.0.1,10.0.0.0/8`, whose `X-Forwarded-For` says who the client is: for failed log-ins, the security log and the access log. A number of hops is not taken: a client that reaches the service past the proxies could claim any address.',
   }),
-  /** Empty: make one and keep it in the data folder. */
+  /** Empty: the service makes one and keeps it in the data folder. */
   apiSecrets: secretVariable('API_SECRET', {
     parse: readSecrets,
     defaultText: 'made at the first start, kept in `DATA_DIR/api-secret`',
@@ -68,10 +68,10 @@ export const HTTP_VARIABLES = {
   ),
 };
 
-/** Leaves room for a token in a line of a header. */
+/** Leaves room for a token in a header line. */
 const MAX_PUBLIC_URL_CHARS = 200;
 
-/** RFC 8058 §3.1 wants https; http is for trying it out on this machine. */
+/** RFC 8058 §3.1 requires https; http is for trials on this machine. */
 function readPublicUrl(text: string | null, name: string): string | null {
   if (text === null) return null;
   const url = URL.canParse(text) ? new URL(text) : null;
@@ -94,7 +94,7 @@ function readSecrets(text: string | null, name: string): readonly string[] {
     if (secret.length < MIN_SECRET_LENGTH) {
       throw new ConfigError(name, `must have at least ${MIN_SECRET_LENGTH} characters`);
     }
-    // RFC 9110 §5.5: what can stand in a header field
+    // RFC 9110 §5.5: the characters that a header field may contain
     if (!/^[\x21-\x7e]+$/.test(secret)) throw new ConfigError(name, 'must be printable ASCII without spaces');
   }
   return secrets;

@@ -24,8 +24,8 @@ const FIELDS = new Set([
 ]);
 
 /**
- * @param expand replaces `${NAME}` by that environment variable
- * @param uses where the token takes the place of a password
+ * @param expand replaces `${NAME}` with that environment variable
+ * @param uses the connections where the token replaces a password
  */
 export function readOAuth2(
   where: string,
@@ -98,7 +98,7 @@ function checkTokenUrl(where: string, text: string): string {
   return url.href;
 }
 
-/** Microsoft gives a token for the named rights only; `offline_access` keeps the refresh token. */
+/** Microsoft issues a token only for the named rights; `offline_access` keeps the refresh token. */
 function microsoftScope(uses: { readonly imap: boolean; readonly smtp: boolean }): string {
   return [
     ...(uses.imap ? ['https://outlook.office.com/IMAP.AccessAsUser.All'] : []),

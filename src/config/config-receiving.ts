@@ -1,4 +1,4 @@
-/** Where received mail is taken, and how it is read. The mailboxes themselves are in config-accounts.ts. */
+/** Settings for taking and reading received mail. The mailboxes themselves are in config-accounts.ts. */
 import { Resolver } from 'node:dns';
 import { availableParallelism } from 'node:os';
 import { ConfigError } from './config-error.ts';
@@ -96,7 +96,7 @@ export function readListeners(env: Environment) {
   return {
     ...listeners,
     listenClients: { max, maxPerAddress },
-    /** Which mail is checked, and whom DNS is asked of. */
+    /** The checks of received mail, and the DNS servers for them. */
     senderCheck: { smtp: checkSenders, lmtp: checkSignatures, dnsServers },
   };
 }

@@ -1,4 +1,4 @@
-/** How mail is handed over, and how often it is tried. The mail servers themselves are in config-accounts.ts. */
+/** Settings for handing mail over and for repeated tries. The mail servers themselves are in config-accounts.ts. */
 import type { LoopLimit } from '../core/delivery/loop-guard.ts';
 import { DEFAULT_RETRY_SCHEDULE } from '../core/delivery/retry-schedule.ts';
 import { ConfigError } from './config-error.ts';
@@ -29,7 +29,7 @@ export const SMTP_VARIABLES = {
   ),
 };
 
-/** A year, in hours: beyond it a typing error is likelier than a wish. */
+/** A year, in hours: a longer time is more likely a typing error than intended. */
 const MAX_GIVE_UP_HOURS = 8760;
 const MAX_RETRY_DELAY_S = 7 * 86_400;
 

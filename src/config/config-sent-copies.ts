@@ -1,17 +1,17 @@
-/** Whether an account's sent mail is put into its Sent mailbox. */
+/** Reads whether an account's sent mail is put into its Sent mailbox. */
 import { keepsCopies } from '../core/sent-copies/keeps-copies.ts';
 import { ConfigError } from './config-error.ts';
 
 export interface SentCopiesConfig {
   readonly areKept: boolean;
-  /** Why not, although the account asks for it; null: there is nothing to say. */
+  /** The reason why no copies are kept although the account asks for them; null: nothing to report. */
   readonly note: string | null;
 }
 
 const NONE: SentCopiesConfig = { areKept: false, note: null };
 
 /**
- * `off`, `auto` or `on`; null is `off`. With `auto`, none for mail servers that keep a copy by themselves.
+ * `off`, `auto` or `on`; null is `off`. With `auto`, no copies for mail servers that keep one by themselves.
  *
  * @param hasMailbox the account has an IMAP server
  */

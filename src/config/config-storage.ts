@@ -1,4 +1,4 @@
-/** Where data is kept: the data folder, the database and the files. */
+/** The places of the data: the data folder, the database and the files. */
 import { ConfigError } from './config-error.ts';
 import { readUrl, readWord } from './config-values.ts';
 import {
@@ -13,7 +13,7 @@ import {
 } from './variable.ts';
 
 export const DATABASE_VARIABLES = {
-  /** Absolute. */
+  /** An absolute path. */
   dataDir: variable('DATA_DIR', {
     parse: (value, _name, env) => resolvePath(env, value ?? 'data'),
     defaultText: './data',
@@ -25,7 +25,7 @@ export const DATABASE_VARIABLES = {
     defaultText: 'the embedded PostgreSQL',
     meaning: 'An external PostgreSQL 15 or later: `postgres://user:pass@host:5432/name`.',
   }),
-  /** null: the server of DATABASE_URL answers all. */
+  /** null: the server of DATABASE_URL answers all reads. */
   databaseReadUrl: secretVariable('DATABASE_READ_URL', {
     parse: (value, name) => readUrl(name, value, ['postgres:', 'postgresql:']),
     defaultText: 'the server of `DATABASE_URL`',
@@ -87,7 +87,7 @@ export const FILE_VARIABLES = {
 };
 
 export const BACKUP_VARIABLES = {
-  /** The identity alone; null: backups are not encrypted. */
+  /** The line with the identity; null: backups are not encrypted. */
   backupKey: secretVariable('BACKUP_KEY', {
     parse: readBackupKey,
     defaultText: 'none: backups are not encrypted',
@@ -108,7 +108,7 @@ export function readFiles(env: Environment) {
   return { ...files, s3Credentials: readCredentials(accessKeyId, secretAccessKey) };
 }
 
-/** What PostgreSQL takes without quotes, but for reserved words, which are quoted. */
+/** Names that PostgreSQL takes without quotes. Reserved words also pass, because they are quoted. */
 function readSchema(value: string | null, name: string): string {
   const schema = value ?? 'email_worker';
   if (!/^[a-z_][a-z0-9_]{0,62}$/.test(schema))
@@ -118,7 +118,7 @@ function readSchema(value: string | null, name: string): string {
   return schema;
 }
 
-/** The one line that is no comment. */
+/** The only line that is not a comment. */
 function readBackupKey(value: string | null, name: string): string | null {
   if (value === null) return null;
   const lines = value.split(/\r?\n/).flatMap((line) => {

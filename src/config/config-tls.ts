@@ -1,9 +1,9 @@
-/** Certificates that the service serves itself, by HTTP and to mail servers. */
+/** Certificates that the service itself serves, to HTTP clients and to mail servers. */
 import { readFileSync } from 'node:fs';
 import { ConfigError } from './config-error.ts';
 import { integer, readAll, resolvePath, text, type Environment } from './variable.ts';
 
-/** Two years: what browsers ask of hosts for their lists. */
+/** Two years, the time recommended for the preload lists of browsers. */
 const MAX_HSTS_DAYS = 730;
 
 export const TLS_VARIABLES = {
@@ -29,10 +29,10 @@ export const TLS_VARIABLES = {
 export interface TlsConfig {
   readonly certVariable: string;
   readonly keyVariable: string;
-  /** Absolute. */
+  /** Absolute paths. */
   readonly certFile: string;
   readonly keyFile: string;
-  /** What they held at the start. */
+  /** The content of the files at the start. */
   readonly cert: string;
   readonly key: string;
 }
@@ -49,7 +49,7 @@ export function readTls(env: Environment) {
   };
 }
 
-/** Both or none. */
+/** Both files are set, or neither. */
 function readPair(
   env: Environment,
   prefix: string,

@@ -1,4 +1,4 @@
-/** Traces by OpenTelemetry. Its SDK reads more standard variables itself: docs/operations.md names them. */
+/** Traces by OpenTelemetry. Its SDK reads more standard variables by itself: docs/operations.md names them. */
 import { ConfigError } from './config-error.ts';
 import { readUrl, readWord } from './config-values.ts';
 import { readAll, secretVariable, variable, type Environment } from './variable.ts';
@@ -41,14 +41,14 @@ export interface TracingConfig {
   readonly headers: Readonly<Record<string, string>>;
 }
 
-/** null: nothing is traced. */
+/** null: tracing is off. */
 export function readTracing(env: Environment): TracingConfig | null {
   const { endpoint: base, tracesEndpoint, headers, exporter } = readAll(TRACING_VARIABLES, env);
   const isOff = exporter === 'none' || env.get('OTEL_SDK_DISABLED')?.toLowerCase() === 'true';
   return isOff || (base === null && tracesEndpoint === null) ? null : { headers };
 }
 
-/** `name=value` with commas between them (W3C Baggage, without properties). */
+/** `name=value` pairs, separated by commas (W3C Baggage, without properties). */
 function readHeaders(text: string | null, name: string): Readonly<Record<string, string>> {
   if (text === null) return {};
   return Object.fromEntries(
@@ -59,10 +59,10 @@ function readHeaders(text: string | null, name: string): Readonly<Record<string,
         const [field = '', value = ''] = one.split(/=(.*)/s).map((part) => part.trim());
         try {
           const decoded = decodeURIComponent(value);
-          // RFC 9110 §5.5: what can stand in a field
+          // RFC 9110 §5.5: the characters that a field may contain
           if (TOKEN.test(field) && /^[\t\x20-\x7e]+$/.test(decoded)) return [field, decoded];
         } catch {
-          // Not percent-encoded.
+          // The value is not percent-encoded.
         }
         throw new ConfigError(name, 'must be name=value pairs with commas between them, percent-encoded');
       }),

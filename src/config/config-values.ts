@@ -1,4 +1,4 @@
-/** Values of the configuration that are more than a word or a number. All throw ConfigError with the variable's name. */
+/** Configuration values that are more than a word or a number. All functions throw ConfigError with the variable's name. */
 import { isIP } from 'node:net';
 import { parseAddressList } from '../core/address/address-list.ts';
 import type { Address } from '../core/address/address.ts';
@@ -16,7 +16,7 @@ export function readUrl(name: string, text: string | null, protocols: readonly s
   return text;
 }
 
-/** One of some words. */
+/** One of the given words. */
 export function readWord<const Words extends readonly string[]>(
   name: string,
   text: string,
@@ -29,11 +29,11 @@ export function readWord<const Words extends readonly string[]>(
 
 export interface ListenAddress {
   readonly host: string;
-  /** 0 picks a free one. */
+  /** 0 picks a free port. */
   readonly port: number;
 }
 
-/** `host:port`, an IPv6 address in brackets; null when it is not set. */
+/** `host:port`, an IPv6 address in brackets; null when the variable is not set. */
 export function readListen(name: string, text: string | null): ListenAddress | null {
   if (text === null) return null;
   const [, bracketed, plain, port] = /^(?:\[([0-9a-f:.]+)\]|([^:\s[\]]+)):(\d{1,5})$/i.exec(text) ?? [];
@@ -42,14 +42,14 @@ export function readListen(name: string, text: string | null): ListenAddress | n
   return { host, port: Number(port) };
 }
 
-/** Addresses and networks with commas between them, such as `127.0.0.1,10.0.0.0/8,fd00::/8`. */
+/** Addresses and networks, separated by commas, such as `127.0.0.1,10.0.0.0/8,fd00::/8`. */
 export function readNetworks(name: string, text: string | null): readonly string[] {
   if (text === null) return [];
   const networks = text.split(',').map((network) => network.trim());
   for (const network of networks) {
     const [, address = '', bits] = /^([^/]+)(?:\/(\d{1,3}))?$/.exec(network) ?? [];
     const version = isIP(address);
-    // A prefix of 0 trusts every client, and each of them could then claim any address.
+    // A prefix of 0 would trust every client, and each client could then claim any address.
     const isGood =
       version !== 0 &&
       (bits === undefined || (Number(bits) >= 1 && Number(bits) <= (version === 4 ? 32 : 128)));
@@ -59,18 +59,18 @@ export function readNetworks(name: string, text: string | null): readonly string
   return networks;
 }
 
-/** A day such as `2026-01-31`, at 00:00 UTC; null when it is not set. */
+/** A day such as `2026-01-31`, at 00:00 UTC; null when the variable is not set. */
 export function readDay(name: string, text: string | null): Date | null {
   if (text === null) return null;
   const day = /^\d{4}-\d\d-\d\d$/.test(text) ? new Date(`${text}T00:00:00Z`) : new Date(NaN);
-  // 2026-02-30 would become a day of March.
+  // 2026-02-30 would become a day in March.
   if (Number.isNaN(day.getTime()) || day.toISOString().slice(0, 10) !== text) {
     throw new ConfigError(name, 'must be a day such as 2026-01-31');
   }
   return day;
 }
 
-/** One email address, with a display name if wanted. */
+/** One email address, with an optional display name. */
 export function readFrom(variable: string, text: string): Address {
   let addresses: readonly Address[];
   try {

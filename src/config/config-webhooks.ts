@@ -1,10 +1,10 @@
-/** Where events may be delivered, and how. */
+/** The addresses to which events may be delivered, and how. */
 import { isIP } from 'node:net';
 import { ConfigError } from './config-error.ts';
 import { readNetworks } from './config-values.ts';
 import { integer, milliseconds, variable } from './variable.ts';
 
-/** A name of a host, with or without dots. */
+/** A host name, with or without dots. */
 const HOST =
   /^(?=.{1,253}$)[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?(?:\.[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?)*$/;
 

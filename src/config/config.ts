@@ -1,4 +1,4 @@
-/** Configuration: the only reader of the environment. The files beside this one declare its variables, by concern. */
+/** Configuration: the only reader of the environment. The files beside this one declare its variables, one file for each concern. */
 import { ACCOUNT_VARIABLES, readAccounts } from './config-accounts.ts';
 import { COMMAND_VARIABLES } from './config-commands.ts';
 import { ConfigError } from './config-error.ts';
@@ -90,7 +90,7 @@ export const VARIABLES: readonly Variable[] = [
 ].flatMap((variables) => Object.values<Variable>(variables));
 
 export type Config = ReturnType<typeof readConfig> & {
-  /** What was looked for in the environment, also by the accounts file. */
+  /** The variables that were looked up in the environment, also by the accounts file. */
   readonly askedVariables: ReadonlySet<string>;
 };
 
@@ -129,7 +129,7 @@ function readConfig(env: Environment, files: SecretFiles) {
   } as const;
   return {
     ...config,
-    /** Files that may hold secrets; absolute, and not all of them need to be there. */
+    /** Files that may contain secrets; absolute paths, and not all of the files need to exist. */
     secretFiles: [
       ...['.env', env.get('ACCOUNTS_FILE')].flatMap((file) =>
         file === null ? [] : [resolvePath(env, file)],

@@ -42,7 +42,7 @@ describe('a secret in a file', () => {
     expect(config.accounts[0].smtpUrl).toBe('smtps://user:pass@mail.example.com');
     expect(config.accounts[0].imap?.url).toBe('imaps://user:pass@mail.example.com');
     expect(config.s3Credentials).toEqual({ accessKeyId: 'key', secretAccessKey: 'secret' });
-    // The start warns of those that others can read.
+    // The service warns at its start about files that others can read.
     expect(config.secretFiles).toEqual(
       expect.arrayContaining(
         ['api', 'database', 'smtp', 'imap', 'id', 'aws'].map((name) => path.join(folder, name)),

@@ -1,13 +1,13 @@
-/** Secrets in files, as containers and systemd hand them over: `NAME_FILE` takes the place of `NAME`. */
+/** Secrets in files, as containers and systemd provide them: `NAME_FILE` replaces `NAME`. */
 import { closeSync, openSync, readSync } from 'node:fs';
 import path from 'node:path';
 import { ConfigError } from './config-error.ts';
 import { fileVariableOf, type Environment } from './variable.ts';
 
-/** More than any secret has, a key in PEM included; in bytes. What is larger is another file. */
+/** More than any secret has, including a key in PEM; in bytes. A larger file is not a secret. */
 const MAX_SECRET_BYTES = 64 * 1024;
 
-/** Reads them, and remembers which files it read. */
+/** Reads secrets, and remembers which files it read. */
 export class SecretFiles {
   readonly #get: Environment['get'];
   readonly #cwd: string;
@@ -18,14 +18,14 @@ export class SecretFiles {
     this.#cwd = cwd;
   }
 
-  /** Those that were read; absolute. */
+  /** Absolute paths of the files that were read. */
   get files(): readonly string[] {
     return [...this.#files];
   }
 
   /**
-   * The value of a variable, from the environment or from its file, without one newline at the end of that. null: neither is
-   * set. Throws ConfigError, which never quotes the file.
+   * The value of a variable, from the environment or from its file, without one newline at the file's end. null: neither is set. Throws
+   * ConfigError, which never quotes the file.
    */
   read(name: string): string | null {
     const value = this.#get(name);

@@ -1,28 +1,28 @@
 /**
- * Variables of the environment. Each is declared once, with how it is read and checked; `--help` and docs/configuration.md are
- * made from the same declaration.
+ * Environment variables. Each is declared once, including how it is read and checked; `--help` and docs/configuration.md are made from the
+ * same declaration.
  */
 import path from 'node:path';
 import { DAY_MS } from '../core/durations.ts';
 import { ConfigError } from './config-error.ts';
 
-/** What the variables are read from. */
+/** The source of the variables. */
 export interface Environment {
-  /** The trimmed value; an empty variable counts as absent: null. */
+  /** The trimmed value; null: absent or empty. */
   get(name: string): string | null;
-  /** The same of a variable that holds a secret, which may be in the file that `NAME_FILE` names. Throws ConfigError. */
+  /** The same for a variable with a secret, which may be in the file that `NAME_FILE` names. Throws ConfigError. */
   secret(name: string): string | null;
-  /** Relative paths begin here. */
+  /** The base of relative paths. */
   readonly cwd: string;
 }
 
 export interface Variable<T = unknown> {
   readonly name: string;
-  /** How the default reads in the table. */
+  /** The default as the table shows it. */
   readonly defaultText: string;
-  /** One or two sentences; units included. */
+  /** One or two sentences, including units. */
   readonly meaning: string;
-  /** It holds a secret, so `NAME_FILE` may name a file that holds it; see secret-file.ts. */
+  /** The value is a secret, so `NAME_FILE` may name a file that contains it; see secret-file.ts. */
   readonly mayBeInFile: boolean;
   /** Throws ConfigError. */
   read(env: Environment): T;
@@ -32,7 +32,7 @@ export interface Variable<T = unknown> {
 export const fileVariableOf = (name: string): string => `${name}_FILE`;
 
 interface Declaration<T> {
-  /** Null when the variable is absent. Throws ConfigError. */
+  /** The text is null when the variable is absent. Throws ConfigError. */
   readonly parse: (text: string | null, name: string, env: Environment) => T;
   readonly defaultText: string;
   readonly meaning: string;
@@ -42,7 +42,7 @@ export function variable<T>(name: string, { parse, ...texts }: Declaration<T>): 
   return { name, ...texts, mayBeInFile: false, read: (env) => parse(env.get(name), name, env) };
 }
 
-/** A variable that holds a secret. */
+/** A variable whose value is a secret. */
 export function secretVariable<T>(name: string, { parse, ...texts }: Declaration<T>): Variable<T> {
   return { name, ...texts, mayBeInFile: true, read: (env) => parse(env.secret(name), name, env) };
 }
@@ -60,7 +60,7 @@ interface Bounds {
   readonly max: number;
 }
 
-/** A whole number; `defaultText` when the default is not the same everywhere. */
+/** A whole number; `defaultText` for a default that is not the same everywhere. */
 export function integer(
   name: string,
   fallback: number,
@@ -78,11 +78,11 @@ export function integer(
   return variable(name, { parse, defaultText, meaning });
 }
 
-/** A duration of a millisecond to a day. */
+/** A duration from a millisecond to a day. */
 export const milliseconds = (name: string, fallback: number, meaning: string): Variable<number> =>
   integer(name, fallback, { min: 1, max: DAY_MS }, meaning);
 
-/** A path, which `cwd` makes absolute. */
+/** A path, made absolute from `cwd`. */
 export const resolvePath = ({ cwd }: Environment, file: string): string => path.resolve(cwd, file);
 
 type Variables = Readonly<Record<string, Variable>>;
@@ -90,7 +90,7 @@ type ValuesOf<V extends Variables> = {
   readonly [Key in keyof V]: V[Key] extends Variable<infer T> ? T : never;
 };
 
-/** The values of all of them, under the names that the program gives them. */
+/** The values of all variables, under the names that the program uses. */
 export function readAll<V extends Variables>(variables: V, env: Environment): ValuesOf<V> {
   return Object.fromEntries(
     Object.entries(variables).map(([key, one]) => [key, one.read(env)]),

@@ -1,4 +1,4 @@
-/** Attachments as the API takes them. */
+/** Encodes attachments for the API. */
 import type { components } from './generated/openapi.ts';
 import type { AttachmentSource, NamedBlob } from './types.ts';
 

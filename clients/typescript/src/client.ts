@@ -1,4 +1,4 @@
-/** The client: what callers make, and its groups of operations. */
+/** The client object that callers make, with its groups of operations. */
 import type { ClientOptions, RequestOptions, SendOptions } from './options.ts';
 import { receiveMessage } from './receive.ts';
 import { Accounts } from './resources/accounts.ts';
@@ -78,22 +78,22 @@ export class EmailWorkerClient {
   }
 
   /**
-   * Sends one email. A retry never sends it twice: each call has an idempotency key of its own, or the one of
-   * the options. Throws EmailWorkerError when nothing was sent, and with `send_unknown` when that is not known.
+   * Sends one email. A retry never sends it twice: each call has an idempotency key, its own or the one in the options. Throws
+   * EmailWorkerError when nothing was sent, and with `send_unknown` when the outcome is not known.
    */
   send(message: SendMessage, options: SendOptions = {}): Promise<SendResult> {
     return sendMessage(this.#transport, message, options);
   }
 
   /**
-   * Sends up to 500 emails, each with a result of its own, in their order; one that is refused stops no other. Call it again with the
-   * `idempotencyKey` of the result, and only what was not tried is sent.
+   * Sends up to 500 emails and returns a result for each, in order; a refused email does not stop the others. Call it again with the
+   * `idempotencyKey` of the result, and only emails that were not tried are sent.
    */
   sendBatch(messages: readonly SendMessage[], options: SendOptions = {}): Promise<BatchResult> {
     return sendBatch(this.#transport, messages, options);
   }
 
-  /** Records a raw message (RFC 5322) that came in, or with `sent` one that another program sent. */
+  /** Records a received raw message (RFC 5322), or with `sent` one that another program sent. */
   receive(
     message: string | Uint8Array | ArrayBuffer | Blob,
     options: RequestOptions & ReceiveDetails = {},
@@ -102,7 +102,7 @@ export class EmailWorkerClient {
   }
 }
 
-/** A client of one service. Throws TypeError when an option is wrong. Keeps no connection and needs no closing. */
+/** A client of one service. Throws TypeError when an option is wrong. It keeps no connection and needs no closing. */
 export function createClient(options: ClientOptions): EmailWorkerClient {
   return new EmailWorkerClient(options);
 }

@@ -1,16 +1,16 @@
-/** A file that is read as it comes. */
+/** A file that is read while it arrives. */
 import { EmailWorkerError } from './errors.ts';
 
-/** Read it once, by one of `stream`, `bytes()`, `text()` and `blob()`, or `cancel()` it: until then the connection is held. */
+/** Read it once, with `stream`, `bytes()`, `text()` or `blob()`, or `cancel()` it: until then the connection stays open. */
 export class Download {
   readonly #response: Response;
-  /** MIME type, as the sender of the email named it: untrusted. */
+  /** MIME type as the email's sender named it: untrusted. */
   readonly contentType: string | null;
-  /** What is to come; null when it is not known. */
+  /** The size of the content; null when it is not known. */
   readonly sizeBytes: number | null;
-  /** For `ifRange`. */
+  /** The value for `ifRange`. */
   readonly etag: string | null;
-  /** Only the range that was asked for comes. */
+  /** True if only the requested range is sent. */
   readonly isPartial: boolean;
 
   /** @internal */
@@ -24,7 +24,7 @@ export class Download {
     this.isPartial = response.status === 206;
   }
 
-  /** Ends with an error when the connection breaks before everything came. */
+  /** Fails when the connection breaks before everything has arrived. */
   get stream(): ReadableStream<Uint8Array> {
     return this.#response.body ?? new Blob([]).stream();
   }
@@ -33,7 +33,7 @@ export class Download {
     return new Uint8Array(await this.#read(() => this.#response.arrayBuffer()));
   }
 
-  /** UTF-8; what is not becomes U+FFFD. */
+  /** Decodes UTF-8; invalid bytes become U+FFFD. */
   text(): Promise<string> {
     return this.#read(() => this.#response.text());
   }
@@ -51,7 +51,7 @@ export class Download {
     try {
       return await read();
     } catch (cause) {
-      // What the caller's signal was aborted with.
+      // The reason that the caller's signal was aborted with.
       if (!(cause instanceof TypeError)) throw cause;
       throw new EmailWorkerError(
         { code: 'connection_failed', text: 'The download broke off.', status: this.#response.status, cause },

@@ -9,23 +9,23 @@ type CodesOf<Responses> = {
     : never;
 }[keyof Responses];
 
-/** Codes that the operations list. */
+/** Codes that the operations declare. */
 type OperationCode = { [Name in keyof operations]: CodesOf<operations[Name]['responses']> }[keyof operations];
 
 /** Codes that any request may get before it reaches an operation. */
 type RoutingCode =
   'not_found' | 'method_not_allowed' | 'uri_too_long' | 'headers_too_large' | 'unsupported_transfer_coding';
 
-/** Codes that the service answers with. A newer service may have more, so keep a default branch. */
+/** Codes that the service answers with. A newer service may use more, so keep a default branch. */
 export type ServiceErrorCode = OperationCode | RoutingCode;
 
 /**
  * Codes of the client itself:
- * - `connection_failed`: no answer came, or only a part of one; `cause` says why.
+ * - `connection_failed`: no answer arrived, or only a part of one; `cause` has the reason.
  * - `timeout`: the answer was not complete within `timeoutMs`.
  * - `unexpected_redirect`: the answer was a redirect. It is not followed: the secret is for `url` alone.
- * - `unexpected_response`: the answer is not one of the service, such as the error page of a proxy.
- * - `webhook_not_verified`: `verifyWebhook` got a request that the service has not signed, or that is old.
+ * - `unexpected_response`: the answer is not from the service, such as the error page of a proxy.
+ * - `webhook_not_verified`: `verifyWebhook` got a request that the service did not sign, or that is too old.
  */
 export type ClientErrorCode =
   'connection_failed' | 'timeout' | 'unexpected_redirect' | 'unexpected_response' | 'webhook_not_verified';
@@ -45,26 +45,26 @@ export interface ErrorFields {
 }
 
 /**
- * A request failed. Thrown by every method; only a request that the caller aborts throws the reason of its signal
- * instead, and an argument that is wrong by itself a `TypeError`. Never contains the secret.
+ * A request failed. Every method throws it, with two exceptions: a request that the caller aborts throws the reason of its signal, and an
+ * argument that is wrong by itself throws a `TypeError`. Never contains the secret.
  */
 export class EmailWorkerError extends Error {
   override readonly name = 'EmailWorkerError';
-  /** Stable; compare this and not the text. */
+  /** Stable: compare this and not the text. */
   readonly code: ErrorCode;
-  /** For people: the service's German text, or the client's English one. May be reworded. */
+  /** For people to read: the service's German text, or the client's English one. May be reworded. */
   readonly text: string;
-  /** HTTP status; null when no answer came. */
+  /** HTTP status; null when no answer arrived. */
   readonly status: number | null;
-  /** When a send failed: what the mail server or the network said, in English. Else null. */
+  /** After a failed send: the message of the mail server or the network, in English. Otherwise null. */
   readonly details: string | null;
-  /** Of a failed send: the email, which is recorded, or will be. Else null. */
+  /** After a failed send: the email, which is recorded or will be. Otherwise null. */
   readonly emailId: string | null;
-  /** `X-Request-Id` of the answer, by which the service's log names the request; null when no answer came. */
+  /** `X-Request-Id` of the answer, which identifies the request in the service's log; null when no answer arrived. */
   readonly requestId: string | null;
-  /** How long the service asks to wait before a repeat; null when it does not say. */
+  /** The wait that the service asks for before a repeat; null when it does not name one. */
   readonly retryAfterMs: number | null;
-  /** Of a failed send: a repeat with this key can't send twice. null for anything else. */
+  /** After a failed send: a repeat with this key can't send twice. null for any other failure. */
   readonly idempotencyKey: string | null;
 
   /** @internal */
@@ -87,7 +87,7 @@ export class EmailWorkerError extends Error {
 }
 
 /**
- * What an answer that is no success says.
+ * The fields of an error from an answer that is no success.
  * @internal
  */
 export function readError(body: unknown, response: Response): ErrorFields {
@@ -96,7 +96,7 @@ export function readError(body: unknown, response: Response): ErrorFields {
     requestId: response.headers.get('x-request-id'),
     retryAfterMs: readRetryAfterMs(response.headers.get('retry-after'), Date.now()),
   };
-  // A browser hides the status and the target.
+  // A browser hides the status and the target of a redirect.
   if (response.type === 'opaqueredirect' || (response.status >= 300 && response.status < 400)) {
     return {
       ...common,
@@ -121,7 +121,7 @@ export function readError(body: unknown, response: Response): ErrorFields {
   };
 }
 
-/** RFC 9110 §10.2.3: seconds, or a moment. null when it is neither. */
+/** RFC 9110 §10.2.3: seconds, or a moment. null when the value is neither. */
 function readRetryAfterMs(value: string | null, now: number): number | null {
   if (value === null) return null;
   if (/^\d+$/.test(value)) return Number(value) * 1000;

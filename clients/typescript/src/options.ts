@@ -1,35 +1,35 @@
-/** What callers set for a client and for a single request. */
+/** The options of a client and of a single request. */
 
 export interface ClientOptions {
-  /** Where the service is, such as `https://mail.example.com`; a path before `/api` is kept. */
+  /** The address of the service, such as `https://mail.example.com`; a path before `/api` is kept. */
   readonly url: string | URL;
   /** `API_SECRET` of the service. It is sent to `url` and nowhere else: redirects are not followed. */
   readonly secret: string;
   /** Carries out the requests, for proxies or tests. Default: the platform's `fetch`. */
   readonly fetch?: ((request: Request) => Promise<Response>) | undefined;
-  /** How long one try may take, up to the end of the answer; of a download up to its beginning. Default 60,000. */
+  /** How long one try may take, in ms, until the end of the answer, or of a download until its beginning. Default 60,000. */
   readonly timeoutMs?: number | undefined;
-  /** How often a request that failed for the moment is repeated, where that is safe. 0 to 10, default 3. */
+  /** How often a temporary failure is repeated, where a repeat is safe. 0 to 10, default 3. */
   readonly retries?: number | undefined;
 }
 
 export interface RequestOptions {
-  /** Ends the request, and the waits between its repeats. The method throws the reason of the signal. */
+  /** Ends the request and the waits between its repeats. The method throws the reason of the signal. */
   readonly signal?: AbortSignal | undefined;
-  /** Default: that of the client. */
+  /** Default: the client's. */
   readonly timeoutMs?: number | undefined;
-  /** Default: that of the client. */
+  /** Default: the client's. */
   readonly retries?: number | undefined;
 }
 
 export interface SendOptions extends RequestOptions {
   /**
-   * 1 to 256 visible ASCII characters, the same for each request that means the same email, such as `invoice-4711`.
-   * Default: a new random one for each call, kept over its retries. null: none; then the email is sent even while
-   * the database of the service is away (the result is `partial`), and nothing is retried.
+   * 1 to 256 visible ASCII characters, the same for every request about the same email, such as `invoice-4711`. Default: a new random key
+   * for each call, kept over its retries. null: no key; then the email is sent even while the database of the service is unavailable (the
+   * result is `partial`), and nothing is retried.
    */
   readonly idempotencyKey?: string | null | undefined;
-  /** Only put it into the queue; the result is `queued`. Default false. `send_at` queues as well. */
+  /** Only put the email into the queue; the result is `queued`. Default false. `send_at` also queues. */
   readonly queue?: boolean | undefined;
 }
 
@@ -40,13 +40,13 @@ export interface Limits {
 }
 
 const DEFAULT_LIMITS: Limits = { timeoutMs: 60_000, retries: 3 };
-/** Timers of all platforms take up to 31 bits. */
+/** The largest time that the timers of all platforms take: 31 bits. */
 const MAX_TIMEOUT_MS = 2 ** 31 - 1;
-/** The waits of ten retries come to about a minute. */
+/** The waits of ten retries add up to about a minute. */
 const MAX_RETRIES = 10;
 
 /**
- * Options that are checked; what is absent is taken from `defaults`. Throws TypeError.
+ * Checks the options; absent ones are taken from `defaults`. Throws TypeError.
  * @internal
  */
 export function readLimits(
@@ -62,7 +62,7 @@ export function readLimits(
 }
 
 /**
- * The URL without a slash at its end. Throws TypeError.
+ * The URL without a trailing slash. Throws TypeError.
  * @internal
  */
 export function readUrl(value: string | URL): string {
@@ -70,7 +70,7 @@ export function readUrl(value: string | URL): string {
   try {
     url = new URL(value);
   } catch {
-    // The platform's error repeats the value, and a password may be in it.
+    // The platform's error repeats the value, which may contain a password.
     throw new TypeError('url must be an absolute URL such as https://mail.example.com');
   }
   if (url.protocol !== 'https:' && url.protocol !== 'http:')
@@ -81,7 +81,7 @@ export function readUrl(value: string | URL): string {
 }
 
 /**
- * Throws TypeError, never with the value: the platform's own error would repeat it.
+ * Throws TypeError without the value: the platform's own error would repeat it.
  * @internal
  */
 export function readSecret(value: string): string {

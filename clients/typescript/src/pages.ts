@@ -2,13 +2,13 @@
 
 export interface Page<Item> {
   readonly items: readonly Item[];
-  /** For the next page; null on the last one. */
+  /** The cursor of the next page; null on the last one. */
   readonly nextCursor: string | null;
 }
 
 /**
- * A list. Nothing is asked before it is read: item by item (`for await (const item of list)`), one page
- * (`await list.page()`), or page after page (`for await (const page of list.pages())`).
+ * A list. No request is made until it is read: item by item (`for await (const item of list)`), one page (`await list.page()`), or page
+ * after page (`for await (const page of list.pages())`).
  */
 export class Pages<Item> implements AsyncIterable<Item> {
   readonly #read: (cursor: string | undefined) => Promise<Page<Item>>;
@@ -20,7 +20,7 @@ export class Pages<Item> implements AsyncIterable<Item> {
     this.#read = read;
   }
 
-  /** The page at `cursor`, which is the `nextCursor` of the one before. Default: the first page, or the list's `cursor`. */
+  /** The page at `cursor`, which is the `nextCursor` of the page before. Default: the first page, or the list's `cursor`. */
   page(cursor?: string | null): Promise<Page<Item>> {
     return this.#read(cursor ?? this.#start);
   }

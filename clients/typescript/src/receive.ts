@@ -1,4 +1,4 @@
-/** Handing over a received message. */
+/** Hands a received message over to the service. */
 import type { RequestOptions } from './options.ts';
 import { plain, type Transport } from './transport.ts';
 import type { QueryOf, ReceiveDetails, Received } from './types.ts';
@@ -10,7 +10,7 @@ export async function receiveMessage(
 ): Promise<Received> {
   const { account_id, sent, read, ...rest } = options;
   const query = plain<QueryOf<'receiveEmail'>>({ account_id, sent, read });
-  // The service records a message once, however often it comes.
+  // The service records a message once, however often it is handed over.
   return transport.json({ ...rest, repeatable: true }, (attempt) =>
     transport.api.POST('/api/inbound', {
       ...attempt,

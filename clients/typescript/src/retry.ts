@@ -1,13 +1,13 @@
-/** When a request is repeated, and how long after. */
+/** Decides when a request is repeated, and after how long. */
 import type { EmailWorkerError } from './errors.ts';
 
-/** The first wait is at most this; each further one twice the one before. */
+/** The first wait is at most this long; each further one is twice as long. */
 const FIRST_BACKOFF_MS = 500;
 const MAX_BACKOFF_MS = 8_000;
-/** A service that asks for a longer wait is not waited for: the caller knows better what to do meanwhile. */
+/** The client does not wait longer, even if the service asks for it: the caller knows better what to do meanwhile. */
 const MAX_WAIT_MS = 60_000;
 
-/** The request was not carried out, or its repeat has the same effect. 502 and 504 are those of a proxy. */
+/** The request was not carried out, or its repeat has the same effect. 502 and 504 come from a proxy. */
 const TEMPORARY_STATUSES: ReadonlySet<number | null> = new Set([408, 429, 502, 503, 504]);
 const TEMPORARY_CODES: ReadonlySet<string> = new Set([
   'connection_failed',
@@ -16,24 +16,24 @@ const TEMPORARY_CODES: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * How long to wait before the repeat after `failure`; null: it is not repeated. `repeats` counts those before this one.
- * A request that is not `repeatable` may have had its effect before its answer was lost, so only a 429, which
- * is said before anything is done, is repeated.
+ * The wait before the repeat after `failure`, in ms; null: it is not repeated. `repeats` counts the repeats so far. A request that is not
+ * `repeatable` may have had its effect before its answer was lost, so only a 429 is repeated, which the service sends before it does
+ * anything.
  */
 export function retryDelayMs(failure: EmailWorkerError, repeatable: boolean, repeats: number): number | null {
   const { code, status, retryAfterMs } = failure;
-  // The secret is wrong, and each repeat would count as one more guess.
+  // The secret is wrong, and each repeat would count as another guess.
   if (code === 'too_many_failed_logins') return null;
   const isTemporary = TEMPORARY_CODES.has(code) || TEMPORARY_STATUSES.has(status);
   if (!(repeatable ? isTemporary : status === 429)) return null;
-  // Jitter: callers that failed together must not come back together.
+  // Jitter: callers that failed together must not all retry at the same moment.
   const backoff = Math.min(MAX_BACKOFF_MS, FIRST_BACKOFF_MS * 2 ** repeats) * (0.5 + Math.random() / 2);
   if (retryAfterMs === null) return backoff;
   const wait = Math.max(backoff, retryAfterMs + Math.random() * FIRST_BACKOFF_MS);
   return retryAfterMs > MAX_WAIT_MS ? null : wait;
 }
 
-/** Throws the reason of the signal when that is aborted. */
+/** Throws the signal's reason when it is aborted. */
 export async function sleep(ms: number, signal: AbortSignal | undefined): Promise<void> {
   signal?.throwIfAborted();
   await new Promise<void>((resolve, reject) => {

@@ -1,4 +1,4 @@
-/** Sending: the request, its idempotency key, and what came of it. */
+/** Sending: the request, its idempotency key, and the result. */
 import { encodeAttachment } from './base64.ts';
 import { EmailWorkerError, readError } from './errors.ts';
 import type { SendOptions } from './options.ts';
@@ -7,7 +7,7 @@ import type { BatchResult, Schemas, SendMessage, SendResult } from './types.ts';
 
 const KEY_BYTES = 16;
 
-/** Asks an operation that answers as `POST /api/send` does. */
+/** Calls an operation that answers as `POST /api/send` does. */
 type PostSend = (
   init: Attempt & {
     readonly params: { readonly header: Readonly<Record<string, string>> };
@@ -31,7 +31,7 @@ export async function sendMessage(
   return readResult(data, response, idempotencyKey);
 }
 
-/** See `EmailWorkerClient.sendBatch`. */
+/** Same as `EmailWorkerClient.sendBatch`. */
 export async function sendBatch(
   transport: Transport,
   messages: readonly SendMessage[],
@@ -63,7 +63,7 @@ async function withEncodedFiles(message: object & Pick<SendMessage, 'attachments
     : { ...fields, attachments: await Promise.all(attachments.map(encodeAttachment)) };
 }
 
-/** @param body made once: with one key it has to stay the same, whatever the caller changes meanwhile */
+/** @param body built once: with one key it must stay the same, whatever the caller changes meanwhile */
 function toInit<Body extends object>(
   message: Body,
   body: string,
@@ -84,20 +84,20 @@ function toInit<Body extends object>(
 
 type SendAnswer = Schemas['Sent'] | Schemas['Queued'] | Schemas['Partial'];
 
-/** Throws EmailWorkerError for what is no answer of the service. */
+/** Throws EmailWorkerError for an answer that is not from the service. */
 export function readResult(
   data: SendAnswer | undefined,
   response: Response,
   idempotencyKey: string | null,
 ): SendResult {
-  // Another answer, such as the log-in page of a proxy, must not pass for an email that was sent.
+  // Another answer, such as the log-in page of a proxy, must not pass for a sent email.
   const status: unknown = data?.status;
   if (data === undefined || (status !== 'sent' && status !== 'queued' && status !== 'partial'))
     throw new EmailWorkerError(readError(undefined, response), idempotencyKey);
   return { ...data, replayed: response.headers.get('idempotency-replayed') === 'true', idempotencyKey };
 }
 
-/** Random. Not by `crypto.randomUUID`, which browsers have on https pages only. */
+/** Random. `crypto.randomUUID` is not used, because browsers offer it on https pages only. */
 function makeKey(): string {
   return Array.from(crypto.getRandomValues(new Uint8Array(KEY_BYTES)), (byte) =>
     byte.toString(16).padStart(2, '0'),

@@ -1,6 +1,6 @@
 /**
- * Carries out requests: the secret, one time-out for each try, repeats where they are safe, and errors of one class.
- * Paths and types are checked by openapi-fetch against the description of the service.
+ * Carries out requests: the secret, a time-out for each try, repeats where they are safe, and errors of one class. openapi-fetch checks
+ * paths and types against the description of the service.
  */
 import createApi, { type Client as Api } from 'openapi-fetch';
 import { EmailWorkerError, readError, type ErrorFields } from './errors.ts';
@@ -17,13 +17,13 @@ import { Pages } from './pages.ts';
 import { retryDelayMs, sleep } from './retry.ts';
 import type { Input } from './types.ts';
 
-/** What each try passes on to openapi-fetch. */
+/** The values that each try passes to openapi-fetch. */
 export type Attempt = {
   readonly signal: AbortSignal;
   readonly fetch: (request: Request) => Promise<Response>;
 };
 
-/** What openapi-fetch gives back. */
+/** The value that openapi-fetch returns. */
 interface Answer {
   readonly data?: unknown;
   readonly error?: unknown;
@@ -31,11 +31,11 @@ interface Answer {
 }
 
 export interface Call extends RequestOptions {
-  /** A repeat has the same effect as one request. */
+  /** True if a repeat has the same effect as one request. */
   readonly repeatable: boolean;
-  /** For the error. */
+  /** Part of the error. */
   readonly idempotencyKey?: string | null;
-  /** Whether the body of an answer that is no success is an answer all the same. */
+  /** True if the body of an answer that is no success is a valid answer all the same. */
   readonly isAnswer?: (body: unknown, status: number) => boolean;
 }
 
@@ -51,14 +51,14 @@ export class Transport {
     this.api = createApi<paths>({
       baseUrl: readUrl(options.url),
       headers: { Authorization: `Bearer ${readSecret(options.secret)}` },
-      // Never to another origin, and without what a browser would add by itself. `manual` rather than `error`: neither
-      // follows, but `error` looks like a broken connection.
+      // Never to another origin, and without the credentials that a browser adds by itself. `manual` rather than `error`: neither follows,
+      // but `error` looks like a broken connection.
       redirect: 'manual',
       credentials: 'omit',
     });
   }
 
-  /** The body of a success. */
+  /** The body of a successful answer. */
   async json<A extends Answer>(
     call: Call,
     request: (attempt: Attempt) => Promise<A>,
@@ -69,7 +69,7 @@ export class Transport {
     return data as NonNullable<A['data']>;
   }
 
-  /** A list, from what `request` answers for each page. */
+  /** A list, read with one `request` for each page. */
   pages<Query extends { cursor?: string }, Data extends { next_cursor: string | null }, Item>(
     filter: Input<Query>,
     options: RequestOptions,
@@ -83,7 +83,7 @@ export class Transport {
     });
   }
 
-  /** A success, whose `data` is undefined when it has no body. Throws EmailWorkerError, or the reason of the signal. */
+  /** A success; its `data` is undefined when it has no body. Throws EmailWorkerError, or the reason of the signal. */
   async answer<A extends Answer>(
     call: Call,
     request: (attempt: Attempt) => Promise<A>,
@@ -121,7 +121,7 @@ export class Transport {
         ? { data: error, response }
         : readError(error, response);
     } catch (cause) {
-      // A request that could not even be made, such as one whose arguments can't be encoded, is the caller's to mend.
+      // The request could not even be made, for example because its arguments can't be encoded: the caller has to correct it.
       if (!isSent) throw cause;
       signal?.throwIfAborted();
       if (timeout.signal.aborted)
@@ -135,12 +135,12 @@ export class Transport {
   }
 }
 
-/** What callers give, as the API takes it: encoding leaves out what is undefined. */
+/** A caller's input in the type of the API: encoding leaves out undefined values. */
 export function plain<T>(input: Input<T>): T {
   return input as T;
 }
 
-/** A value for a path. Throws TypeError for one that would lead to another operation. */
+/** A value for a path. Throws TypeError for a value that would lead to another operation. */
 export function segment(name: string, value: string): string {
   if (typeof value !== 'string' || value === '' || value === '.' || value === '..')
     throw new TypeError(`${name} must be a text that names something`);

@@ -1,15 +1,15 @@
-/** The objects of the API under short names, and what callers give. Fields are named as in the API. */
+/** The objects of the API under short names, and the types of callers' input. Fields are named as in the API. */
 import type { components, operations } from './generated/openapi.ts';
 
 export type Schemas = components['schemas'];
 
-/** What callers give: undefined is as good as absent, and lists may be read-only. */
+/** A caller's input: undefined counts as absent, and lists may be read-only. */
 export type Input<T> = {
   [Key in keyof T]: ReadonlyLists<T[Key]> | (undefined extends T[Key] ? undefined : never);
 };
 type ReadonlyLists<T> = T extends readonly (infer Item)[] ? readonly Item[] : T;
 
-/** The query of an operation. */
+/** The query parameters of an operation. */
 export type QueryOf<Name extends keyof operations> = NonNullable<operations[Name]['parameters']['query']>;
 /** The filters of a list; `limit` is the size of a page. */
 type Filter<Name extends keyof operations> = Input<QueryOf<Name>>;
@@ -127,22 +127,22 @@ export type CreateKeyRequest = Omit<Input<Schemas['KeyRequest']>, 'expires_at'> 
 };
 export type LoginRequest = Input<Schemas['LoginRequest']>;
 export type RotateKeyRequest = Input<Schemas['RotateKeyRequest']>;
-/** Behind an event, or from a time on. */
+/** Starts after an event, or at a moment. */
 export type ReplayRequest = { readonly after: string } | { readonly since: string | Date };
 export type ReceiveDetails = Filter<'receiveEmail'>;
 
-/** A `File`, or what has its fields. */
+/** A `File`, or an object with its fields. */
 export interface NamedBlob extends Blob {
   readonly name: string;
 }
 
-/** Of an upload. */
+/** Details of an upload. */
 export interface UploadDetails extends Filter<'createUpload'> {
   /** MIME type. Default: that of a `Blob`, else `application/octet-stream`. */
   readonly content_type?: string | undefined;
 }
 
-/** A `File` as it is, a file that the service has, or the fields of an attachment; a text as `content` is Base64. */
+/** A `File` as it is, a file that the service already has, or the fields of an attachment; a text in `content` is Base64. */
 export type AttachmentSource =
   | NamedBlob
   | {
@@ -162,28 +162,28 @@ export type ReferencedFile = {
   readonly content_id?: string | null | undefined;
 } & ({ readonly upload_id: string } | { readonly attachment_id: string });
 
-// Of the union that JSON schema's `anyOf` becomes, the one with the fields.
+// The member of the union, made from JSON schema's `anyOf`, that has the fields.
 type SendFields = Input<Extract<Schemas['SendRequest'], { to: unknown }>>;
 
-/** What an email says; a template gives what is not named. */
+/** The content of an email; a template supplies the parts that are not given. */
 type Says<Subject = unknown> =
   | ({ readonly text_body: string } & Subject)
   | ({ readonly html_body: string } & Subject)
   | { readonly template_id: string };
 
-/** An email to send. A subject and at least one of `text_body` and `html_body` are needed, or `template_id`. */
+/** An email to send. It needs a subject and at least one of `text_body` and `html_body`, or a `template_id`. */
 export type SendMessage = Omit<SendFields, 'send_at' | 'attachments'> & {
-  /** Send it then, at most a year ahead; a text is RFC 3339 with offset. The result is `queued`. */
+  /** When to send it, at most a year ahead; a text is RFC 3339 with offset. The result is `queued`. */
   readonly send_at?: string | Date | null | undefined;
   readonly attachments?: readonly AttachmentSource[] | null | undefined;
 } & Says<{ readonly subject: string }>;
 
 type Overrides = 'to' | 'cc' | 'subject' | 'text_body' | 'html_body';
-/** What a reply has of a send; the email that is answered decides the rest. */
+/** The fields of a send that a reply has; the answered email decides the rest. */
 type AnswerFields = Omit<SendMessage, Overrides | 'in_reply_to' | 'thread_id' | 'account_id'> & {
-  /** The email stands below what the person wrote. Default true. */
+  /** Quotes the email below the new text. Default true. */
   readonly quote?: boolean | null | undefined;
-  /** Of the line above the quote. Default `de`. */
+  /** The language of the line above the quote. Default `de`. */
   readonly language?: Schemas['ReplyLanguage'] | null | undefined;
   /** IANA name, such as `Europe/Berlin`. Default `UTC`. */
   readonly time_zone?: string | null | undefined;
@@ -193,54 +193,57 @@ type AnswerFields = Omit<SendMessage, Overrides | 'in_reply_to' | 'thread_id' | 
   readonly html_body?: string | null | undefined;
 };
 
-/** A reply. At least one of `text_body`, `html_body` and `template_id` is needed; `to`, `cc` and `subject` are those of the email unless given. */
+/**
+ * A reply. It needs at least one of `text_body`, `html_body` and `template_id`; `to`, `cc` and `subject` are those of the email unless
+ * given.
+ */
 export type ReplyMessage = AnswerFields & {
   readonly to?: string | readonly string[] | null | undefined;
 } & Says;
 
 export type ForwardMessage = AnswerFields & {
   readonly to: string | readonly string[];
-  /** With all files of the email. Default true. */
+  /** Includes all files of the email. Default true. */
   readonly with_files?: boolean | null | undefined;
 };
 
-/** What is changed of a send that waits; attachments are replaced as a whole. */
+/** The changes to a waiting send; attachments are replaced as a whole. */
 export type SendChange = Input<Omit<Schemas['SendChangeRequest'], 'attachments' | 'send_at'>> & {
-  /** null: now. */
+  /** null: send now. */
   readonly send_at?: string | Date | null | undefined;
   readonly attachments?: readonly AttachmentSource[] | null | undefined;
 };
 
-/** What a draft says so far; nothing has to be there. Of files it has, those stay that are named by `id`. */
+/** The content of a draft so far; every field may be absent. The draft keeps only those of its files that are named by `id`. */
 export type DraftRequest = Input<Omit<Schemas['DraftRequest'], 'attachments'>> & {
   readonly attachments?: readonly (AttachmentSource | { readonly id: string })[] | null | undefined;
 };
 
-/** What the service stands on: each is `ok` or `away`. */
+/** The parts that the service depends on: each is `ok` or `away`. */
 export interface Readiness {
   readonly ready: boolean;
-  /** Empty when the service is being stopped. */
+  /** Empty while the service is stopping. */
   readonly checks: Schemas['Checks'];
 }
 
 interface SendCommon {
-  /** The answer is that of an earlier request with the same key: this one did nothing. */
+  /** True if this is the answer to an earlier request with the same key: this request did nothing. */
   readonly replayed: boolean;
-  /** The key that was sent; null for none. */
+  /** The key that was sent; null: no key. */
   readonly idempotencyKey: string | null;
 }
 
 /**
  * - `sent`: the mail server took it for at least one recipient, and it is stored.
- * - `queued`: stored, and to be sent from the queue.
- * - `partial`: sent, but not stored yet; that is done by itself later.
+ * - `queued`: stored, and will be sent from the queue.
+ * - `partial`: sent, but not stored yet; the service stores it later by itself.
  */
 export type SendResult = (Schemas['Sent'] | Schemas['Queued'] | Schemas['Partial']) & SendCommon;
 
-/** What became of one email of a batch: what `send` would have answered, or `status: 'error'` with its `code`. */
+/** The outcome of one email of a batch: the result that `send` would have returned, or `status: 'error'` with its `code`. */
 export type BatchElementResult = Schemas['BatchAnswer']['results'][number];
 
-/** One result for each email, in their order. `replayed`: nothing was sent now; these are the results of an earlier request. */
+/** One result for each email, in order. `replayed`: nothing was sent now; these are the results of an earlier request. */
 export interface BatchResult extends SendCommon {
   readonly results: readonly BatchElementResult[];
 }

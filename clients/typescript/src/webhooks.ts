@@ -1,24 +1,24 @@
-/** `email-worker-client/webhooks`: for programs that take webhooks. Apart from the rest, as browsers have no use for it. */
+/** `email-worker-client/webhooks`: for programs that receive webhooks. A separate module, as browsers have no use for it. */
 import { Webhook, WebhookVerificationError } from 'standardwebhooks';
 import { EmailWorkerError } from './errors.ts';
 import type { Event } from './types.ts';
 
-/** Of a request: `Headers`, or an object as Node.js has it; names in any case. */
+/** The headers of a request: `Headers`, or an object as Node.js provides it; names in any case. */
 export type WebhookHeaders = Headers | Readonly<Record<string, string | readonly string[] | undefined>>;
 
-/** An event as the feed has it; a webhook with thin payloads leaves out `data`. */
+/** An event as in the feed; a webhook with thin payloads leaves out `data`. */
 export type WebhookEvent = Omit<Event, 'data'> & { readonly data?: Event['data'] };
 
 const HEADERS = ['webhook-id', 'webhook-timestamp', 'webhook-signature'] as const;
 
 /**
- * The event that a request to a webhook brings, once its signature and time are verified (Standard Webhooks 1.0.0): signed with the secret
- * at most five minutes ago. The same event can come more than once: its `id` stays.
+ * The event in a request to a webhook, once its signature and time are verified (Standard Webhooks 1.0.0): signed with the secret at most
+ * five minutes ago. The same event can arrive more than once: its `id` stays the same.
  *
- * @param body the bytes of the request as they came, or their text: JSON that was parsed and written again has other bytes
- * @param secrets `whsec_…`, as the webhook was made with; several while they are rotated
- * @throws EmailWorkerError `webhook_not_verified` when the request is not from the service, was changed, or is old: answer it with 400
- * @throws TypeError when a secret has not the form `whsec_…`
+ * @param body the bytes of the request as they arrived, or their text: JSON that was parsed and written again has other bytes
+ * @param secrets `whsec_…`, as received when the webhook was made; several while they are rotated
+ * @throws EmailWorkerError `webhook_not_verified` when the request is not from the service, was changed, or is too old: answer it with 400
+ * @throws TypeError when a secret does not have the form `whsec_…`
  */
 export function verifyWebhook(
   body: string | Uint8Array,
@@ -43,14 +43,14 @@ function toVerifier(secret: string): Webhook {
   try {
     return new Webhook(secret);
   } catch {
-    // Without the cause: it might tell the secret.
+    // Without the cause: it might reveal the secret.
     throw new TypeError('a secret of a webhook is whsec_ and Base64');
   }
 }
 
 function decode(bytes: Uint8Array): string {
   try {
-    // A mark at the beginning is signed too.
+    // A byte order mark at the beginning is signed too.
     return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
   } catch {
     throw new WebhookVerificationError('The body is not UTF-8');

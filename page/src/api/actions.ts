@@ -1,4 +1,4 @@
-/** What a reader does with threads: each act is shown at once, can be undone, and never overwrites what another person did. */
+/** A reader's actions on threads: each is shown at once, can be undone, and never overwrites another person's change. */
 import { useQueryClient, type InfiniteData, type QueryClient } from '@tanstack/react-query';
 import { EmailWorkerError, type ThreadChange, type ThreadPage, type ThreadRecord } from 'email-worker-client';
 import { useEffect, useMemo } from 'react';
@@ -9,12 +9,12 @@ import { client } from './client.ts';
 import { refreshLists } from './live.ts';
 import { keys } from './queries.ts';
 
-/** A thread that is only passed on the way to another stays unread. */
+/** A thread that the reader only passes on the way to another stays unread. */
 const READ_AFTER_MS = 800;
-/** Requests of a change of many threads that run at the same time. */
+/** Requests that run at the same time when many threads are changed. */
 const TOGETHER = 4;
 
-/** Marks a thread as read that is on screen. */
+/** Marks the thread on screen as read. */
 export function useMarkRead(thread: ThreadRecord | undefined): void {
   const queryClient = useQueryClient();
   const mayMark = useMay('operate');
@@ -25,7 +25,7 @@ export function useMarkRead(thread: ThreadRecord | undefined): void {
     const timer = setTimeout(() => {
       client.threads.markRead(id).then(
         () => refreshLists(queryClient),
-        // It stays unread, and is marked when it is opened next.
+        // The thread stays unread, and is marked when it is opened next.
         () => undefined,
       );
     }, READ_AFTER_MS);
@@ -34,9 +34,9 @@ export function useMarkRead(thread: ThreadRecord | undefined): void {
 }
 
 export interface ThreadActions {
-  /** `back` is what undoes it; null: nothing is offered. */
+  /** `back` in `told` undoes the change; null: no undo is offered. */
   change(thread: ThreadRecord, change: ThreadChange, told: Told | null): void;
-  /** Threads of which only the lines are known: whatever was changed meanwhile, this one field is set. */
+  /** For threads of which only the lines are loaded: sets this one field, whatever else has changed meanwhile. */
   changeMany(ids: readonly string[], change: ThreadChange, told: Told): void;
   markUnread(id: string): void;
 }
@@ -97,7 +97,7 @@ export function useThreadActions(): ThreadActions {
   }, [queryClient, text, format]);
 }
 
-/** Returns those that failed. */
+/** Returns the ids that failed. */
 async function inTurns(ids: readonly string[], run: (id: string) => Promise<unknown>): Promise<string[]> {
   const waiting = [...ids];
   const failed: string[] = [];
@@ -114,7 +114,7 @@ async function inTurns(ids: readonly string[], run: (id: string) => Promise<unkn
   return failed;
 }
 
-/** How the record will be, for the moment until the service says so. */
+/** The expected record, shown until the service answers. */
 function shownAtOnce(thread: ThreadRecord, change: ThreadChange): Partial<ThreadRecord> {
   const labels = [...thread.labels, ...(change.add_labels ?? [])].filter(
     (label) => !(change.remove_labels ?? []).includes(label),

@@ -1,15 +1,15 @@
 /**
- * The project's own client, as the page uses it. A browser has a session in place of the secret: the cookie goes along by
- * itself, and the header tells the service that a page of its own asks, which no other site can send.
+ * The project's own client, set up for the page. A browser has a session in place of the secret: it sends the cookie by itself, and the
+ * header proves that the request comes from the service's own page, as no other site can send it.
  */
 import { createClient } from 'email-worker-client';
 
-/** What the service wants of every request of a page that changes something. */
+/** The header that the service requires of every page request that changes something. */
 export const PAGE_HEADERS = { 'X-Requested-With': 'email-worker' } as const;
 
 export const client = createClient({
   url: globalThis.location.origin,
-  // The client wants one; the request that goes out has none.
+  // The client requires a secret; the request that goes out has none.
   secret: 'session',
   fetch: (request) => fetch(withSession(request)),
   retries: 1,

@@ -1,6 +1,6 @@
 /**
- * Follows the events of the service, and has what they concern read again. Goes on where it was after the line was cut or the
- * computer slept; when the events in between are gone, everything is read again.
+ * Follows the events of the service, and reloads the data that they concern. Continues where it was after the connection broke or the
+ * computer slept; when the events in between are gone, everything is reloaded.
  */
 import { useQueryClient, type InfiniteData, type QueryClient } from '@tanstack/react-query';
 import { EmailWorkerError, type Event } from 'email-worker-client';
@@ -8,12 +8,16 @@ import { useEffect } from 'react';
 import { client } from './client.ts';
 import { keys } from './queries.ts';
 
-/** Events that come together cost one round of requests. */
+/** Events that arrive together cost one round of requests. */
 const GATHER_MS = 300;
 const RETRY_MS = 3000;
-/** After an event: words of a new email are found a moment after it came, and later where much mail comes at once. */
+/**
+ * Delays after an event: the words of a new email become searchable a moment after it arrived, and later when much mail arrives at once.
+ */
 const FOUND_AFTER_MS = [1500, 5000, 20_000];
-/** A list is read again from its beginning, so that it costs the same however far the reader has scrolled. */
+/**
+ * The number of pages of a list that are reloaded, from its beginning, so that the cost is the same however far the reader has scrolled.
+ */
 const KEPT_PAGES = 3;
 
 export function useLiveEvents(): void {
@@ -49,7 +53,7 @@ async function follow(queryClient: QueryClient, stop: AbortSignal, next: () => A
     try {
       if (position === undefined) {
         position = await client.events.latest({ signal });
-        // What happened since the page was read.
+        // Covers the events since the page was loaded.
         gathered.addAll();
       }
       for await (const event of client.events.stream({ after: position }, { signal })) {
@@ -74,7 +78,7 @@ function sleep(ms: number, signal: AbortSignal): Promise<void> {
   });
 }
 
-/** Marks queries that look for words. */
+/** Marks queries that search for words. */
 export const SEARCH_META = { isSearch: true } as const;
 
 interface Gathering {
@@ -99,7 +103,7 @@ function createGathering(queryClient: QueryClient): Gathering {
     threads.clear();
     isAll = false;
     refreshLists(queryClient);
-    // Those that are due go on: where mail comes all the time, an open search follows it all the same.
+    // Timers that are already set keep running: an open search stays current even where mail arrives all the time.
     for (const ms of FOUND_AFTER_MS) if (!searches.has(ms)) searches.set(ms, setTimeout(search, ms, ms));
   };
   const start = (): void => {
@@ -120,7 +124,7 @@ function createGathering(queryClient: QueryClient): Gathering {
   };
 }
 
-/** Reads the counts and the lists again that are on screen, and the others when they are next. */
+/** Reloads the counts and the lists on screen; other lists are reloaded when they are shown next. */
 export function refreshLists(queryClient: QueryClient): void {
   void queryClient.invalidateQueries({ queryKey: keys.folders });
   queryClient.setQueriesData<InfiniteData<unknown>>({ queryKey: keys.lists }, (list) =>
@@ -134,7 +138,7 @@ export function refreshLists(queryClient: QueryClient): void {
 
 let scrolled = false;
 
-/** Whether the reader is further down in the list than what is read again; set by the list. */
+/** Called by the list: records whether the reader has scrolled beyond the part that is reloaded. */
 export const tellScrolled = (rows: number, pageSize: number): void => {
   scrolled = rows > KEPT_PAGES * pageSize;
 };

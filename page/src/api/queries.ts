@@ -1,4 +1,4 @@
-/** What the page asks the service for, each under the key that it is kept by. */
+/** The page's requests to the service, each under its cache key. */
 import { infiniteQueryOptions, queryOptions } from '@tanstack/react-query';
 import type { Draft, Page } from 'email-worker-client';
 import type { Source } from '../features/folders/folder.ts';
@@ -79,7 +79,7 @@ const toPage = <Item>(page: Page<Item>, toRow: (item: Item) => Row): RowPage => 
   next: page.nextCursor,
 });
 
-/** The newest emails come first, and those before them by further pages. */
+/** The first page has the newest emails; further pages have the ones before. */
 export const threadQuery = (id: string) =>
   infiniteQueryOptions({
     queryKey: keys.thread(id),
@@ -99,7 +99,7 @@ export const customerQuery = (id: string) =>
     queryFn: ({ signal }) => client.customers.get(id, { signal }),
   });
 
-/** What was left out of the HTML of an email; the frame reads the HTML itself. */
+/** The parts left out of the HTML of an email; the frame loads the HTML itself. */
 export const safeHtmlQuery = (id: string) =>
   queryOptions({
     queryKey: keys.safeHtml(id),
@@ -118,11 +118,11 @@ export const threadDraftQuery = (threadId: string, author: string) =>
       const [newest] = items;
       return newest === undefined ? null : client.drafts.get(newest.id, { signal });
     },
-    // The person who writes it has the newest version in the window.
+    // The newest version is in the author's window.
     staleTime: Infinity,
   });
 
-/** The email that is answered, how, and the language and the time zone of the quote. */
+/** The answered email, the kind of answer, and the language and the time zone of the quote. */
 type ReplyPreviewOf = Pick<NonNullable<Draft['answers']>, 'email_id' | 'kind' | 'language' | 'time_zone'>;
 
 export const replyPreviewQuery = ({ email_id: id, kind, language, time_zone }: ReplyPreviewOf) =>
@@ -131,7 +131,7 @@ export const replyPreviewQuery = ({ email_id: id, kind, language, time_zone }: R
     queryFn: ({ signal }) => client.emails.previewReply(id, { kind, language, time_zone }, { signal }),
   });
 
-/** A draft as it was left, read anew each time that it is opened. */
+/** A draft as it was last saved, loaded again each time that it is opened. */
 export const draftQuery = (id: string) =>
   queryOptions({
     queryKey: keys.draft(id),
@@ -148,10 +148,10 @@ export const accountsQuery = queryOptions({
   queryFn: ({ signal }) => client.accounts.list({ signal }),
 });
 
-/** More can't be chosen from; the reader writes more of the name. */
+/** A longer choice is of no use; the reader types more of the name. */
 const OFFERED_CUSTOMERS = 10;
 
-/** Customers with this in their name or addresses. */
+/** Customers with this text in their name or addresses. */
 export const customersQuery = (name: string) =>
   queryOptions({
     queryKey: keys.customers(name),
@@ -162,19 +162,19 @@ export const customersQuery = (name: string) =>
 const OFFERED_ADDRESSES = 8;
 const ADDRESSES_STALE_MS = 5000;
 
-/** What a field for recipients offers. */
+/** The suggestions for a recipient field. */
 export const addressesQuery = (q: string) =>
   queryOptions({
     queryKey: keys.addresses(q),
     queryFn: ({ signal }) => client.addresses.complete({ q, limit: OFFERED_ADDRESSES }, { signal }),
-    // Addresses of new mail are known a moment after it.
+    // The service learns the addresses of new mail with a short delay.
     staleTime: ADDRESSES_STALE_MS,
   });
 
-/** More would be looked for by name, not in a list. */
+/** With more templates, a person would search by name instead of using a list. */
 const OFFERED_TEMPLATES = 100;
 
-/** What an account may use, by name. */
+/** The templates that an account may use, by name. */
 export const templatesQuery = (accountId: string | undefined) =>
   queryOptions({
     queryKey: [...keys.templates, 'list', accountId ?? null],

@@ -1,21 +1,21 @@
-/** Who is logged in. The session itself is a cookie that no script can read. */
+/** The logged-in session. The session itself is a cookie that no script can read. */
 import { PAGE_HEADERS } from './client.ts';
 
 export interface Session {
-  /** Of the key, or `API_SECRET`. */
+  /** The name of the key, or of `API_SECRET`. */
   readonly name: string;
   readonly rights: readonly string[];
-  /** The accounts that it may see; null: all. */
+  /** The accounts that the session may see; null: all. */
   readonly accounts: readonly string[] | null;
   readonly key_id: string | null;
   readonly expires_at: string;
-  /** For the files of an email: bytes of all together, and how many. */
+  /** For the files of an email: their total size in bytes, and their number. */
   readonly limits: { readonly attachment_bytes: number; readonly attachments: number };
 }
 
 export type Credential = { readonly secret: string } | { readonly token: string };
 
-/** Why logging in failed: the credential is wrong, there were too many tries, or the service can't be reached. */
+/** The reason why logging in failed: the credential is wrong, there were too many tries, or the service can't be reached. */
 export type LoginFailure = 'refused' | 'throttled' | 'unreachable';
 
 const PATH = '/api/session';
@@ -43,14 +43,14 @@ export async function logIn(credential: Credential): Promise<Session | LoginFail
   }
 }
 
-/** Here, or with `everywhere` all sessions of this key. Throws when the service does not answer. */
+/** Ends this session, or with `everywhere` all sessions of its key. Throws when the service does not answer. */
 export async function logOut(everywhere: boolean): Promise<void> {
   const path = everywhere ? '/api/sessions' : PATH;
   const response = await fetch(path, { method: 'DELETE', headers: PAGE_HEADERS });
   if (!response.ok && response.status !== 401) throw new Error(`DELETE ${path}: ${response.status}`);
 }
 
-/** The one-time token of a link such as `/#token=…`; it is taken out of the address, so that no history keeps it. */
+/** The one-time token of a link such as `/#token=…`; it is removed from the address, so that no history keeps it. */
 export function takeToken(): string | null {
   const token = new URLSearchParams(globalThis.location.hash.slice(1)).get('token');
   if (token === null) return null;

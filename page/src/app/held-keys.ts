@@ -1,16 +1,16 @@
 /**
- * Keys between asking for a writer and its focus: its code and its data are still loading. What is typed meanwhile is meant for the
- * writer, so no shortcut acts on it, and the first field that gets the focus gets the text.
+ * Holds keys between a request for a writer and its focus, while the writer's code and data are still loading. Text typed meanwhile is
+ * meant for the writer, so no shortcut acts on it, and the first field that gets the focus gets the text.
  */
 
-/** A writer that takes longer has failed to load; the shortcuts act again. */
+/** A writer that takes longer has failed to load; shortcuts then work again. */
 const MAX_HOLD_MS = 5000;
 
 let end: (() => void) | null = null;
 
 export const areKeysHeld = (): boolean => end !== null;
 
-/** From now until a field has the focus; Escape, the pointer and a writer that does not come end it, too. */
+/** Holds keys from now until a field has the focus. Escape, a pointer press, or a writer that does not appear also ends it. */
 export function holdKeys(): void {
   end?.();
   const stop = new AbortController();
@@ -35,14 +35,14 @@ export function holdKeys(): void {
   listen('focusin', ({ target }) => {
     if (!isField(target)) return;
     finish();
-    // Later than the listeners of the field itself: an editor is ready for text only then. No other way of entering text is heard
-    // alike by a React field and by an editor.
+    // Deferred until the field's own listeners have run: an editor accepts text only then. React fields and editors both notice this way of
+    // entering text, and no other.
     if (typed !== '') setTimeout(() => document.execCommand('insertText', false, typed));
   });
   end = finish;
 }
 
-/** Whether keys that are pressed there are text. */
+/** True if keys pressed on this target enter text. */
 export const isField = (target: EventTarget | null): target is HTMLElement =>
   target instanceof HTMLElement &&
   (target.isContentEditable || target.matches('input:not([type=checkbox]), textarea, select'));

@@ -1,14 +1,14 @@
 /**
- * Keeps the focus in the page. What has it may go away: a row that was done, a menu whose button went with it. The browser then gives the
- * focus to nothing, and a reader who uses the keyboard or a screen reader would begin at the top again.
+ * Keeps the focus in the page. The focused element may disappear: a row that was done, a menu whose button went with it. The browser then
+ * drops the focus, and a reader who uses the keyboard or a screen reader would start at the top again.
  */
 import { useEffect } from 'react';
 
-/** Of what was focused last: a dialog, the menu that opened it, and the row that had the menu may all be gone. */
+/** Focused elements that are remembered: a dialog, the menu that opened it, and the row that had the menu may all be gone. */
 const REMEMBERED = 8;
 const FOCUSABLE = 'a[href], button:not(:disabled), input, textarea, select, [tabindex]';
 
-/** An element that was focused, and what it stood in, from the inside out. */
+/** An element that was focused, and its ancestors, from the inside out. */
 type Path = readonly Element[];
 
 export function useKeptFocus(): void {
@@ -27,11 +27,11 @@ export function useKeptFocus(): void {
         element.focus({ preventScroll: true });
         if (document.activeElement === element) return;
       }
-      // All of it is gone, as a thread that is done: every view has its list.
+      // The whole path is gone, as for a thread that is done: every view has its list.
       document.getElementById('list')?.focus({ preventScroll: true });
     };
     const watching = new MutationObserver(() => {
-      // Later than views and menus that give it a place of their own.
+      // Deferred until views and menus have set a focus of their own.
       if (frame === 0 && isLost(paths))
         frame = requestAnimationFrame(() => (frame = requestAnimationFrame(restore)));
     });

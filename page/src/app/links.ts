@@ -1,10 +1,10 @@
-/** Where a thread and its list are, for links and for keys. */
+/** The addresses of a thread and its list, for links and for keys. */
 import { useNavigate, useRouter } from '@tanstack/react-router';
 import { useCallback, useMemo } from 'react';
 import type { Folder } from '../features/folders/folder.ts';
 import { holdKeys } from './held-keys.ts';
 
-/** A thread as it is opened from a folder, or from what a search found. */
+/** A thread as it is opened from a folder, or from the results of a search. */
 export function threadLink(folder: Folder, threadId: string) {
   return folder.query === null
     ? ({ to: '/f/$folder/$threadId', params: { folder: folder.key, threadId } } as const)
@@ -17,17 +17,17 @@ export function listLink(folder: Folder) {
     : ({ to: '/search', search: { q: folder.query } } as const);
 }
 
-/** In place of the identifier of a draft: one that is begun. */
+/** Stands for the identifier of a draft that does not exist yet. */
 export const NEW_DRAFT = 'new';
 
 export const draftLink = (draftId: string) => ({ to: '/write/$draftId', params: { draftId } }) as const;
 
-/** Opens an empty writer, which gets what is typed from now on. */
+/** Opens an empty writer, which gets all text typed from now on. */
 export function useNewMessage(): () => void {
   const navigate = useNavigate();
   const router = useRouter();
   return useCallback(() => {
-    // The one that is open already would not get the focus again.
+    // A writer that is already open would not get the focus again.
     if (router.state.location.pathname !== `/write/${NEW_DRAFT}`) holdKeys();
     void navigate(draftLink(NEW_DRAFT));
   }, [navigate, router]);

@@ -1,4 +1,4 @@
-/** The list of a folder, and the thread that was chosen from it. */
+/** The list of a folder, and the thread chosen from it. */
 import { MailOpen } from 'lucide-react';
 import { lazy, Suspense, useRef } from 'react';
 import type { Folder } from '../features/folders/folder.ts';
@@ -11,20 +11,20 @@ import { NO_TERMS } from '../features/search/search-language.ts';
 import { NEW_DRAFT } from './links.ts';
 import './mail-view.css';
 
-/** People who only read need no writer. */
+/** Loaded apart: people who only read need no writer. */
 const NewMessage = lazy(() => import('../features/write/new-message.tsx'));
 
 interface MailViewProps {
   readonly folder: Folder;
-  /** null: none is chosen. */
+  /** null: no thread is chosen. */
   readonly threadId: string | null;
-  /** What is written in place of a thread: a draft, or `NEW_DRAFT`. */
+  /** The message that is written in place of a thread: a draft, or `NEW_DRAFT`. */
   readonly draftId?: string | null;
 }
 
 export function MailView({ folder, threadId, draftId = null }: MailViewProps) {
   const { text } = useWords();
-  // The list knows which thread is next.
+  // Only the list can tell which thread is next.
   const leave = useRef<() => void>(() => undefined);
   return (
     <Terms value={folder.search?.terms ?? NO_TERMS}>

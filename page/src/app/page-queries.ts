@@ -1,9 +1,9 @@
-/** How answers of the service are kept, asked for again, and what ends the session. */
+/** The query cache: how answers are kept and reloaded, and which answer ends the session. */
 import { MutationCache, QueryCache, QueryClient } from '@tanstack/react-query';
 import { EmailWorkerError } from 'email-worker-client';
 import { endSession } from './session-gate.tsx';
 
-/** What the event stream tells to be stale is asked for at once; this is for what it missed. */
+/** Data that the event stream reports as stale is reloaded at once; this covers missed events. */
 const STALE_AFTER_MS = 60_000;
 const KEPT_MS = 10 * 60_000;
 const MAX_RETRIES = 2;
@@ -19,7 +19,7 @@ export function createPageQueries(): QueryClient {
       queries: {
         staleTime: STALE_AFTER_MS,
         gcTime: KEPT_MS,
-        // What the service refuses, it refuses again.
+        // A request that the service refused would be refused again.
         retry: (failures, error) =>
           failures < MAX_RETRIES &&
           !(error instanceof EmailWorkerError && error.status !== null && error.status < 500),

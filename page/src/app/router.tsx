@@ -1,4 +1,4 @@
-/** The addresses of the page. Each can be linked to, and opens as it was. */
+/** The addresses of the page. Each can be linked to, and opens in the same state. */
 import {
   Outlet,
   createRootRoute,
@@ -20,7 +20,7 @@ import { useMay, useSession } from './session.tsx';
 import { Shell } from './shell.tsx';
 
 const HOME = 'open';
-/** Most readers never open it. */
+/** Most readers never open this view. */
 const OperateView = lazy(async () => ({
   default: (await import('../features/operate/operate-view.tsx')).OperateView,
 }));
@@ -57,7 +57,7 @@ const searchRoute = createRoute({
 });
 const searchThreadRoute = createRoute({ getParentRoute: () => searchRoute, path: '$threadId' });
 
-/** What other programs link to: a thread, whatever folder it is in. */
+/** The address that other programs link to: a thread, whatever its folder. */
 const threadRoute = createRoute({
   getParentRoute: () => rootRoute,
   path: '/t/$threadId',

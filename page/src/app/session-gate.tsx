@@ -1,4 +1,4 @@
-/** What the page shows: the login form, the mail of the person who is logged in, or that the service does not answer. */
+/** Decides what the page shows: the login form, the mail of the person who is logged in, or that the service does not answer. */
 import { useQuery, useQueryClient, type QueryClient } from '@tanstack/react-query';
 import { useEffect, useState, type ReactNode } from 'react';
 import { keys, sessionQuery } from '../api/queries.ts';
@@ -39,10 +39,10 @@ export function SessionGate({ children }: SessionGateProps) {
   return <SessionContext value={session.data}>{children}</SessionContext>;
 }
 
-/** Whether a session ended while the page was open. */
+/** Marks that a session ended while the page was open. */
 const ENDED = ['session-ended'];
 
-/** Mail that another one was reading is forgotten. */
+/** Forgets the mail of another person's session. */
 function startSession(queryClient: QueryClient, session: Session): void {
   const before = queryClient.getQueryData<Session | null>(keys.session);
   if (before && (before.name !== session.name || before.key_id !== session.key_id))
@@ -58,7 +58,7 @@ export function endSession(queryClient: QueryClient, wasAsked: boolean): void {
   queryClient.setQueryData(keys.session, null);
 }
 
-/** React runs effects twice while it is developed, and a token works once. */
+/** React runs effects twice during development, and a token works once. */
 let pending: Promise<Session | LoginFailure> | null = null;
 
 function useToken(queryClient: QueryClient, onRefused: (reason: LoginReason) => void): 'none' | 'trying' {
@@ -72,7 +72,7 @@ function useToken(queryClient: QueryClient, onRefused: (reason: LoginReason) => 
     const finish = (outcome: Session | LoginFailure): void => {
       const reason = outcome === 'refused' ? 'tokenRefused' : outcome;
       if (typeof reason !== 'string') startSession(queryClient, reason);
-      // The session that is there goes on.
+      // The present session continues.
       else if (queryClient.getQueryData(keys.session)) notify(text.login[reason]);
       else {
         queryClient.setQueryData(ENDED, false);
@@ -84,7 +84,7 @@ function useToken(queryClient: QueryClient, onRefused: (reason: LoginReason) => 
       pending = null;
       finish(outcome);
     });
-    // A link that is opened where the page is already loads nothing anew.
+    // Opening such a link where the page is already open reloads nothing.
     const takeAnother = (): void => {
       const token = takeToken();
       if (token === null) return;

@@ -1,4 +1,4 @@
-/** Who uses the page, for everything below it. */
+/** The session of the person who uses the page, for everything below it. */
 import { createContext, use } from 'react';
 import type { Session } from '../api/session.ts';
 
@@ -10,7 +10,7 @@ export function useSession(): Session {
   return session;
 }
 
-/** What this session may do; the service checks it again. */
+/** True if this session has the right; the service checks it again. */
 export function useMay(right: string): boolean {
   const { rights } = useSession();
   return rights.includes(right) || rights.includes('admin');

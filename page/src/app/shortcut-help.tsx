@@ -1,4 +1,4 @@
-/** What each key does; shown by `?`. */
+/** The list of keys and what they do; `?` shows it. */
 import { useState } from 'react';
 import { Dialog, Heading, Modal, ModalOverlay } from 'react-aria-components';
 import { useWords } from '../i18n/index.tsx';

@@ -1,4 +1,4 @@
-/** Keys that act wherever the focus is, but for fields that are written in and open dialogs. */
+/** Keys that work wherever the focus is, except in input fields and open dialogs. */
 import { useEffect, useRef } from 'react';
 import { areKeysHeld, isField } from './held-keys.ts';
 

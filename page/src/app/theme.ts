@@ -1,4 +1,4 @@
-/** Light or dark: as the system says, unless the reader chose one. The choice stays in this browser. */
+/** Light or dark: the system's setting, unless the reader chose one. The choice is kept in this browser. */
 import { useSyncExternalStore } from 'react';
 
 export type Theme = 'system' | 'light' | 'dark';
@@ -10,7 +10,7 @@ function readTheme(): Theme {
     const stored = localStorage.getItem(KEY);
     return stored === 'light' || stored === 'dark' ? stored : 'system';
   } catch {
-    // A browser that keeps nothing shows the page all the same.
+    // The page also works in a browser that stores nothing.
     return 'system';
   }
 }
@@ -30,7 +30,7 @@ function setTheme(theme: Theme): void {
   try {
     localStorage.setItem(KEY, theme);
   } catch {
-    // The choice then lasts as long as this page.
+    // The choice then lasts until the page is closed.
   }
 }
 

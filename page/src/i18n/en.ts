@@ -1,4 +1,4 @@
-/** Every text of the page in English; `de.ts` has the same ones. */
+/** Every text of the page in English; `de.ts` has the same keys. */
 export const en = {
   app: {
     name: 'Mail',
@@ -53,7 +53,7 @@ export const en = {
     outgoing: 'Outgoing',
     accounts: 'Accounts',
     labels: 'Labels',
-    /** A count that ends at a limit. */
+    /** A count that is cut off at a limit. */
     orMore: (count: string) => `${count}+`,
     count: (count: string) => `${count} threads`,
   },
@@ -345,5 +345,5 @@ export const en = {
   },
 };
 
-/** What each language says. */
+/** The texts that each language has. */
 export type Messages = typeof en;

@@ -1,8 +1,8 @@
-/** Dates, numbers and sizes as readers of a language expect them; in the time zone of the browser. */
+/** Dates, numbers and sizes in the reader's language and the browser's time zone. */
 
 export type Language = 'de' | 'en';
 
-/** The first language of the browser that the page speaks; English when it speaks none of them. */
+/** The first of the browser's languages that the page has; English when it has none of them. */
 export function chooseLanguage(wanted: readonly string[]): Language {
   for (const tag of wanted) {
     const [primary] = tag.toLowerCase().split('-');
@@ -12,20 +12,20 @@ export function chooseLanguage(wanted: readonly string[]): Language {
 }
 
 export interface Formats {
-  /** In a list: the time today, the day this year, else the date. */
+  /** In a list: the time for today, the day for this year, otherwise the date. */
   brief(moment: string): string;
   /** The time, and the day of a year. */
   time(moment: string): string;
   day(moment: string): string;
-  /** With day and time. */
+  /** Day and time. */
   full(moment: string): string;
   count(value: number): string;
   size(bytes: number): string;
-  /** Of 1, in percent. */
+  /** A part of 1, in percent. */
   share(part: number): string;
-  /** Of so many seconds, in the largest unit that fits. */
+  /** A number of seconds, in the largest unit that fits. */
   duration(seconds: number): string;
-  /** How long something took, in ms: in the largest unit that fits, as short as can be. */
+  /** A duration in ms: in the largest unit that fits, as short as possible. */
   took(ms: number): string;
   names(values: readonly string[]): string;
 }
@@ -46,7 +46,7 @@ const TOOK_UNITS = [
   ['millisecond', 1],
 ] as const;
 
-/** `locale` is the browser's own, so that British dates look British. */
+/** `locale` is the browser's own, so that British readers get British dates. */
 export function createFormats(locale: string): Formats {
   const time = new Intl.DateTimeFormat(locale, { timeStyle: 'short' });
   const day = new Intl.DateTimeFormat(locale, { day: 'numeric', month: 'short' });
@@ -58,7 +58,7 @@ export function createFormats(locale: string): Formats {
       new Intl.NumberFormat(locale, {
         style: 'unit',
         unit,
-        // Only bytes are counted in words: “9 bytes”, “9 kB”.
+        // Only bytes get a full unit name: “9 bytes”, “9 kB”.
         unitDisplay: unit === 'byte' ? 'long' : 'short',
         maximumFractionDigits: unit === 'megabyte' ? 1 : 0,
       }),

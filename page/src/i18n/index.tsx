@@ -1,4 +1,4 @@
-/** The language of the page, which is the browser's. */
+/** The language of the page, taken from the browser. */
 import { createContext, use, type ReactNode } from 'react';
 import { I18nProvider } from 'react-aria-components';
 import { de } from './de.ts';
@@ -31,7 +31,7 @@ export function Language({ children }: { readonly children: ReactNode }) {
 /** The texts and formats of the reader's language. */
 export const useWords = (): Words => use(WordsContext);
 
-/** For the document itself, before anything is shown. */
+/** Sets the language of the document itself, before anything is shown. */
 export function nameLanguage(): void {
   document.documentElement.lang = browser.locale;
 }

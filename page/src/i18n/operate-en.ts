@@ -1,4 +1,4 @@
-/** The texts of the operators' views in English, which are loaded with them; `operate-de.ts` has the same ones. */
+/** The texts of the operators' views in English, loaded with those views; `operate-de.ts` has the same keys. */
 export const operateEn = {
   title: 'Operations',
   more: 'Show more',

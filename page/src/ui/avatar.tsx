@@ -1,8 +1,8 @@
-/** Initials of a person, in a colour that is always theirs. */
+/** A person's initials, always in the same colour. */
 import './avatar.css';
 
 const TONES = 8;
-/** Names of strangers are as long as they like. */
+/** Strangers' names may have any length. */
 const MAX_READ = 100;
 
 function initialsOf(name: string): string {
@@ -24,7 +24,7 @@ function toneOf(key: string): number {
 
 interface AvatarProps {
   readonly name: string;
-  /** What decides the colour, such as the address. */
+  /** The text that decides the colour, such as the address. */
   readonly of: string;
   readonly isSmall?: boolean;
 }

@@ -1,11 +1,11 @@
-/** Stands for what is being loaded, in its shape; a screen reader is told that it is. */
+/** A placeholder in the shape of the content that is loading; screen readers announce that it is loading. */
 import { Fragment, type ReactNode } from 'react';
 import { useWords } from '../i18n/index.tsx';
 
 interface BonesProps {
   readonly className?: string;
   readonly count: number;
-  /** One of them. Default: a line. */
+  /** The shape of one placeholder. Default: a line. */
   readonly shape?: ReactNode;
 }
 

@@ -1,4 +1,4 @@
-/** Buttons: with a text, and with an icon alone, whose name is told by a tooltip. */
+/** Buttons: with a text, or with only an icon, whose name a tooltip shows. */
 import type { LucideIcon } from 'lucide-react';
 import type { Ref } from 'react';
 import { Button as AriaButton, Tooltip, TooltipTrigger, type ButtonProps } from 'react-aria-components';
@@ -19,7 +19,7 @@ interface IconButtonProps extends Omit<ButtonProps, 'className' | 'children' | '
   readonly icon: LucideIcon;
   readonly ref?: Ref<HTMLButtonElement>;
   readonly label: string;
-  /** The key that does the same. */
+  /** The key with the same effect. */
   readonly shortcut?: string;
 }
 

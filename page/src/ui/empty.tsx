@@ -1,4 +1,4 @@
-/** What stands where nothing is, and where something failed. */
+/** The message in an empty view, or in one that failed to load. */
 import type { LucideIcon } from 'lucide-react';
 import { CloudOff } from 'lucide-react';
 import { useWords } from '../i18n/index.tsx';

@@ -1,5 +1,5 @@
 /**
- * Text of strangers as it is shown. Characters that turn its direction round are left out: with them a file called "…gnp.exe" reads as
+ * Strangers' text, made safe to show. Characters that reverse its direction are removed: with them a file called "…gnp.exe" reads as
  * "…exe.png". Letters keep the direction of their script, and the marks U+200E and U+200F, which override nothing, stay.
  */
 

@@ -1,6 +1,6 @@
 /**
- * Short notices at the foot of the page, with an action such as undo. They are read out, stay while the pointer or the focus is
- * on them, and go by themselves.
+ * Short notices at the bottom of the page, with an action such as undo. Screen readers announce them; they stay while the pointer or the
+ * focus is on them, and disappear by themselves.
  */
 import { useEffect, useRef, useState, useSyncExternalStore } from 'react';
 import { useShortcuts } from '../app/shortcuts.ts';
@@ -16,7 +16,7 @@ interface Notice {
 }
 
 const LASTS_MS = 6000;
-/** More would cover the page; the oldest goes. */
+/** More notices would cover the page; the oldest is removed. */
 const MAX_SHOWN = 3;
 
 let notices: readonly Notice[] = [];
@@ -33,7 +33,7 @@ export interface NoticeOptions {
   readonly lastsMs?: number;
 }
 
-/** Returns what takes the notice away. */
+/** Returns a function that removes the notice. */
 export function notify(text: string, { action, lastsMs = LASTS_MS }: NoticeOptions = {}): () => void {
   const id = ++lastId;
   replace([...notices, { id, text, action: action ?? null, lastsMs }].slice(-MAX_SHOWN));
@@ -56,7 +56,7 @@ function subscribe(listener: () => void): () => void {
 
 export function Toasts() {
   const shown = useSyncExternalStore(subscribe, () => notices);
-  // A notice is gone before Tab has come to it.
+  // A notice disappears before Tab can reach it.
   useShortcuts({
     z: () => {
       const latest = notices.findLast(({ action }) => action !== null);

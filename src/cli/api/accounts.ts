@@ -1,4 +1,4 @@
-/** `email-worker accounts`: the accounts, and how far their mailboxes are read. */
+/** `email-worker accounts`: lists the accounts, and how far their mailboxes have been read. */
 import { path } from '../../adapters/mcp/api-call.ts';
 import { defineCommand } from '../command.ts';
 import type { Column } from '../table.ts';
@@ -30,7 +30,7 @@ const read = ({ mailboxes }: AccountJson) => mailboxes.filter(({ left_at: leftAt
 const sum = (mailboxes: readonly MailboxJson[], of: keyof MailboxJson['counts']) =>
   mailboxes.length === 0 ? null : mailboxes.reduce((total, { counts }) => total + counts[of], 0);
 
-/** How long ago the mailbox that was not read for longest was read. */
+/** The age of the last read of the mailbox that lags most. */
 function lagOf(account: AccountJson): string | null {
   const lags = read(account).flatMap(({ lag_seconds: lag }) => (lag === null ? [] : [lag]));
   return lags.length === 0 ? null : formatSeconds(Math.max(...lags));

@@ -1,4 +1,4 @@
-/** What files are, by the end of their names. Of what is not listed nothing is claimed: the service takes it for bytes. */
+/** The content types of files, by file extension. An extension that is not listed has none: the service then treats the file as bytes. */
 import path from 'node:path';
 
 const CONTENT_TYPES: Readonly<Record<string, string>> = {
@@ -27,7 +27,7 @@ const CONTENT_TYPES: Readonly<Record<string, string>> = {
   '.zip': 'application/zip',
 };
 
-/** undefined: nothing is known. */
+/** undefined: the type is not known. */
 export function contentTypeOf(file: string): string | undefined {
   return CONTENT_TYPES[path.extname(file).toLowerCase()];
 }

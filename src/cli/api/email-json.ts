@@ -1,4 +1,4 @@
-/** What commands read of the emails that the API tells. */
+/** The fields that commands read of an email in the API's answers. */
 import type { AddressJson } from './format.ts';
 
 export interface EmailJson {

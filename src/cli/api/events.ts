@@ -1,4 +1,4 @@
-/** `email-worker events`: what happens, as JSON lines. */
+/** `email-worker events`: prints events as they happen, as JSON lines. */
 import { path } from '../../adapters/mcp/api-call.ts';
 import { parseEventId } from '../../core/event/event-id.ts';
 import { EVENT_TYPES } from '../../core/event/event-types.ts';
@@ -16,7 +16,7 @@ interface EventsJson {
 }
 
 const PAGE = 500;
-/** How long one request waits for the next event, in s: proxies cut what is silent for longer than a minute. */
+/** How long one request waits for the next event, in s: proxies cut a connection that is silent for more than a minute. */
 const WAIT_S = 25;
 
 export const eventsCommand = defineCommand({
@@ -78,7 +78,7 @@ export const eventsCommand = defineCommand({
         for (const event of page.events) {
           printJson(output, event);
           position = event.id;
-          // Events that were not printed yet come with the next run.
+          // The next run prints the events that were not printed yet.
           if (signal.aborted) break;
         }
         if (!signal.aborted) position = page.next;

@@ -1,4 +1,4 @@
-/** How commands write what the API tells: addresses, moments and sizes. */
+/** How commands print values from the API: addresses, moments and sizes. */
 import { printable, type Output } from '../output.ts';
 import { formatColumns, type Column } from '../table.ts';
 import { UsageError } from '../command.ts';
@@ -13,7 +13,7 @@ export function formatAddress({ name, address }: AddressJson): string {
   return name === '' ? address : `${name} <${address}>`;
 }
 
-/** `1 file`, `2 files`; for nouns that end so. */
+/** `1 file`, `2 files`; only for nouns with a plural in s. */
 export function formatCount(count: number, noun: string): string {
   return `${count} ${noun}${count === 1 ? '' : 's'}`;
 }
@@ -23,14 +23,14 @@ export function formatMoment(timestamp: string): string {
   return timestamp.slice(0, 16).replace('T', ' ');
 }
 
-/** With the unit that makes it a short number. */
+/** In the unit that gives a short number. */
 export function formatSeconds(seconds: number): string {
   if (seconds < 120) return `${Math.round(seconds)} s`;
   if (seconds < 2 * 3600) return `${Math.round(seconds / 60)} min`;
   return seconds < 48 * 3600 ? `${Math.round(seconds / 3600)} h` : `${Math.round(seconds / 86_400)} d`;
 }
 
-/** How long until then: `in 5 min`, or `now` when it is past. */
+/** The time until then: `in 5 min`, or `now` when it has passed. */
 export function formatUntil(timestamp: string): string {
   const seconds = (Date.parse(timestamp) - Date.now()) / 1000;
   return seconds <= 0 ? 'now' : `in ${formatSeconds(seconds)}`;
@@ -43,7 +43,7 @@ export function formatBytes(bytes: number): string {
   return `${value < 10 ? value.toFixed(1) : Math.round(value)} ${['B', 'kB', 'MB', 'GB', 'TB'][exponent] ?? ''}`;
 }
 
-/** One JSON object; characters that could steer a terminal are escaped in it, which keeps its meaning. */
+/** One JSON object. Characters that could steer a terminal are escaped, which keeps its meaning. */
 export function printJson(output: Output, value: unknown): void {
   output.print(printable(JSON.stringify(value)));
 }
@@ -51,7 +51,7 @@ export function printJson(output: Output, value: unknown): void {
 export interface Listing<Row> {
   readonly rows: readonly Row[];
   readonly columns: readonly Column<Row>[];
-  /** What is said, on standard error, when there are none. */
+  /** The line for standard error when there are no entries. */
   readonly none: string;
   readonly asJson: boolean;
 }
@@ -77,7 +77,7 @@ export function readLimit(text: string | undefined): number {
   return limit;
 }
 
-/** All of them, in order. */
+/** All items, in order. */
 export async function collect<T>(items: AsyncIterable<T>): Promise<readonly T[]> {
   const all: T[] = [];
   for await (const item of items) all.push(item);

@@ -1,4 +1,4 @@
-/** `email-worker queue`: what is to be sent, what became of it, and what an operator decides about it. */
+/** `email-worker queue`: lists the emails that are to be sent and their outcomes, and takes an operator's decisions about them. */
 import { path } from '../../adapters/mcp/api-call.ts';
 import { defineCommand, UsageError, type CommandResult } from '../command.ts';
 import { parseUuid } from '../values.ts';
@@ -16,7 +16,7 @@ import {
 } from './format.ts';
 import { API_OPTIONS, openApi, type ServiceApi } from './service-api.ts';
 
-/** Which emails an action lists, by their states; one after the other. */
+/** The states of the emails that an action lists, one after the other. */
 const LISTED: Readonly<Record<string, readonly string[]>> = {
   list: ['sending', 'deferred', 'queued'],
   unknown: ['unknown'],

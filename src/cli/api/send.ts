@@ -1,4 +1,4 @@
-/** `email-worker send`: sends an email, or leaves a draft, by the running service. */
+/** `email-worker send`: sends an email, or saves a draft, through the running service. */
 import { randomUUID } from 'node:crypto';
 import { open } from 'node:fs/promises';
 import path from 'node:path';
@@ -9,7 +9,7 @@ import { contentTypeOf } from './content-types.ts';
 import { printJson } from './format.ts';
 import { API_OPTIONS, ApiError, openApi, type ServiceApi } from './service-api.ts';
 
-/** The text, and all files together, in bytes: they are in memory. More than MAX_ATTACHMENT_BYTES is, as a rule. */
+/** For the text and all files together, in bytes: they are held in memory. Usually more than MAX_ATTACHMENT_BYTES. */
 const MAX_INPUT_BYTES = 100 * 1024 * 1024;
 
 interface SentJson {
@@ -28,7 +28,7 @@ interface DraftJson {
   readonly id: string;
 }
 
-/** Codes after which the email may have been sent, or may still be. */
+/** Codes after which the email may have been sent, or may still be sent. */
 const UNKNOWN_CODES: ReadonlySet<string> = new Set(['send_unknown', 'idempotency_in_progress']);
 
 export const sendCommand = defineCommand({
@@ -130,7 +130,7 @@ async function send(
 ): Promise<CommandResult> {
   const request = { method: 'POST', path: apiPath('api', 'send'), body, idempotencyKey } as const;
   const sent = await api.ask<SentJson>(request).catch((error: unknown) => {
-    // So that it is not sent a second time by hand while the key can still tell what became of it.
+    // The operator must not send it again by hand while the key can still find out its outcome.
     const isOpen = error instanceof ApiError && (error.passing || UNKNOWN_CODES.has(error.code ?? ''));
     if (isOpen || !(error instanceof ApiError)) {
       output.note(
@@ -172,7 +172,7 @@ const given = (name: string, value: string | undefined): object =>
 const listed = (name: string, values: readonly string[] = []): object =>
   values.length === 0 ? {} : { [name]: values.length === 1 ? values[0] : values };
 
-/** The content that is read for one email. Throws UsageError when it can't be read, or when it is too large. */
+/** The content that is read for one email. Throws UsageError when the content can't be read or is too large. */
 class BoundedInput {
   #left = MAX_INPUT_BYTES;
 

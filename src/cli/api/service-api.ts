@@ -1,6 +1,6 @@
 /**
- * The running service, for commands that do what its API does: with the rights of the key, in the audit log, and with the guarantees of a
- * send. What may be repeated without harm is repeated when the answer was lost.
+ * The running service, for commands that use its API: with the rights of the key, in the audit log, and with the guarantees of a send.
+ * Requests that are safe to repeat are repeated when the answer is lost.
  */
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
@@ -14,7 +14,7 @@ import { UsageError } from '../command.ts';
 import { formatError } from '../command-logger.ts';
 import { parseUrl } from '../values.ts';
 
-/** Of the commands that ask the service by `openApi`. */
+/** Options of the commands that call the service through `openApi`. */
 export const API_OPTIONS = {
   url: {
     type: 'string',
@@ -25,12 +25,12 @@ export const API_OPTIONS = {
   json: { type: 'boolean', meaning: 'Prints JSON as the API returns it, one object a line.' },
 } as const;
 
-/** The service did not do what it was asked. */
+/** The service did not do what the command asked for. */
 export class ApiError extends Error {
   override readonly name = 'ApiError';
-  /** Of the service's errors; null when no answer of it came. */
+  /** The code of the service's error; null when the service did not answer. */
   readonly code: string | null;
-  /** Another try may meet it no longer. */
+  /** True if another try may succeed. */
   readonly passing: boolean;
 
   constructor(code: string | null, message: string, passing = false) {
@@ -41,9 +41,9 @@ export class ApiError extends Error {
 }
 
 export interface ServiceApi {
-  /** What the answer says. Throws `ApiError`. A GET is repeated after a passing failure, and so is a request with an idempotency key. */
+  /** The body of the answer. Throws `ApiError`. A GET is repeated after a passing failure, and so is a request with an idempotency key. */
   ask<T>(request: ApiRequest): Promise<T>;
-  /** The items of a list, page by page, at most `limit`. `field` is what the API calls them. */
+  /** The items of a list, read page by page, at most `limit`. `field` is the API's name for them. */
   list<T>(request: ApiListing): AsyncIterable<T>;
 }
 
@@ -54,13 +54,13 @@ export interface ApiListing {
   readonly limit: number;
 }
 
-/** How often and after how long, in ms, a request is repeated. */
+/** The waits before each repeat of a request, in ms. */
 const REPEAT_AFTER_MS = [500, 1000, 2000] as const;
-/** A proxy, or the service while it starts or ends. */
+/** From a proxy, or from the service while it starts or stops. */
 const PASSING_STATUSES: ReadonlySet<number> = new Set([429, 502, 503, 504]);
 const MAX_PAGE = 100;
 
-/** @param url as `--url` names it */
+/** @param url the value of `--url` */
 export async function openApi(
   url: string | undefined,
   { config, signal }: Pick<CommandContext, 'config' | 'signal'>,
@@ -118,7 +118,7 @@ interface Target {
   readonly token: string;
 }
 
-/** The secret of this configuration is for its own service; no other address gets it. */
+/** The secret of this configuration goes to its own service and to no other address. */
 async function findTarget(named: string | undefined, config: Config): Promise<Target> {
   const url = named === undefined ? config.commands.serviceUrl : parseUrl('--url', named);
   const { serviceKey } = config.commands;
@@ -128,10 +128,10 @@ async function findTarget(named: string | undefined, config: Config): Promise<Ta
   return { url, token: serviceKey };
 }
 
-/** Where the service of this configuration listens, seen from this machine. Throws UsageError when that can't be known. */
+/** The address at which the service of this configuration listens, seen from this machine. Throws UsageError when it can't be known. */
 export function ownUrl({ host, port, tls }: Pick<Config, 'host' | 'port' | 'tls'>): URL {
   if (port === 0) throw new UsageError('PORT is 0, so name the service with --url');
-  // Of its certificate's name alone it is known that it is right.
+  // Only the name in its certificate is certain to be right.
   const name = tls === null ? null : checkConfigured(tls).name;
   if (tls !== null) return new URL(`https://${name ?? '127.0.0.1'}:${port}`);
   const reached = host === '0.0.0.0' ? '127.0.0.1' : host === '::' ? '::1' : host;
@@ -153,7 +153,7 @@ async function ownSecret({ apiSecrets, dataDir }: Config): Promise<string> {
   }
 }
 
-/** No process listens there: another try would find none either. */
+/** No process listens at that address, so another try would not find one either. */
 function isRefused(error: unknown): boolean {
   const cause = error instanceof Error ? error.cause : undefined;
   return cause instanceof Error && 'code' in cause && cause.code === 'ECONNREFUSED';

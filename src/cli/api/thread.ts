@@ -1,4 +1,4 @@
-/** `email-worker thread`: the emails of a thread, to read. */
+/** `email-worker thread`: prints the emails of a thread for reading. */
 import { path } from '../../adapters/mcp/api-call.ts';
 import { defineCommand } from '../command.ts';
 import { printable, type Output } from '../output.ts';
@@ -40,9 +40,9 @@ interface ThreadPageJson {
   readonly next_cursor: string | null;
 }
 
-/** Emails on a page. */
+/** Emails per page. */
 const PAGE = 50;
-/** Dashes that part emails. */
+/** The line of dashes between emails. */
 const RULE_COLUMNS = 72;
 
 export const threadCommand = defineCommand({

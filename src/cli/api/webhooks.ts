@@ -1,4 +1,4 @@
-/** `email-worker webhooks`: the webhooks, what was delivered to them, and whether they get more. */
+/** `email-worker webhooks`: lists the webhooks and their deliveries, and pauses or resumes them. */
 import { path } from '../../adapters/mcp/api-call.ts';
 import { defineCommand, UsageError } from '../command.ts';
 import type { Column } from '../table.ts';

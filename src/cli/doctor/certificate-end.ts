@@ -1,12 +1,12 @@
-/** How long a certificate is still good for. */
+/** The time that a certificate is still valid for. */
 import { DAY_MS } from '../../core/durations.ts';
 import { formatSeconds } from '../api/format.ts';
 import { ok, problem, warning, type Finding } from './finding.ts';
 
-/** Renewal is due, in days before the end. */
+/** Days before the end at which renewal is due. */
 const WARNING_DAYS = 14;
 
-/** @param whose such as `the certificate of mail.example.com` @param advice what to do when it ends */
+/** @param whose the owner, such as `the certificate of mail.example.com` @param advice what to do when it ends */
 export function judgeEnd(whose: string, end: Date, advice: string, now = new Date()): Finding {
   const leftMs = end.getTime() - now.getTime();
   if (leftMs <= 0) return problem(`${whose} expired on ${end.toISOString().slice(0, 10)}`, advice);

@@ -1,4 +1,4 @@
-/** What is set, and how safe it is. */
+/** The settings in use, and how safe they are. */
 import { fileVariableOf } from '../../config/variable.ts';
 import { VARIABLES, type Config } from '../../config/config.ts';
 import { isLoopback } from '../../core/server-url.ts';
@@ -6,7 +6,7 @@ import { findReadableFiles } from '../../service/exposure.ts';
 import { ok, problem, warning, type Check, type Finding } from './finding.ts';
 import { findMisspelt } from './misspelt.ts';
 
-/** Fewer different characters than this are guessed soon, in a secret. */
+/** A secret with fewer different characters is soon guessed. */
 const MIN_DIFFERENT = 8;
 
 const KNOWN = VARIABLES.flatMap(({ name, mayBeInFile }) =>
@@ -172,7 +172,7 @@ function ofHttp({
   return findings;
 }
 
-/** What can't be read at all; the checks that need it are left out. */
+/** A configuration that can't be read at all; the checks that need it are left out. */
 export function checkUnusable(message: string): Check {
   return {
     area: 'configuration',

@@ -1,4 +1,4 @@
-/** DATA_DIR: who has it, its disk, and the journal. */
+/** DATA_DIR: which process holds it, its disk, and the journal. */
 import { randomUUID } from 'node:crypto';
 import { open, rm, stat, statfs } from 'node:fs/promises';
 import path from 'node:path';
@@ -11,7 +11,10 @@ import { ok, problem, warning, type Check, type Finding } from './finding.ts';
 import type { PatientData } from './patient-data.ts';
 
 const GB = 1_000_000_000;
-/** Free room, in bytes, and files that can still be made. Below the first mail is soon refused, below the second it is near. */
+/**
+ * Free room in bytes, and the number of files that can still be made. Below `problem` mail is soon refused; below `warning` that point is
+ * near.
+ */
 const ROOM = { problem: GB / 5, warning: 2 * GB } as const;
 const INODES = { problem: 1000, warning: 20_000 } as const;
 
@@ -73,7 +76,7 @@ async function ofDisk(folder: string): Promise<readonly Finding[]> {
   const findings = [
     free < ROOM.problem ? problem(room, advice) : free < ROOM.warning ? warning(room, advice) : ok(room),
   ];
-  // Some file systems have as many as there is room for, and say 0.
+  // Some file systems allow as many files as fit, and report 0.
   if (files > 0 && ffree < INODES.warning) {
     const text = `only ${ffree} more files can be made on the disk of DATA_DIR`;
     const inodes = 'Delete small files, or use a file system with more inodes.';
@@ -82,7 +85,7 @@ async function ofDisk(folder: string): Promise<readonly Finding[]> {
   return findings;
 }
 
-/** What was handed to a mail server and is not in the database yet. */
+/** Mail that was handed to a mail server and is not yet in the database. */
 export function checkJournal(config: Config, data: PatientData, logger: Logger): Check {
   return {
     area: 'work',
@@ -90,7 +93,7 @@ export function checkJournal(config: Config, data: PatientData, logger: Logger):
     async run(signal) {
       if (data.dataDir.kind === 'held') return await ofRunningService(config, signal);
       const folder = path.join(config.dataDir, 'journal');
-      // Opening makes one.
+      // Opening a journal creates it.
       const isThere = (await stat(path.join(folder, 'entries', 'data.mdb')).catch(() => null)) !== null;
       if (data.dataDir.kind !== 'free' || !isThere) return [];
       const spool = createSpool(path.join(config.dataDir, 'spool'));
@@ -112,7 +115,7 @@ export function checkJournal(config: Config, data: PatientData, logger: Logger):
   };
 }
 
-/** Only its own process may open a journal; the metrics tell of it. */
+/** Only its own process may open a journal; the metrics of that process report the number of entries. */
 async function ofRunningService({ metricsListen }: Config, signal: AbortSignal): Promise<readonly Finding[]> {
   if (metricsListen === null) return [];
   const { host, port } = metricsListen;

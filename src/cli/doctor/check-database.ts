@@ -7,12 +7,15 @@ import { formatBytes } from '../api/format.ts';
 import { ok, problem, warning, type Check, type Finding } from './finding.ts';
 import type { PatientData } from './patient-data.ts';
 
-/** Clocks that differ by more, in s, put emails and log lines in a wrong order; by much more, tokens and signatures fail. */
+/**
+ * If the clocks differ by more than the first value, in s, emails and log lines appear in the wrong order; beyond the second, tokens and
+ * signatures fail.
+ */
 const CLOCK_WARNING_S = 3;
 const CLOCK_PROBLEM_S = 120;
-/** Of the connections of the server. */
+/** A share of the server's connections. */
 const BUSY_SHARE = 0.8;
-/** Of about 2,100 million; autovacuum begins in earnest at 200 million. */
+/** Out of about 2,100 million; autovacuum begins in earnest at 200 million. */
 const OLD_TRANSACTIONS = 1_000_000_000;
 
 export function checkDatabase(config: Config, data: PatientData): Check {
@@ -45,7 +48,7 @@ export function checkDatabase(config: Config, data: PatientData): Check {
   };
 }
 
-/** What the message of a failure says, for the operator. */
+/** The advice for the operator that fits the message of a failure. */
 function adviceFor(reason: string, { databaseUrl }: Config): string {
   if (databaseUrl === null) {
     return 'Read DATA_DIR/postgres/server.log, see that the disk has room, and restart the service.';
@@ -81,7 +84,7 @@ function ofServer(facts: ServerFacts, { databaseUrl }: Config): readonly Finding
   return findings;
 }
 
-/** The clock may be off by the time that the question took, without being wrong. */
+/** The measured difference may be as large as the time that the question took, although the clock is right. */
 export function judgeClock({ aheadMs, askedMs }: Pick<ServerFacts, 'aheadMs' | 'askedMs'>): Finding {
   const offBy = aheadMs / 1000;
   const least = Math.abs(offBy) - askedMs / 1000;

@@ -1,4 +1,4 @@
-/** What DNS says of the domains that mail is sent from, and of the server that sends it. */
+/** DNS checks of the domains that mail is sent from, and of the server that sends it. */
 import type { Resolver } from 'node:dns/promises';
 import { isIP } from 'node:net';
 import ipaddr from 'ipaddr.js';
@@ -9,10 +9,10 @@ import type { AccountConfig } from '../../config/config-accounts.ts';
 import { checkSenderRecords, hostOf, NO_RECORD } from '../sender-dns.ts';
 import { ok, problem, warning, type Check, type Finding } from './finding.ts';
 
-/** Of a mail server; more say nothing more. */
+/** Of one mail server; checking more would reveal nothing new. */
 const MAX_ADDRESSES = 4;
 
-/** One for each domain and each server that its mail goes out by. */
+/** One check for each domain and each server that sends its mail. */
 export function checkDns(
   accounts: readonly AccountConfig[],
   createResolver: () => Resolver,
@@ -41,7 +41,7 @@ export function checkDns(
 
 async function ofDomain(account: AccountConfig, resolver: Resolver): Promise<readonly Finding[]> {
   const { from, dkim } = account;
-  // Of a name without a dot there is nothing to ask; the configuration is told of it.
+  // A name without a dot has nothing to look up; the configuration check reports it.
   if (!from.domain.includes('.')) return [];
   const [mx, records, server] = await Promise.all([
     ofMx(from.domain, resolver),
@@ -73,7 +73,7 @@ async function ofMx(domain: string, resolver: Resolver): Promise<Finding> {
     'Publish MX records, so that answers and bounces come back; or send from a domain that has them.';
   try {
     const servers = await resolver.resolveMx(domain);
-    // RFC 7505: a domain that takes no mail says so by an empty name.
+    // RFC 7505: a domain that takes no mail publishes an empty name.
     if (servers.every(({ exchange }) => exchange === ''))
       return problem(`${domain} says that it takes no mail (MX .)`, advice);
     const names = servers.sort((one, other) => one.priority - other.priority).map(({ exchange }) => exchange);
@@ -88,7 +88,10 @@ async function ofMx(domain: string, resolver: Resolver): Promise<Finding> {
   }
 }
 
-/** What can be known when mail goes out by the addresses of this very server; providers have others, and their own reverse names. */
+/**
+ * The checks that are possible when mail leaves from the addresses of this very server; providers use other addresses, with their own
+ * reverse names.
+ */
 async function ofServer({ from, smtpUrl }: AccountConfig, resolver: Resolver): Promise<readonly Finding[]> {
   const host = hostOf(smtpUrl)?.replace(/^\[|\]$/g, '') ?? null;
   if (host === null) return [];
@@ -126,12 +129,12 @@ async function ofSpf(
         ),
       ];
     default:
-      // The finding about the record says what is wrong with it.
+      // The finding about the record already reports the fault.
       return [];
   }
 }
 
-/** The address has a name, and the name has the address: what large receivers ask of a sender. */
+/** The address has a name, and that name resolves to the address: large receivers demand this of a sender. */
 async function ofReverseName(address: string, host: string, resolver: Resolver): Promise<Finding> {
   const names = await resolver.reverse(address).catch(() => []);
   for (const name of names.slice(0, MAX_ADDRESSES)) {

@@ -1,4 +1,4 @@
-/** Where the service listens, or would: who is there, and how long its certificates last. */
+/** The addresses at which the service listens, or would listen: whether they are in use, and how long its certificates last. */
 import { once } from 'node:events';
 import { connect, createServer } from 'node:net';
 import { checkCertificate } from '../../adapters/tls/certificate.ts';
@@ -48,14 +48,14 @@ function listenersOf({ host, port, smtpListen, lmtpListen, metricsListen }: Conf
     ...others.flatMap(([what, variable, listen]) =>
       listen === null ? [] : [{ what, portVariable: variable, hostVariable: variable, ...listen }],
     ),
-    // Port 0 is another one at each start.
+    // With port 0 the port differs at each start.
   ].filter((listener) => listener.port !== 0);
 }
 
 const formatPlace = ({ host, port }: Listener): string =>
   `${host.includes(':') ? `[${host}]` : host}:${port}`;
 
-/** A service runs, so it is to answer there. */
+/** A service runs, so it must answer at this address. */
 async function ofConnection(listener: Listener, signal: AbortSignal): Promise<Finding> {
   const { what, host, port } = listener;
   const reached = host === '0.0.0.0' ? '127.0.0.1' : host === '::' ? '::1' : host;
@@ -73,7 +73,7 @@ async function ofConnection(listener: Listener, signal: AbortSignal): Promise<Fi
   }
 }
 
-/** No service runs, so the address is to be free. */
+/** No service runs, so the address must be free. */
 async function ofAddress(listener: Listener): Promise<Finding> {
   const { what, host, port } = listener;
   const server = createServer();

@@ -36,7 +36,7 @@ export function checkMailServers(config: Config, data: PatientData, logger: Logg
 
 type Tokens = ReturnType<typeof createTokens>;
 
-/** A refresh token that a server replaces has to be kept, so these accounts wait for the database. */
+/** A refresh token that a server replaces must be stored, so these accounts wait for the database. */
 async function withTokens(
   account: AccountConfig,
   config: Config,
@@ -65,7 +65,7 @@ async function withTokens(
 }
 
 async function ofSmtp(account: AccountConfig, config: Config, tokens: Tokens): Promise<readonly Finding[]> {
-  // That it delivers nothing is said of the configuration.
+  // The configuration check reports that the account delivers nothing.
   if (account.smtpUrl === null) return [];
   const options = readSmtpUrl(account, account.smtpUrl, config);
   const server = `${options.host}:${options.port}`;
@@ -141,7 +141,7 @@ function ofCertificate(server: string, end: Date | null): readonly Finding[] {
   ];
 }
 
-/** @param isLogIn what failed is the log-in: the server was reached, and its certificate is good */
+/** @param isLogIn the log-in failed: the server was reached, and its certificate is good */
 export function adviceFor(error: unknown, isLogIn: boolean, variable: string): string {
   const reason = formatError(error);
   const ofTokens = adviceForTokens(reason);

@@ -1,10 +1,10 @@
-/** The program and what runs it. */
+/** The program and the Node.js that runs it. */
 import { readVersion } from '../../config/version.ts';
 import { ok, problem, warning, type Check, type Finding } from './finding.ts';
 
-/** The oldest that is tested; package.json says the same. */
+/** The oldest version that is tested; the same as in package.json. */
 const OLDEST_NODE = '20.19.0';
-/** When a version gets no fixes any more; see github.com/nodejs/Release. */
+/** The date after which a version gets no more fixes; see github.com/nodejs/Release. */
 const ENDS_OF_LIFE: Readonly<Record<number, string>> = {
   20: '2026-04-30',
   22: '2027-04-30',

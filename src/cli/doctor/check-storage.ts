@@ -1,4 +1,4 @@
-/** Where attachments are: a file is written, read and deleted. */
+/** The storage of attachments: the check writes, reads and deletes a file. */
 import { randomUUID } from 'node:crypto';
 import path from 'node:path';
 import { createBlobStore } from '../../adapters/blob/create.ts';
@@ -10,7 +10,7 @@ import { formatError } from '../command-logger.ts';
 import { ok, problem, warning, type Check, type Finding } from './finding.ts';
 import type { PatientData } from './patient-data.ts';
 
-/** S3 refuses requests whose time is off by 15 minutes. In s. */
+/** In s. S3 refuses requests whose time is off by 15 minutes. */
 const CLOCK_WARNING_S = 60;
 const CLOCK_PROBLEM_S = 600;
 
@@ -24,7 +24,7 @@ export function checkStorage(config: Config, { dataDir }: PatientData): Check {
       const store = await createBlobStore({
         url: config.blobUrl,
         folder: path.join(config.dataDir, 'files'),
-        // Files that a service has under way are left alone.
+        // Files that a running service is still writing are left alone.
         shared: true,
         credentials: config.s3Credentials,
       });
@@ -55,7 +55,7 @@ async function ofFile(store: BlobStore, where: string, config: Config): Promise<
       'See that no other program changes or caches what is there.',
     );
   } catch (error) {
-    // Its own message is a code.
+    // The error's own message is only a code.
     const reason = error instanceof ServiceError && error.cause !== undefined ? error.cause : error;
     const advice =
       config.blobUrl === null
@@ -65,7 +65,7 @@ async function ofFile(store: BlobStore, where: string, config: Config): Promise<
   }
 }
 
-/** What servers of S3 and the SDK call a failure, and what to do. */
+/** The names that S3 servers and the SDK give a failure, and the advice for each. */
 const ADVICE: readonly (readonly [RegExp, string])[] = [
   [/^NoSuchBucket$/, 'Create the bucket that BLOB_URL names, or correct its name.'],
   [/^InvalidAccessKeyId$/, 'Correct AWS_ACCESS_KEY_ID: the storage does not know it.'],

@@ -1,4 +1,4 @@
-/** What waits, and what an operator has to decide about: queue, mailboxes, mail that was set aside, webhooks. */
+/** The work that waits or needs an operator's decision: queue, mailboxes, mail that was set aside, webhooks. */
 import { isLatest } from '../../adapters/postgres/db/migrate.ts';
 import { createMailboxStatusStore } from '../../adapters/postgres/mailboxes/mailbox-status.ts';
 import { createReadFigures } from '../../adapters/postgres/metrics/read-figures.ts';
@@ -8,10 +8,10 @@ import { formatCount, formatSeconds } from '../api/format.ts';
 import { ok, problem, warning, type Check, type Finding } from './finding.ts';
 import type { PatientData } from './patient-data.ts';
 
-/** A send that is due goes out within seconds; in s. */
+/** A send that is due goes out within seconds. In s. */
 const DUE_WARNING_S = 300;
 const DUE_PROBLEM_S = 3600;
-/** A mailbox is checked each minute, or as IMAP_POLL_MS says; in s beyond that. */
+/** A mailbox is checked each minute, or as often as IMAP_POLL_MS sets; the lag beyond that, in s. */
 const LAG_WARNING_S = 900;
 const LAG_PROBLEM_S = 6 * 3600;
 const EVENTS_WARNING = 1000;
@@ -22,7 +22,7 @@ export function checkWork(config: Config, data: PatientData): Check {
     name: 'what waits',
     async run() {
       const database = await data.database;
-      // That is said of the database.
+      // The database check reports this.
       if (database.kind !== 'open' || !(await isLatest(database.pool))) return [];
       const accountIds = config.accounts.map(({ id }) => id);
       const [figures, status] = await Promise.all([

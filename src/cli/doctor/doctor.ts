@@ -1,4 +1,4 @@
-/** `email-worker doctor`: asks everything that the service depends on, and says what to do. */
+/** `email-worker doctor`: checks everything that the service depends on, and advises what to do. */
 import { ConfigError } from '../../config/config-error.ts';
 import type { Config } from '../../config/config.ts';
 import { defineCommand } from '../command.ts';
@@ -47,7 +47,7 @@ export const doctorCommand = defineCommand({
     const { output, signal, logger } = context;
     const named = resolver === undefined ? [] : [resolver];
     createResolver(named);
-    // Loaded when it is asked for: it needs the libraries of all that it looks at.
+    // Loaded only here: it needs the libraries of everything that it examines.
     const { examine } = await import('./examine.ts');
     const findings = await examine(
       readConfig(() => context.config),
@@ -65,7 +65,7 @@ export const doctorCommand = defineCommand({
   },
 });
 
-/** What is wrong with it as text: that is a finding too. */
+/** The configuration, or as text what is wrong with it: that is a finding too. */
 function readConfig(read: () => Config): Config | string {
   try {
     return read();
@@ -75,7 +75,7 @@ function readConfig(read: () => Config): Config | string {
   }
 }
 
-/** By area; what is worst in an area comes first. */
+/** By area; the worst findings of an area come first. */
 function sorted(findings: readonly AreaFinding[]): readonly AreaFinding[] {
   const grades: readonly Grade[] = ['problem', 'warning', 'ok'];
   return [...findings].sort(
@@ -105,11 +105,11 @@ function print(output: Output, findings: readonly AreaFinding[]): void {
   if (findings.length > 0) output.print('');
 }
 
-/** Below the text of a finding. */
+/** The indentation of the lines below a finding's text. */
 const INDENT = ' '.repeat('  problem  '.length);
 const MIN_TEXT_COLUMNS = 20;
 
-/** Lines that fit beside the indentation; one line where no terminal shows it. */
+/** Lines that fit beside the indentation; one line when the output is not a terminal. */
 function linesBeside(text: string, columns: number | null, less = 0): readonly [string, ...string[]] {
   if (columns === null) return [text];
   return wrapWords(text, Math.max(MIN_TEXT_COLUMNS, columns - INDENT.length - less));

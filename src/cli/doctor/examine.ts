@@ -1,4 +1,4 @@
-/** All checks of the doctor on one configuration. */
+/** Runs all checks of the doctor on one configuration. */
 import type { Logger } from '../../app/base/basics.ts';
 import type { Config } from '../../config/config.ts';
 import { createResolver } from '../sender-dns.ts';
@@ -18,13 +18,13 @@ import { withoutSecrets } from './without-secrets.ts';
 export interface Circumstances {
   /** Names of the variables that are set. */
   readonly set: readonly string[];
-  /** DNS servers; none: those of the configuration. */
+  /** DNS servers; empty: those of the configuration. */
   readonly resolver: readonly string[];
   readonly logger: Logger;
   readonly signal: AbortSignal;
 }
 
-/** @param config what is wrong with it, when it can't be read */
+/** @param config a text says what is wrong with it when it can't be read */
 export async function examine(
   config: Config | string,
   { set, resolver, logger, signal }: Circumstances,
@@ -32,7 +32,7 @@ export async function examine(
   if (typeof config === 'string') {
     return await runChecks([checkUnusable(config), checkVariables(set, new Set()), checkProgram()], signal);
   }
-  // A check that fails is a finding, and told as such.
+  // A check that fails is a finding, and is reported as one.
   const quiet = { ...logger, warn: logger.debug, error: logger.debug };
   const data = await openPatientData(config, quiet, signal);
   const servers = resolver.length > 0 ? resolver : config.senderCheck.dnsServers;

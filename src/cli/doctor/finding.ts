@@ -1,13 +1,13 @@
-/** What a check has found, and what to do about it. */
+/** A result of a check, and the advice about it. */
 
 /**
  * - `ok`: as it should be.
- * - `warning`: it works, and will or may not for ever, or is less safe than it could be.
+ * - `warning`: it works, but will stop working, may stop working, or is less safe than it could be.
  * - `problem`: something does not work, or loses mail.
  */
 export type Grade = 'ok' | 'warning' | 'problem';
 
-/** In the order in which they are told. */
+/** In the order of the report. */
 export const AREAS = [
   'configuration',
   'program',
@@ -24,9 +24,9 @@ export type Area = (typeof AREAS)[number];
 
 export interface Finding {
   readonly grade: Grade;
-  /** What was found: the beginning of a sentence with its subject. */
+  /** The result: the beginning of a sentence, with its subject. */
   readonly text: string;
-  /** What to do, one sentence; null when nothing is. */
+  /** The advice, one sentence; null when nothing needs to be done. */
   readonly advice: string | null;
 }
 
@@ -36,8 +36,8 @@ export const problem = (text: string, advice: string): Finding => ({ grade: 'pro
 
 export interface Check {
   readonly area: Area;
-  /** What it looks at, for when it does not come to an end. */
+  /** The subject of the check, named in the finding when the check does not end. */
   readonly name: string;
-  /** What it throws is a problem. @param signal ends what it waits for */
+  /** An error that it throws becomes a problem. @param signal ends its waits */
   run(signal: AbortSignal): Promise<readonly Finding[]>;
 }

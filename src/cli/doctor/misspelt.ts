@@ -1,26 +1,26 @@
-/** Variables of the environment that were meant for the service and that it does not know. */
+/** Environment variables that were meant for the service but that it does not know. */
 
-/** One letter may be wrong for each of so many, and MAX_SLIPS at most. */
+/** One letter may be wrong for each of so many, up to MAX_SLIPS. */
 const LETTERS_FOR_A_SLIP = 4;
 const MAX_SLIPS = 2;
 /** Shorter names resemble too many others. */
 const MIN_LENGTH = 5;
-/** Longer ones are no slip of a name of ours, and comparing takes the product of two lengths. */
+/** Longer names are not misspelt names of ours, and the cost of comparing is the product of both lengths. */
 const MAX_LENGTH = 60;
 
-/** Of other programs, however near they are to one of ours. */
+/** Names of other programs, however close they are to one of ours. */
 const OTHERS: ReadonlySet<string> = new Set(['SSL_CERT_FILE', 'SSL_CERT_DIR']);
 
 export interface Misspelt {
   readonly name: string;
-  /** What may have been meant. */
+  /** The known name that was probably meant. */
   readonly meant: string;
 }
 
 /**
  * @param set the names that are set
- * @param known those that the service reads
- * @param read those that it has read, as the accounts file names them
+ * @param known the names that the service can read
+ * @param read the names that it has read, because the accounts file names them
  */
 export function findMisspelt(
   set: readonly string[],
@@ -41,7 +41,7 @@ export function findMisspelt(
   });
 }
 
-/** Letters to leave out, add, replace or swap with the next one. */
+/** The number of letters to remove, add, replace or swap with the next one. */
 function distanceOf(one: string, other: string): number {
   let beforeLast: readonly number[] = [];
   let last: readonly number[] = Array.from({ length: other.length + 1 }, (_, at) => at);

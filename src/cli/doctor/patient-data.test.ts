@@ -12,7 +12,7 @@ beforeEach(async () => {
 });
 afterEach(() => folder.remove());
 
-/** A database elsewhere, as DATA_DIR says. */
+/** A database in another place, which a file in DATA_DIR names. */
 async function findDatabase(initialised: boolean): Promise<Database> {
   const place = path.join(folder.path, 'elsewhere');
   await mkdir(place);

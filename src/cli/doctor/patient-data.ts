@@ -1,6 +1,6 @@
 /**
- * What the doctor looks into: DATA_DIR, which a service may have, and the database, which may be away. Nothing is made that was not
- * there, and nothing is migrated.
+ * The data that the doctor examines: DATA_DIR, which a running service may hold, and the database, which may be unavailable. The doctor
+ * creates nothing that did not exist, and migrates nothing.
  */
 import { readFile, stat } from 'node:fs/promises';
 import path from 'node:path';
@@ -18,13 +18,13 @@ import { formatError } from '../command-logger.ts';
 /** How long a connection and a statement may take, in ms. */
 const CONNECT_MS = 5000;
 const STATEMENT_MS = 10_000;
-/** How long the embedded server may take to end, in ms. */
+/** How long the embedded server may take to stop, in ms. */
 const END_MS = 10_000;
 
 /**
- * - `missing`: it is made at the first start.
- * - `held`: a service or another command has it; `holder` is its process, null when that is not known.
- * - `free`: no process has it; the doctor has it until it ends.
+ * - `missing`: the first start creates it.
+ * - `held`: a service or another command holds it; `holder` is its process, null when that is not known.
+ * - `free`: no process holds it; the doctor holds it until the doctor ends.
  * - `unusable`: for the reason, in words.
  */
 export type DataDir =
@@ -33,7 +33,7 @@ export type DataDir =
   | { readonly kind: 'free' }
   | { readonly kind: 'unusable'; readonly reason: string };
 
-/** `none`: it is made at the first start. `reason`: in words. */
+/** `none`: the first start creates it. `reason`: in words. */
 export type Database =
   | { readonly kind: 'open'; readonly pool: ReturnType<typeof createPool> }
   | { readonly kind: 'none' }
@@ -74,7 +74,7 @@ async function takeDataDir(
   let lock: DataDirLock;
   try {
     await stat(folder);
-    // A service that starts meanwhile waits for it, and so does another doctor.
+    // A service that starts meanwhile waits for the lock, and so does another doctor.
     lock = await waitForDataDir(folder, { isBrief: true, signal });
   } catch (error) {
     if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return { kind: 'missing' };
@@ -109,7 +109,7 @@ async function openDatabase(
     connectTimeoutMs: Math.min(config.databaseConnectTimeoutMs, CONNECT_MS),
     statementTimeoutMs: STATEMENT_MS,
     schema: config.databaseSchema,
-    // One that is said not to be there is found, and told.
+    // A pooler that the configuration denies is detected and reported.
     pooler: config.databasePooler === 'none' ? 'auto' : config.databasePooler,
     logger,
     signal,
@@ -119,12 +119,12 @@ async function openDatabase(
     await reachDatabase(pool);
     return { kind: 'open', pool };
   } catch (error) {
-    // What the server or the system said, without our code for it.
+    // The message of the server or the system, without our code for it.
     return { kind: 'away', reason: formatError(error instanceof ServiceError ? error.cause : error) };
   }
 }
 
-/** null: there is none, or the process that has it has not started it. */
+/** null: there is no database, or the process that holds it has not started it. */
 async function openEmbedded(
   folder: string,
   dataDir: DataDir,
@@ -134,7 +134,7 @@ async function openEmbedded(
 ): Promise<PoolOptions['connection'] | null> {
   if (dataDir.kind === 'missing' || dataDir.kind === 'unusable') return null;
   if (dataDir.kind === 'held') return await findEmbeddedPostgres(folder);
-  // A first start that was cut short leaves folders, and no database.
+  // A first start that was cut short leaves folders but no database.
   if ((await findLocation(folder)) === null) return null;
   const server = await startEmbeddedPostgres({ dataDir: folder, logger, signal });
   teardown.push(() => {

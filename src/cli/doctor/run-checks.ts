@@ -1,4 +1,4 @@
-/** Carries out the checks side by side, none for longer than it may take. */
+/** Runs the checks side by side, each for a limited time. */
 import { formatError } from '../command-logger.ts';
 import { problem, type Area, type Check, type Finding } from './finding.ts';
 
@@ -10,7 +10,7 @@ export interface AreaFinding extends Finding {
 }
 
 /**
- * In the order of the checks. What ends in an error, or does not end, is a problem like others.
+ * In the order of the checks. A check that throws or does not end is reported as a problem like any other.
  *
  * @param signal ends all of them
  * @param checkMs default: 20 s

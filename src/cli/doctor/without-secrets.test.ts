@@ -18,9 +18,9 @@ const SECRET = 'Hj7-Kq2-Wx9-Zp4-Rt6';
 
 interface Sample {
   readonly value: string;
-  /** Variables that it has no effect without. */
+  /** Variables without which this one has no effect. */
   readonly beside?: Readonly<Record<string, string>>;
-  /** What a server may quote of it. Default: SECRET. */
+  /** The part of the value that a server may quote. Default: SECRET. */
   readonly secret?: string;
 }
 

@@ -1,8 +1,8 @@
-/** Takes the secrets of the configuration out of printed text: servers and libraries quote a value that they refuse. */
+/** Removes the secrets of the configuration from printed text: servers and libraries quote a value that they refuse. */
 import type { Config } from '../../config/config.ts';
 import type { Finding } from './finding.ts';
 
-/** Shorter ones are words that stand in any text. */
+/** Shorter secrets occur as words in any text. */
 const MIN_LENGTH = 4;
 
 export function withoutSecrets(config: Config): <F extends Finding>(finding: F) => F {
@@ -34,17 +34,17 @@ function secretsOf(config: Config): readonly string[] {
     ...urls.flatMap(passwordsOf),
   ];
   const readable = all.flatMap((secret) => ((secret ?? '').length >= MIN_LENGTH ? [secret as string] : []));
-  // Base64 is how SMTP and IMAP carry them.
+  // SMTP and IMAP carry passwords in Base64.
   const forms = readable.flatMap((secret) => [secret, Buffer.from(secret).toString('base64')]);
-  // One may stand within another, of which the rest would be left.
+  // Longest first: a secret may be part of another one, whose rest would otherwise stay.
   return [...new Set(forms)].sort((a, b) => b.length - a.length);
 }
 
-/** As it stands in the address, and as it is sent. */
+/** The password as it appears in the URL, and as it is sent. */
 function passwordsOf(text: string | null): readonly string[] {
   if (text === null) return [];
   const { password, searchParams } = new URL(text);
-  // PostgreSQL takes it there too.
+  // PostgreSQL also takes a password from the query.
   return [password, decoded(password), ...searchParams.getAll('password')];
 }
 

@@ -11,7 +11,7 @@ export class Accounts {
     this.#transport = transport;
   }
 
-  /** All of them, with the state of their mailboxes. */
+  /** All accounts, with the state of their mailboxes. */
   async list(options: RequestOptions = {}): Promise<readonly Account[]> {
     const { accounts } = await this.#transport.json({ ...options, repeatable: true }, (attempt) =>
       this.#transport.api.GET('/api/accounts', attempt),

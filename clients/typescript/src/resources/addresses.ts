@@ -3,7 +3,7 @@ import type { RequestOptions } from '../options.ts';
 import { plain, type Transport } from '../transport.ts';
 import type { AddressFilter, KnownAddress, QueryOf } from '../types.ts';
 
-/** Addresses that mail came from or went to. */
+/** Addresses that mail came from or was sent to. */
 export class Addresses {
   readonly #transport: Transport;
 
@@ -12,7 +12,7 @@ export class Addresses {
     this.#transport = transport;
   }
 
-  /** What a field for recipients offers for `q`, the best first. */
+  /** The suggestions of a recipient field for `q`, the best first. */
   async complete(filter: AddressFilter = {}, options: RequestOptions = {}): Promise<readonly KnownAddress[]> {
     const query = plain<QueryOf<'completeAddresses'>>(filter);
     const { addresses } = await this.#transport.json({ ...options, repeatable: true }, (attempt) =>

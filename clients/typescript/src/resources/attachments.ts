@@ -4,11 +4,11 @@ import type { RequestOptions } from '../options.ts';
 import { segment, type Transport } from '../transport.ts';
 
 export interface DownloadOptions extends RequestOptions {
-  /** Bytes from `start` to before `end`; to the last one without `end`. */
+  /** Bytes from `start` to before `end`, or to the last one without `end`. */
   readonly range?: { readonly start: number; readonly end?: number | undefined } | undefined;
-  /** The `etag` that the range belongs to: when the file is another one, all of it comes. */
+  /** The `etag` that the range belongs to: when the file has changed, all of it is sent. */
   readonly ifRange?: string | undefined;
-  /** `inline` for what a page shows: raster images, PDF and plain text. */
+  /** `inline` for files that a page shows: raster images, PDF and plain text. */
   readonly disposition?: 'attachment' | 'inline' | undefined;
 }
 
@@ -29,7 +29,7 @@ export class Attachments {
     return new Download(response);
   }
 
-  /** An image within an email, by its address in `images` of `client.emails.html`. */
+  /** An image in an email, by its address in `images` of `client.emails.html`. */
   async image(url: string, options: RequestOptions = {}): Promise<Download> {
     const { pathname, searchParams } = new URL(url, 'http://localhost');
     const query = {
@@ -44,7 +44,7 @@ export class Attachments {
   }
 }
 
-/** What each download asks with. */
+/** The parameters of every download. */
 export function toFileParams({ range, ifRange, disposition }: DownloadOptions) {
   return {
     header: {
@@ -55,7 +55,7 @@ export function toFileParams({ range, ifRange, disposition }: DownloadOptions) {
   };
 }
 
-/** RFC 9110 §14.1.2: the last byte is named, not the one after it. */
+/** RFC 9110 §14.1.2: a range names its last byte, not the byte after it. */
 function formatRange({ start, end }: NonNullable<DownloadOptions['range']>): string {
   if (
     !Number.isSafeInteger(start) ||

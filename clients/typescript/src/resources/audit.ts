@@ -4,7 +4,7 @@ import type { Pages } from '../pages.ts';
 import type { Transport } from '../transport.ts';
 import type { AuditEntry, AuditFilter, QueryOf } from '../types.ts';
 
-/** Who asked for what, and what became of it. */
+/** The audit log: who asked for what, and with what result. */
 export class Audit {
   readonly #transport: Transport;
 
@@ -13,7 +13,7 @@ export class Audit {
     this.#transport = transport;
   }
 
-  /** The newest first. */
+  /** Newest first. */
   list(filter: AuditFilter = {}, options: RequestOptions = {}): Pages<AuditEntry> {
     return this.#transport.pages(
       filter,

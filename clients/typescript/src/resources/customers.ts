@@ -19,7 +19,7 @@ import type {
   Schemas,
 } from '../types.ts';
 
-/** Whose mail it is. Customers are UUIDs of the caller. */
+/** The customers of emails and threads. Customers are UUIDs of the caller. */
 export class Customers {
   readonly #transport: Transport;
 
@@ -28,7 +28,7 @@ export class Customers {
     this.#transport = transport;
   }
 
-  /** By name, those without one last; `q` searches names, addresses and domains. */
+  /** Sorted by name, customers without one last; `q` searches names, addresses and domains. */
   list(filter: CustomerFilter = {}, options: RequestOptions = {}): Pages<CustomerListing> {
     return this.#transport.pages(
       filter,
@@ -39,7 +39,7 @@ export class Customers {
     );
   }
 
-  /** Its name, what is registered for it, counts and activity. An unknown customer has nothing of it. */
+  /** The customer's name, registered addresses and domains, counts and activity. For an unknown customer all of these are empty. */
   async get(customerId: string, options: RequestOptions = {}): Promise<Customer> {
     const path = { customerId: segment('customerId', customerId) };
     return this.#transport.json({ ...options, repeatable: true }, (attempt) =>
@@ -59,7 +59,7 @@ export class Customers {
     );
   }
 
-  /** The addresses and domains that are the customer's, those that sends taught too. */
+  /** The customer's addresses and domains, including those learned from sends. */
   async addresses(customerId: string, options: RequestOptions = {}): Promise<CustomerRegistration> {
     const path = { customerId: segment('customerId', customerId) };
     return this.#transport.json({ ...options, repeatable: true }, (attempt) =>
@@ -67,7 +67,7 @@ export class Customers {
     );
   }
 
-  /** Replaces everything that is registered; past mail follows before the answer comes. */
+  /** Replaces all registered addresses and domains; past mail is reassigned before the answer arrives. */
   async setAddresses(
     customerId: string,
     registration: CustomerRegistrationRequest,
@@ -80,7 +80,7 @@ export class Customers {
     );
   }
 
-  /** Addresses and domains that several customers claim, so that they decide nothing. */
+  /** Addresses and domains that several customers claim, so that none of them decides. */
   ambiguousClaims(filter: PageFilter = {}, options: RequestOptions = {}): Pages<AmbiguousClaim> {
     return this.#transport.pages(
       filter,
@@ -91,7 +91,7 @@ export class Customers {
     );
   }
 
-  /** The emails that have no customer for that reason. */
+  /** The emails that have no customer because of such claims. */
   ambiguousEmails(filter: AmbiguousEmailFilter = {}, options: RequestOptions = {}): Pages<EmailListing> {
     return this.#transport.pages(
       filter,

@@ -17,7 +17,7 @@ import type {
   SendResult,
 } from '../types.ts';
 
-/** Emails that are being written, and that a person may send later. */
+/** Emails that are still being written; a person may send them later. */
 export class Drafts {
   readonly #transport: Transport;
 
@@ -26,7 +26,7 @@ export class Drafts {
     this.#transport = transport;
   }
 
-  /** Not retried by itself: a repeat would make another draft. */
+  /** Not retried automatically: a repeat would make another draft. */
   async create(request: DraftRequest, options: RequestOptions = {}): Promise<Draft> {
     const body = await toBody(request);
     return this.#transport.json({ ...options, repeatable: false }, (attempt) =>
@@ -34,7 +34,7 @@ export class Drafts {
     );
   }
 
-  /** The last changed first. */
+  /** Last changed first. */
   list(filter: DraftFilter = {}, options: RequestOptions = {}): Pages<DraftSummary> {
     return this.#transport.pages(
       filter,
@@ -67,8 +67,8 @@ export class Drafts {
   }
 
   /**
-   * What is not named stays. Fails with `draft_changed` when it has another version than this one; not retried by itself, since
-   * that is what a repeat would find.
+   * Fields that are not given keep their values. Fails with `draft_changed` when the draft has another version than `version`; not retried
+   * automatically, since a repeat would fail that way.
    */
   async change(
     id: string,
@@ -94,7 +94,7 @@ export class Drafts {
     );
   }
 
-  /** Sends this version once, also when it is asked for again; then the draft is gone. */
+  /** Sends this version once, even when the call is repeated; the draft is then gone. */
   async send(
     id: string,
     version: number,

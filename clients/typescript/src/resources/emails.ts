@@ -28,7 +28,7 @@ import type {
 
 type Path<Params> = { readonly params: { readonly path: Params } };
 
-/** Single emails, and what operators do with those that were sent. */
+/** Single emails, and what operators do with sent ones. */
 export class Emails {
   readonly #transport: Transport;
 
@@ -45,7 +45,7 @@ export class Emails {
     );
   }
 
-  /** Newest first; by `state`, or with `q` those that have all the words. */
+  /** Newest first; filtered by `state`, or with `q` by emails that contain all the words. */
   list(filter: EmailFilter = {}, options: RequestOptions = {}): Pages<EmailListing> {
     return this.#transport.pages(
       filter,
@@ -57,8 +57,8 @@ export class Emails {
   }
 
   /**
-   * The HTML of an email, safe to be shown, with its images at signed addresses; its text in the same form where it has none.
-   * `remote: 'allow'` keeps images that are fetched from elsewhere.
+   * The HTML of an email, safe to show, with its images at signed addresses. An email without HTML gives its text in the same form.
+   * `remote: 'allow'` keeps images that are loaded from other servers.
    */
   async html(
     id: string,
@@ -71,11 +71,11 @@ export class Emails {
         params: { ...params, query: { remote } },
       }),
     );
-    // A document is sent only to a request that accepts one.
+    // The service sends a document only to a request that accepts one.
     return safe as SafeHtml;
   }
 
-  /** The message as it went out or came in. */
+  /** The message as it was sent or received. */
   async raw(id: string, options: RequestOptions = {}): Promise<Download> {
     const params = { path: { id: segment('id', id) } };
     const { response } = await this.#transport.answer({ ...options, repeatable: true }, (attempt) =>
@@ -84,7 +84,7 @@ export class Emails {
     return new Download(response);
   }
 
-  /** What a reply, a reply to all or a forward would be: recipients, subject and quote. */
+  /** Previews a reply, a reply to all or a forward: recipients, subject and quote. */
   async previewReply(
     id: string,
     query: ReplyPreviewOptions = {},
@@ -99,17 +99,17 @@ export class Emails {
     );
   }
 
-  /** Answers its writer; recipients, subject, thread and quote are made by the service. Never sends twice, as `send`. */
+  /** Answers the email's author; the service fills in recipients, subject, thread and quote. Never sends twice, like `send`. */
   reply(id: string, message: ReplyMessage, options: SendOptions = {}): Promise<SendResult> {
     return this.#answer('reply', id, message, options);
   }
 
-  /** As `reply`, with its other recipients in copy. */
+  /** Like `reply`, with the email's other recipients in copy. */
   replyAll(id: string, message: ReplyMessage, options: SendOptions = {}): Promise<SendResult> {
     return this.#answer('reply-all', id, message, options);
   }
 
-  /** Sends it on to others, with its files. */
+  /** Forwards the email to others, with its files. */
   forward(id: string, message: ForwardMessage, options: SendOptions = {}): Promise<SendResult> {
     return this.#answer('forward', id, message, options);
   }
@@ -130,8 +130,8 @@ export class Emails {
   }
 
   /**
-   * Changes a send that waits: when it goes out, or what it says. What is not named stays. Fails with `email_changed` when it has another
-   * version (`send_version`) than this one; not retried by itself, since that is what a repeat would find.
+   * Changes a waiting send: its time or its content. Fields that are not given keep their values. Fails with `email_changed` when the email
+   * has another version (`send_version`) than this one; not retried automatically, since a repeat would fail that way.
    */
   async change(
     id: string,
@@ -154,7 +154,7 @@ export class Emails {
     );
   }
 
-  /** Takes a queued or deferred email out of the queue. Not retried: after a lost answer, `get` tells the state. */
+  /** Takes a queued or deferred email out of the queue. Not retried: after a lost answer, `get` shows the state. */
   async cancel(id: string, options: RequestOptions = {}): Promise<SendState> {
     const { api } = this.#transport;
     return this.#json(false, { id: segment('id', id) }, options, (request) =>
@@ -162,7 +162,7 @@ export class Emails {
     );
   }
 
-  /** Has a copy that is not in the Sent mailbox yet tried now. Not retried, as `cancel`. */
+  /** Tries now to store a copy that is not in the Sent mailbox yet. Not retried, like `cancel`. */
   async retrySentCopy(id: string, options: RequestOptions = {}): Promise<SentCopy> {
     const { api } = this.#transport;
     return this.#json(false, { id: segment('id', id) }, options, (request) =>
@@ -170,7 +170,7 @@ export class Emails {
     );
   }
 
-  /** Deletes an email for ever, with its files. Not retried by itself, as `cancel`; a second one finds nothing. */
+  /** Deletes an email for ever, with its files. Not retried automatically, like `cancel`; a second call finds nothing. */
   async delete(id: string, options: RequestOptions = {}): Promise<DeletedEmails> {
     const { api } = this.#transport;
     return this.#json(false, { id: segment('id', id) }, options, (request) =>
@@ -178,7 +178,7 @@ export class Emails {
     );
   }
 
-  /** Sends a failed, cancelled or unknown email again, or a deferred one now. Not retried by itself, as `cancel`. */
+  /** Sends a failed, cancelled or unknown email again, or a deferred one now. Not retried automatically, like `cancel`. */
   async retry(id: string, options: RequestOptions = {}): Promise<SendState> {
     const { api } = this.#transport;
     return this.#json(false, { id: segment('id', id) }, options, (request) =>
@@ -186,7 +186,7 @@ export class Emails {
     );
   }
 
-  /** Says what became of an email whose outcome is unknown. Not retried by itself, as `cancel`. */
+  /** Decides the outcome of an email whose outcome is unknown. Not retried automatically, like `cancel`. */
   async resolve(id: string, request: ResolveRequest, options: RequestOptions = {}): Promise<SendState> {
     const body = plain<Schemas['ResolveRequest']>(request);
     const { api } = this.#transport;
@@ -195,7 +195,7 @@ export class Emails {
     );
   }
 
-  /** Why the email is in its thread. */
+  /** The reason why the email is in its thread. */
   async placement(id: string, options: RequestOptions = {}): Promise<ExplainedPlacement> {
     const { api } = this.#transport;
     return this.#json(true, { id: segment('id', id) }, options, (request) =>
@@ -203,7 +203,7 @@ export class Emails {
     );
   }
 
-  /** A message with the identity of this email that says something else. */
+  /** A message with the identity of this email but other content. */
   async variant(id: string, variantId: string, options: RequestOptions = {}): Promise<VariantDetail> {
     const { api } = this.#transport;
     return this.#json(true, toVariantPath(id, variantId), options, (request) =>

@@ -3,7 +3,7 @@ import type { RequestOptions } from '../options.ts';
 import { plain, segment, type Transport } from '../transport.ts';
 import type { Erasure, ErasureRequest, Schemas } from '../types.ts';
 
-/** Erasing people, and the records of it. */
+/** Erases people, and keeps records of the erasures. */
 export class Erasures {
   readonly #transport: Transport;
 
@@ -12,7 +12,7 @@ export class Erasures {
     this.#transport = transport;
   }
 
-  /** Everything of an address, or of a customer, for good. It goes on in the background; a repeat does no harm. */
+  /** Erases everything about an address or a customer permanently. It runs in the background; a repeat does no harm. */
   async create(request: ErasureRequest, options: RequestOptions = {}): Promise<Erasure> {
     const body = plain<Schemas['ErasureRequest']>(request);
     return this.#transport.json({ ...options, repeatable: true }, (attempt) =>
@@ -20,7 +20,7 @@ export class Erasures {
     );
   }
 
-  /** How far it is, and what was erased. */
+  /** The progress of the erasure, and what has been erased. */
   async get(id: string, options: RequestOptions = {}): Promise<Erasure> {
     const params = { path: { id: segment('id', id) } };
     return this.#transport.json({ ...options, repeatable: true }, (attempt) =>

@@ -3,13 +3,13 @@ import type { RequestOptions } from '../options.ts';
 import { plain, type Transport } from '../transport.ts';
 import type { Event, EventFilter, EventsPage, QueryOf, StreamFilter } from '../types.ts';
 
-/** How long one request of a stream waits for the next event, in s: proxies cut what is silent for longer than a minute. */
+/** How long one request of a stream waits for the next event, in s: proxies cut a connection that is silent for more than a minute. */
 const STREAM_WAIT_S = 25;
 const STREAM_LIMIT = 500;
-/** Some minutes: a stream outlives a restart of the service. */
+/** Enough for some minutes: a stream survives a restart of the service. */
 const STREAM_RETRIES = 10;
 
-/** Everything that happens, in order and without gaps. */
+/** All events, in order and without gaps. */
 export class Events {
   readonly #transport: Transport;
 
@@ -18,13 +18,13 @@ export class Events {
     this.#transport = transport;
   }
 
-  /** One page: the events behind `after`, and `next`, which is the `after` of the next page. Fails with `events_expired`. */
+  /** One page: the events after `after`, and `next`, which is the `after` of the next page. Fails with `events_expired`. */
   async list(filter: EventFilter = {}, options: RequestOptions = {}): Promise<EventsPage> {
     const query = plain<QueryOf<'listEvents'>>(filter);
     const page = await this.#transport.json({ ...options, repeatable: true }, (attempt) =>
       this.#transport.api.GET('/api/events', { ...attempt, params: { query } }),
     );
-    // A stream is sent only to a request that accepts one.
+    // The service sends a stream only to a request that accepts one.
     return page as EventsPage;
   }
 
@@ -37,9 +37,9 @@ export class Events {
   }
 
   /**
-   * Events as they come, until the loop over them ends, or `signal` ends it. Goes on by itself
-   * after what is worth a retry, up to ten times in a row. Store the
-   * `id` of each event that you have dealt with, and begin behind it after a restart. Without `after`: from now on.
+   * Events as they happen, until the caller's loop or `signal` ends the stream. It continues by itself after a failure that is worth a
+   * retry, up to ten times in a row. Store the `id` of each event that you have dealt with, and continue after it when you restart. Without
+   * `after`: from now on.
    */
   async *stream(
     { after, ...filter }: StreamFilter = {},

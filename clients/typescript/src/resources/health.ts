@@ -3,7 +3,7 @@ import type { RequestOptions } from '../options.ts';
 import type { Transport } from '../transport.ts';
 import type { HealthResult, Readiness } from '../types.ts';
 
-/** These need no secret, so none is sent. */
+/** These endpoints need no secret, so none is sent. */
 const WITHOUT_SECRET = { headers: { Authorization: null } } as const;
 
 export class Health {
@@ -14,14 +14,14 @@ export class Health {
     this.#transport = transport;
   }
 
-  /** Whether the service runs. */
+  /** Succeeds if the service runs. */
   async live(options: RequestOptions = {}): Promise<HealthResult> {
     return this.#transport.json({ ...options, repeatable: true }, (attempt) =>
       this.#transport.api.GET('/api/health', { ...attempt, ...WITHOUT_SECRET }),
     );
   }
 
-  /** Whether everything it stands on answers. Asks once: not to be ready is an answer. */
+  /** Reports whether everything that the service depends on answers. Asks once: "not ready" is an answer. */
   async ready(options: Omit<RequestOptions, 'retries'> = {}): Promise<Readiness> {
     const { status, checks } = await this.#transport.json(
       { ...options, retries: 0, repeatable: true, isAnswer: isNotReady },

@@ -3,7 +3,7 @@ import type { RequestOptions } from '../options.ts';
 import { plain, type Transport } from '../transport.ts';
 import type { Import, ImportFilter, QueryOf } from '../types.ts';
 
-/** Files of mail that the command `email-worker import` records. */
+/** Files of mail that the command `email-worker import` has recorded. */
 export class Imports {
   readonly #transport: Transport;
 
@@ -12,7 +12,7 @@ export class Imports {
     this.#transport = transport;
   }
 
-  /** The last 100 with their progress, the newest first. */
+  /** The last 100 imports with their progress, newest first. */
   async list(filter: ImportFilter = {}, options: RequestOptions = {}): Promise<readonly Import[]> {
     const params = { query: plain<QueryOf<'listImports'>>(filter) };
     const { imports } = await this.#transport.json({ ...options, repeatable: true }, (attempt) =>

@@ -14,7 +14,7 @@ import type {
 
 const pathOf = (id: string) => ({ id: segment('id', id) });
 
-/** Keys of the API, each with rights and accounts of its own. */
+/** API keys, each with its own rights and accounts. */
 export class Keys {
   readonly #transport: Transport;
 
@@ -23,7 +23,9 @@ export class Keys {
     this.#transport = transport;
   }
 
-  /** The secret is told this once. Not retried by itself: a repeat would make another key. Fails with `key_exceeds_caller`. */
+  /**
+   * The secret is shown only in this answer. Not retried automatically: a repeat would make another key. Fails with `key_exceeds_caller`.
+   */
   async create(request: CreateKeyRequest, options: RequestOptions = {}): Promise<KeyWithSecret> {
     const { expires_at: expiresAt, ...others } = request;
     const body = plain<Schemas['KeyRequest']>({
@@ -35,7 +37,7 @@ export class Keys {
     );
   }
 
-  /** The newest first, revoked ones too. */
+  /** Newest first, including revoked keys. */
   list(filter: PageFilter = {}, options: RequestOptions = {}): Pages<Key> {
     return this.#transport.pages(
       filter,
@@ -54,7 +56,7 @@ export class Keys {
     );
   }
 
-  /** It opens nothing any more, within two seconds. */
+  /** The key stops working within two seconds. */
   async revoke(id: string, options: RequestOptions = {}): Promise<Key> {
     const path = pathOf(id);
     return this.#transport.json({ ...options, repeatable: true }, (attempt) =>
@@ -62,7 +64,7 @@ export class Keys {
     );
   }
 
-  /** A new secret, told this once. Not retried by itself: a repeat would end the one before it. */
+  /** Makes a new secret, shown only in this answer. Not retried automatically: a repeat would end the secret of the first call. */
   async rotate(
     id: string,
     request: RotateKeyRequest = {},

@@ -4,7 +4,7 @@ import type { Pages } from '../pages.ts';
 import { segment, type Transport } from '../transport.ts';
 import type { AccountFilter, QuarantinedMessage, QueryOf } from '../types.ts';
 
-/** Messages of mailboxes that could not be taken for now. */
+/** Messages of mailboxes that could not be taken so far. */
 export class Quarantine {
   readonly #transport: Transport;
 
@@ -24,7 +24,7 @@ export class Quarantine {
     );
   }
 
-  /** Has one tried now; the answer comes before that has happened. */
+  /** Tries one message again now; the answer arrives before the try. */
   async retry(id: string, options: RequestOptions = {}): Promise<QuarantinedMessage> {
     const path = { id: segment('id', id) };
     return this.#transport.json({ ...options, repeatable: true }, (attempt) =>

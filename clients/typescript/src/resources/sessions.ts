@@ -3,7 +3,7 @@ import type { RequestOptions } from '../options.ts';
 import { plain, type Transport } from '../transport.ts';
 import type { LoginRequest, Schemas, Session } from '../types.ts';
 
-/** Log-ins of browsers. The session itself is a cookie: a browser keeps it, other programs have no use for it. */
+/** Log-ins of browsers. The session itself is a cookie: a browser keeps it, and other programs have no use for it. */
 export class Sessions {
   readonly #transport: Transport;
 
@@ -12,7 +12,7 @@ export class Sessions {
     this.#transport = transport;
   }
 
-  /** With a secret, a key, or the token of a link. Not retried by itself. Fails with `login_failed`. */
+  /** Logs in with a secret, a key, or the token of a link. Not retried automatically. Fails with `login_failed`. */
   async open(request: LoginRequest, options: RequestOptions = {}): Promise<Session> {
     const { session } = await this.#transport.json({ ...options, repeatable: false }, (attempt) =>
       this.#transport.api.POST('/api/session', { ...attempt, body: plain<Schemas['LoginRequest']>(request) }),
@@ -20,7 +20,7 @@ export class Sessions {
     return session;
   }
 
-  /** Whose session it is, or whose key, and what it may do. */
+  /** The owner and the rights of the session or key. */
   async current(options: RequestOptions = {}): Promise<Session> {
     const { session } = await this.#transport.json({ ...options, repeatable: true }, (attempt) =>
       this.#transport.api.GET('/api/session', attempt),
@@ -28,7 +28,7 @@ export class Sessions {
     return session;
   }
 
-  /** Logs out. Returns how many sessions ended: none where there was none. */
+  /** Logs out. Returns the number of sessions that ended: 0 when there was none. */
   async end(options: RequestOptions = {}): Promise<number> {
     const { ended } = await this.#transport.json({ ...options, repeatable: true }, (attempt) =>
       this.#transport.api.DELETE('/api/session', attempt),
@@ -36,7 +36,7 @@ export class Sessions {
     return ended;
   }
 
-  /** Logs out everywhere: all sessions that the same key opened. Returns how many they were. */
+  /** Logs out everywhere: ends all sessions opened with the same key. Returns their number. */
   async endAll(options: RequestOptions = {}): Promise<number> {
     const { ended } = await this.#transport.json({ ...options, repeatable: true }, (attempt) =>
       this.#transport.api.DELETE('/api/sessions', attempt),

@@ -3,7 +3,7 @@ import type { RequestOptions } from '../options.ts';
 import { plain, type Transport } from '../transport.ts';
 import type { QueryOf, Statistics as StatisticsResult, StatisticsFilter } from '../types.ts';
 
-/** How much mail came, went and failed. */
+/** Counts of mail that was received, sent and failed. */
 export class Statistics {
   readonly #transport: Transport;
 
@@ -12,7 +12,7 @@ export class Statistics {
     this.#transport = transport;
   }
 
-  /** Hour by hour or day by day, the oldest first. Without a filter: the last 30 days. */
+  /** By hour or by day, the oldest first. Without a filter: the last 30 days. */
   async read(filter: StatisticsFilter = {}, options: RequestOptions = {}): Promise<StatisticsResult> {
     const params = { query: plain<QueryOf<'getStatistics'>>(filter) };
     return this.#transport.json({ ...options, repeatable: true }, (attempt) =>

@@ -11,7 +11,7 @@ import type {
   SuppressionFilter,
 } from '../types.ts';
 
-/** Addresses that nothing is sent to. */
+/** Addresses to which nothing is sent. */
 export class Suppressions {
   readonly #transport: Transport;
 
@@ -50,7 +50,7 @@ export class Suppressions {
     );
   }
 
-  /** Not retried by itself: a repeat fails with `suppression_not_found`. */
+  /** Not retried automatically: a repeat fails with `suppression_not_found`. */
   async lift(address: string, options: RequestOptions = {}): Promise<LiftedSuppression> {
     const path = { address: segment('address', address) };
     return this.#transport.json({ ...options, repeatable: false }, (attempt) =>

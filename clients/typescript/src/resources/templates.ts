@@ -14,7 +14,7 @@ import type {
   TemplateSummary,
 } from '../types.ts';
 
-/** What emails are made of: a send names one as `template_id`, with `variables`. */
+/** Templates for emails: a send names one as `template_id`, with `variables`. */
 export class Templates {
   readonly #transport: Transport;
 
@@ -23,14 +23,14 @@ export class Templates {
     this.#transport = transport;
   }
 
-  /** Not retried by itself: a repeat would make another template. */
+  /** Not retried automatically: a repeat would make another template. */
   create(request: TemplateRequest, options: RequestOptions = {}): Promise<Template> {
     return this.#transport.json({ ...options, repeatable: false }, (attempt) =>
       this.#transport.api.POST('/api/templates', { ...attempt, body: plain(request) }),
     );
   }
 
-  /** The last changed first. */
+  /** Last changed first. */
   list(filter: TemplateFilter = {}, options: RequestOptions = {}): Pages<TemplateSummary> {
     return this.#transport.pages(
       filter,
@@ -41,7 +41,7 @@ export class Templates {
     );
   }
 
-  /** The newest version, or another one. */
+  /** The newest version, or the one asked for. */
   async get(
     id: string,
     options: RequestOptions & { readonly version?: number | undefined } = {},
@@ -55,8 +55,8 @@ export class Templates {
   }
 
   /**
-   * A new version; what is not named stays. Fails with `template_changed` when the newest version is not this one; not retried by
-   * itself, since that is what a repeat would find.
+   * Makes a new version; fields that are not given keep their values. Fails with `template_changed` when the newest version is not this
+   * one; not retried automatically, since a repeat would fail that way.
    */
   async change(
     id: string,
@@ -74,7 +74,7 @@ export class Templates {
     );
   }
 
-  /** With all versions; emails that were made of it stay. */
+  /** Deletes all versions; emails made from the template stay. */
   async delete(id: string, options: RequestOptions = {}): Promise<DeletedTemplate> {
     const path = { id: segment('id', id) };
     return this.#transport.json({ ...options, repeatable: false }, (attempt) =>
@@ -82,7 +82,7 @@ export class Templates {
     );
   }
 
-  /** What an email would say. */
+  /** Shows the email that the template would give. */
   async preview(
     id: string,
     request: TemplatePreviewRequest = {},

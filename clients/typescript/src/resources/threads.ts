@@ -26,14 +26,14 @@ import type {
 
 const NOT_MODIFIED = 304;
 
-/** A thread, and what tells whether it has changed since. */
+/** A thread, and the tag that shows whether it has changed since. */
 export interface TaggedThread {
   readonly thread: Thread;
-  /** For `getIfChanged`. */
+  /** The value for `getIfChanged`. */
   readonly etag: string | null;
 }
 
-/** Which emails belong together. The id of a thread that was merged into another stays valid everywhere. */
+/** Threads: the emails that belong together. The id of a thread that was merged into another stays valid everywhere. */
 export class Threads {
   readonly #transport: Transport;
 
@@ -42,13 +42,13 @@ export class Threads {
     this.#transport = transport;
   }
 
-  /** All its emails, the oldest first. */
+  /** All emails of the thread, the oldest first. */
   async get(threadId: string, options: RequestOptions = {}): Promise<Thread> {
     const { api } = this.#transport;
     return this.#call(threadId, options, (attempt) => api.GET('/api/thread/{threadId}', attempt));
   }
 
-  /** As `get`; null when the thread is still as it was when `etag` was given, which costs the service next to nothing. */
+  /** Like `get`; null when the thread has not changed since `etag`, which costs the service next to nothing. */
   async getIfChanged(
     threadId: string,
     etag: string | null = null,
@@ -70,7 +70,7 @@ export class Threads {
     return { thread: data, etag: response.headers.get('etag') };
   }
 
-  /** Deletes a thread with all its emails for ever. Not retried by itself; a repeat finishes what was cut off. */
+  /** Deletes a thread with all its emails for ever. Not retried automatically; a repeat finishes a deletion that was cut off. */
   async delete(threadId: string, options: RequestOptions = {}): Promise<DeletedEmails> {
     const params = { path: { threadId: segment('threadId', threadId) } };
     return this.#transport.json({ ...options, repeatable: false }, (attempt) =>
@@ -89,7 +89,7 @@ export class Threads {
     );
   }
 
-  /** Marks every email that it has at that moment as read. */
+  /** Marks every email that the thread has at that moment as read. */
   async markRead(threadId: string, options: RequestOptions = {}): Promise<ThreadMark> {
     const { api } = this.#transport;
     return this.#call(threadId, options, (attempt) => api.POST('/api/thread/{threadId}/read', attempt));
@@ -100,7 +100,7 @@ export class Threads {
     return this.#call(threadId, options, (attempt) => api.POST('/api/thread/{threadId}/unread', attempt));
   }
 
-  /** How much is in what a page shows as folders: threads by status, emails by state, labels, accounts. */
+  /** The counts for the folders of a page: threads by status, emails by state, labels, accounts. */
   async folders(filter: FolderFilter = {}, options: RequestOptions = {}): Promise<Folders> {
     const params = { query: plain<QueryOf<'countFolders'>>(filter) };
     return this.#transport.json({ ...options, repeatable: true }, (attempt) =>
@@ -108,7 +108,7 @@ export class Threads {
     );
   }
 
-  /** Its record, and a page of its emails with all that a page shows; the newest first. */
+  /** The thread's record, and a page of its emails with everything that a page shows, newest first. */
   async page(
     threadId: string,
     filter: ThreadPageFilter = {},
@@ -124,7 +124,7 @@ export class Threads {
   /**
    * Changes status, assignee, labels, customer or company.
    *
-   * @param options.version of the record as it is known: fails with the code `thread_changed` when it is another one by now
+   * @param options.version the version that the caller knows: fails with the code `thread_changed` when the thread has another one by now
    */
   async change(
     threadId: string,
@@ -134,13 +134,13 @@ export class Threads {
     const body = plain<Schemas['ThreadChange']>(change);
     const header = version === undefined ? {} : { 'if-match': `"${version}"` };
     const params = { path: { threadId: segment('threadId', threadId) }, header };
-    // A repeat of one that came through would find another version.
+    // A repeat after a change that succeeded would find another version.
     return this.#transport.json({ ...options, repeatable: version === undefined }, (attempt) =>
       this.#transport.api.PATCH('/api/threads/{threadId}', { ...attempt, params, body }),
     );
   }
 
-  /** Moves emails out, into a thread of their own. */
+  /** Moves emails out of the thread, into a new one. */
   async split(
     threadId: string,
     request: SplitRequest,
@@ -175,7 +175,7 @@ export class Threads {
     );
   }
 
-  /** Merges that mail asked for and that were refused, because the threads are of two customers. */
+  /** Merges that mail asked for and that were refused because the threads belong to two customers. */
   refusedMerges(filter: AccountFilter = {}, options: RequestOptions = {}): Pages<RefusedMerge> {
     return this.#transport.pages(
       filter,

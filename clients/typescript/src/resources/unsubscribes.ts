@@ -23,7 +23,7 @@ export class Unsubscribes {
     );
   }
 
-  /** Not retried by itself: a repeat fails with `unsubscribe_not_found`. */
+  /** Not retried automatically: a repeat fails with `unsubscribe_not_found`. */
   async remove(id: string, options: RequestOptions = {}): Promise<Unsubscribe> {
     const path = { id: segment('id', id) };
     return this.#transport.json({ ...options, repeatable: false }, (attempt) =>

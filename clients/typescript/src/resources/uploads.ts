@@ -3,7 +3,7 @@ import type { RequestOptions } from '../options.ts';
 import { plain, type Transport } from '../transport.ts';
 import type { NamedBlob, QueryOf, Upload, UploadDetails } from '../types.ts';
 
-/** Files that are uploaded once, for one or many sends. */
+/** Files that are uploaded once, for one or more sends. */
 export class Uploads {
   readonly #transport: Transport;
 
@@ -12,7 +12,7 @@ export class Uploads {
     this.#transport = transport;
   }
 
-  /** Keeps a file for a day; its `id` is the `upload_id` of an attachment. Not retried by itself. */
+  /** Keeps a file for a day; its `id` is the `upload_id` of an attachment. Not retried automatically. */
   async create(
     file: NamedBlob | Blob | Uint8Array | ArrayBuffer,
     options: RequestOptions & UploadDetails = {},

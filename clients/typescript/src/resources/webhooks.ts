@@ -19,7 +19,7 @@ import type {
 
 const pathOf = (id: string) => ({ id: segment('id', id) });
 
-/** Addresses that events are posted to. */
+/** Addresses to which events are posted. */
 export class Webhooks {
   readonly #transport: Transport;
 
@@ -28,7 +28,7 @@ export class Webhooks {
     this.#transport = transport;
   }
 
-  /** The secret is told this once. Not retried by itself: a repeat would make another webhook. */
+  /** The secret is shown only in this answer. Not retried automatically: a repeat would make another webhook. */
   async create(request: CreateWebhookRequest, options: RequestOptions = {}): Promise<WebhookWithSecret> {
     const body = plain<Schemas['CreateWebhookRequest']>(request);
     return this.#transport.json({ ...options, repeatable: false }, (attempt) =>
@@ -54,7 +54,7 @@ export class Webhooks {
     );
   }
 
-  /** What is not named stays. */
+  /** Fields that are not given keep their values. */
   async change(id: string, request: ChangeWebhookRequest, options: RequestOptions = {}): Promise<Webhook> {
     const path = pathOf(id);
     const body = plain<Schemas['ChangeWebhookRequest']>(request);
@@ -63,7 +63,7 @@ export class Webhooks {
     );
   }
 
-  /** Not retried by itself: a repeat fails with `webhook_not_found`. */
+  /** Not retried automatically: a repeat fails with `webhook_not_found`. */
   async delete(id: string, options: RequestOptions = {}): Promise<DeletedWebhook> {
     const path = pathOf(id);
     return this.#transport.json({ ...options, repeatable: false }, (attempt) =>
@@ -79,7 +79,7 @@ export class Webhooks {
     );
   }
 
-  /** Goes on where it stopped. Fails with `events_expired` when `replay` has to say where. */
+  /** Continues where the webhook stopped. Fails with `events_expired` when `replay` has to name a new start. */
   async resume(id: string, options: RequestOptions = {}): Promise<Webhook> {
     const path = pathOf(id);
     return this.#transport.json({ ...options, repeatable: true }, (attempt) =>
@@ -99,7 +99,7 @@ export class Webhooks {
     );
   }
 
-  /** A new secret, told this once. Not retried by itself: a repeat would end the old one. */
+  /** Makes a new secret, shown only in this answer. Not retried automatically: a repeat would end the old one. */
   async rotateSecret(
     id: string,
     request: RotateSecretRequest = {},
@@ -112,7 +112,7 @@ export class Webhooks {
     );
   }
 
-  /** Posts a test, and says what became of it. */
+  /** Posts a test event and returns the result. */
   async test(id: string, options: RequestOptions = {}): Promise<WebhookDelivery> {
     const path = pathOf(id);
     return this.#transport.json({ ...options, repeatable: false }, (attempt) =>
@@ -120,7 +120,7 @@ export class Webhooks {
     );
   }
 
-  /** Every attempt, the newest first. */
+  /** All attempts, newest first. */
   deliveries(id: string, filter: DeliveryFilter = {}, options: RequestOptions = {}): Pages<WebhookDelivery> {
     const path = pathOf(id);
     return this.#transport.pages(

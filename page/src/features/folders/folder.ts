@@ -1,11 +1,11 @@
-/** What a folder is: a name in the address, and what the list asks the service for. */
+/** A folder: a name in the address, and the request of its list. */
 import type { CustomerListing, DraftFilter, EmailFilter, ThreadFilter } from 'email-worker-client';
 import type { Messages } from '../../i18n/en.ts';
 import type { Search } from '../search/search-language.ts';
 
-/** Folders of threads, in the order in which they stand. */
+/** Folders of threads, in the order on screen. */
 export const THREAD_FOLDERS = ['open', 'unanswered', 'unread', 'mine', 'done'] as const;
-/** Folders of single emails that went out, or did not. */
+/** Folders of single emails that went out, or that did not. */
 export const EMAIL_FOLDERS = ['drafts', 'scheduled', 'sent', 'failed', 'unknown'] as const;
 
 export type FixedFolder = (typeof THREAD_FOLDERS)[number] | (typeof EMAIL_FOLDERS)[number];
@@ -20,12 +20,12 @@ export interface Folder {
   readonly title: string;
   readonly source: Source;
   readonly empty: keyof Messages['list']['empty'];
-  /** What was searched for; null for a folder. */
+  /** The search text; null for a folder. */
   readonly query: string | null;
   readonly search: Search | null;
-  /** Customers of whom the reader has to choose one; empty: none has the name. null: nothing is to be chosen. */
+  /** Customers among whom the reader has to choose; empty: no customer has the name. null: there is nothing to choose. */
   readonly choice: readonly CustomerListing[] | null;
-  /** It is known what to ask for. */
+  /** True once the request is known. */
   readonly isReady: boolean;
 }
 
@@ -60,7 +60,7 @@ function sourceOf(key: FixedFolder, me: string): Source {
   }
 }
 
-/** The folder of an address; null when there is none. `me` is the name that threads are assigned to. */
+/** The folder of an address; null when there is none. `me` is the name under which threads are assigned to the reader. */
 export function readFolder(key: string, me: string, text: Messages): Folder | null {
   if (isFixed(key)) return { ...PLAIN, key, title: text.folders[key], source: sourceOf(key, me), empty: key };
   const at = key.indexOf(':');

@@ -1,4 +1,4 @@
-/** The folders with what is in them, and who is logged in. */
+/** The folders with their counts, and the person who is logged in. */
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import {
@@ -39,7 +39,7 @@ const ICONS: Readonly<Record<FixedFolder, LucideIcon>> = {
   unknown: CircleHelp,
 };
 
-/** What waits for a person has a count; on what is finished a count is noise. */
+/** Work that waits for a person has a count; for finished work a count is noise. */
 function countOf(folder: FixedFolder, { threads, emails, drafts }: Folders): number | null {
   switch (folder) {
     case 'open':
@@ -61,7 +61,7 @@ function countOf(folder: FixedFolder, { threads, emails, drafts }: Folders): num
 }
 
 interface SidebarProps {
-  /** Something was chosen. */
+  /** The reader chose an entry. */
   readonly onGo?: () => void;
 }
 
@@ -159,9 +159,9 @@ interface FolderLinkProps {
   readonly folder: string;
   readonly title: string;
   readonly icon: LucideIcon | null;
-  /** null: none is shown. */
+  /** null: no count is shown. */
   readonly count: number | null;
-  /** A count of this many means so many or more. */
+  /** A count that reaches this limit means "so many or more". */
   readonly limit: number;
   readonly isAlarm?: boolean;
   readonly onGo: (() => void) | undefined;

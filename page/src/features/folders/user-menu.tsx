@@ -1,4 +1,4 @@
-/** Who is logged in, light or dark, and log out. */
+/** Shows who is logged in, switches between light and dark, and logs out. */
 import { useQueryClient } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { Check, LogOut, Monitor, Moon, Settings2, Sun } from 'lucide-react';
@@ -14,7 +14,7 @@ import { notify } from '../../ui/toast.tsx';
 import '../../ui/menu.css';
 
 interface UserMenuProps {
-  /** Something was chosen that leads elsewhere. */
+  /** The reader chose an entry that leads elsewhere. */
   readonly onGo: (() => void) | undefined;
 }
 

@@ -1,4 +1,4 @@
-/** Log in with a key or the secret. Browsers and password managers may keep what is typed, as a password. */
+/** Logs in with a key or the secret. Browsers and password managers may store the input as a password. */
 import { useState } from 'react';
 import { FieldError, Form, Input, Label, TextField } from 'react-aria-components';
 import { logIn, type LoginFailure, type Session } from '../../api/session.ts';
@@ -10,7 +10,7 @@ import './login.css';
 export type LoginReason = 'none' | 'ended' | 'tokenRefused' | LoginFailure;
 
 interface LoginProps {
-  /** Why the form is there, apart from the missing session. */
+  /** The reason for the form, apart from the missing session. */
   readonly reason: LoginReason;
   readonly onLogin: (session: Session) => void;
 }

@@ -1,4 +1,4 @@
-/** The mail accounts: whether they work, how far behind their mailboxes are, and what to do. */
+/** The mail accounts: whether they work, how far behind their mailboxes are, and the actions on them. */
 import type { Account } from 'email-worker-client';
 import { AtSign } from 'lucide-react';
 import { client } from '../../api/client.ts';
@@ -6,7 +6,7 @@ import { useOperateWords } from './operate-words.ts';
 import { Paged } from './paged.tsx';
 import { Status } from './status.tsx';
 
-/** Below this a mailbox is as current as a poll makes it. */
+/** A mailbox with a smaller lag is as current as polling allows. */
 const LAG_SHOWN_S = 120;
 
 export function Accounts() {

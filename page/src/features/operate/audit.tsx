@@ -1,4 +1,4 @@
-/** What operators did. */
+/** The actions of operators. */
 import type { AuditEntry } from 'email-worker-client';
 import { ScrollText } from 'lucide-react';
 import { client } from '../../api/client.ts';

@@ -1,4 +1,4 @@
-/** A button that asks before it does what can't be taken back. */
+/** A button that asks for confirmation before an action that can't be undone. */
 import { Dialog, DialogTrigger, Heading, Modal, ModalOverlay } from 'react-aria-components';
 import { useWords } from '../../i18n/index.tsx';
 import { Button } from '../../ui/button.tsx';

@@ -1,4 +1,4 @@
-/** How much mail came, went and failed, and how long it took: plots, with the same figures as text beside them. Loaded when it is opened. */
+/** Figures of mail received, sent and failed, and of durations: plots, with the same figures as text beside them. Loaded on demand. */
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import type { Statistics, StatisticsPoint } from 'email-worker-client';
 import { useCallback, useMemo, useState } from 'react';
@@ -18,14 +18,14 @@ const REFRESH_MS = 60_000;
 const DAY_MS = 86_400_000;
 
 type Kind = 'received' | 'sent' | 'failed' | 'bounced' | 'complained' | 'unknown';
-/** What is drawn together: what fails would lie at the foot of a plot of all mail. */
+/** The lines that share a plot: in a plot of all mail, failures would lie flat at the bottom. */
 const COUNTS = {
   mail: ['received', 'sent'],
   trouble: ['failed', 'bounced', 'complained', 'unknown'],
 } as const satisfies Readonly<Record<string, readonly Kind[]>>;
 const KINDS: readonly Kind[] = [...COUNTS.mail, ...COUNTS.trouble];
 
-/** By the fields of the answer. */
+/** Named by the fields of the answer. */
 const LATENCIES = ['send_latency', 'receive_latency'] as const;
 const TIMES = ['median_ms', 'p95_ms'] as const;
 
@@ -36,7 +36,7 @@ const RANGES = {
 } as const;
 type Range = keyof typeof RANGES;
 
-/** Of the browser, as far as the service takes it. */
+/** The browser's time zone, as far as the service accepts it. */
 function timeZone(): string {
   const { timeZone: zone } = Intl.DateTimeFormat().resolvedOptions();
   return zone.includes('/') ? zone : 'UTC';
@@ -170,9 +170,9 @@ function Latencies({ name, statistics }: StatisticsProps & { readonly name: (typ
 interface Series {
   readonly kind: string;
   readonly title: string;
-  /** Of each point; null: nothing is known of it. */
+  /** One value for each point; null: not known. */
   readonly values: readonly (number | null)[];
-  /** Of all points together. */
+  /** The value for all points together. */
   readonly whole: number | null;
 }
 
@@ -201,7 +201,7 @@ function Figure({ title, hint, statistics: { points, step }, series, scale, valu
     },
     [format, step],
   );
-  // One that was pointed at may be of a longer range.
+  // The point under the pointer may belong to a longer range.
   const point = pointed === null ? undefined : points[pointed];
   const isEmpty = series.every(({ whole }) => whole === null);
   return (
@@ -243,7 +243,7 @@ function Figure({ title, hint, statistics: { points, step }, series, scale, valu
 const whenOf = ({ at }: StatisticsPoint, step: Statistics['step'], format: Formats): string =>
   step === 'hour' ? format.full(at) : format.day(at);
 
-/** For screen readers, and for people who want the numbers: the newest first, without empty ones. */
+/** For screen readers, and for people who want the numbers: newest first, without empty points. */
 function AsTable({ statistics: { points, step } }: StatisticsProps) {
   const { operate, format } = useOperateWords();
   const words = operate.figures;

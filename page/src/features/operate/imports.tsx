@@ -1,4 +1,4 @@
-/** Imports of files of mail: how far each is, while it runs and afterwards. */
+/** Imports of mail files: the progress of each, while it runs and afterwards. */
 import type { Import } from 'email-worker-client';
 import { FileInput } from 'lucide-react';
 import { client } from '../../api/client.ts';
@@ -55,7 +55,7 @@ function ImportCard({ one }: { readonly one: Import }) {
         <div className="import-progress">
           <progress
             aria-label={words.progress}
-            // Without a value it says only that something happens.
+            // Without a value the bar only shows that the import is running.
             {...(share === null && state === 'running' ? {} : { value: share ?? 0, max: 1 })}
           />
           <span>

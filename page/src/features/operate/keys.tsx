@@ -1,4 +1,4 @@
-/** The keys of people and programs. */
+/** The API keys of people and programs. */
 import type { Key } from 'email-worker-client';
 import { KeyRound } from 'lucide-react';
 import { client } from '../../api/client.ts';

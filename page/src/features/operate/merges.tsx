@@ -1,4 +1,4 @@
-/** Threads that mail would have joined, and that stay apart because they are of two customers. */
+/** Threads that mail would have joined, but that stay apart because they belong to two customers. */
 import { Link } from '@tanstack/react-router';
 import type { RefusedMerge } from 'email-worker-client';
 import { Split } from 'lucide-react';

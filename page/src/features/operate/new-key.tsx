@@ -1,4 +1,4 @@
-/** Makes a key, and shows it the one time that it can be seen. */
+/** Makes a key, and shows it the only time that it can be seen. */
 import { useState } from 'react';
 import {
   Checkbox,
@@ -23,7 +23,7 @@ import '../../ui/field.css';
 
 const RIGHTS = ['read', 'draft', 'send', 'receive', 'operate', 'admin'] as const;
 type Right = (typeof RIGHTS)[number];
-/** What a clerk needs. */
+/** The rights that a clerk needs. */
 const USUAL: ReadonlySet<Right> = new Set<Right>(['read', 'draft', 'send', 'operate']);
 
 export function NewKey() {

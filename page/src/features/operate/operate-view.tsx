@@ -1,4 +1,4 @@
-/** The operators' part of the page: loaded when it is opened. */
+/** The operators' part of the page, loaded on demand. */
 import { Link } from '@tanstack/react-router';
 import { MessageCircleQuestion } from 'lucide-react';
 import { lazy, Suspense, type ComponentType } from 'react';
@@ -19,7 +19,7 @@ import { Suppressions } from './suppressions.tsx';
 import { Webhooks } from './webhooks.tsx';
 import './operate.css';
 
-/** With the library that draws. */
+/** Loaded apart, together with the plot library. */
 const Figures = lazy(async () => ({ default: (await import('./figures.tsx')).Figures }));
 
 const VIEWS: Readonly<Record<Section, ComponentType>> = {
@@ -35,7 +35,7 @@ const VIEWS: Readonly<Record<Section, ComponentType>> = {
   audit: Audit,
 };
 
-/** On a phone the tabs go beyond the screen. */
+/** On a phone the tabs reach beyond the screen. */
 const intoView = (tabs: HTMLElement | null): void => {
   tabs?.querySelector('[aria-current]')?.scrollIntoView({ block: 'nearest', inline: 'center' });
 };

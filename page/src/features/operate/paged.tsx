@@ -1,4 +1,4 @@
-/** A list of an operators' view: page after page, kept fresh while it is on screen. */
+/** A list of an operators' view: loaded page by page, and kept fresh while it is on screen. */
 import { useInfiniteQuery } from '@tanstack/react-query';
 import type { Page, Pages } from 'email-worker-client';
 import type { LucideIcon } from 'lucide-react';
@@ -9,16 +9,16 @@ import { Button } from '../../ui/button.tsx';
 import { Empty, Failure } from '../../ui/empty.tsx';
 import { useOperateWords } from './operate-words.ts';
 
-/** What events do not tell of, such as a lag, grows old meanwhile. */
+/** Values without events, such as a lag, grow old meanwhile. */
 const REFRESH_MS = 15_000;
 const BONES = 4;
 
 interface PagedProps<Item> {
-  /** Names the list among those of all views; with its filter. */
+  /** Identifies the list, with its filter, among those of all views. */
   readonly name: readonly [view: string, ...filter: string[]];
   readonly list: (options: { readonly signal: AbortSignal }) => Pick<Pages<Item>, 'page'>;
   readonly empty: { readonly icon: LucideIcon; readonly title: string; readonly hint?: string };
-  /** null: as any other list. */
+  /** null: the same interval as other lists. */
   readonly refreshMs?: (items: readonly Item[]) => number | null;
   readonly children: (items: readonly Item[]) => ReactNode;
 }

@@ -1,4 +1,4 @@
-/** A plot over time, by uPlot: what it draws on its canvas is for the eye alone; the view has the same figures as text. */
+/** A plot over time, drawn by uPlot: the canvas is for the eye alone; the view has the same figures as text. */
 import { useEffect, useRef } from 'react';
 import UPlot from 'uplot';
 import 'uplot/dist/uPlot.min.css';
@@ -11,18 +11,18 @@ const AXIS_SIZE = 50;
 const TIME_AXIS_SIZE = 30;
 
 export interface Line {
-  /** A colour by its name in `figures.css`; read from there for each drawing, since light and dark differ. */
+  /** A colour by its name in `figures.css`; looked up for each drawing, since light and dark differ. */
   readonly kind: string;
-  /** So that lines differ not by their colours alone. */
+  /** Lines must not differ by their colours alone. */
   readonly isDashed: boolean;
-  /** null: nothing is known of that moment, and the line goes straight on to the next. */
+  /** null: the value at that moment is not known, and the line goes straight on to the next value. */
   readonly values: readonly (number | null)[];
 }
 
-/** `times`: in ms; each step up the axis is some times as long, since a few emails may take a thousand times as long as most. */
+/** `times`: in ms, on a logarithmic axis, since a few emails may take a thousand times as long as most. */
 export type PlotScale = 'counts' | 'times';
 
-/** What is written at the axis of times. */
+/** The labels of the time axis. */
 const TIME_MARKS_MS = [1, 10, 100, 1000, 10_000, 60_000, 600_000, 3_600_000, 36_000_000, 864_000_000];
 
 interface PlotProps {
@@ -30,11 +30,11 @@ interface PlotProps {
   /** In seconds since 1970. */
   readonly times: readonly number[];
   readonly lines: readonly Line[];
-  /** At an axis. */
+  /** The label of a moment on the time axis. */
   readonly timeText: (seconds: number) => string;
   readonly scale: PlotScale;
   readonly valueText: (value: number) => string;
-  /** The place in `times` that the pointer is at; null: none. */
+  /** The index in `times` under the pointer; null: none. */
   readonly onPoint: (index: number | null) => void;
 }
 
@@ -63,7 +63,7 @@ export function Plot({ label, times, lines, scale, timeText, valueText, onPoint 
               ? {
                   splits: (_: UPlot, __: number, least: number, most: number) =>
                     TIME_MARKS_MS.filter((ms) => ms >= least && ms <= most),
-                  // All of them, not those alone that are powers of ten.
+                  // All marks, not only those that are powers of ten.
                   filter: (_: UPlot, splits: number[]) => splits,
                 }
               : {}),
@@ -74,7 +74,7 @@ export function Plot({ label, times, lines, scale, timeText, valueText, onPoint 
           ...lines.map(({ kind, isDashed }): UPlot.Series => ({
             stroke: () => colourOf(element, kind),
             width: LINE_WIDTH,
-            // Between moments without mail there is no line to be seen.
+            // Otherwise no line would be visible between moments without mail.
             ...(scale === 'times' ? { spanGaps: true } : { points: { show: false } }),
             ...(isDashed ? { dash: [6, 4] } : {}),
           })),
@@ -84,7 +84,7 @@ export function Plot({ label, times, lines, scale, timeText, valueText, onPoint 
       [
         [...times],
         ...lines.map(({ values }) =>
-          // A logarithm of 0 has no place.
+          // 0 has no logarithm.
           values.map((value) => (scale === 'times' && value !== null ? Math.max(value, 1) : value)),
         ),
       ],
@@ -114,10 +114,10 @@ export function Plot({ label, times, lines, scale, timeText, valueText, onPoint 
   );
 }
 
-/** A step without mail is at the foot, and a plot of nothing has a scale all the same. */
+/** A step without mail lies on the bottom line, and an empty plot still has a scale. */
 const COUNTS_SCALE: UPlot.Scale = { range: (_, __, most) => [0, Math.max(most * 1.1, 4)] };
 
-/** From the mark below the shortest to the one above the longest. */
+/** From the mark below the shortest time to the mark above the longest. */
 const TIMES_SCALE: UPlot.Scale = {
   distr: 3,
   range: (_, least, most) => [
@@ -126,7 +126,7 @@ const TIMES_SCALE: UPlot.Scale = {
   ],
 };
 
-/** As the style sheet has it now: a canvas knows no custom properties. */
+/** The colour that the style sheet sets now: a canvas knows no custom properties. */
 function colourOf(place: HTMLElement, kind: string): string {
   const sample = place.querySelector(`.plot-colour[data-kind="${kind}"]`);
   return sample === null ? '#888888' : getComputedStyle(sample).color;

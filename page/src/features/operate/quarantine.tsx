@@ -1,4 +1,4 @@
-/** Messages of mailboxes that could not be taken, and to have them tried now. */
+/** Messages of mailboxes that could not be taken, and an action to try them again now. */
 import type { QuarantinedMessage } from 'email-worker-client';
 import { PackageCheck } from 'lucide-react';
 import { client } from '../../api/client.ts';

@@ -1,4 +1,4 @@
-/** The operators' views, and the right that each needs. */
+/** The operators' views, and the right that each requires. */
 export const SECTIONS = {
   accounts: 'read',
   sends: 'read',

@@ -1,4 +1,4 @@
-/** Mail that is not sent: what waits, what failed, and what an operator must decide. */
+/** Unsent mail: waiting emails, failed ones, and those that an operator must decide about. */
 import { Link } from '@tanstack/react-router';
 import type { EmailListing } from 'email-worker-client';
 import { MailCheck } from 'lucide-react';
@@ -13,7 +13,7 @@ import { Paged } from './paged.tsx';
 import { Table } from './table.tsx';
 import { useAct } from './use-act.ts';
 
-/** What needs a person stands first. */
+/** States that need a person come first. */
 const STATES = ['unknown', 'failed', 'deferred', 'queued', 'cancelled'] as const;
 type State = (typeof STATES)[number];
 const PAGE = 50;

@@ -1,4 +1,4 @@
-/** A state in a word and a colour. */
+/** A state, shown by a word and a colour. */
 interface StatusProps {
   readonly tone: 'good' | 'warn' | 'bad' | 'quiet';
   readonly children: string;

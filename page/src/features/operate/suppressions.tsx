@@ -1,4 +1,4 @@
-/** Addresses that get no mail: why, since when, and to allow them again. */
+/** Suppressed addresses: why and since when they get no mail, and an action to allow them again. */
 import type { Suppression } from 'email-worker-client';
 import { ShieldCheck } from 'lucide-react';
 import { Form, Input, Label, TextField } from 'react-aria-components';

@@ -1,10 +1,10 @@
-/** A table that becomes a list of cards where the window is narrow. Each cell carries its heading for that. */
+/** A table that becomes a list of cards in a narrow window. Each cell carries its heading for that. */
 import type { ReactNode } from 'react';
 
 export interface Column<Item> {
   readonly title: string;
   readonly cell: (item: Item) => ReactNode;
-  /** The column of what the row is about takes the room that is left. */
+  /** True for the column that identifies the row: it takes the remaining width. */
   readonly isWide?: boolean;
 }
 

@@ -1,4 +1,4 @@
-/** What an operator does: the view is read again after it, and a refusal is shown in the service's words. */
+/** Runs an operator's action: afterwards the view is reloaded, and a refusal is shown in the service's words. */
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { EmailWorkerError } from 'email-worker-client';
 import { keys } from '../../api/queries.ts';
@@ -6,10 +6,10 @@ import { notify } from '../../ui/toast.tsx';
 import { useOperateWords } from './operate-words.ts';
 
 interface Act<Input, Output> {
-  /** The key of what is read again. */
+  /** The key of the view that is reloaded. */
   readonly view: string;
   readonly run: (input: Input) => Promise<Output>;
-  /** What is said when it is done; null: nothing. */
+  /** The message after success; null: none. */
   readonly say?: (output: Output, input: Input) => string | null;
 }
 
@@ -25,7 +25,7 @@ export function useAct<Input, Output>({ view, run, say }: Act<Input, Output>) {
     onError: (error) => {
       notify(operate.failed(error instanceof EmailWorkerError ? error.message : String(error)));
     },
-    // Also after a refusal: what is on screen was old.
+    // Also after a refusal: the data on screen was old.
     onSettled: () => {
       void queryClient.invalidateQueries({ queryKey: ['operate', view] });
       void queryClient.invalidateQueries({ queryKey: keys.folders });

@@ -1,4 +1,4 @@
-/** Webhooks: whether their endpoints take what they are told, and what the last deliveries came to. */
+/** Webhooks: whether their endpoints accept events, and the results of the last deliveries. */
 import { useState } from 'react';
 import type { Webhook } from 'email-worker-client';
 import { Webhook as WebhookIcon } from 'lucide-react';

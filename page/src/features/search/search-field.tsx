@@ -1,4 +1,4 @@
-/** Searches as you type; the address has what was searched for, so that Back and links work. */
+/** Searches while you type; the address contains the search text, so that Back and links work. */
 import { useNavigate } from '@tanstack/react-router';
 import { Search, X } from 'lucide-react';
 import { useEffect, useRef, useState } from 'react';
@@ -8,13 +8,13 @@ import { useWords } from '../../i18n/index.tsx';
 import { SearchHelp } from './search-help.tsx';
 import './search.css';
 
-/** A word that is still being typed is not searched for. */
+/** A word is searched for only once typing pauses. */
 const TYPING_MS = 250;
-/** The service takes no longer ones. */
+/** The service accepts no longer queries. */
 const MAX_QUERY = 200;
 
 interface SearchFieldProps {
-  /** What the list shows the results of; null: it shows a folder. */
+  /** The search whose results the list shows; null: the list shows a folder. */
   readonly query: string | null;
 }
 
@@ -30,7 +30,7 @@ export function SearchField({ query }: SearchFieldProps) {
   };
   useEffect(() => () => clearTimeout(timer.current ?? undefined), []);
   useEffect(() => {
-    // Another search by a link or by Back; never while a person types in it.
+    // A link or Back led to another search; the text is never replaced while a person types in the field.
     if (document.activeElement !== input.current) setTyped(query ?? '');
   }, [query]);
   useShortcuts({ '/': () => input.current?.focus() });
@@ -46,7 +46,7 @@ export function SearchField({ query }: SearchFieldProps) {
     cancel();
     timer.current = setTimeout(() => go(value), TYPING_MS);
   };
-  /** An operator from the help is written to the end. */
+  /** Appends an operator from the help. */
   const add = (operator: string): void => {
     type(`${typed === '' ? '' : `${typed.trimEnd()} `}${operator}`.slice(0, MAX_QUERY));
   };

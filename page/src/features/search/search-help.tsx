@@ -1,4 +1,4 @@
-/** The operators of a search; one that is chosen is put into the field. */
+/** The operators of a search; choosing one puts it into the field. */
 import { CircleQuestionMark } from 'lucide-react';
 import { useRef } from 'react';
 import { Header, Menu, MenuItem, MenuSection, MenuTrigger, Popover } from 'react-aria-components';
@@ -8,7 +8,7 @@ import '../../ui/menu.css';
 
 interface SearchHelpProps {
   readonly onChoose: (operator: string) => void;
-  /** The help is closed, and typing goes on. */
+  /** The help is closed, and the reader continues typing. */
   readonly onReturn: () => void;
 }
 

@@ -1,10 +1,10 @@
 /**
- * What a person typed into the field for searching, as filters of the service: words and phrases, and operators such as `from:ann`, in
- * English or German. What an operator can't use is said and left out; every other text is words.
+ * The text of the search field as filters of the service: words and phrases, and operators such as `from:ann`, in English or German. A
+ * value that an operator can't use is reported and left out; all other text becomes words.
  */
 import { toTerm, type Term } from './search-terms.ts';
 
-/** Filters of the list of threads, as the API names them. */
+/** Filters of the thread list, named as in the API. */
 export interface SearchFilter {
   readonly q?: string;
   readonly from?: string;
@@ -22,14 +22,14 @@ export interface SearchFilter {
 
 export interface Search {
   readonly filter: SearchFilter;
-  /** A name whose customer the page has to find; null: none. */
+  /** A name for which the page has to find the customer; null: none. */
   readonly customer: string | null;
   readonly terms: SearchTerms;
-  /** Operators with a value that they can't use, as they were typed. */
+  /** Operators with a value that they can't use, as typed. */
   readonly faults: readonly string[];
 }
 
-/** What is marked where. */
+/** The terms to mark, by the place where they are marked. */
 export interface SearchTerms {
   readonly text: readonly Term[];
   readonly people: readonly Term[];
@@ -74,7 +74,7 @@ const STATES: Readonly<Record<string, SearchFilter>> = {
 
 /** Quotes of any language. */
 const QUOTES = '"„“”«»';
-/** Input: at most 200 characters, which is what the field takes. */
+/** Input: at most 200 characters, the limit of the field. */
 const PART = new RegExp(
   `(?<minus>(?<!\\S)[-−–])?(?:(?<name>\\p{L}+):)?(?:[${QUOTES}](?<quoted>[^${QUOTES}]*)[${QUOTES}]?|(?<bare>[^\\s${QUOTES}]+))?`,
   'gu',
@@ -94,7 +94,7 @@ export function readSearch(typed: string): Search {
     const isWords =
       operator === undefined || operator === 'from' || operator === 'to' || operator === 'subject';
     if (isWords) {
-      // A name that is no operator is a word, as in `Re:`.
+      // A name that is not an operator is a word, as in `Re:`.
       const text =
         operator === undefined ? whole.trim() : `${minus ?? ''}${whole.slice(whole.indexOf(':') + 1)}`;
       if (text === '' || text === minus) continue;
@@ -110,7 +110,7 @@ export function readSearch(typed: string): Search {
         terms[operator === undefined ? 'text' : operator === 'subject' ? 'subject' : 'people'].push(term);
       continue;
     }
-    // It is still being typed.
+    // The reader is still typing the value.
     if (value === '') continue;
     const read = minus === undefined ? readFilter(operator, value) : null;
     if (read === null) faults.push(whole);
@@ -140,7 +140,7 @@ export function withCustomer(query: string, typed: string, chosen: string): stri
 
 type FilterOperator = Exclude<Operator, 'from' | 'to' | 'subject'>;
 
-/** null: the operator can't use the value; `customer`: a name whose customer is to be found. */
+/** null: the operator can't use the value; `customer`: the value is a name whose customer has to be found. */
 function readFilter(operator: FilterOperator, value: string): SearchFilter | 'customer' | null {
   switch (operator) {
     case 'has':
@@ -165,7 +165,7 @@ const DATES = [
   /^(?<day>\d{1,2})\.(?<month>\d{1,2})\.(?<year>\d{4})$/,
 ];
 
-/** The first moment of a day, month or year, where the reader is; null when there is none. */
+/** The first moment of a day, month or year, in the reader's time zone; null when the value is no such date. */
 function startOf(value: string): string | null {
   const found = DATES.map((pattern) => pattern.exec(value)).find((match) => match !== null);
   const { year, month = '1', day = '1' } = found?.groups ?? {};

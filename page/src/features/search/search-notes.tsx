@@ -1,4 +1,4 @@
-/** What stands between a search and its results: operators that can't be used, and customers to choose from. */
+/** Shown between a search and its results: operators that can't be used, and customers to choose from. */
 import { useNavigate } from '@tanstack/react-router';
 import type { CustomerListing } from 'email-worker-client';
 import { Building2 } from 'lucide-react';
@@ -19,7 +19,7 @@ export function SearchFaults({ search }: { readonly search: Search | null }) {
 
 interface CustomerChoiceProps {
   readonly query: string;
-  /** What was typed of the name. */
+  /** The part of the name that was typed. */
   readonly typed: string;
   readonly customers: readonly CustomerListing[];
 }

@@ -1,26 +1,26 @@
 /**
- * The words of a search, and where they stand in a text: as the service finds them (docs/api.md, "Searching"), so that what is marked is
- * what was found.
+ * The words of a search, and their places in a text, found the way the service finds them (docs/api.md, "Searching"), so that the marks
+ * show what was found.
  */
 
-/** Words that stand one after the other. */
+/** Consecutive words. */
 export type Term = readonly TermWord[];
 
 interface TermWord {
   readonly forms: readonly string[];
-  /** It may go on. */
+  /** True if the word may continue. */
   readonly isPrefix: boolean;
 }
 
-/** A piece of a text, and whether it was searched for. */
+/** A piece of a text, and whether it matches the search. */
 export interface Piece {
   readonly text: string;
   readonly isHit: boolean;
 }
 
-/** Shorter words are found exactly. */
+/** Shorter words match only whole words. */
 const MIN_PREFIX_CHARS = 3;
-/** Beyond these a text is not searched for hits: it stays readable without marks. */
+/** Longer texts are not searched for hits: they stay readable without marks. */
 const MAX_MARKED_CHARS = 100_000;
 
 const UNSPACED =
@@ -32,7 +32,7 @@ const UMLAUT = /[äöü]/g;
 
 const plain = (word: string): string => word.normalize('NFKD').replace(MARKS, '').replaceAll('ß', 'ss');
 
-/** Umlauts are found in both ways of writing. */
+/** Both spellings of umlauts match. */
 function formsOf(word: string): readonly string[] {
   const lower = word.normalize('NFC').toLowerCase();
   const written = plain(lower.replace(UMLAUT, (letter) => UMLAUTS[letter] ?? letter));
@@ -40,7 +40,7 @@ function formsOf(word: string): readonly string[] {
   return short === written ? [short] : [short, written];
 }
 
-/** null: there is no word in it. */
+/** null: the text contains no word. */
 export function toTerm(typed: string, isExact: boolean): Term | null {
   const words = [...typed.matchAll(WORD)].map(([word]) => formsOf(word));
   const term = words.map((forms, index) => ({
@@ -53,7 +53,7 @@ export function toTerm(typed: string, isExact: boolean): Term | null {
 const fits = ({ forms, isPrefix }: TermWord, word: readonly string[]): boolean =>
   word.some((form) => forms.some((wanted) => (isPrefix ? form.startsWith(wanted) : form === wanted)));
 
-/** The text in pieces; one piece where nothing was found. */
+/** The text in pieces; a single piece when nothing matches. */
 export function markHits(text: string, terms: readonly Term[]): readonly Piece[] {
   if (terms.length === 0) return [{ text, isHit: false }];
   const words = [...text.slice(0, MAX_MARKED_CHARS).matchAll(WORD)].map(({ 0: word, index }) => ({
@@ -76,7 +76,7 @@ export function markHits(text: string, terms: readonly Term[]): readonly Piece[]
   return pieces;
 }
 
-/** How many words the longest term has that stands there; 0: none does. */
+/** The number of words of the longest term that begins here; 0: none does. */
 function longestAt(
   words: readonly { readonly forms: readonly string[] }[],
   at: number,

@@ -1,4 +1,4 @@
-/** What the list shows of a search: the threads it finds, or the customers of whom the reader has to choose one. */
+/** The list of a search: the threads that it finds, or the customers among whom the reader has to choose. */
 import { useQuery } from '@tanstack/react-query';
 import { useMemo } from 'react';
 import { customersQuery } from '../../api/queries.ts';

@@ -13,9 +13,9 @@ import { createElement, useState } from 'react';
 import { useWords } from '../../i18n/index.tsx';
 import { shown } from '../../ui/shown.ts';
 
-/** What the service sends to be shown, and a browser shows without doing anything else with it. */
+/** Types that the service sends for display, and that a browser only displays. */
 const PREVIEWED = new Set(['image/png', 'image/jpeg', 'image/gif', 'image/webp']);
-/** Larger ones are not loaded unasked. */
+/** Larger images are loaded only when the reader asks for them. */
 const MAX_PREVIEW_BYTES = 5_000_000;
 
 function iconOf({ content_type: type, filename }: AttachmentDetail): LucideIcon {

@@ -1,6 +1,6 @@
 /**
- * The HTML of an email in a frame without scripts, as a document of the service with a policy of its own. It is as high as what it
- * holds, so that the conversation scrolls as one; images of elsewhere are loaded when the reader says so.
+ * The HTML of an email in a frame without scripts, as a document of the service with its own policy. The frame is as high as its content,
+ * so that the conversation scrolls as one; images from other servers are loaded only when the reader asks for them.
  */
 import { useQuery } from '@tanstack/react-query';
 import type { ThreadEmail } from 'email-worker-client';
@@ -13,18 +13,18 @@ import { Button } from '../../ui/button.tsx';
 import { nameOf } from '../threads/rows.ts';
 import { allowRemote, isRemoteAllowed } from './remote-senders.ts';
 
-/** Before it is measured; most emails are at least as high. */
+/** The height before it is measured; most emails are at least this high. */
 const FIRST_HEIGHT_PX = 120;
-/** Higher ones scroll in their frame. */
+/** Higher emails scroll in their frame. */
 const MAX_HEIGHT_PX = 20_000;
-/** What is wider than there is room is made smaller, down to where it can hardly be read; then it scrolls. */
+/** A wide email is made smaller, but no smaller than can just be read; beyond that it scrolls. */
 const MIN_SCALE = 0.5;
 
-/** What is too wide scrolls in an element of its own. */
+/** Content that is too wide scrolls in an element of its own. */
 const widths = (body: HTMLElement): readonly number[] =>
   [body, ...body.children].map(({ scrollWidth }) => scrollWidth);
 
-/** A mail that is wider than the place of its frame, in px. */
+/** A mail that is wider than its frame's place, in px. */
 interface Fit {
   readonly place: number;
   readonly mail: number;
@@ -39,15 +39,15 @@ export function MailFrame({ email }: { readonly email: ThreadEmail }) {
   const [height, setHeight] = useState(FIRST_HEIGHT_PX);
   const [fit, setFit] = useState<Fit | null>(null);
   const [isLoaded, setLoaded] = useState(false);
-  /** Whether Tab has come to it. */
+  /** True once Tab has reached the frame. */
   const [isMarked, setMarked] = useState(false);
   const frame = useRef<HTMLIFrameElement>(null);
   const observer = useRef<ResizeObserver | null>(null);
   useEffect(() => () => observer.current?.disconnect(), []);
-  /** The listeners go with the document. */
+  /** The listeners are removed with the document. */
   const listen = (mail: Document): void => {
     mail.addEventListener('keydown', (event) => passOn(event, frame.current));
-    // No style of ours tells that something in a frame has the focus.
+    // CSS can't detect that an element in a frame has the focus.
     let isPointed = false;
     mail.addEventListener('pointerdown', () => {
       isPointed = true;
@@ -67,7 +67,7 @@ export function MailFrame({ email }: { readonly email: ThreadEmail }) {
     const findFit = (): void => {
       const room = place?.clientWidth ?? 0;
       setFit((now) => {
-        // Its own width makes a frame no wider.
+        // The mail's own width does not make the frame wider.
         const mail = Math.max(...widths(body), now?.mail ?? 0);
         if (room === 0 || mail <= room + 1) return null;
         return now?.place === room && now.mail === mail ? now : { place: room, mail };
@@ -129,7 +129,7 @@ export function MailFrame({ email }: { readonly email: ThreadEmail }) {
   );
 }
 
-/** Keys that are pressed in the mail act as they do around it. */
+/** Keys pressed in the mail act as they do around it. */
 function passOn(event: KeyboardEvent, frame: HTMLIFrameElement | null): void {
   const { key, code, ctrlKey, metaKey, altKey, shiftKey } = event;
   const copy = { key, code, ctrlKey, metaKey, altKey, shiftKey, bubbles: true, cancelable: true };

@@ -1,4 +1,4 @@
-/** What a reader should know of an email before trusting it, in words. */
+/** Warnings, in words, that a reader should see before trusting an email. */
 import type { ThreadEmail } from 'email-worker-client';
 import { Bot, CircleAlert, Clock, ShieldAlert, ShieldX, UserRoundX, type LucideIcon } from 'lucide-react';
 import type { Messages } from '../../i18n/en.ts';
@@ -14,7 +14,7 @@ interface Mark {
   readonly words: string;
 }
 
-/** Most emails have none. */
+/** Most emails have no marks. */
 function marksOf(email: ThreadEmail, text: Messages, format: Formats): readonly Mark[] {
   const marks: Mark[] = [];
   if (email.new_participant)

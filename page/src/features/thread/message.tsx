@@ -1,4 +1,4 @@
-/** One email of a conversation: a line when it is folded, else all that belongs to it. */
+/** One email of a conversation: one line when folded, otherwise everything that belongs to it. */
 import type { Address, ThreadEmail } from 'email-worker-client';
 import { ChevronDown, Paperclip } from 'lucide-react';
 import { Fragment, Suspense, lazy, useState } from 'react';
@@ -14,11 +14,11 @@ import { MailFrame } from './mail-frame.tsx';
 import { Marks } from './marks.tsx';
 import { PlainText } from './plain-text.tsx';
 
-/** Few emails wait to be sent. */
+/** Loaded apart: few emails wait to be sent. */
 const ChangeTime = lazy(() => import('../write/change-time.tsx'));
-/** Few fail. */
+/** Loaded apart: few emails fail. */
 const SendAgain = lazy(() => import('../write/send-again.tsx'));
-/** What goes out sooner is taken back by its notice. */
+/** A send that goes out sooner is undone by its notice instead. */
 const MIN_WAIT_MS = 60_000;
 
 const isScheduled = ({ direction, state, next_attempt_at: next }: ThreadEmail): boolean =>
@@ -157,7 +157,7 @@ function Details({ email }: { readonly email: ThreadEmail }) {
             <dt>{name}</dt>
             <dd>
               {addresses.map((address, index) => (
-                // An email may name one twice.
+                // An email may name an address twice.
                 // oxlint-disable-next-line no-array-index-key
                 <Fragment key={index}>
                   {index > 0 && ', '}

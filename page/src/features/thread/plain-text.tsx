@@ -8,7 +8,7 @@ import { foldText } from './quotes.ts';
 
 interface PlainTextProps {
   readonly text: string;
-  /** Without what it quotes; null when that is not known. */
+  /** The text without the quote; null when it is not known. */
   readonly newText: string | null;
 }
 
@@ -17,7 +17,7 @@ export function PlainText({ text: whole, newText }: PlainTextProps) {
   const [isOpen, setOpen] = useState(false);
   const { shown, quoted } = foldText(whole, newText);
   if (whole.trim() === '') return <p className="plain-text-none">{text.thread.noText}</p>;
-  // Where the new text stands apart, the quote may be in the middle of it: then the whole is shown.
+  // Where the new text is known separately, the quote may be in the middle of the whole text: opening it then shows the whole text.
   const body = isOpen && newText !== null ? whole : shown;
   return (
     <div className="plain-text">
@@ -30,7 +30,7 @@ export function PlainText({ text: whole, newText }: PlainTextProps) {
 
 const LINK = /https?:\/\/[^\s<>"'`]+/g;
 
-/** A link shows its whole address in the order of its characters, so it can't lead elsewhere than it says. */
+/** A link shows its whole address in character order, so it can't lead to another address than the one shown. */
 function withLinks(value: string): ReactNode[] {
   const parts: ReactNode[] = [];
   let end = 0;

@@ -1,11 +1,11 @@
-/** Where the quote of a sent email begins, so that it can be folded; received ones come with their new text apart. */
+/** Finds where the quote of a sent email begins, so that it can be folded; received emails come with their new text separated. */
 
-/** Lines above a quote that say whose it is, such as “On … wrote:”. */
+/** Lines above a quote that name its author, such as “On … wrote:”. */
 const MAX_INTRODUCTION = 3;
 
 export interface FoldedText {
   readonly shown: string;
-  /** Empty when nothing is quoted at the end. */
+  /** Empty when the text does not end with a quote. */
   readonly quoted: string;
 }
 

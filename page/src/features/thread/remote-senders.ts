@@ -1,7 +1,7 @@
-/** Senders whose images from the internet are loaded without asking: chosen by the reader, kept in this browser. */
+/** Senders whose remote images are loaded without asking: chosen by the reader, and kept in this browser. */
 
 const KEY = 'email-worker.remote-senders';
-/** The oldest choice goes first. */
+/** The oldest choice is dropped first. */
 const MAX_SENDERS = 500;
 
 function read(): readonly string[] {
@@ -9,7 +9,7 @@ function read(): readonly string[] {
     const stored: unknown = JSON.parse(localStorage.getItem(KEY) ?? '[]');
     return Array.isArray(stored) ? stored.filter((value): value is string => typeof value === 'string') : [];
   } catch {
-    // Nothing is kept, or something else than a list: the reader is asked again.
+    // The browser stores nothing, or not a list: the reader is asked again.
     return [];
   }
 }
@@ -21,6 +21,6 @@ export function allowRemote(address: string): void {
   try {
     localStorage.setItem(KEY, JSON.stringify([...others, address.toLowerCase()].slice(-MAX_SENDERS)));
   } catch {
-    // The choice then counts for this email alone.
+    // The choice then applies to this email alone.
   }
 }

@@ -1,4 +1,4 @@
-/** Beside the thread: the customer with all other threads, who takes part, and why each email is here. */
+/** The panel beside the thread: the customer with all other threads, the participants, and why each email is here. */
 import { useInfiniteQuery, useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import type { ThreadEmail, ThreadRecord } from 'email-worker-client';

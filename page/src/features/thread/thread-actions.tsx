@@ -1,4 +1,4 @@
-/** What can be done with a thread: done or open, who looks after it, labels. */
+/** The actions on a thread: done or open, assignee, labels. */
 import type { ThreadRecord } from 'email-worker-client';
 import { useQuery } from '@tanstack/react-query';
 import { Archive, ArchiveRestore, Check, MailMinus, PanelRight, Tag, UserRoundPlus } from 'lucide-react';
@@ -18,7 +18,7 @@ interface ThreadActionsProps {
   readonly thread: ThreadRecord;
   readonly isSideOpen: boolean;
   readonly onSide: () => void;
-  /** The thread was marked as done or unread: the reader goes on. */
+  /** The reader marked the thread as done or unread, and goes on. */
   readonly onLeave: () => void;
 }
 
@@ -130,7 +130,7 @@ function AssigneeButton({ thread }: { readonly thread: ThreadRecord }) {
   );
 }
 
-/** As long as the service allows. */
+/** The limit of the service. */
 const MAX_LABEL = 64;
 
 function LabelButton({ thread }: { readonly thread: ThreadRecord }) {
@@ -189,7 +189,7 @@ function LabelButton({ thread }: { readonly thread: ThreadRecord }) {
   );
 }
 
-/** Longer than a label may be, so that it is none. */
+/** Longer than a label may be, so that it can't be one. */
 const NEW = '+'.repeat(MAX_LABEL + 1);
 
 interface NamePopoverProps {
@@ -198,7 +198,7 @@ interface NamePopoverProps {
   readonly isOpen: boolean;
   readonly onOpenChange: (isOpen: boolean) => void;
   readonly onSave: (value: string) => void;
-  /** Where it stands. */
+  /** The button beside which the popover opens. */
   readonly triggerRef: RefObject<HTMLButtonElement | null>;
 }
 

@@ -1,4 +1,4 @@
-/** A thread as a conversation: the oldest email on top, the newest at the end and in sight. */
+/** A thread as a conversation: the oldest email at the top, the newest at the end and in sight. */
 import { useInfiniteQuery } from '@tanstack/react-query';
 import { ArrowLeft, MailX } from 'lucide-react';
 import { EmailWorkerError } from 'email-worker-client';
@@ -24,7 +24,7 @@ import './thread.css';
 interface ThreadViewProps {
   readonly folder: Folder;
   readonly threadId: string;
-  /** The thread is finished with for now: the next one is shown. */
+  /** The reader has finished with the thread for now: the next one is shown. */
   readonly onLeave: () => void;
 }
 
@@ -120,7 +120,7 @@ export function ThreadView({ folder, threadId, onLeave }: ThreadViewProps) {
   );
 }
 
-/** The beginning of the newest email is at the top of the pane, when the conversation is longer than that. */
+/** When the conversation is longer than the pane, the newest email begins at the top of the pane. */
 function useStartAtNewest(scrollRef: React.RefObject<HTMLDivElement | null>, isThere: boolean): void {
   useLayoutEffect(() => {
     const pane = scrollRef.current;
@@ -131,7 +131,7 @@ function useStartAtNewest(scrollRef: React.RefObject<HTMLDivElement | null>, isT
   }, [scrollRef, isThere]);
 }
 
-/** A bit of the email before stays in sight, so that it is clear that there is one. */
+/** A bit of the previous email stays in sight, to show that there is one. */
 const PEEK_PX = 72;
 
 function useTitle(subject: string | undefined): void {

@@ -1,4 +1,4 @@
-/** What can be done with the threads that were selected in the list. */
+/** The actions on the threads selected in the list. */
 import { Archive, ArchiveRestore, X } from 'lucide-react';
 import { useThreadActions } from '../../api/actions.ts';
 import { useWords } from '../../i18n/index.tsx';
@@ -17,7 +17,7 @@ export function BulkActions({ rows, selected, onEnd }: BulkActionsProps) {
   const chosen = rows.filter(({ id }) => selected.has(id));
   const areDone = chosen.every(({ status }) => status === 'done');
   const change = (): void => {
-    // Undo gives back what was: only those change that were not so before.
+    // Undo restores the previous state: only threads that were not in it are changed.
     const ids = chosen.filter(({ status }) => (status === 'done') === areDone).map(({ id }) => id);
     const count = format.count(ids.length);
     actions.changeMany(

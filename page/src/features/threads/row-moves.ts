@@ -1,14 +1,14 @@
-/** How far lines of a list have moved between two readings of it. */
+/** How far the lines of a list have moved between two loads of it. */
 interface Moving {
   readonly id: string;
-  /** Of its latest mail, which decides its place. */
+  /** The time of its latest mail, which decides its place. */
   readonly at: string;
 }
 
 /**
- * By how many lines the first line that is seen has moved. A line with newer mail went up by itself, and must not take
- * the others along: the one below it decides then.
- * @param first index of the topmost line that is seen
+ * The number of lines by which the first visible line has moved. A line with newer mail moved up by itself, and must not take the others
+ * along: the line below it then decides.
+ * @param first index of the topmost visible line
  */
 export function moveOf(old: readonly Moving[], now: readonly Moving[], first: number): number {
   const places = new Map(now.map((row, index) => [markOf(row), index]));

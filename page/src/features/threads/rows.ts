@@ -1,18 +1,18 @@
-/** A line of the list, whatever it stands for: a thread, an email that went out, or a draft. */
+/** A line of the list, whatever it shows: a thread, an email that went out, or a draft. */
 import { foldText } from '../thread/quotes.ts';
 import { shown } from '../../ui/shown.ts';
 import type { Address, DraftSummary, EmailListing, EmailState, ThreadSummary } from 'email-worker-client';
 
 export interface Row {
-  /** Of the thread, email or draft: no other line of its list has it. */
+  /** The id of the thread, email or draft: unique in its list. */
   readonly id: string;
-  /** What opens; null for a draft of a new message. */
+  /** The thread that the line opens; null for a draft of a new message. */
   readonly threadId: string | null;
   readonly draftId: string | null;
-  /** Who it is from, or with `isOutgoing` who it is for. */
+  /** The senders, or with `isOutgoing` the recipients. */
   readonly people: readonly Address[];
   readonly isOutgoing: boolean;
-  /** A draft that answers or forwards an email. */
+  /** True for a draft that answers or forwards an email. */
   readonly isAnswer: boolean;
   readonly subject: string;
   readonly snippet: string;
@@ -25,12 +25,12 @@ export interface Row {
   readonly labels: readonly string[];
   readonly assignee: string | null;
   readonly status: ThreadSummary['status'] | null;
-  /** Of a single email; null for a thread. */
+  /** The state of a single email; null for a thread. */
   readonly state: EmailState | null;
   readonly customerId: string | null;
 }
 
-/** As many characters as a line can show. */
+/** The number of characters that a line can show. */
 const MAX_SNIPPET = 200;
 
 export function toThreadRow(thread: ThreadSummary): Row {
@@ -78,7 +78,7 @@ export function toEmailRow(email: EmailListing): Row {
     people: email.to_addresses,
     isOutgoing: true,
     subject: shown(email.subject),
-    // Below a short answer there would be nothing but the quote to see.
+    // Below a short answer only the quote would be visible.
     snippet: shown(foldText(email.text_body, null).shown).slice(0, MAX_SNIPPET).replace(/\s+/g, ' '),
     at: email.next_attempt_at ?? email.date,
     hasFiles: email.has_attachments,
@@ -105,5 +105,5 @@ export function toDraftRow(draft: DraftSummary): Row {
   };
 }
 
-/** As it is shown; empty where the mail names no person. */
+/** The name that is shown; empty where the mail names no person. */
 export const nameOf = ({ name, address }: Address): string => shown(name === '' ? address : name);

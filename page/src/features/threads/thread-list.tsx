@@ -1,4 +1,4 @@
-/** The lines of a folder: as many as there are, of which only those on screen exist. */
+/** The lines of a folder: however many there are, only those on screen exist as elements. */
 import { keepPreviousData, useInfiniteQuery } from '@tanstack/react-query';
 import { useVirtualizer } from '@tanstack/react-virtual';
 import { Inbox, ListChecks, SearchX } from 'lucide-react';
@@ -25,9 +25,9 @@ import './thread-list.css';
 interface ThreadListProps {
   readonly folder: Folder;
   readonly threadId: string | null;
-  /** The draft that is written; null: none is. */
+  /** The open draft; null: none. */
   readonly draftId: string | null;
-  /** Gets what goes on to the next thread. */
+  /** Receives the function that goes on to the next thread. */
   readonly leaveRef: RefObject<() => void>;
 }
 
@@ -35,9 +35,9 @@ const NONE: ReadonlySet<string> = new Set();
 /** One pane at a time, as in the styles. */
 const PHONE = '(max-width: 720px)';
 
-/** Lines that exist above and below the screen, so that fast scrolling shows no gaps. */
+/** Lines rendered above and below the screen, so that fast scrolling shows no gaps. */
 const OVERSCAN = 8;
-/** The next page is asked for this many lines before the last one is on screen. */
+/** The next page is loaded this many lines before the last one is on screen. */
 const AHEAD = 20;
 const BONES = 9;
 
@@ -45,7 +45,7 @@ export function ThreadList({ folder, threadId, draftId, leaveRef }: ThreadListPr
   const { text } = useWords();
   const mayChange = useMay('operate');
   const [selection, setSelection] = useState({ of: folder.key, ids: NONE });
-  // Another folder, another selection.
+  // A selection belongs to one folder.
   const selected = selection.of === folder.key ? selection.ids : NONE;
   const [isChoosing, setChoosing] = useState(false);
   const canSelect = mayChange && folder.source.kind === 'threads';
@@ -56,11 +56,11 @@ export function ThreadList({ folder, threadId, draftId, leaveRef }: ThreadListPr
   const list = useInfiniteQuery({
     ...listQuery(folder.source),
     enabled: folder.isReady,
-    // What was found stays until the next letter has found something else.
+    // The results stay until those for the next letter have arrived.
     ...(folder.query === null ? {} : { placeholderData: keepPreviousData, meta: SEARCH_META }),
   });
   const rows = useMemo(() => withoutRepeats(list.data?.pages ?? []), [list.data]);
-  // No ref: lines that are known when a folder opens would be counted out before there is anything that they scroll in.
+  // State instead of a ref: lines that are known when a folder opens would be counted before their scroll container exists.
   const [scroll, setScroll] = useState<HTMLDivElement | null>(null);
   return (
     <section className="pane-list" id="list" aria-label={text.list.title(folder.title)} tabIndex={-1}>
@@ -135,7 +135,7 @@ export function ThreadList({ folder, threadId, draftId, leaveRef }: ThreadListPr
   );
 }
 
-/** A thread that moved up while pages were read is on two of them. */
+/** A thread that moved up while pages were loaded is on two of them. */
 function withoutRepeats(pages: readonly { readonly rows: readonly Row[] }[]): readonly Row[] {
   const seen = new Set<string>();
   return pages.flatMap(({ rows }) => rows).filter(({ id }) => !seen.has(id) && seen.add(id));
@@ -143,11 +143,11 @@ function withoutRepeats(pages: readonly { readonly rows: readonly Row[] }[]): re
 
 interface RowsProps extends ThreadListProps {
   readonly rows: readonly Row[];
-  /** What they scroll in; null: not there yet. */
+  /** The container in which the lines scroll; null: it does not exist yet. */
   readonly scroll: HTMLDivElement | null;
   readonly selected: ReadonlySet<string>;
   readonly isChoosing: boolean;
-  /** null: nothing can be selected. */
+  /** null: lines can't be selected. */
   readonly onSelect: ((ids: ReadonlySet<string>) => void) | null;
   readonly hasMore: boolean;
   readonly onNearEnd: () => void;
@@ -193,7 +193,7 @@ function Rows(props: RowsProps) {
     if (!ids.delete(id)) ids.add(id);
     onSelect?.(ids);
   };
-  // Lines are kept as they are while only these functions are other ones.
+  // Lines are not rendered again when only these functions change.
   const latest = useRef({ step, toggle });
   useEffect(() => {
     latest.current = { step, toggle };
@@ -239,7 +239,7 @@ function Rows(props: RowsProps) {
   );
 }
 
-/** The line may only be made once the list has scrolled to it. */
+/** The line may not exist until the list has scrolled to it. */
 function focusRow(scroll: HTMLDivElement | null, id: string): void {
   requestAnimationFrame(() => {
     scroll?.querySelector<HTMLElement>(`[data-row="${CSS.escape(id)}"]`)?.focus({ preventScroll: true });

@@ -11,7 +11,7 @@ import { nameOf, type Row } from './rows.ts';
 
 /** Height of a line in px, as in the styles. */
 export const ROW_HEIGHT = 84;
-/** More names would push each other out. */
+/** More names would not fit side by side. */
 const MAX_NAMES = 3;
 const MAX_LABELS = 2;
 
@@ -19,14 +19,14 @@ interface ThreadRowProps {
   readonly folder: Folder;
   readonly row: Row;
   readonly top: number;
-  /** From 1. */
+  /** Counted from 1. */
   readonly position: number;
   readonly isCurrent: boolean;
   readonly isChecked: boolean;
-  /** Whether the Tab key stops here. */
+  /** True if the Tab key stops at this line. */
   readonly isStop: boolean;
   readonly onCheck: ((row: Row) => void) | null;
-  /** The reader goes on from this line to the next (1) or back to the one before (-1). */
+  /** The reader moves from this line to the next (1) or to the previous one (-1). */
   readonly onStep: (position: number, by: number) => void;
 }
 
@@ -88,7 +88,7 @@ function RowText({ row, subject }: { readonly row: Row; readonly subject: string
   const { text, format } = useWords();
   const names = format.names(row.people.slice(0, MAX_NAMES).map(nameOf));
   const missing = row.isOutgoing ? text.list.noRecipient : text.list.noSender;
-  // A draft of another program may leave it to the service whom it is for.
+  // A draft of another program may leave the choice of recipients to the service.
   const people = names !== '' ? names : row.isAnswer ? text.list.answer : missing;
   return (
     <>

@@ -1,4 +1,4 @@
-/** Lines stay where the reader sees them while others come and go above; at the top of the list new ones are seen. */
+/** Lines stay in place for the reader while others come and go above; at the top of the list new lines appear. */
 import { useLayoutEffect, useRef } from 'react';
 import { moveOf } from './row-moves.ts';
 import type { Row } from './rows.ts';

@@ -1,9 +1,9 @@
-/** Addresses as people write them in a field, RFC 5322 §3.4. */
+/** Addresses as people write them in a field (RFC 5322 §3.4). */
 import type { Address } from 'email-worker-client';
 import { shown } from '../../ui/shown.ts';
 import { startsIn } from './entries.ts';
 
-/** What a display name may hold without quotes (RFC 5322 §3.2.3), and letters of all languages (RFC 6532). */
+/** The characters that a display name may contain without quotes (RFC 5322 §3.2.3), and letters of all languages (RFC 6532). */
 const PLAIN_NAME = /^[\p{L}\p{N} !#$%&'*+/=?^_`{|}~-]+$/u;
 
 export function formatAddresses(addresses: readonly Address[]): string {
@@ -20,19 +20,19 @@ export function formatAddresses(addresses: readonly Address[]): string {
 export const toField = (value: string | readonly string[] | null | undefined): string | null =>
   value === null || value === undefined ? null : typeof value === 'string' ? value : value.join(', ');
 
-/** Of the address that is being written at the end. */
+/** The start of the address that is being written at the end. */
 const lastStart = (field: string): number => startsIn(field).at(-1) ?? 0;
 
-/** What is being written at the end of a field; empty behind a comma. */
+/** The entry that is being written at the end of a field; empty after a comma. */
 export const lastEntry = (field: string): string => field.slice(lastStart(field)).trim();
 
-/** The field with an address in place of what was being written, ready for the next one. */
+/** The field with an address in place of the unfinished entry, ready for the next one. */
 export function completeEntry(field: string, address: Address): string {
   const before = field.slice(0, lastStart(field)).trimEnd();
   return `${before}${before === '' ? '' : ' '}${formatAddresses([address])}, `;
 }
 
-/** Without the comma behind the last one, and what is empty. */
+/** The field without the comma after the last entry, and without empty entries at the end. */
 export function trimEntries(field: string): string {
   let end = field.length;
   while (end > 0 && ', \t\n'.includes(field[end - 1] ?? '')) end -= 1;

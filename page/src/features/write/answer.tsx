@@ -1,4 +1,4 @@
-/** Below a conversation: the ways to answer it, and the writer once one is chosen or a draft is there. */
+/** Below a conversation: the ways to answer it, and the writer once a way is chosen or a draft exists. */
 import { useQuery } from '@tanstack/react-query';
 import type { ThreadEmail } from 'email-worker-client';
 import { Forward, Reply, ReplyAll } from 'lucide-react';
@@ -11,7 +11,7 @@ import { useWords } from '../../i18n/index.tsx';
 import { Button } from '../../ui/button.tsx';
 import type { WriterMode } from './writer.tsx';
 
-/** People who only read need no writer. */
+/** Loaded apart: people who only read need no writer. */
 const Writer = lazy(() => import('./writer.tsx'));
 
 interface AnswerProps {
@@ -28,14 +28,14 @@ function AnswerOrDraft({ threadId, customerId, emails }: AnswerProps) {
   const { text } = useWords();
   const { name } = useSession();
   const draft = useQuery(threadDraftQuery(threadId, name)).data ?? null;
-  /** What was chosen; `draft` shows the one that is there. */
+  /** The reader's choice; `draft` shows the existing draft, if any. */
   const [chosen, setChosen] = useState<WriterMode | 'draft' | 'none'>('draft');
-  // Mail that did not go out, and mail of programs, is not answered.
+  // Mail that did not go out and automatic mail are not answered.
   const newest =
     emails.findLast(({ direction, automatic }) => direction === 'inbound' && automatic === null) ??
     emails.findLast(({ state }) => state !== 'cancelled');
   const answer = (mode: WriterMode | 'draft') => () => {
-    // The writer that is open already would not get the focus again.
+    // A writer that is already open would not get the focus again.
     if (chosen !== mode) holdKeys();
     setChosen(mode);
   };

@@ -1,4 +1,4 @@
-/** The email that is answered or forwarded: whether it and its files go along, and how it will stand below the text. */
+/** The email that is answered or forwarded: whether it and its files are included, and how it will appear below the text. */
 import type { ReplyPreview } from 'email-worker-client';
 import { Paperclip } from 'lucide-react';
 import { useState } from 'react';
@@ -32,7 +32,7 @@ export function Answered({ preview, answers, onChange }: AnsweredProps) {
         {answers.quote && <FoldButton isOpen={isOpen} onPress={() => setOpen(!isOpen)} />}
       </div>
       {answers.quote && isOpen && (
-        // Its HTML is a stranger's: the text says the same and runs nothing. What scrolls is reached by the keyboard, too.
+        // Its HTML is a stranger's: the text has the same content and runs nothing. The keyboard must reach an element that scrolls, too.
         // oxlint-disable-next-line jsx-a11y/no-noninteractive-tabindex
         <section className="answered-quote" aria-label={text.write.quotedText} tabIndex={0}>
           {shown(preview.quote_text).trim()}

@@ -1,18 +1,18 @@
 /**
- * The two forms of what is written. HTML has one `div` for each line, as the large mail programs write it: no style is needed
- * for lines to stand close together. Plain text says the same with the signs that people use in mail.
+ * The two forms of a written text. HTML has one `div` for each line, as the large mail programs write it: the lines then stand close
+ * together without any style. Plain text expresses the same with the signs that people use in mail.
  */
 import type { JSONContent } from '@tiptap/core';
 
 export interface Body {
   readonly text_body: string;
-  /** null: written as plain text. Empty: formatted, and nothing is written yet. */
+  /** null: written as plain text. Empty: formatted, but without text so far. */
   readonly html_body: string | null;
 }
 
 /**
- * The text of a formatted message: lists with dashes and numbers, quotes with `>`, addresses of links behind their words, images by
- * what they show.
+ * The text of a formatted message: lists with dashes and numbers, quotes with `>`, link addresses after their words, images by what they
+ * show.
  */
 export function toPlainText(doc: JSONContent): string {
   return toLines(doc.content ?? [])
@@ -30,7 +30,7 @@ export function toHtml(text: string): string {
   return text === '' ? '' : toMailHtml(lines.map((line) => `<div>${line}</div>`).join(''));
 }
 
-/** What other programs show as it was written: empty lines keep their height, and runs of spaces their width. */
+/** HTML that other programs show as it was written: empty lines keep their height, and runs of spaces their width. */
 export const toMailHtml = (html: string): string =>
   html.replaceAll('<div></div>', '<div><br></div>').replaceAll('  ', ' &nbsp;');
 
@@ -89,13 +89,13 @@ function linkOf({ marks = [] }: JSONContent): string | null {
   return typeof href === 'string' ? href : null;
 }
 
-/** Whether the words of a link name the address that it leads to. */
+/** True if the words of a link name the address that it leads to. */
 const isSaid = (words: string, href: string): boolean =>
   [words, `https://${words}`, `http://${words}`, `mailto:${words}`, `tel:${words}`].some(
     (one) => one === href || `${one}/` === href,
   );
 
-/** Where a typed link leads; null for what is no address of the web, of a person or of a telephone. */
+/** The target of a typed link; null for text that is not a web, mail or telephone address. */
 export function toLink(typed: string): string | null {
   const given = typed.trim();
   if (/^(?:mailto:|tel:)\S+$/i.test(given)) return given;

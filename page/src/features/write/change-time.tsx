@@ -1,4 +1,4 @@
-/** Gives an email that waits another moment, or takes it back. */
+/** Changes the time of a waiting email, or takes it back. */
 import { useQueryClient } from '@tanstack/react-query';
 import { client } from '../../api/client.ts';
 import { refreshLists } from '../../api/live.ts';

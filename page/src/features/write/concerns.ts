@@ -1,7 +1,7 @@
-/** What speaks against sending a message as it is, though it could be sent: found before it goes out. */
+/** Concerns about a message that could be sent as it is, found before it goes out. */
 import { entriesOf } from './entries.ts';
 
-/** What the service knows of an address. */
+/** The service's data about an address. */
 export interface Recipient {
   readonly address: string;
   readonly suppressed: boolean;
@@ -11,17 +11,17 @@ export interface Recipient {
 
 export type Concern =
   | { readonly kind: 'no_file' }
-  /** Nothing is sent to it. */
+  /** Nothing is sent to this address. */
   | { readonly kind: 'suppressed'; readonly address: string }
-  /** It belongs to another customer than the thread, or than the recipients before it. */
+  /** The address belongs to another customer than the thread, or than the recipients before it. */
   | { readonly kind: 'other_customer'; readonly address: string; readonly customer: string | null };
 
-/** More are a mailing: they were not typed one by one, and each costs a request. */
+/** More addresses are a mailing: they were not typed one by one, and each costs a request. */
 const MAX_CHECKED = 20;
 
 const IN_BRACKETS = /<([^<>]*)>\s*$/;
 
-/** The addresses of fields, each once, in lower case as the service knows them. */
+/** The addresses in the fields, each once, in lower case as the service stores them. */
 export function addressesIn(...fields: readonly string[]): readonly string[] {
   const all = fields
     .flatMap(entriesOf)
@@ -30,7 +30,7 @@ export function addressesIn(...fields: readonly string[]): readonly string[] {
   return [...new Set(all)].slice(0, MAX_CHECKED);
 }
 
-/** @param customerId of the thread; null: it has none, or is new */
+/** @param customerId of the thread; null: the thread has none, or is new */
 export function concernsAbout(known: readonly Recipient[], customerId: string | null): Concern[] {
   const expected = customerId ?? known.find(({ customer_id }) => customer_id !== null)?.customer_id ?? null;
   return known.flatMap((one): Concern[] => {

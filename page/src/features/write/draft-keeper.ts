@@ -1,24 +1,24 @@
 /**
- * Keeps what is being written as a draft of the service: some moments after the last key, one request at a time, and always the
- * newest text. A draft that another window changed is not overwritten.
+ * Saves the text that is being written as a draft of the service: a moment after the last key, one request at a time, and always the newest
+ * text. A draft that another window changed is not overwritten.
  */
 import { EmailWorkerError, type Draft, type DraftAttachment, type DraftRequest } from 'email-worker-client';
 import { client } from '../../api/client.ts';
 
 export type Fields = NonNullable<DraftRequest['message']>;
 export type Files = NonNullable<DraftRequest['attachments']>;
-/** What a draft answers, and what of it goes along. */
+/** The email that a draft answers, and which parts of it are included. */
 export type Answers = NonNullable<Draft['answers']>;
 export type KeeperState = 'idle' | 'saving' | 'saved' | 'failed' | 'elsewhere';
 
-/** Often enough that a crash takes no sentence, seldom enough that typing costs no request for each word. */
+/** Often enough that a crash loses no sentence, and seldom enough that typing does not cost a request for each word. */
 const SAVE_AFTER_MS = 700;
 const RETRY_AFTER_MS = 5000;
 
-/** What closed keepers still save. */
+/** Saves of closed keepers that are still running. */
 const closing = new Set<Promise<void>>();
 
-/** Drafts are as they were left when it resolves. */
+/** Resolves when closed drafts have been saved. */
 export const draftsAreKept = async (): Promise<void> => {
   await Promise.all(closing);
 };
@@ -32,12 +32,12 @@ export class DraftKeeper {
   #timer: ReturnType<typeof setTimeout> | null = null;
   #running: Promise<void> = Promise.resolve();
   #isClosed = false;
-  /** What it may say by now, since no answer came to what was asked for. */
+  /** Texts that the draft may have by now, because a request to set them got no answer. */
   #unsure: readonly Fields[] = [];
 
   /**
-   * `base` says whose it is, what it answers, and what it says before a person writes: a new draft gets that along with the first
-   * change. `draft` is the one that is continued.
+   * `base` has the author, the answered email, and the initial text: a new draft gets them with the first change. `draft` is the draft that
+   * is continued.
    */
   constructor(base: DraftRequest, draft: Draft | null, tell: (state: KeeperState) => void) {
     this.#base = base;
@@ -50,14 +50,14 @@ export class DraftKeeper {
     this.#schedule(SAVE_AFTER_MS);
   }
 
-  /** The service replaces them as a whole. */
+  /** The service replaces the answers as a whole. */
   setAnswers(answers: Answers): void {
     this.#base = { ...this.#base, answers };
     this.#wantedAnswers = answers;
     this.#schedule(SAVE_AFTER_MS);
   }
 
-  /** Everything is stored when it resolves. Throws what the service says against it. */
+  /** Resolves when everything is stored. Throws the reason when the service refuses. */
   async flush(fields: Fields): Promise<Draft> {
     this.#wanted = { ...this.#wanted, ...fields };
     this.#cancelTimer();
@@ -68,8 +68,8 @@ export class DraftKeeper {
   }
 
   /**
-   * The files that it has from now on, by those that it has; what is written is stored along with them. Throws what the service
-   * says against it, and then it has the files that it had.
+   * Sets the draft's files, chosen from its present ones, and stores the unsaved text along with them. Throws the reason when the service
+   * refuses; the draft then keeps its previous files.
    */
   async setFiles(choose: (files: readonly DraftAttachment[]) => Files): Promise<readonly DraftAttachment[]> {
     this.#cancelTimer();
@@ -89,7 +89,7 @@ export class DraftKeeper {
     this.#isClosed = false;
   }
 
-  /** Saves what is not saved yet, and nothing after that; resolves when that was tried. It is tried again until it works. */
+  /** Saves unsaved changes, and nothing after that; resolves after the first try. A failed save is repeated until it works. */
   close(): Promise<void> {
     this.#isClosed = true;
     this.#cancelTimer();
@@ -100,7 +100,7 @@ export class DraftKeeper {
     return end;
   }
 
-  /** Throws when it could not be deleted. */
+  /** Throws when the draft could not be deleted. */
   async discard(): Promise<void> {
     this.#isClosed = true;
     this.#dropWork();
@@ -108,7 +108,7 @@ export class DraftKeeper {
     if (this.#draft !== null) await client.drafts.delete(this.#draft.id);
   }
 
-  /** It was sent: there is no draft any more. */
+  /** The draft was sent: it no longer exists. */
   forget(): void {
     this.#isClosed = true;
     this.#dropWork();
@@ -126,7 +126,7 @@ export class DraftKeeper {
 
   #schedule(ms: number): void {
     this.#cancelTimer();
-    // What was left without a connection is still to be stored.
+    // Changes that could not be saved without a connection still have to be stored.
     if (!this.#isClosed || this.#hasWork) this.#timer = setTimeout(() => this.#start(), ms);
   }
 
@@ -170,7 +170,7 @@ export class DraftKeeper {
     } catch (error) {
       if (error instanceof EmailWorkerError && error.status === null)
         this.#unsure = [...this.#unsure, { ...this.#draft?.message, ...message }];
-      // What was written since goes before it.
+      // Text that was written meanwhile takes precedence.
       if (message !== null) this.#wanted = { ...message, ...(this.#wanted as Fields | null) };
       this.#wantedAnswers ??= answers;
       throw error;
@@ -178,7 +178,7 @@ export class DraftKeeper {
     this.#tell('saved');
   }
 
-  /** A version that the service has and we have not heard of is no other window's when it says what we asked for. */
+  /** A version that is new to this window does not come from another window if it contains what this one asked to store. */
   async #change(draft: Draft, change: DraftRequest): Promise<Draft> {
     try {
       return await client.drafts.change(draft.id, draft.version, change);

@@ -1,6 +1,6 @@
-/** The addresses of a field, as they are parted (RFC 5322 §3.4). */
+/** Splits a field into its addresses (RFC 5322 §3.4). */
 
-/** Where each address of a field begins. Commas in quotes and comments part nothing. */
+/** The position at which each address of a field begins. Commas in quotes and comments do not separate. */
 export function startsIn(field: string): readonly number[] {
   const starts = [0];
   let isQuoted = false;
@@ -16,7 +16,7 @@ export function startsIn(field: string): readonly number[] {
   return starts;
 }
 
-/** What stands between the commas. */
+/** The text between the commas. */
 export function entriesOf(field: string): readonly string[] {
   const starts = startsIn(field);
   return starts.map((start, index) => {

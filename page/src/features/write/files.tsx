@@ -1,4 +1,4 @@
-/** The files of a draft: on their way, there, and taken away again. */
+/** The files of a draft: being uploaded, attached, and removed again. */
 import type { DraftAttachment } from 'email-worker-client';
 import { Image, Paperclip, RotateCw, X } from 'lucide-react';
 import { useRef, type Ref } from 'react';
@@ -9,7 +9,7 @@ import type { Upload } from './upload-queue.ts';
 interface FileListProps {
   readonly files: readonly DraftAttachment[];
   readonly uploads: readonly Upload[];
-  /** Of all files together, images of the text included. */
+  /** The size of all files together, including images in the text. */
   readonly totalBytes: number;
   readonly maxBytes: number;
   readonly onRemove: (file: DraftAttachment) => void;
@@ -66,7 +66,7 @@ function UploadItem({ upload, onCancel, onRetry }: UploadItemProps) {
         <>
           <progress
             aria-label={text.write.uploading(file.name)}
-            // Without a value it says only that something happens.
+            // Without a value the bar only shows that something is happening.
             {...(state === 'sending' ? { value: share, max: 1 } : {})}
           />
           <span className="writer-file-size writer-file-share">
@@ -97,7 +97,7 @@ function UploadItem({ upload, onCancel, onRetry }: UploadItemProps) {
 }
 
 interface AttachButtonProps {
-  /** The most that all files together may have. */
+  /** The largest total size of all files. */
   readonly maxBytes: number;
   readonly onFiles: (files: readonly File[]) => void;
 }
@@ -124,7 +124,7 @@ interface FileInputProps {
   readonly onFiles: (files: readonly File[]) => void;
 }
 
-/** The browser's own choice of files, which a button opens. */
+/** The browser's own file dialog, which a button opens. */
 export function FileInput({ ref, label, accept, onFiles }: FileInputProps) {
   return (
     <input
@@ -136,7 +136,7 @@ export function FileInput({ ref, label, accept, onFiles }: FileInputProps) {
       {...(accept === undefined ? {} : { accept })}
       onChange={({ target }) => {
         onFiles([...(target.files ?? [])]);
-        // The same file can be chosen again.
+        // Allows the same file to be chosen again.
         target.value = '';
       }}
     />

@@ -1,4 +1,4 @@
-/** The buttons that format what is selected. */
+/** The buttons that format the selected text. */
 import type { Editor } from '@tiptap/core';
 import { useEditorState } from '@tiptap/react';
 import {
@@ -36,7 +36,7 @@ interface FormatBarProps {
   readonly editor: Editor;
   readonly isLinking: boolean;
   readonly onLinking: (isLinking: boolean) => void;
-  /** An image is to be chosen. */
+  /** Asks the reader to choose an image. */
   readonly onImage: () => void;
 }
 

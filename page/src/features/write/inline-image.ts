@@ -1,19 +1,19 @@
 /**
- * Images in the text of a message. The HTML names each by its Content-ID (RFC 2392), and the file goes along with the draft; while it
- * is written the editor shows the file itself, at once.
+ * Images in the text of a message. The HTML names each by its Content-ID (RFC 2392), and the file is stored with the draft; during writing
+ * the editor shows the local file at once.
  */
 import { Node } from '@tiptap/core';
 
-/** Files that every mail program shows within a text. */
+/** File types that every mail program shows within a text. */
 export const SHOWN_TYPES: ReadonlySet<string> = new Set([
   'image/png',
   'image/jpeg',
   'image/gif',
   'image/webp',
 ]);
-/** As wide as a column of mail; a wider one would have to be scrolled in many programs. */
+/** The width of a column of mail; in many programs a wider image would have to be scrolled. */
 const MAX_WIDTH_PX = 600;
-/** Of files that the writer put into a text, and may take out of it again. */
+/** For files that the writer put into a text, and may remove again. */
 const OWN_PREFIX = 'written-';
 const CID = /^cid:/i;
 
@@ -21,23 +21,23 @@ export const isShown = ({ type }: Blob): boolean => SHOWN_TYPES.has(type);
 
 export const newContentId = (): string => `${OWN_PREFIX}${crypto.randomUUID()}`;
 
-/** The Content-IDs that HTML shows; null is no HTML. */
+/** The Content-IDs that the HTML shows; null: there is no HTML. */
 export function contentIdsIn(html: string | null): ReadonlySet<string> {
   const ids = [...(html ?? '').matchAll(/\bcid:([^"'\s<>)]+)/gi)].map(([, id = '']) => id);
   return new Set(ids);
 }
 
-/** Where a file of a draft is seen: in the text, beside it, or nowhere, since the writer took it out of the text. */
+/** The place where a file of a draft is shown: in the text, beside it, or nowhere, since the writer removed it from the text. */
 export function placeOf(contentId: string | null, html: string | null): 'text' | 'list' | 'dropped' {
   if (contentId === null || html === null) return 'list';
   if (contentIdsIn(html).has(contentId)) return 'text';
   return contentId.startsWith(OWN_PREFIX) ? 'dropped' : 'list';
 }
 
-/** By Content-ID, where the browser finds what it shows. */
+/** By Content-ID: the address at which the browser finds the image. */
 export type ImageSources = Map<string, string>;
 
-/** Of what a draft or the clipboard has, or `adoptImages` has named. */
+/** The Content-ID of an image in a draft or on the clipboard, or the one that `adoptImages` gave it. */
 const contentIdOf = (image: HTMLElement): string | null => {
   const src = image.getAttribute('src') ?? '';
   return image.dataset['contentId'] ?? (CID.test(src) ? src.replace(CID, '') : null);
@@ -64,7 +64,7 @@ export const inlineImage = (sources: ImageSources) =>
         getAttrs: (image: HTMLElement) => (contentIdOf(image) === null ? false : null),
       },
     ],
-    // Not `cid:`, which the browser would ask the Content-Security-Policy about where this is put into the page.
+    // Without the `cid:` address, which the browser would check against the Content-Security-Policy as soon as this is put into the page.
     renderHTML: ({ node, HTMLAttributes }) => [
       'img',
       { 'data-content-id': String(node.attrs['contentId']), ...HTMLAttributes },
@@ -85,7 +85,7 @@ export const inlineImage = (sources: ImageSources) =>
             const at = getPos();
             if (at === undefined || view.isDestroyed) return;
             const attrs = { ...node.attrs, width: Math.min(image.naturalWidth, MAX_WIDTH_PX) };
-            // No step of what a person wrote.
+            // Not a step in the writer's undo history.
             view.dispatch(view.state.tr.setNodeMarkup(at, null, attrs).setMeta('addToHistory', false));
           });
         const source = sources.get(contentId);
@@ -94,7 +94,7 @@ export const inlineImage = (sources: ImageSources) =>
       },
   });
 
-/** Names images as mail does, in HTML that the editor has made. */
+/** Names images as mail does, in HTML that the editor made. */
 export function nameByContentId(box: HTMLElement): void {
   for (const image of box.querySelectorAll<HTMLImageElement>('img[data-content-id]')) {
     image.setAttribute('src', `cid:${image.dataset['contentId'] ?? ''}`);
@@ -104,7 +104,7 @@ export function nameByContentId(box: HTMLElement): void {
 
 const DATA_URL = /^data:(image\/[a-z]+);base64,([A-Za-z0-9+/=\s]+)$/;
 
-/** The file in a `data:` URL, as other programs put images on the clipboard; null for what can't be shown in mail. */
+/** The file in a `data:` URL, as other programs put images on the clipboard; null for a type that can't be shown in mail. */
 function fileOf(url: string): File | null {
   const [, type = '', content = ''] = DATA_URL.exec(url) ?? [];
   if (!SHOWN_TYPES.has(type)) return null;
@@ -117,9 +117,9 @@ function fileOf(url: string): File | null {
 }
 
 /**
- * Pasted HTML with the images that it holds itself as files, which `adopt` takes in and gives a Content-ID; `name` is what those are
- * called that have no name. Others are left out: recipients could not see what lies on the writer's machine, and what lies elsewhere would
- * tell when it is read.
+ * Pasted HTML whose embedded images become files, which `adopt` takes in and gives a Content-ID; `name` is the alternative text of those
+ * without one. Other images are left out: recipients could not see a file on the writer's machine, and an image on another server would
+ * reveal when it is read.
  */
 export function adoptImages(
   html: string,

@@ -1,4 +1,4 @@
-/** Writes a message of its own, in place of a thread. */
+/** Writes a new message, in place of a thread. */
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useCanGoBack, useNavigate, useRouter } from '@tanstack/react-router';
 import { EmailWorkerError, type Draft } from 'email-worker-client';
@@ -12,11 +12,11 @@ import { toField } from './addresses.ts';
 import { WriterForm } from './writer-form.tsx';
 import { bodyOf } from './writing-format.ts';
 
-/** What the service sends from when nothing is said. */
+/** The account that the service sends from by default. */
 const DEFAULT_ACCOUNT = 'default';
 
 interface NewMessageProps {
-  /** The draft that is continued; null: begun anew. */
+  /** The draft that is continued; null: a new message. */
   readonly draftId: string | null;
 }
 
@@ -58,7 +58,7 @@ export default function NewMessage({ draftId }: NewMessageProps) {
 const isGone = (error: Error): boolean =>
   error instanceof EmailWorkerError && error.code === 'draft_not_found';
 
-/** To where the writer was opened from. */
+/** Goes back to the view from which the writer was opened. */
 function useBack(): () => void {
   const router = useRouter();
   const navigate = useNavigate();

@@ -1,5 +1,5 @@
-/** The files of the clipboard. */
+/** The files on the clipboard. */
 export function filesIn(clipboard: Pick<DataTransfer, 'files' | 'types'> | null): readonly File[] {
-  // Office programs give a picture of the text beside it, too.
+  // Office programs also add a picture of the copied text.
   return clipboard === null || clipboard.types.includes('text/plain') ? [] : [...clipboard.files];
 }

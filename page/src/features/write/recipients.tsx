@@ -1,4 +1,4 @@
-/** A field for recipients, which offers the addresses that are known: the combobox of the ARIA practices, for several in one field. */
+/** A recipient field that suggests known addresses: the combobox of the ARIA practices, for several addresses in one field. */
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import type { KnownAddress } from 'email-worker-client';
 import { useId, useState, type KeyboardEvent, type ReactNode } from 'react';
@@ -8,7 +8,7 @@ import { nameOf } from '../threads/rows.ts';
 import { completeEntry, lastEntry } from './addresses.ts';
 import { useLate } from './use-late.ts';
 
-/** As many characters as a search for addresses makes sense with. */
+/** With more characters a search for addresses makes no sense. */
 const MAX_ASKED_CHARS = 100;
 
 interface RecipientsProps {
@@ -17,7 +17,7 @@ interface RecipientsProps {
   readonly onChange: (value: string) => void;
   readonly onKeyDown: (event: KeyboardEvent) => void;
   readonly autoFocus?: boolean;
-  /** Beside the field. */
+  /** Shown beside the field. */
   readonly children?: ReactNode;
 }
 
@@ -96,7 +96,7 @@ export function Recipients({
               role="option"
               tabIndex={-1}
               aria-selected={index === current}
-              // The field keeps the focus.
+              // Keeps the focus in the field.
               onPointerDown={(event) => event.preventDefault()}
               onClick={() => choose(address)}
             >

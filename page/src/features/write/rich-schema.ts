@@ -1,4 +1,4 @@
-/** What a formatted message may have; everything else that is pasted becomes this, or plain text. */
+/** The elements that a formatted message may contain; everything else that is pasted becomes one of these, or plain text. */
 import { Extension } from '@tiptap/core';
 import { Bold } from '@tiptap/extension-bold';
 import { HardBreak } from '@tiptap/extension-hard-break';
@@ -16,7 +16,7 @@ const Line = Paragraph.extend({
   renderHTML: () => ['div', 0],
 });
 
-/** The `br` of an empty line only gives it its height. */
+/** The `br` in an empty line only gives the line its height. */
 const isFiller = ({ parentElement }: HTMLElement): boolean =>
   parentElement !== null && parentElement.matches('div, p') && parentElement.childNodes.length === 1;
 
@@ -34,7 +34,7 @@ const SendKey = Extension.create({
   addKeyboardShortcuts: () => ({ 'Mod-Enter': () => true }),
 });
 
-/** `images`: where those of the text are found. */
+/** `images`: the addresses of the images in the text. */
 export const richSchema = (images: ImageSources) => [
   StarterKit.configure({
     bold: false,
@@ -42,7 +42,7 @@ export const richSchema = (images: ImageSources) => [
     underline: false,
     paragraph: false,
     hardBreak: false,
-    // A mail has one heading size that every program shows alike.
+    // Mail programs show only one heading size alike.
     heading: { levels: [3] },
     code: false,
     codeBlock: false,
@@ -66,7 +66,7 @@ export const richSchema = (images: ImageSources) => [
   SendKey,
 ];
 
-/** What was written. Made in a document that loads nothing: a `cid:` is no address for a browser. */
+/** The written text as HTML. Built in a document that loads nothing: a browser can't load a `cid:` address. */
 export function htmlOf(doc: DocNode): string {
   const inert = document.implementation.createHTMLDocument('');
   const box = inert.createElement('div');

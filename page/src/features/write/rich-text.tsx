@@ -11,7 +11,7 @@ import { withoutStyles } from './pasted.ts';
 import { htmlOf, richSchema } from './rich-schema.ts';
 
 export interface RichTextHandle {
-  /** Takes an image out of the text. */
+  /** Removes an image from the text. */
   removeImage(contentId: string): void;
 }
 
@@ -19,19 +19,19 @@ interface RichTextProps {
   readonly ref: Ref<RichTextHandle>;
   readonly label: string;
   readonly placeholder: string;
-  /** What it begins with; what is written since is told by `onChange`. */
+  /** The initial HTML; `onChange` reports everything written since. */
   readonly html: string;
   readonly images: ImageSources;
   /** Makes an image a file of the message, and returns its Content-ID; null: there is no room for it. */
   readonly onImage: (file: File) => string | null;
-  /** Files that can't stand in a text. */
+  /** Files that can't be shown in a text. */
   readonly onFiles: (files: readonly File[]) => void;
   readonly onChange: (body: Body) => void;
   readonly onKeyDown: (event: KeyboardEvent) => void;
   readonly autoFocus: boolean;
 }
 
-/** Names that browsers give to what is pasted say nothing. */
+/** The names that browsers give to pasted images describe nothing. */
 const SAYS_NOTHING = /^(?:image|bild|img|screenshot|unnamed|unbenannt)[\d_\s-]*$/i;
 
 export function RichText(props: RichTextProps) {
@@ -41,7 +41,7 @@ export function RichText(props: RichTextProps) {
   const [isEmpty, setEmpty] = useState(html === '');
   const [schema] = useState(() => richSchema(images));
   const chosen = useRef<HTMLInputElement>(null);
-  /** Images at a place of the text, null: where it is written; the others are attached. */
+  /** Puts images at a position in the text, null: at the cursor; other files are attached. */
   const take = (files: readonly File[], at: number | null): void => {
     const nodes = files.filter(isShown).flatMap((file) => {
       const contentId = onImage(file);
@@ -57,7 +57,7 @@ export function RichText(props: RichTextProps) {
   const editor = useEditor({
     extensions: schema,
     content: withoutStyles(html),
-    // The Content-Security-Policy refuses it; writer.css has it.
+    // The Content-Security-Policy refuses injected CSS; writer.css contains it.
     injectCSS: false,
     autofocus: autoFocus ? 'start' : false,
     editorProps: {

@@ -1,4 +1,4 @@
-/** Sends an email that failed once more, to those who did not get it. */
+/** Sends an email that failed once more, to the recipients who did not get it. */
 import { useQueryClient } from '@tanstack/react-query';
 import { EmailWorkerError } from 'email-worker-client';
 import { RotateCw } from 'lucide-react';
@@ -24,7 +24,7 @@ export default function SendAgain({ emailId }: SendAgainProps) {
       await client.emails.retry(emailId);
       notify(text.write.sendingAgain);
     } catch (error) {
-      // Another person or window was faster: it is shown as it is now.
+      // Another person or window was faster: the present state is shown.
       const isLate = error instanceof EmailWorkerError && error.code === 'not_retryable';
       notify(isLate ? text.write.notFailed : text.thread.changeFailed);
     }

@@ -1,4 +1,4 @@
-/** The moment at which a message goes out: a named one, or one that is typed. */
+/** Chooses the moment at which a message goes out: a named one, or one that is typed. */
 import {
   getLocalTimeZone,
   parseAbsoluteToLocal,
@@ -25,7 +25,7 @@ import { isSendTime, namedTimes } from './send-times.ts';
 
 interface SendLaterProps {
   readonly label: string;
-  /** With its label in words, beside the icon. */
+  /** True: the button has its label in words, beside the icon. */
   readonly isNamed?: boolean;
   readonly onChoose: (at: Date) => void;
 }

@@ -1,16 +1,16 @@
-/** When a message may go out later, as people say it. */
+/** The times for sending later, as people name them. */
 
 export type NamedTime = 'evening' | 'tomorrow' | 'monday';
 
 const EVENING_HOUR = 18;
 const MORNING_HOUR = 8;
 const MONDAY = 1;
-/** What is left of the afternoon is no "later". */
+/** The rest of the afternoon does not count as "later". */
 const EVENING_AHEAD_MS = 60 * 60 * 1000;
-/** A little less than the service takes. */
+/** A little less than the service allows. */
 const MAX_AHEAD_MS = 365 * 24 * 60 * 60 * 1000;
 
-/** What is offered at a moment, the earliest first; in the time zone of the browser. */
+/** The times on offer at a given moment, the earliest first; in the time zone of the browser. */
 export function namedTimes(now: Date): readonly { readonly name: NamedTime; readonly at: Date }[] {
   const at = (days: number, hour: number): Date =>
     new Date(now.getFullYear(), now.getMonth(), now.getDate() + days, hour);
@@ -25,6 +25,6 @@ export function namedTimes(now: Date): readonly { readonly name: NamedTime; read
   ];
 }
 
-/** In the future, and not too far. */
+/** True if the moment is in the future, and not too far ahead. */
 export const isSendTime = (at: Date, now: Date): boolean =>
   at.getTime() > now.getTime() && at.getTime() - now.getTime() < MAX_AHEAD_MS;

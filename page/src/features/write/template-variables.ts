@@ -1,10 +1,10 @@
-/** Variables of a template as they are asked for, by paths such as `order.number`, and as a template takes them. */
+/** Variables of a template, both as they are asked for, by paths such as `order.number`, and as a template takes them. */
 
 interface Variables {
   [name: string]: string | Variables;
 }
 
-/** Names of an object's own making, whatever a path is called. */
+/** Without inherited properties: a path may have any name. */
 const emptyObject = (): Variables => Object.create(null) as Variables;
 
 export function toVariables(values: Readonly<Record<string, string>>): Variables {
@@ -17,7 +17,7 @@ export function toVariables(values: Readonly<Record<string, string>>): Variables
       const inner = place[name];
       place = place[name] = inner === undefined || typeof inner === 'string' ? emptyObject() : inner;
     }
-    // What has parts is no text.
+    // A value with parts can't be a text.
     if (typeof place[last] !== 'object') place[last] = value;
   }
   return variables;

@@ -1,4 +1,4 @@
-/** Takes what a template says into a message: its variables are asked for, and it is shown before. */
+/** Puts the content of a template into a message: asks for its variables, and shows a preview first. */
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { EmailWorkerError, type TemplatePreview, type TemplateSummary } from 'email-worker-client';
 import { EditorContent, useEditor } from '@tiptap/react';
@@ -31,7 +31,7 @@ export interface FilledTemplate {
 }
 
 interface TemplatesProps {
-  /** Whose templates; undefined: those of all accounts, and of each. */
+  /** The account whose templates are offered; undefined: those shared by all accounts, and those of each. */
   readonly accountId: string | undefined;
   readonly onChoose: (filled: FilledTemplate) => void;
 }
@@ -140,13 +140,13 @@ function Filling({ template: { id, name }, onBack, onChoose }: FillingProps) {
 
 interface PreviewProps {
   readonly preview: TemplatePreview;
-  /** It shows what is filled in now. */
+  /** True if the preview shows the present values. */
   readonly isReady: boolean;
   readonly onBack: () => void;
   readonly onChoose: (filled: FilledTemplate) => void;
 }
 
-/** As it will stand in the message, which has fewer forms than a designed email. */
+/** The template as it will appear in the message, which has fewer forms than a designed email. */
 function Preview({ preview, isReady, onBack, onChoose }: PreviewProps) {
   const { text } = useWords();
   const { subject, text_body: said, html_body: html } = preview;
@@ -181,7 +181,7 @@ function Preview({ preview, isReady, onBack, onChoose }: PreviewProps) {
   );
 }
 
-/** A message with a template below what is written already. */
+/** A message with a template below the text written so far. */
 export function withTemplate({ text_body: text, html_body: html }: Body, filled: FilledTemplate): Body {
   const isEmpty = text.trim() === '' && (html ?? '') === '';
   return {

@@ -1,13 +1,13 @@
 /**
- * The files that are on their way into a draft: each is uploaded, and then becomes a file of the draft. What a cut line or a busy
- * service interrupts begins again by itself, as long as the file can be read.
+ * The files on their way into a draft: each is uploaded, and then becomes a file of the draft. An upload that a broken connection or a busy
+ * service interrupts starts again by itself, as long as the file can be read.
  */
 import { EmailWorkerError, type DraftRequest } from 'email-worker-client';
 import { UploadFailure, uploadFile } from './upload.ts';
 
 type NewFile = NonNullable<DraftRequest['attachments']>[number];
 
-/** `waiting` for others; `storing`: it is there and becomes a file of the draft; `offline`: goes on by itself. */
+/** `waiting` for other uploads; `storing`: uploaded, and becoming a file of the draft; `offline`: continues by itself. */
 export type UploadState = 'waiting' | 'sending' | 'storing' | 'offline' | 'failed';
 
 /** `gone`: the browser can't read the file any more; `full`: the service has no room; `elsewhere`: another window changed the draft. */
@@ -16,7 +16,7 @@ export type UploadProblem = 'refused' | 'gone' | 'full' | 'elsewhere' | 'failed'
 export interface Upload {
   readonly id: number;
   readonly file: File;
-  /** By which the text shows it; null: a file like any other. */
+  /** The Content-ID by which the text shows the file; null: an ordinary attachment. */
   readonly contentId: string | null;
   readonly state: UploadState;
   readonly sentBytes: number;
@@ -25,18 +25,18 @@ export interface Upload {
 
 export interface UploadTarget {
   readonly accountId: () => string | undefined;
-  /** Adds it to the draft's files. */
+  /** Adds the file to the draft's files. */
   readonly attach: (file: NewFile) => Promise<void>;
 }
 
-/** One that failed is not. */
+/** A failed upload is not on its way. */
 export const isOnTheWay = ({ state }: Upload): boolean => state !== 'failed';
 
-/** More share the line, and none comes earlier. */
+/** More uploads would share the line, and none would finish earlier. */
 const AT_ONCE = 2;
 const FIRST_PAUSE_MS = 1000;
 const LONGEST_PAUSE_MS = 30_000;
-/** Then a person says when it goes on; the pauses come to about two minutes. */
+/** After that a person decides when to try again; the pauses add up to about two minutes. */
 const MAX_TRIES = 8;
 
 let lastId = 0;
@@ -81,7 +81,7 @@ export class UploadQueue {
     this.#start();
   }
 
-  /** Returns the names of what did not get there. */
+  /** Returns the names of the files that did not arrive. */
   cancelAll(): readonly string[] {
     const names = this.#uploads.map(({ file }) => file.name);
     this.#set([]);
@@ -153,7 +153,7 @@ export class UploadQueue {
 
 class UnreadableFile extends Error {}
 
-/** A file that was moved, changed or deleted since it was chosen looks like a broken line. */
+/** A file that was moved, changed or deleted since it was chosen looks like a broken connection. */
 async function assertReadable(file: File): Promise<void> {
   try {
     await file.slice(0, 1).arrayBuffer();

@@ -1,11 +1,11 @@
-/** Takes one file to the service, and tells meanwhile how much of it has gone. */
+/** Uploads one file to the service, and reports progress. */
 import { PAGE_HEADERS } from '../../api/client.ts';
 
-/** Why a file did not get there. `code` is the service's own; null: no answer came. */
+/** The reason why a file did not arrive. `code` is the service's own; null: no answer arrived. */
 export class UploadFailure extends Error {
   override readonly name = 'UploadFailure';
   readonly code: string | null;
-  /** A repeat may work: the line was cut, or the service is busy. */
+  /** A repeat may work: the connection broke, or the service is busy. */
   readonly isTemporary: boolean;
 
   constructor(status: number, code: string | null) {
@@ -23,8 +23,8 @@ export interface UploadOptions {
 }
 
 /**
- * Resolves to its `upload_id`. Throws `UploadFailure`, or the reason of the signal. By XMLHttpRequest: `fetch` does not tell how much
- * has gone.
+ * Resolves to the `upload_id` of the file. Throws `UploadFailure`, or the reason of the signal. Uses XMLHttpRequest, because `fetch` does
+ * not report upload progress.
  */
 export function uploadFile(file: File, { accountId, signal, onProgress }: UploadOptions): Promise<string> {
   const query = new URLSearchParams({ filename: file.name });

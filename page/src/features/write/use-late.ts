@@ -1,4 +1,4 @@
-/** A value as it was when it last stood still: fast typing asks once. */
+/** The value once it has stopped changing for a moment: fast typing causes one request. */
 import { useEffect, useState } from 'react';
 
 const ASK_AFTER_MS = 120;

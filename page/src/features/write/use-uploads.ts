@@ -1,4 +1,4 @@
-/** The files of a writer that are on their way, and where the images of its text are found. */
+/** The uploads of a writer, and the addresses of the images in its text. */
 import type { Draft } from 'email-worker-client';
 import { useEffect, useRef, useState } from 'react';
 import { useWords } from '../../i18n/index.tsx';
@@ -30,7 +30,7 @@ export function useUploads(draft: Draft | null, target: UploadTarget) {
   return { uploads, queue, images };
 }
 
-/** Those that the draft has already, as the service shows them. */
+/** The images that the draft already has, as the service shows them. */
 function imagesOf(draft: Draft | null): ImageSources {
   const sources: ImageSources = new Map();
   for (const { id, content_id: contentId } of draft?.attachments ?? [])

@@ -1,4 +1,4 @@
-/** What is written, kept as a draft; sending it, which may be taken back for some seconds; and throwing it away. */
+/** The state of a writer: keeps the text as a draft, sends it, which can be undone for some seconds, and discards it. */
 import { useQueryClient, type QueryClient } from '@tanstack/react-query';
 import {
   EmailWorkerError,
@@ -28,38 +28,38 @@ export interface WriterFields extends Body {
   readonly cc: string;
   readonly bcc: string;
   readonly subject: string;
-  /** Absent: the one that answers, or the default. */
+  /** Absent: the account that answers, or the default. */
   readonly account_id?: string;
 }
 
 export interface WriterOptions {
   readonly author: string;
-  /** What it answers; null: nothing. A draft that is continued has its own. */
+  /** The email that the message answers; null: none. A continued draft has its own. */
   readonly answers: Answers | null;
-  /** What the service adds to an answer. */
+  /** The preview of the parts that the service adds to an answer. */
   readonly preview: ReplyPreview | null;
-  /** What is continued; null: begun anew. */
+  /** The draft that is continued; null: a new message. */
   readonly draft: Draft | null;
   readonly initial: WriterFields;
   readonly needsSubject?: boolean;
-  /** Of the thread; null: it has none, or is new. */
+  /** The customer of the thread; null: the thread has none, or is new. */
   readonly customerId: string | null;
-  /** That of what is answered. */
+  /** The account of the answered email. */
   readonly accountId?: string;
-  /** It was left, and everything is stored. */
+  /** The writer was left, and everything is stored. */
   readonly onKept: () => void;
-  /** There is no draft any more: it was sent or thrown away. */
+  /** The draft no longer exists: it was sent or discarded. */
   readonly onEnd: () => void;
-  /** It was sent, and then not: there is a draft again. */
+  /** The send was undone: there is a draft again. */
   readonly onTakenBack: (draft: Draft) => void;
 }
 
-/** How long a send can be taken back. */
+/** The time in which a send can be undone. */
 const UNDO_MS = 10_000;
-/** The notice goes a little before, so that a person who is late is not told that it worked. */
+/** The notice disappears a little earlier, so that a person who is late is not told that it worked. */
 const UNDO_SHOWN_MS = 9000;
 
-/** Where nothing is written, there is no HTML either. */
+/** Without text there is no HTML either. */
 const toMessage = (fields: Partial<WriterFields>): Fields =>
   fields.html_body === '' ? { ...fields, html_body: null } : fields;
 
@@ -73,33 +73,33 @@ export function useWriter(options: WriterOptions) {
   const [state, setState] = useState<KeeperState>(draft === null ? 'idle' : 'saved');
   const [problem, setProblem] = useState<string | null>(null);
   const [isSending, setSending] = useState(false);
-  /** For files that are on their way. */
+  /** True while a send waits for files on their way. */
   const [isWaiting, setWaiting] = useState(false);
   const [fields, setFields] = useState(initial);
   const [files, setFiles] = useState<readonly DraftAttachment[]>(draft?.attachments ?? []);
   const [concerns, setConcerns] = useState<readonly string[]>([]);
-  /** What the writer was told, and may want so. */
+  /** Concerns that the writer has already seen, and may accept. */
   const told = useRef(new Set<string>());
-  /** When it is to go out; null: now. */
+  /** The time for sending; null: now. */
   const wantedAt = useRef<Date | null>(null);
   const [answers, setAnswers] = useState(draft?.answers ?? options.answers);
   const base: DraftRequest = { author, ...(answers === null ? {} : { answers }) };
   const [keeper] = useState(
     () =>
-      // The list of drafts then says whom an answer is for.
+      // The list of drafts can then show the recipients of an answer.
       new DraftKeeper(answers === null ? base : { ...base, message: givenBy(initial) }, draft, setState),
   );
   const onKept = useRef(options.onKept);
   useEffect(() => {
     onKept.current = options.onKept;
   });
-  // The text is kept when the reader goes elsewhere, and the draft is found again when they come back.
+  // The text is kept when the reader leaves, and the draft is found again on return.
   useEffect(() => {
     keeper.open();
     return () => void keeper.close().then(() => onKept.current());
   }, [keeper]);
 
-  /** A draft is of its account from the beginning. */
+  /** A draft belongs to its account from the beginning. */
   const sender = fields.account_id === undefined ? {} : { account_id: fields.account_id };
 
   const change = (changed: Partial<WriterFields>): void => {
@@ -123,10 +123,10 @@ export function useWriter(options: WriterOptions) {
   const totalBytes =
     [...files, ...forwarded].reduce((sum, { size_bytes }) => sum + size_bytes, 0) +
     uploads.reduce((sum, { file }) => sum + file.size, 0);
-  /** A forward goes out without words, too, where something else is in it. */
+  /** A forward may also go out without words if it contains something else. */
   const mayBeEmpty = answers?.kind === 'forward' && (answers.quote || forwarded.length > 0);
 
-  /** Tells it when they are too many or too large. */
+  /** Reports a problem when the files are too many or too large. */
   const hasRoom = (added: readonly File[]): boolean => {
     const bytes = added.reduce((sum, { size }) => sum + size, totalBytes);
     const isTooLarge = bytes > limits.attachment_bytes;
@@ -142,7 +142,7 @@ export function useWriter(options: WriterOptions) {
     return !isTooLarge && !isTooMany;
   };
 
-  /** Whether the email that is answered, and its files, go along. */
+  /** Changes whether the answered email and its files are included. */
   const changeAnswers = (changed: Pick<Answers, 'quote'> | Pick<Answers, 'with_files'>): void => {
     if (answers === null) return;
     const next = { ...answers, ...changed };
@@ -159,7 +159,7 @@ export function useWriter(options: WriterOptions) {
     for (const file of added) queue.add(file, null);
   };
 
-  /** Returns by what the text shows it; null: there is no room. */
+  /** Returns the Content-ID by which the text shows the image; null: there is no room. */
   const addImage = (file: File): string | null => {
     if (!hasRoom([file])) return null;
     const contentId = newContentId();
@@ -232,7 +232,7 @@ export function useWriter(options: WriterOptions) {
     notify(text.write.undone);
   };
 
-  /** At a moment, or now. What speaks against it is told once. */
+  /** Sends at a moment, or now. Each concern is shown once. */
   const send = async (at: Date | null = null): Promise<void> => {
     if (isSending) return;
     setWaiting(false);
@@ -286,7 +286,7 @@ export function useWriter(options: WriterOptions) {
     }
   };
 
-  // It goes out when its files are there; where one does not come, its writer decides.
+  // The message goes out when its files have arrived; if one fails, the writer decides.
   const sendWaiting = useRef<() => void>(() => undefined);
   useEffect(() => {
     sendWaiting.current = () => void send(wantedAt.current);
@@ -310,7 +310,7 @@ export function useWriter(options: WriterOptions) {
   return {
     fields,
     answers,
-    /** Those that stand beside the text. */
+    /** The files listed beside the text. */
     files: files.filter(({ content_id: contentId }) => placeOf(contentId, fields.html_body) === 'list'),
     uploads,
     totalBytes,
@@ -328,7 +328,7 @@ export function useWriter(options: WriterOptions) {
     retry: ({ id }: Upload) => queue.retry(id),
     cancel: ({ id }: Upload) => queue.cancel(id),
     stopWaiting: () => setWaiting(false),
-    /** Whether it may be closed; says why not. */
+    /** True if the writer may be closed; otherwise shows why not. */
     mayClose: (): boolean => {
       if (isBusy) setProblem(text.write.filesPending);
       return !isBusy;
@@ -339,11 +339,11 @@ export function useWriter(options: WriterOptions) {
   };
 }
 
-/** What the service gave an answer before a person wrote; empty fields say nothing. */
+/** The values that the service gave an answer before a person wrote; empty fields are left out. */
 const givenBy = ({ to, cc, subject }: WriterFields): Fields =>
   Object.fromEntries(Object.entries({ to, cc, subject }).filter(([, value]) => value !== ''));
 
-/** What is known of an address; null where nothing is, or the service does not say. A send does not fail for that. */
+/** The service's data about an address; null when there is none, or the request fails. A send does not fail for that. */
 async function findAddress(queryClient: QueryClient, address: string): Promise<Recipient | null> {
   try {
     const found = await queryClient.fetchQuery(addressesQuery(address));
@@ -353,7 +353,7 @@ async function findAddress(queryClient: QueryClient, address: string): Promise<R
   }
 }
 
-/** The files of a draft that is gone, by the email that it became; what a forward took along is not among them. */
+/** The files of a draft that no longer exists, taken from the email that it became; files included by a forward are not among them. */
 async function recorded(emailId: string, files: readonly DraftAttachment[]): Promise<Files> {
   if (files.length === 0) return [];
   const { email_attachments: rest } = await client.emails.get(emailId);

@@ -1,4 +1,4 @@
-/** The fields of what is written, its files, and what can be done with it. */
+/** The fields of a message, its files, and the actions on it. */
 import { RemoveFormatting, Send, Trash2, Type } from 'lucide-react';
 import {
   useEffect,
@@ -28,10 +28,10 @@ import './writer.css';
 interface WriterFormProps extends WriterOptions {
   readonly title: string;
   readonly placeholder: string;
-  /** Who may send it, by the address that it then comes from; one or none is no choice. */
+  /** The accounts that may send it, shown by their addresses; one or none is no choice. */
   readonly accounts?: readonly { readonly id: string; readonly address: string }[];
   readonly alwaysCc?: boolean;
-  /** What is written in first. */
+  /** The field that gets the focus first. */
   readonly focus: 'to' | 'text';
   readonly onClose: () => void;
 }
@@ -50,13 +50,13 @@ export function WriterForm(props: WriterFormProps) {
   const [isDropping, setDropping] = useState(false);
   const section = useRef<HTMLElement>(null);
   const isBegun = props.draft === null;
-  // A person who answers sees all of the writer; one who reads stays where they are.
+  // A person who answers sees the whole writer; a person who reads stays where they are.
   useEffect(() => {
     if (isBegun) section.current?.scrollIntoView({ block: 'nearest' });
   }, [isBegun]);
   const isRich = fields.html_body !== null;
   const [isSwitched, setSwitched] = useState(false);
-  /** What it was before it became plain text. */
+  /** The formatted text before it became plain text. */
   const formatted = useRef<Body | null>(null);
   const switchForm = (): void => {
     const { text_body: said } = fields;
@@ -69,7 +69,7 @@ export function WriterForm(props: WriterFormProps) {
       html_body: isRich ? null : before?.text_body === said ? before.html_body : toHtml(said),
     });
   };
-  /** The editor begins anew with what a template gave. */
+  /** The editor starts again with the content of a template. */
   const [revision, setRevision] = useState(0);
   const takeTemplate = (filled: FilledTemplate): void => {
     const subject = fields.subject.trim() === '' ? { subject: filled.subject } : {};
@@ -77,7 +77,7 @@ export function WriterForm(props: WriterFormProps) {
     setRevision(revision + 1);
     writer.change({ ...withTemplate(fields, filled), ...subject });
   };
-  /** Wherever the focus is: before a button takes the key for a press. */
+  /** Works wherever the focus is: before a button takes the key for a press. */
   const onSendKey = (event: KeyboardEvent): void => {
     if (event.key !== 'Enter' || !(event.ctrlKey || event.metaKey) || !maySend) return;
     event.preventDefault();
@@ -114,7 +114,7 @@ export function WriterForm(props: WriterFormProps) {
   };
   const onDrop = (event: DragEvent): void => {
     setDropping(false);
-    // The text has taken it.
+    // The text field has taken the files.
     if (event.defaultPrevented || event.dataTransfer.files.length === 0) return;
     event.preventDefault();
     writer.attach([...event.dataTransfer.files]);

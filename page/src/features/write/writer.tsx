@@ -1,4 +1,4 @@
-/** Writes an answer to an email, or passes it on. */
+/** Writes an answer to an email, or forwards it. */
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import type { Draft, ReplyPreview } from 'email-worker-client';
 import { keys, replyPreviewQuery } from '../../api/queries.ts';
@@ -16,18 +16,18 @@ export type WriterMode = 'reply' | 'reply_all' | 'forward';
 export interface WriterProps {
   readonly threadId: string;
   readonly customerId: string | null;
-  /** The email that is answered or passed on. */
+  /** The email that is answered or forwarded. */
   readonly replyTo: string;
   readonly mode: WriterMode;
-  /** What is continued; null: begun anew. */
+  /** The draft that is continued; null: a new message. */
   readonly draft: Draft | null;
-  /** `isDone`: there is nothing to go on with. */
+  /** `isDone`: nothing is left to continue. */
   readonly onClose: (isDone: boolean) => void;
 }
 
 const browserTimeZone = (): string => new Intl.DateTimeFormat().resolvedOptions().timeZone;
 
-/** Waits for whom it goes to. */
+/** Waits until the recipients are known. */
 export default function Writer(props: WriterProps) {
   const { replyTo, mode, draft } = props;
   const { text, language } = useWords();
@@ -36,7 +36,7 @@ export default function Writer(props: WriterProps) {
     kind: mode,
     quote: true,
     with_files: true,
-    // Those who get the quote read when the email was written; the service alone would take its own language and UTC.
+    // Recipients of the quote read when the email was written; the service alone would use its own language and UTC.
     language,
     time_zone: browserTimeZone(),
   };

@@ -1,4 +1,4 @@
-/** Whether new messages are formatted or plain text: as it was chosen last, kept in this browser. */
+/** Remembers whether new messages are formatted or plain text: the last choice, kept in this browser. */
 import type { Body } from './body.ts';
 
 const KEY = 'email-worker.writes-plain';
@@ -7,7 +7,7 @@ export function writesPlain(): boolean {
   try {
     return localStorage.getItem(KEY) === 'yes';
   } catch {
-    // A browser that keeps nothing writes with formatting.
+    // A browser that stores nothing writes formatted text.
     return false;
   }
 }
@@ -17,11 +17,11 @@ export function keepWritesPlain(isPlain: boolean): void {
     if (isPlain) localStorage.setItem(KEY, 'yes');
     else localStorage.removeItem(KEY);
   } catch {
-    // The choice then counts for this message alone.
+    // The choice then applies to this message alone.
   }
 }
 
-/** What a draft says, in the form that it was written in. */
+/** The text of a draft, in the form in which it was written. */
 export function bodyOf(message: Partial<Record<keyof Body, string | null>> = {}): Body {
   const text = message.text_body ?? '';
   const isPlain = text === '' ? writesPlain() : true;
