@@ -27,7 +27,7 @@ describe.skipIf(skipWithoutChromium())('in Chromium', () => {
   let page: Page;
   let redirectTo = '';
 
-  /** The page, the files of the package, and the API as a proxy of the page's origin gives it. */
+  /** Serves the page, the files of the package, and the API as a proxy would at the page's origin. */
   function serve(): Server {
     return createServer((request, response) => {
       const { pathname, search } = new URL(request.url ?? '/', 'http://page.test');

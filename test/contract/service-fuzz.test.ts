@@ -22,7 +22,7 @@ describeHttpFuzz(
       'id' | 'threadId' | 'messageId',
       string
     >;
-    // Emails that can be cancelled, and retried after that.
+    // Emails that can be cancelled, and then retried.
     const scheduled = await Promise.all(
       Array.from({ length: 20 }, async () => {
         const fields = { to: 'ada@example.org', subject: 'Später', text_body: 'x', send_at: SOMEDAY };
