@@ -1,4 +1,6 @@
-/** A working day in the page, with mail by Postfix and Dovecot: a clerk in one window, a colleague in a second one, and an operator. */
+/**
+ * A working day in the page, with mail through Postfix and Dovecot: a clerk in one window, a colleague in a second one, and an operator.
+ */
 import { randomUUID } from 'node:crypto';
 import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
@@ -16,9 +18,9 @@ import { disposeService, startServiceProcess, type ServiceProcess } from '../hel
 import { makeTempFolder, type TempFolder } from '../helpers/temp-folder.ts';
 
 const OFFER = { name: 'offer.txt', mimeType: 'text/plain', buffer: Buffer.from('ten euros') };
-/** Mail takes some seconds by Postfix, Dovecot and the mailbox reader, and more on a busy machine. */
+/** Mail takes some seconds through Postfix, Dovecot and the mailbox reader, and longer on a busy machine. */
 const BY_MAIL = { timeout: 90_000 };
-/** All that a clerk does, one after the other. */
+/** Everything that a clerk does, one step after the other. */
 const DAY_MS = 300_000;
 
 interface Listing {
@@ -40,7 +42,7 @@ describe.skipIf(skipWithoutChromium() || skipWithoutMailServers())('a working da
       makeTempFolder(),
       createTestDatabase(),
       startMailServers(),
-      // Takes no message: the line breaks behind each.
+      // Accepts no message: the connection breaks after each one.
       startScriptedServer({ script: { dot: () => CLOSE } }),
     ]);
     const { password } = servers.users.alice;

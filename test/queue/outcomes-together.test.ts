@@ -99,7 +99,7 @@ it('do not hide one that another process has taken for lost, nor a recipient tha
   ];
   const claims = new Map((await claimAll(4)).map((claim) => [claim.emailId, claim]));
   const ofEmail = (id: string) => claims.get(id)!;
-  // An operator decided about it, and it waits for another attempt.
+  // An operator decided about the email, and it waits for another attempt.
   await node.queue.begin(node.owner, ofEmail(lostId), 1);
   await waitUntil(
     'its lease is over',
