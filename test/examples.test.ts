@@ -1,4 +1,4 @@
-/** The programs of examples/ run against a started service, with the client as it is packed. */
+/** The programs of examples/ run against a running service, with the client as it is packed. */
 import { spawn, type ChildProcess } from 'node:child_process';
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';

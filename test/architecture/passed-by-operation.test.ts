@@ -16,7 +16,7 @@ import { startSmtpSink, type SmtpSink } from '../helpers/smtp-sink.ts';
 import { waitUntil } from '../helpers/wait-until.ts';
 
 const PROBE = fileURLToPath(new URL('../helpers/passed-functions.mjs', import.meta.url));
-/** The program as its modules are built; users run a bundle of them. */
+/** The program in its compiled modules; users run a bundle of them. */
 const MODULES = fileURLToPath(new URL('../../dist/main.js', import.meta.url));
 /** Code that runs beside the operation by chance does not run in every repeat. A busy machine needs more repeats until that holds. */
 const REPEATS = 5;
@@ -69,7 +69,7 @@ afterAll(async () => {
   await database.drop();
 });
 
-/** The functions that ran since the last time. */
+/** The functions that ran since the last call. */
 async function takePassed(): Promise<ReadonlySet<string>> {
   const from = service.log.length;
   service.process.kill('SIGUSR2');

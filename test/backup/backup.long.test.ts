@@ -102,7 +102,7 @@ it('is nothing without its manifest, and the next one uses its files', async () 
   expect(await target.run('verify', place, '--at', id)).toMatchObject({ exitCode: 1 });
 
   const again = await source.run('backup', place, '--keep', '1');
-  // A raw message has no checksum in its record: it is read again.
+  // A raw message has no checksum in its record, so it is read again.
   expect(again.stdout).toMatch(/1 of them new.*\n1 old backup and 0 files deleted/s);
   expect(await target.run('restore', place)).toMatchObject({ exitCode: 0 });
 });
@@ -188,7 +188,7 @@ it('tells nothing without the key', async () => {
   expect(await target.runWith({ BACKUP_KEY_FILE: keyFile }, 'verify', place)).toMatchObject({ exitCode: 0 });
   expect(await target.runWith({ BACKUP_KEY_FILE: keyFile }, 'restore', place)).toMatchObject({ exitCode: 0 });
   expect(await contentOf(target)).toEqual(await contentOf(source));
-  // Another backup copies nothing, and old ones are deleted.
+  // The next backup copies nothing, and old ones are deleted.
   const again = await source.runWith(withKey, 'backup', place, '--keep', '1');
   expect(again.stdout).toMatch(/0 of them new.*\n1 old backup and 0 files deleted/s);
 });

@@ -25,7 +25,7 @@ afterAll(async () => {
   await folder.remove();
 });
 
-/** With the embedded server, or with the external one. */
+/** Runs a command on the embedded server, or on the external one. */
 const run = (where: 'embedded' | 'external', ...args: readonly string[]) =>
   runCommandInProcess(args, {
     dataDir,
@@ -109,7 +109,7 @@ it('is finished by the same command after an interruption, or given up', async (
     expect(again.stdout).toContain('that is final now');
     expect(await run(source.connectionString, 'import', mails)).toMatchObject({ exitCode: 1 });
 
-    // Another database is never written over.
+    // A database with other contents is never overwritten.
     await mark(source, null);
     const refused = await run(source.connectionString, 'move', '--to', other.connectionString);
     expect(refused).toMatchObject({ exitCode: 1, stderr: expect.stringContaining('holds 2 emails') });

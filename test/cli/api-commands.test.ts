@@ -43,7 +43,7 @@ const processOptions = () => ({
   cwd: folder.path,
 });
 
-/** Returns the thread. */
+/** Returns the thread's id. */
 async function receive(headers: string, body = 'Hello\r\n'): Promise<string> {
   const response = await world.service.request('/api/inbound', {
     method: 'POST',

@@ -64,7 +64,7 @@ describe.skipIf(skipWithoutChromium())('in Chromium', () => {
     origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
     page = await browser.newPage();
     await page.goto(origin);
-    // The README reads its settings as a program in Node.js does.
+    // The README reads its settings from `process.env`, as in Node.js.
     await page.evaluate((env) => Object.assign(globalThis, { process: { env } }), {
       EMAIL_WORKER_URL: origin,
       API_SECRET: TEST_SECRET,

@@ -166,7 +166,7 @@ const COMPILERS = [
   ['the newest TypeScript', 'es2022', path.join(ROOT, 'node_modules/typescript/bin/tsc')],
   ['the newest TypeScript', BROWSER, path.join(ROOT, 'node_modules/typescript/bin/tsc')],
 ] as const;
-/** The compiler checks the types of Node.js as well. */
+/** Long, because the compiler checks the types of Node.js as well. */
 const COMPILE_TIMEOUT_MS = 180_000;
 
 describe('the README', () => {

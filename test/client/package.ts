@@ -1,4 +1,4 @@
-/** The client as its callers get it: packed, and unpacked into a project. */
+/** The client as users of the package get it: packed, and unpacked into a project. */
 import { execFile } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';

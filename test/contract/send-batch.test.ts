@@ -106,7 +106,7 @@ describe('a batch', () => {
       const answer = await post({ emails: mails(500, subject) }, { ...ASYNC, 'idempotency-key': subject });
       expect(new Set(statusesOf(answer))).toEqual(new Set(['queued']));
       expect(new Set(answer.results.map(({ threadId }) => threadId)).size).toBe(500);
-      // Rows name the transaction that wrote them.
+      // Rows contain the transaction that wrote them.
       const [row] = await query(
         database.connectionString,
         `select count(*) as emails, count(distinct m.xmin::text) as commits

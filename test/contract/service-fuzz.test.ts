@@ -40,7 +40,7 @@ describeHttpFuzz(
         in_reply_to: [messageId],
         to: ['ada@example.org', 'later@later.test', 'refused@refused.test'],
       },
-      // An unknown outcome takes a broken line; see test/crash.
+      // An unknown outcome requires a broken connection; see test/crash.
       unreachable: ['/api/emails/{id}/resolve'],
       expectedFailures: ['send_failed', 'send_deferred'],
       async send({ method, url, headers, body }) {

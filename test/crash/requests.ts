@@ -82,7 +82,7 @@ export function sha256(bytes: Buffer): string {
 
 const DOMAINS = { refuse: 'refused.test', defer: 'later.test' } as const;
 
-/** Small ones stay in memory, large ones go through the spool. */
+/** Small attachments stay in memory, large ones go through the spool. */
 function makeAttachments(random: Random): readonly { filename: string; bytes: Buffer }[] {
   const kind = random.next();
   if (kind < 0.6) return [];

@@ -74,7 +74,7 @@ export function watchPostgres(): Watcher {
   };
 }
 
-/** RFC 9051 §6.3.12: APPEND, then the message as a literal, for which the client may wait to be asked. */
+/** RFC 9051 §6.3.12: APPEND, then the message as a literal, before which the client may wait for the server's request. */
 export function watchImap(): Watcher {
   let isAppending = false;
   return {

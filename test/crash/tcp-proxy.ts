@@ -27,7 +27,7 @@ export class TcpProxy {
   readonly #createDelay: () => () => number;
   #faults: { fault: LinkFault; left: number }[] = [];
   #mode: 'open' | 'refusing' | 'stalled' | 'silent' = 'open';
-  /** Armed faults that happened. */
+  /** Number of armed faults that happened. */
   hits = 0;
   /** Target of new connections; null refuses them. */
   target: NetConnectOpts | null = null;
@@ -68,7 +68,7 @@ export class TcpProxy {
     }
   }
 
-  /** Until `heal`, nothing passes, also on new connections; then the lines are cut. */
+  /** Until `heal`, nothing passes, not even on new connections; then the lines are cut. */
   silence(): void {
     this.#mode = 'silent';
     for (const line of this.#lines) silenceLine(line);

@@ -93,7 +93,7 @@ export interface WorldOptions {
   readonly setup: Setup;
   /** Path of the built program. */
   readonly main: string;
-  /** Services hardly get to run, leases are short, lines and the mail server slow: claims are released and lost. */
+  /** Services hardly get to run, leases are short, lines and the mail server are slow: claims are released and lost. */
   readonly starved: boolean;
   /** Source of randomness of a starved world. */
   readonly seed: number;

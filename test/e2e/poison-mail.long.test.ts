@@ -43,7 +43,7 @@ interface Sent {
   readonly raw: string;
 }
 
-/** Each poison with an ordinary mail behind it. */
+/** Each poison mail, followed by an ordinary one. */
 function makeMails(): readonly Sent[] {
   return POISON_MAILS.flatMap(({ make }) => {
     const [poison, other] = [newId(), newId()];

@@ -88,7 +88,7 @@ async function lineWith<T>(words: string): Promise<T> {
   return JSON.parse(find() ?? '') as T;
 }
 
-/** Over a connection of its own, by the name of the certificate. */
+/** Uses a new connection and the name in the certificate. */
 async function ask(target: string, options: RequestOptions = {}, body?: string) {
   const { port } = new URL(service.url);
   const asked = request({

@@ -59,7 +59,7 @@ export class BounceService {
     await this.database.drop();
   }
 
-  /** A further process, with an SMTP server of its own. */
+  /** Starts another process, with an SMTP server of its own. */
   startNode(smtpUrl: string): Promise<ServiceProcess> {
     return startNode(this.database, smtpUrl);
   }

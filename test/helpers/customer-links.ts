@@ -22,7 +22,7 @@ interface Row {
 
 type Owner = { customer: string; by: 'address' | 'domain' } | 'ambiguous' | null;
 
-/** `<id>: <customer> <source> <company> <source>` of each email and thread, as stored and as it should be. */
+/** `<id>: <customer> <source> <company> <source>` of each email and thread, as stored and as expected. */
 export async function compareCustomerLinks(
   connectionString: string,
 ): Promise<{ readonly stored: readonly string[]; readonly expected: readonly string[] }> {

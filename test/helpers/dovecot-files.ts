@@ -16,7 +16,7 @@ export const MAIL_USERS = {
 export async function writeDovecotFiles(plan: DovecotPlan, settings = ''): Promise<void> {
   const { root, owner } = plan;
   const at = (...names: readonly string[]): string => path.join(root, ...names);
-  // The servers reach their sockets and mailboxes as users of their own.
+  // The servers access their sockets and mailboxes as users of their own.
   await chmod(root, 0o755);
   const { cert, key } = createCertificate();
   await writeFile(at('cert.pem'), cert);

@@ -3,7 +3,7 @@ import { startSmtpSink, type SmtpSink } from './smtp-sink.ts';
 import { waitUntil } from './wait-until.ts';
 
 export interface GatedSink extends SmtpSink {
-  /** From now on messages wait. */
+  /** Makes messages wait from now on. */
   close(): void;
   /** Resolves when a message waits. */
   reached(): Promise<void>;

@@ -12,7 +12,7 @@ export interface ImapProxy {
   through(url: string): string;
   /** Number of connections made so far. */
   readonly connections: number;
-  /** Ends every connection. */
+  /** Cuts every connection. */
   cut(): void;
   stop(): Promise<void>;
 }

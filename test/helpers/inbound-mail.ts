@@ -11,7 +11,7 @@ export interface MailFields {
   readonly date?: string;
   readonly inReplyTo?: string;
   readonly references?: readonly string[];
-  /** Further header lines. */
+  /** Additional header lines. */
   readonly headers?: readonly string[];
   readonly body?: string;
 }

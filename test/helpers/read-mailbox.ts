@@ -5,7 +5,7 @@ import type { MailServers, MailUser } from './mail-servers.ts';
 /** From SMTP's 250 to the mailbox; Postfix and Dovecot take a few ms when they are not busy. */
 const ARRIVAL_TIMEOUT_MS = 15_000;
 
-/** Header fields that mail servers put on top of a message (RFC 5321 §4.4 and what Postfix and Dovecot add). */
+/** Header fields that mail servers put on top of a message (RFC 5321 §4.4, and those that Postfix and Dovecot add). */
 const TRACE_FIELDS = new Set(['return-path', 'received', 'delivered-to', 'x-original-to']);
 
 /**
@@ -38,7 +38,7 @@ export async function fetchByMessageId(
   });
 }
 
-/** How many messages are in the user's inbox now. */
+/** The number of messages in the user's inbox now. */
 export function countMessages(servers: MailServers, user: MailUser): Promise<number> {
   return withInbox(servers, user, async (client) => ((await client.search({ all: true })) || []).length);
 }

@@ -53,7 +53,7 @@ export interface ScriptedServer {
   readonly port: number;
   /** Messages whose final dot arrived, whatever the answer. */
   readonly received: readonly ReceivedMessage[];
-  /** Those of them that got a 2yz reply. */
+  /** The received messages that got a 2yz reply. */
   readonly accepted: readonly ReceivedMessage[];
   /** Every command line of every connection. */
   readonly commands: readonly string[];

@@ -21,7 +21,7 @@ export interface StoredEmail {
   }[];
 }
 
-/** Returns the identifier of a new thread with these sent emails. */
+/** Stores these sent emails in a new thread, and returns its id. */
 export async function storeThread(pool: pg.Pool, emails: readonly Partial<StoredEmail>[]): Promise<string> {
   const threadId = await storeEmptyThread(pool);
   for (const given of emails) {
@@ -55,7 +55,7 @@ export async function storeThread(pool: pg.Pool, emails: readonly Partial<Stored
   return threadId;
 }
 
-/** A new thread of `count` emails with a text of `bytes` each that does not compress, an hour apart. */
+/** A new thread of `count` emails, an hour apart, each with an incompressible text of `bytes`. */
 export async function storeLargeThread(
   pool: pg.Pool,
   {

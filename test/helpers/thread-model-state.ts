@@ -113,7 +113,7 @@ export function groupAll(state: ModelState, emails: readonly ModelEmail[], names
   });
 }
 
-/** The separations with both ends among these. */
+/** The separations that have both ends among the labels of these emails and Message-IDs. */
 function separationsOf(
   { labels, separations }: ModelState,
   emails: readonly ModelEmail[],

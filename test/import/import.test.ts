@@ -158,7 +158,7 @@ describe('folders', () => {
     await mkdir(place('Sent.sbd'), { recursive: true });
     await mkdir(place('Junk E-Mail'), { recursive: true });
     await writeFile(place('Sent.sbd', '2025'), joinMbox([mailOf(1, 0)]));
-    // As an editor saved it.
+    // As saved by an editor.
     await writeFile(place('INBOX'), `\ufeff${joinMbox([mailOf(2, 0)])}`);
     await writeFile(place('Junk E-Mail', 'a.eml'), mailOf(3, 0));
     await writeFile(place('Sent-1'), joinMbox([mailOf(4, 0)]));

@@ -1,4 +1,4 @@
-/** HTML that replies and forwards quote, as another program reads it from the wire. */
+/** HTML quoted by replies and forwards, as another program reads it from the wire. */
 import { randomBytes } from 'node:crypto';
 import { simpleParser, type ParsedMail } from 'mailparser';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';

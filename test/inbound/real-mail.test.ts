@@ -23,7 +23,7 @@ import { makeTempFolder, type TempFolder } from '../helpers/temp-folder.ts';
 import { createTestPool } from '../helpers/test-pool.ts';
 import { writeAccounts } from '../helpers/thread-decisions.ts';
 
-/** The same mail in each: as it was filed, the other way round, in random orders, and from an mbox file. */
+/** The same mail in each account: as it was filed, in reverse, in random orders, and from an mbox file. */
 const ACCOUNTS = ['filed', 'reversed', 'random-1', 'random-2', 'imported'] as const;
 type Account = (typeof ACCOUNTS)[number];
 const RANDOM_ORDERS: readonly Account[] = IS_LONG ? ['random-1', 'random-2'] : ['random-1'];

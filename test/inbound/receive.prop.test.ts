@@ -57,7 +57,7 @@ function groupsOf(links: Conversation): readonly number[] {
   return numbered(links.map((_, index) => group[index]!));
 }
 
-/** The thread that each email is in now. */
+/** The current thread of each email. */
 async function threadsOf(received: readonly Received[]): Promise<readonly string[]> {
   const ids = received.map(({ id }) => id);
   const rows = await query(database.connectionString, 'select id, thread_id from emails where id = any($1)', [

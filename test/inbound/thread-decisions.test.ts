@@ -148,7 +148,7 @@ describe('a split', () => {
       const texts = [
         [ids[0]!],
         [ids[1]!],
-        // Answers both, the first of them first.
+        // Names both, and answers the first one directly.
         [chain[1]!, chain[0]!],
       ];
       const received: Received[] = [];
@@ -212,7 +212,7 @@ describe('a split', () => {
       json: { to: 'ada@named.test', cc: 'eve@elsewhere.test', subject: 'A', text_body: 'a', ...named },
     });
     const { messageId, threadId } = (await sent.json()) as { messageId: string; threadId: string };
-    // From a participant whose address no rule knows.
+    // From a participant whose address no rule covers.
     const answer = await receive(service, mail({ inReplyTo: messageId, from: 'eve@elsewhere.test' }));
     const { thread_id: newThread } = await split(threadId, answer);
     const rows = await query(

@@ -138,7 +138,7 @@ describe.skipIf(skipWithoutMailServers())('the mailboxes of several services', (
       await arriving;
       for (const client of clients) await client.logout();
       await waitUntil('all is recorded', async () => (await recorded()).length >= appended.length);
-      // The same identity twice would be one email with a variant.
+      // A second message with the same identity would become a variant of one email.
       expect(await recorded()).toEqual(appended.toSorted());
       const [left] = await query(
         database.connectionString,

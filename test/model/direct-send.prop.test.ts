@@ -36,7 +36,7 @@ const MAX_HEALING_STEPS = 4_000;
 /** How long the database continues with a statement whose client fell silent. */
 const STATEMENT_TIMEOUT_MS = 500;
 
-/** A caller that sends one request again and again until an answer settles it. */
+/** A caller that repeats one request until an answer settles it. */
 interface Caller {
   readonly subject: string;
   readonly key: string | null;

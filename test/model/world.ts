@@ -134,7 +134,7 @@ export class Process {
     return this.alive ? settled() : NEVER;
   }
 
-  /** A call of the database. */
+  /** A call to the database. */
   call<T>(label: string, effect: () => T): Promise<T> {
     return this.whileAlive(this.#call(`${this.#name}: ${label}`, effect));
   }
@@ -165,7 +165,7 @@ export class Process {
     return result;
   }
 
-  /** A write to this process' disk, which is durable when it happens. */
+  /** A write to the disk of this process, which is durable when it happens. */
   async write(label: string, effect: () => void): Promise<void> {
     await this.whileAlive(this.#write(`${this.#name}: ${label}`, effect));
   }

@@ -74,7 +74,7 @@ describe.skipIf(skipWithoutChromium() || skipWithoutMailServers())('a working da
     await folder.remove();
   });
 
-  /** The customer's own mail program. */
+  /** Sends from the customer's own mail program. */
   async function customerWrites(subject: string, text: string, inReplyTo?: string): Promise<void> {
     const transport = createTransport({
       host: '127.0.0.1',
@@ -111,7 +111,7 @@ describe.skipIf(skipWithoutChromium() || skipWithoutMailServers())('a working da
       const colleague = await pages.open(service.url, '/');
       await colleague.locator('.row', { hasText: 'Roof windows' }).waitFor();
 
-      // Searches. A new email is found a moment after it came.
+      // Searching. A new email is found a moment after it came.
       await expect
         .poll(
           async () =>
@@ -123,7 +123,7 @@ describe.skipIf(skipWithoutChromium() || skipWithoutMailServers())('a working da
       await page.keyboard.type('windows from:marlow');
       await page.locator('.row mark', { hasText: 'windows' }).first().waitFor();
 
-      // Reads, without a mouse.
+      // Reading, without a mouse.
       await page.keyboard.press('Tab');
       await expect
         .poll(async () => {
@@ -134,7 +134,7 @@ describe.skipIf(skipWithoutChromium() || skipWithoutMailServers())('a working da
       await page.keyboard.press('Enter');
       await page.getByRole('article').getByText('What do three roof').waitFor();
 
-      // Answers with a file, takes it back, and sends it.
+      // Answering with a file, undoing the send, and sending again.
       await page.keyboard.press('r');
       const text = page.getByRole('textbox', { name: 'Message' });
       await text.waitFor();

@@ -23,7 +23,7 @@ function watchFrontend(socket: Socket): void {
   socket.on('data', (piece) => {
     pending = Buffer.concat([pending, piece]);
     for (;;) {
-      // The first message has no type.
+      // The first message has no type byte.
       const header = isStarted ? 1 : 0;
       if (pending.length < header + 4) return;
       const length = header + pending.readInt32BE(header);

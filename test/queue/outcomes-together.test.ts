@@ -115,7 +115,7 @@ it('do not hide one that another process has taken for lost, nor a recipient tha
     settle(endOf(first, ['accepted'])),
   ]);
   expect(await node.read(goodId)).toMatchObject({ state: 'sent' });
-  // It is accepted late; no recipient is left for the attempt that the operator asked for.
+  // The late acceptance leaves no recipient for the attempt that the operator asked for.
   expect(await node.read(lostId)).toMatchObject({ state: 'sent', deliveries: [{ state: 'accepted' }] });
   expect(await node.read(partId)).toMatchObject({
     state: 'deferred',
