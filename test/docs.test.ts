@@ -1,4 +1,4 @@
-/** Documents that are made from the code are fresh, and what they say of the tests is so. */
+/** Documents that are generated from the code are up to date, and their claims about the tests are true. */
 import { execFile } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
@@ -18,7 +18,7 @@ it.each([
 });
 
 it('the types of clients/typescript are those of docs/openapi.json', async () => {
-  // Else: npm run generate --workspace clients/typescript
+  // To update it: npm run generate --workspace clients/typescript
   const npm = ['run', 'generate', '--workspace', 'clients/typescript', '--', '--check'];
   const root = fileURLToPath(new URL('../', import.meta.url));
   await expect(promisify(execFile)('npm', npm, { cwd: root })).resolves.toBeDefined();
@@ -121,7 +121,7 @@ describe('docs/security.md', () => {
     .filter((line) => line.startsWith('|') && !/^\| (?:Threat |-)/.test(line));
   const references = [...text.matchAll(/`([^`]+\.(?:test|contract)\.ts)`(?:: "([^"]+)")?/g)]
     .map(([, file = '', title]) => ({ file, title }))
-    // Its own, which tells of this check.
+    // Not this file, which mentions the check.
     .filter(({ file }) => file !== 'test/docs.test.ts');
 
   it.each(threats)('names a test for the threat: %s', (line) => {

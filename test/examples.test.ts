@@ -1,4 +1,4 @@
-/** The programs of examples/ run against a started service, with the client as it is packed. */
+/** The programs of examples/ run against a running service, with the client as it is packed. */
 import { spawn, type ChildProcess } from 'node:child_process';
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
@@ -95,7 +95,7 @@ describe('mirror-emails.mjs', () => {
         await receive(service, mail({ from: 'bob@example.org', inReplyTo: messageId }));
         await service.request(`/api/thread/${threadId}/read`, { method: 'POST' });
       });
-      // In the middle of it, another time at the end of it
+      // In the middle of the changes in every other round, else at their end
       if (round % 2 === 0) await Promise.race(changes);
       else await Promise.all(changes);
       await kill(child);

@@ -1,4 +1,4 @@
-/** docs/scale.md places every table of the schema, and what it says of their keys is so. */
+/** docs/scale.md places every table of the schema, and its statements about their keys are true. */
 import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -14,7 +14,7 @@ interface Placed {
 
 const text = readFileSync(new URL('../docs/scale.md', import.meta.url), 'utf8');
 
-/** Between a heading and the next one. */
+/** The text between a heading and the next one. */
 const section = (heading: string): string => {
   const begin = text.indexOf(`\n${heading}\n`);
   if (begin === -1) throw new Error(`docs/scale.md has no ${heading}`);
@@ -25,7 +25,7 @@ const section = (heading: string): string => {
 const namesIn = (cell: string): readonly string[] =>
   [...cell.matchAll(/`(\w+)`/g)].map(([, name = '']) => name);
 
-/** Of the lines of a table whose first cell is the name of something. */
+/** From the lines of a table whose first cell is a name. */
 const placed: readonly Placed[] = section('### Where each table goes')
   .split('\n')
   .filter((line) => line.startsWith('| `'))
@@ -85,7 +85,7 @@ beforeAll(async () => {
     await read(`select k.conname as name, c.relname as from_table, k.confrelid::regclass::text as to_table,
       exists (select from pg_attribute a where a.attrelid = c.oid and a.attname = 'account_id' and a.attnum = any (k.conkey)) as has_account
     from pg_constraint k join pg_class c on c.oid = k.conrelid where k.contype = 'f' and ${OURS} order by 1`);
-  // Bit 0: for each row.
+  // Bit 0: row-level trigger.
   triggers =
     await read(`select t.tgname as name, c.relname as on_table from pg_trigger t join pg_class c on c.oid = t.tgrelid
     where not t.tgisinternal and t.tgtype & 1 = 0 and ${OURS} order by 1`);

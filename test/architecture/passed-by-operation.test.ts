@@ -1,6 +1,6 @@
 /**
- * How many files and functions an operation passes in the service, counted by V8 while it runs: what has to be understood to follow
- * it. An operation may not quietly grow.
+ * Counts the files and functions that each operation passes through in the service, with V8 while it runs: the amount of code to understand
+ * in order to follow the operation. An operation may not quietly grow.
  */
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -16,30 +16,30 @@ import { startSmtpSink, type SmtpSink } from '../helpers/smtp-sink.ts';
 import { waitUntil } from '../helpers/wait-until.ts';
 
 const PROBE = fileURLToPath(new URL('../helpers/passed-functions.mjs', import.meta.url));
-/** The program as its modules are built; users run a bundle of them. */
+/** The program in its compiled modules; users run a bundle of them. */
 const MODULES = fileURLToPath(new URL('../../dist/main.js', import.meta.url));
-/** What runs beside the operation by chance is not in all of them; on a busy machine it takes more of them until it is not. */
+/** Code that runs beside the operation by chance does not run in every repeat. A busy machine needs more repeats until that holds. */
 const REPEATS = 5;
 const MAX_REPEATS = 30;
 const WITHOUT_MAIL_SERVERS = skipWithoutMailServers();
 
-// The rights of the caller, and its view of the application, are two files of each operation. What a send may say beside its texts
-// (fields, images of its HTML, files by reference, lists to leave, a template) are eight; its body is read in three: fields, files and
-// the rest. Whom it did not reach is one, and how a request is framed is one of each. The name of a request is four: which is safe, where it is
-// made, the hook for it and, on Node.js 24, what carries it. Schemas that are compiled late are one. How long a send took is one of each.
-// Rights of which one is enough are one function of each request. Where a trace would begin, or go on, is one file and four functions;
-// two of them keep the work of loops apart from requests. A received mail passes one file for its line ends, one file and two functions
-// for its List-Id, and two functions for what From shows. Which parts the statement of a send or of a received mail has is three functions. Passing
-// over lines that need no dot is one file and four functions; counting what is under way is one file. Messages beside the JSON of their
-// emails are two functions.
-/** At most so many, a few functions above what a calm machine shows. Raise a figure only with a reason for each file that came. */
+// Two files of each operation are the rights of the caller and its view of the application. Eight are the parts of a send beside its texts
+// (fields, images of its HTML, files by reference, lists to leave, a template); three read its body: fields, files and the rest. The
+// recipients that it did not reach are one, and the framing of a request is one of each. The name of a request is four: the safe name, the
+// code that makes it, the hook for it and, on Node.js 24, its carrier. Schemas that are compiled late are one. The duration of a send is
+// one of each. Rights of which one is enough are one function of each request. The place where a trace would begin, or go on, is one file
+// and four functions; two of them keep the work of loops apart from requests. A received mail passes through one file for its line ends,
+// one file and two functions for its List-Id, and two functions for what From shows. Choosing the parts of the statement of a send or of a
+// received mail is three functions. Passing over lines that need no dot is one file and four functions; counting the work under way is one
+// file. Messages beside the JSON of their emails are two functions.
+/** The largest counts allowed, a few functions above what a calm machine shows. Raise a figure only with a reason for each added file. */
 const LIMITS = {
   'a send': { files: 110, functions: 388 },
   'a send into a thread': { files: 119, functions: 430 },
   'a received mail': { files: 81, functions: 289 },
   'a thread read': { files: 29, functions: 71 },
-  // With its way into the search index, which is 48 functions of them. It takes more than a second, so that on a busy machine some
-  // fifteen functions of the loops that look each second, from two files more, run beside every one of them.
+  // This includes its way into the search index, which is 48 of the functions. It takes more than a second, so on a busy machine some
+  // fifteen functions, from two more files, of the loops that look each second run beside every repeat.
   'a mail taken from a mailbox': { files: 99, functions: 474 },
 } as const;
 
@@ -69,7 +69,7 @@ afterAll(async () => {
   await database.drop();
 });
 
-/** The functions that ran since the last time. */
+/** The functions that ran since the last call. */
 async function takePassed(): Promise<ReadonlySet<string>> {
   const from = service.log.length;
   service.process.kill('SIGUSR2');

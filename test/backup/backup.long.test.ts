@@ -1,4 +1,4 @@
-/** Backups and restores by the commands: what is in them, what is copied again, what is deleted, and what is refused. */
+/** Backups and restores through the commands: what they contain, what is copied again, what is deleted, and what is refused. */
 import { readFile, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { Decrypter } from 'age-encryption';
@@ -32,7 +32,7 @@ async function createTarget(): Promise<BackupWorld> {
 
 const contentOf = (world: BackupWorld) => readEverything(world.database.connectionString);
 
-/** All of them, the oldest first. */
+/** All backups, oldest first. */
 async function listBackups(world: BackupWorld, place: string): Promise<readonly string[]> {
   const { stdout } = await world.run('backup', '--list', place);
   return stdout.split('\n').filter((line) => line !== '');
@@ -52,7 +52,7 @@ it('has every row and every file, and what is restored goes on', async () => {
   expect(await target.files()).toEqual(await source.files());
   expect((await target.run('verify')).stdout).toMatch(/^4 files .* read, 0 faults; 0 files/);
 
-  // Indexes, foreign keys, triggers and identities are there again.
+  // Indexes, foreign keys, triggers and identities exist again.
   const shape = (world: BackupWorld) =>
     query(
       world.database.connectionString,
@@ -102,7 +102,7 @@ it('is nothing without its manifest, and the next one uses its files', async () 
   expect(await target.run('verify', place, '--at', id)).toMatchObject({ exitCode: 1 });
 
   const again = await source.run('backup', place, '--keep', '1');
-  // A raw message has no checksum in its record: it is read again.
+  // A raw message has no checksum in its record, so it is read again.
   expect(again.stdout).toMatch(/1 of them new.*\n1 old backup and 0 files deleted/s);
   expect(await target.run('restore', place)).toMatchObject({ exitCode: 0 });
 });
@@ -135,12 +135,12 @@ it('is known to be damaged, whatever is damaged, and is not restored', async () 
       expect(found.stderr, part).not.toBe('');
     }
     await writeFile(file, whole.subarray(0, -1));
-    // What a restore before had stored would not be read again.
+    // A restore would not read files again that an earlier one had stored.
     await rm(path.join(target.folder, 'data', 'files'), { recursive: true, force: true });
     expect(await target.run('restore', place), part).toMatchObject({ exitCode: 1 });
     await writeFile(file, whole);
   }
-  // What was restored in part is not used by any program.
+  // No program uses a database that was restored in part.
   expect(await target.run('import', target.folder)).toMatchObject({
     exitCode: 1,
     stderr: expect.stringContaining('A restore into the database was cut off. Run it again'),
@@ -188,7 +188,7 @@ it('tells nothing without the key', async () => {
   expect(await target.runWith({ BACKUP_KEY_FILE: keyFile }, 'verify', place)).toMatchObject({ exitCode: 0 });
   expect(await target.runWith({ BACKUP_KEY_FILE: keyFile }, 'restore', place)).toMatchObject({ exitCode: 0 });
   expect(await contentOf(target)).toEqual(await contentOf(source));
-  // Another backup copies nothing, and old ones are deleted.
+  // The next backup copies nothing, and old ones are deleted.
   const again = await source.runWith(withKey, 'backup', place, '--keep', '1');
   expect(again.stdout).toMatch(/0 of them new.*\n1 old backup and 0 files deleted/s);
 });
@@ -237,10 +237,10 @@ it('is given up by the server when the program is killed while the server is at 
   const target = await createTarget();
   await importMail(target, [2]);
   const before = await contentOf(target);
-  // Keeps the server from emptying the tables, as making an index would for minutes.
+  // Keeps the server from emptying the tables, as an index build would do for minutes.
   const holder = new Client({ connectionString: target.database.connectionString });
   await holder.connect();
-  // Not by the holder: within a transaction the view stays as it was first seen.
+  // Not on the holder's connection: within a transaction the view stays as it was first seen.
   const sessions = async (more: string) =>
     (
       await query(
@@ -306,7 +306,7 @@ it('is made once at a time', async () => {
   const client = new Client(source.database.connectionConfig);
   await client.connect();
   try {
-    // What a backup holds until it has deleted old ones.
+    // The lock that a backup holds until it has deleted old ones.
     await client.query('begin');
     await client.query('select pg_advisory_xact_lock(x::bigint) from (values ($1)) v (x)', [0x656d6c78]);
     const refused = await source.run('backup', place);

@@ -1,7 +1,7 @@
 /**
- * Backups, restores and moves whose process is killed at random moments, and done again: nothing is lost or doubled, what is half done is
- * never used, and what was there before stays until the switch. A kill that comes too late, after the end, is a case like others.
- * By hand, since it takes minutes: `KILL_SEED=7 npx vitest run --config vitest.long.config.ts test/backup/killed.long.test.ts`.
+ * Backups, restores and moves whose process is killed at random moments and which are then run again: nothing is lost or doubled, half-done
+ * results are never used, and the old data stays until the switch. A kill that comes too late, after the end, is a case like any other.
+ * Run by hand, since it takes minutes: `KILL_SEED=7 npx vitest run --config vitest.long.config.ts test/backup/killed.long.test.ts`.
  */
 import { randomInt } from 'node:crypto';
 import { mkdir } from 'node:fs/promises';
@@ -25,15 +25,15 @@ import { waitUntil } from '../helpers/wait-until.ts';
 
 const CONVERSATIONS = 250;
 const EMAILS = CONVERSATIONS * 4;
-/** For each command, besides one that is left to its end. */
+/** Per command, besides one run that is left to finish. */
 const KILLS = 2;
-/** A program takes about so long until it begins, in ms. */
+/** About how long a program takes until its work begins, in ms. */
 const STARTING_MS = 500;
-/** Far above what it takes. */
+/** Far longer than the tests take. */
 const TIMEOUT_MS = 900_000;
-/** What commands write by themselves, what a restore has to change, and what imports that were refused note. */
+/** Tables that commands write by themselves, that a restore has to change, or that note refused imports. */
 const CHANGED = ['audit_log', 'audit_outcomes', 'event_clock'];
-/** What a program says to each mark. */
+/** The message of a program for each mark. */
 const REFUSALS: readonly (readonly [string, RegExp])[] = [
   ['unfinished_restore', /A restore into the database was cut off\. Run it again/],
   ['moving', /The database is being moved, or that was cut off\. Run `email-worker move` again/],
@@ -43,7 +43,7 @@ const REFUSALS: readonly (readonly [string, RegExp])[] = [
 const seed = Number(process.env['KILL_SEED'] ?? randomInt(2 ** 31));
 const random = createRandom(seed);
 
-/** A DATA_DIR and where its database and files are. */
+/** A DATA_DIR, with the location of its database and files. */
 interface Place {
   readonly dataDir: string;
   readonly env: Readonly<Record<string, string>>;
@@ -56,7 +56,7 @@ let folder: TempFolder;
 let s3: S3Server;
 let source: Place;
 let before: Rows;
-/** How long a command takes that is not killed, in ms. */
+/** How long each command takes when it is not killed, in ms. */
 const taken = new Map<string, number>();
 const cleanups: (() => Promise<void>)[] = [];
 afterAll(async () => {
@@ -76,7 +76,7 @@ beforeAll(async () => {
       index % 4,
       index % 20 === 0 ? `${index} `.repeat(20_000) : 'Hello',
     );
-    // Every other one is a file with a name.
+    // Every other email is a file with a name.
     return index % 2 === 0
       ? mail
       : mail.replace('\n\n', `\nContent-Type: application/pdf; name="${index}.pdf"\n\n`);
@@ -114,11 +114,11 @@ async function makePlace(
   };
 }
 
-/** Without a process of its own, unlike what is killed. */
+/** Runs without a process of its own, unlike the commands that are killed. */
 const run = ({ dataDir, env }: Place, ...args: readonly string[]) =>
   runCommandInProcess(args, { dataDir, env });
 
-/** By a server that is started for that, where it is the embedded one. */
+/** For the embedded server, starts a server just for this. */
 async function onDatabase<T>({ dataDir, database }: Place, work: (url: string) => Promise<T>): Promise<T> {
   if (database !== null) return await work(database.connectionString);
   const server = await startEmbeddedPostgres({ dataDir, logger: silentLogger });
@@ -137,7 +137,7 @@ interface State {
   readonly emails: number;
 }
 
-/** How many emails are in the database, and what keeps programs from it. */
+/** The number of emails in the database, and the mark that keeps programs from it. */
 const stateOf = (place: Place): Promise<State> =>
   onDatabase(place, async (url) => {
     const [there] = await query(
@@ -157,23 +157,23 @@ const stateOf = (place: Place): Promise<State> =>
     return { mark: name === undefined ? null : String(name), emails: Number(row?.['emails'] ?? 0) };
   });
 
-/** Kills the command at a random moment of its work. Returns its exit code; null: it was killed. */
+/** Kills the command at a random moment of its work. Returns its exit code; null if it was killed. */
 async function killed(place: Place, kind: string, args: readonly string[]): Promise<number | null> {
   const command = startCommand(args, place);
   const ended = command.ended();
-  // Half of the kills come while the last part of the work is done, where most can go wrong.
+  // Half of the kills come during the last part of the work, where most can go wrong.
   const share = random.chance(0.5) ? random.next() : 0.5 + random.next() / 2;
   await Promise.race([ended, wait(STARTING_MS + share * (taken.get(kind) ?? 5000))]);
   command.process.kill('SIGKILL');
   const exitCode = await ended;
   const { database } = place;
-  // The embedded server is taken over by the next program, which ends what it was doing.
+  // The next program takes over the embedded server, which ends its unfinished work.
   if (database !== null)
     await waitUntil('the server has given it up', async () => (await sessionsOf(database)) === 0);
   return exitCode;
 }
 
-/** Of our programs. */
+/** Sessions of our programs. */
 const sessionsOf = async ({ connectionString }: TestDatabase): Promise<number> =>
   (
     await query(
@@ -183,7 +183,7 @@ const sessionsOf = async ({ connectionString }: TestDatabase): Promise<number> =
     )
   ).length;
 
-/** Whether programs use it, its mark, and its emails. The mark that a program names when it refuses is the one that is there. */
+/** Whether programs use the database, its mark, and its number of emails. A program that refuses names the mark that is set. */
 async function lookAt(place: Place): Promise<readonly [use: string, mark: string | null, emails: number]> {
   const { mark, emails } = await stateOf(place);
   const { exitCode, stderr } = await run(place, 'verify');
@@ -191,7 +191,7 @@ async function lookAt(place: Place): Promise<readonly [use: string, mark: string
   return [exitCode === 0 ? 'used' : refusal, mark, emails];
 }
 
-/** Runs it to its end, and notes how long that takes. */
+/** Runs the command to its end, and notes how long that takes. */
 async function whole(place: Place, kind: string, args: readonly string[]) {
   const started = performance.now();
   const result = await run(place, ...args);
@@ -199,7 +199,7 @@ async function whole(place: Place, kind: string, args: readonly string[]) {
   return result;
 }
 
-/** It is used as a user would use it. */
+/** Uses the place as a user would. */
 async function expectToWork(place: Place): Promise<void> {
   const verified = await run(place, 'verify');
   expect(verified.stdout).toMatch(/ 0 faults; 0 files/);
@@ -229,7 +229,7 @@ it.each(['folder', 's3'] as const)(
     const args = ['backup', place, '--keep', '2'];
     for (let kill = 0; kill < KILLS; kill += 1) {
       await killed(source, `backup ${kind}`, args);
-      // Also while old ones are deleted: what is left is whole.
+      // Also while old backups are deleted: the remaining ones are whole.
       const { stdout } = await run(source, 'backup', '--list', place);
       const ids = stdout.split('\n').filter((line) => line.endsWith(' whole'));
       expect(ids.length).toBeGreaterThan(0);
@@ -332,7 +332,7 @@ it(
         const [here, there] = [await lookAt(from), await lookAt(to)];
         const other = [there[1], there[0] === 'used' ? there[2] : 0];
         expect([
-          // Not begun; while it moves, neither is used; whole there, where it may be used, and refused here; done.
+          // In order: not begun; being moved, so neither is used; whole at the target, where it may be used, and refused here; done.
           [
             ['used', null, EMAILS],
             [markBefore, 0],

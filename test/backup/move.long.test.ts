@@ -25,7 +25,7 @@ afterAll(async () => {
   await folder.remove();
 });
 
-/** With the embedded server, or with the external one. */
+/** Runs a command on the embedded server, or on the external one. */
 const run = (where: 'embedded' | 'external', ...args: readonly string[]) =>
   runCommandInProcess(args, {
     dataDir,
@@ -47,7 +47,7 @@ it('goes there and back, and is used in one place alone', async () => {
   expect(moved).toMatchObject({ exitCode: 0, stderr: '' });
   expect(moved.stdout).toMatch(/rows moved\nNow set DATABASE_URL/);
   expect(await readEverything(database.connectionString)).toEqual(before);
-  // The feed goes on where it was.
+  // The feed continues from where it was.
   const clock = 'select position, forgotten, lost from event_clock';
   expect(await query(database.connectionString, clock)).toEqual(
     await onEmbedded(dataDir, (url) => query(url, clock)),
@@ -85,11 +85,11 @@ it('is finished by the same command after an interruption, or given up', async (
   try {
     const mails = await writeMails(path.join(folder.path, 'others'), [mailOf(100, 0), mailOf(100, 1)]);
     expect(await run(source.connectionString, 'import', mails)).toMatchObject({ exitCode: 0 });
-    // One more import is tried, and one more is noted, before it is moved.
+    // One more import is attempted and noted before the database is moved.
     const changed = ['imports'];
     const before = await readEverything(source.connectionString, changed);
 
-    // Killed before the rows were there: neither is used.
+    // Killed before the rows had arrived: neither is used.
     await mark(source, 'moving');
     await mark(other, 'unfinished_restore');
     for (const { connectionString } of [source, other])
@@ -109,7 +109,7 @@ it('is finished by the same command after an interruption, or given up', async (
     expect(again.stdout).toContain('that is final now');
     expect(await run(source.connectionString, 'import', mails)).toMatchObject({ exitCode: 1 });
 
-    // Another database is never written over.
+    // A database with other contents is never overwritten.
     await mark(source, null);
     const refused = await run(source.connectionString, 'move', '--to', other.connectionString);
     expect(refused).toMatchObject({ exitCode: 1, stderr: expect.stringContaining('holds 2 emails') });

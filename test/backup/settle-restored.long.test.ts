@@ -1,4 +1,4 @@
-/** What a restore does about time: sends, requests, sessions and readers of events that were elsewhere when it happened. */
+/** How a restore treats time: sends, requests, sessions and readers of events that had moved on when it happened. */
 import { randomBytes } from 'node:crypto';
 import type { Pool } from 'pg';
 import { v7 as uuidv7 } from 'uuid';
@@ -113,7 +113,7 @@ it('sends nothing that may have been sent since the backup, until an operator sa
     state: 'queued',
   });
   expect(await operations.resolve(begun, 'sent', new Date(), 'seen')).toMatchObject({ state: 'sent' });
-  // The feed tells, as of any other change.
+  // The feed reports it, like any other change.
   const feed = createEventFeed(poolOf(target));
   await feed.number(1000);
   const { events } = await feed.read(0, EVERYTHING, 1000);
@@ -169,7 +169,7 @@ it('gives no event an id that another one may have had, and tells readers that s
   await importMail(source, [1]);
   const before = await readAll(source, 0);
   await backUp();
-  // Goes on after the backup: a reader sees these, and then the database is lost.
+  // Work continues after the backup: a reader sees these events, and then the database is lost.
   await importMail(source, [2]);
   const lost = await readAll(source, before.next);
   expect(lost.events.length).toBeGreaterThan(0);
@@ -200,7 +200,7 @@ it('gives no event an id that another one may have had, and tells readers that s
   }
   expect((await readAll(target, first)).events).toEqual(after.events);
 
-  // A second restore begins elsewhere again. It wants to be alone, as far as it can see that.
+  // A second restore begins elsewhere again. It has to be alone, as far as it can see.
   await endPools();
   expect(await target.run('restore', place, '--replace')).toMatchObject({ exitCode: 0 });
   await importMail(target, [4]);

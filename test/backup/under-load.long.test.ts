@@ -13,13 +13,13 @@ import { startSmtpSink, type SmtpSink } from '../helpers/smtp-sink.ts';
 import { makeTempFolder, type TempFolder } from '../helpers/temp-folder.ts';
 import { waitUntil } from '../helpers/wait-until.ts';
 
-/** What a client was told. */
+/** An answer that a client got. */
 interface Told {
   readonly kind: 'sent' | 'queued' | 'received';
   readonly token: string;
   readonly id: string;
   readonly threadId: string;
-  /** SHA-256 of its attachment; null: none. */
+  /** SHA-256 of its attachment; null if it has none. */
   readonly sha256: string | null;
   readonly key: string | null;
   readonly body: object | null;
@@ -28,7 +28,7 @@ interface Told {
 }
 
 const CLIENTS = 6;
-/** Far above what it takes. */
+/** Far longer than the test takes. */
 const TIMEOUT_MS = 600_000;
 const cleanups: (() => Promise<void>)[] = [];
 afterAll(async () => {
@@ -37,7 +37,7 @@ afterAll(async () => {
 
 const hashOf = (bytes: Buffer) => createHash('sha256').update(bytes).digest('hex');
 
-/** One after the other, until it is told to stop or the service is gone. */
+/** Sends one email after the other, until it is told to stop or the service is gone. */
 async function beClient(
   service: ServiceProcess,
   name: string,
@@ -46,7 +46,7 @@ async function beClient(
 ): Promise<void> {
   let last: Told | null = null;
   for (let number = 1; !isOver(); number += 1) {
-    // No token begins another one, since a search finds beginnings of words.
+    // No token is the beginning of another, since a search finds beginnings of words.
     const token = `tok${name}x${number}e`;
     const kind = (['sent', 'received', 'queued'] as const)[number % 3] ?? 'sent';
     const file = number % 4 === 0 ? randomBytes(number % 8 === 0 ? 120_000 : 300) : null;
@@ -96,7 +96,7 @@ async function readManifest(place: string, id: string) {
   return JSON.parse(text) as { takenAt: string; files: { count: number } };
 }
 
-/** Tokens that the mail server took, each as often as it did. */
+/** Tokens that the mail server took, each as often as it was taken. */
 const takenBy = (sink: SmtpSink) =>
   sink.messages.map(({ raw }) => /Subject: About (tok\w+)/.exec(raw.toString('latin1'))?.[1] ?? '');
 
@@ -131,7 +131,7 @@ it(
     const id = await backUp();
     const then = told.length;
     await waitUntil('there is mail after the backup', () => told.length >= then + 40);
-    // The machine is lost in the middle of it.
+    // The machine is lost in the middle of the work.
     await source.kill();
     isOver = true;
     await Promise.all(clients);
@@ -173,7 +173,7 @@ it(
     await expectEvents(restored, before);
     await expectFound(restored, before);
 
-    // What is sent now goes out, so that the queue has had its turn; nothing of before did.
+    // An email sent now goes out, so the queue has had its turn; none of the earlier emails went out.
     const fresh = await restored.request('/api/send', {
       json: { to: 'new@customer.test', subject: 'About tokfresh', text_body: 'x' },
       headers: { prefer: 'respond-async' },
@@ -212,7 +212,7 @@ async function expectThere(
   expect(hashOf(Buffer.from(await response.arrayBuffer()))).toBe(sha256);
 }
 
-/** One that tells of each email, and positions that only grow. */
+/** Each email has an event, and positions only grow. */
 async function expectEvents(service: ServiceProcess, emails: readonly Told[]): Promise<void> {
   const told = new Map<string, number>();
   let last = '';

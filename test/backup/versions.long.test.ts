@@ -1,4 +1,4 @@
-/** Between the oldest PostgreSQL that is installed and the embedded one: by a backup, and by a move, in both directions. */
+/** Transfers between the oldest installed PostgreSQL and the embedded one: by a backup and by a move, in both directions. */
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { runCommandInProcess } from '../helpers/command-in-process.ts';

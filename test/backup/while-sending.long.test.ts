@@ -33,7 +33,7 @@ afterEach(async () => {
   await folder.remove();
 });
 
-/** Two connections, so that of several sends some wait for their turn. */
+/** Two connections, so that some of several sends wait for their turn. */
 const envOf = (database: Readonly<Record<string, string>>) => ({
   SMTP_URL: sink.url,
   SMTP_MAX_CONNECTIONS: '2',
@@ -61,7 +61,7 @@ const send = (
     headers,
   });
 
-/** As often as the mail server took each. */
+/** How often the mail server took each email. */
 function countTaken(): Readonly<Record<string, number>> {
   const count: Record<string, number> = {};
   for (const { raw } of sink.messages) {
@@ -71,7 +71,7 @@ function countTaken(): Readonly<Record<string, number>> {
   return count;
 }
 
-/** Into a new database, with a DATA_DIR of its own, and a service on it. */
+/** Restores into a new database, with a DATA_DIR of its own, and starts a service on it. */
 async function restore(): Promise<ServiceProcess> {
   const database = await createEmptyDatabase();
   databases.push(database);
@@ -85,7 +85,7 @@ async function restore(): Promise<ServiceProcess> {
   return await start(env, dataDir);
 }
 
-/** One that is sent now goes out, so the queue has had its turn. */
+/** An email sent now goes out, so the queue has had its turn. */
 async function expectOnlyNewToBeSent(service: ServiceProcess): Promise<void> {
   const before = countTaken();
   expect((await send(service, 'fresh', { prefer: 'respond-async' })).status).toBe(202);
@@ -123,7 +123,7 @@ it(
       { send_at: new Date(Date.now() + 86_400_000).toISOString() },
     );
     queued.push(((await later.json()) as { id: string }).id);
-    // A caller who waits for the answer, which the killed service never gives.
+    // A caller that waits for the answer, which the killed service never gives.
     const waiting = send(source, 'waiting', { 'idempotency-key': 'waiting' }).catch(() => null);
     await sink.reached();
     await waitUntil('the key is taken', async () => {
@@ -135,7 +135,7 @@ it(
 
     const made = await runCommand(['backup', place], { dataDir: source.dataDir, env: envOf({}) });
     expect(made).toMatchObject({ exitCode: 0, stderr: '' });
-    // All of it goes out after the backup, but for what is to go tomorrow; then the machine is lost.
+    // Everything goes out after the backup, except the email scheduled for tomorrow; then the machine is lost.
     sink.open();
     await waitUntil('all were sent', () => sink.messages.length === 8);
     await waiting;
@@ -155,7 +155,7 @@ it(
     await expectOnlyNewToBeSent(restored);
     expect(Object.entries(countTaken()).filter(([, times]) => times > 1)).toEqual([]);
 
-    // What was to go tomorrow was not sent: an operator says so.
+    // The email scheduled for tomorrow was not sent: an operator records that.
     const [scheduled = ''] = queued.slice(-1);
     const retried = await restored.request(`/api/emails/${scheduled}/retry`, { method: 'POST' });
     expect(retried.status).toBe(200);
@@ -212,7 +212,7 @@ describe.skipIf(skipWithoutExternalPostgres())('with a database that goes away',
       const partial = await send(source, 'partial', {});
       expect(partial.status).toBe(207);
       await source.kill();
-      // Without the database there is no backup, and that is said.
+      // Without the database there is no backup, and the command says so.
       const refused = await runCommand(['backup', place], {
         dataDir: source.dataDir,
         env: envOf({ ...env, DATABASE_CONNECT_TIMEOUT_MS: '1000' }),

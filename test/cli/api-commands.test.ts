@@ -43,7 +43,7 @@ const processOptions = () => ({
   cwd: folder.path,
 });
 
-/** Returns the thread. */
+/** Returns the thread's id. */
 async function receive(headers: string, body = 'Hello\r\n'): Promise<string> {
   const response = await world.service.request('/api/inbound', {
     method: 'POST',
@@ -54,7 +54,7 @@ async function receive(headers: string, body = 'Hello\r\n'): Promise<string> {
   return ((await response.json()) as { threadId: string }).threadId;
 }
 
-/** Passes requests on to the service; `lose` says whose answers do not come back. */
+/** Passes requests on to the service; `lose` selects the requests whose answers do not come back. */
 async function startLosingProxy(
   lose: (method: string, target: string) => boolean,
 ): Promise<{ readonly url: string; readonly server: Server; readonly seen: string[] }> {
@@ -489,7 +489,7 @@ describe('events', () => {
     shell.stdout.resume();
     const reader = { hasEnded: false };
     const closed = once(shell, 'close').then(() => (reader.hasEnded = true));
-    // It meets the closed pipe when it has something to say.
+    // The command meets the closed pipe when it next writes.
     for (let beat = 1; !reader.hasEnded; beat += 1) {
       await receive(`Message-ID: <beat-${beat}@example.com>\r\nSubject: Beat ${beat}`);
       await Promise.race([closed, wait(300)]);

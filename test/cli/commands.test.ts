@@ -45,7 +45,7 @@ describe('arguments', () => {
     expect(result.exitCode).toBe(exitCode);
     expect(result.stdout).toMatch(stdout);
     expect(result.stderr).toContain(stderr);
-    // Nothing was begun.
+    // No work was begun.
     expect(await readdir(dataDir)).toEqual([]);
   });
 
@@ -61,7 +61,7 @@ describe('arguments', () => {
     expect(help).toContain('  npm start [-- --help | --version]');
     expect(help).toContain('  npm run --silent cli -- <command> [arguments]');
 
-    // Without a command it is not the service that was meant.
+    // Without a command, the caller did not mean the service.
     const none = await run();
     expect(none).toMatchObject({ exitCode: 2, stdout: '' });
     expect(none.stderr).toContain(`which command?\n\n${help}`);
@@ -101,7 +101,7 @@ describe('data', () => {
     const threads = new Map(emails.map(({ subject, thread_id }) => [subject, thread_id]));
     expect([...threads.keys()].sort()).toEqual(['one', 'three', 'two']);
     expect(threads.get('three')).toBe(threads.get('one'));
-    // Its lock lets go with the process, and it left nothing behind.
+    // The lock is released with the process, and the process left nothing behind.
     expect(await readdir(path.join(dataDir, 'commands', '1', 'spool'))).toEqual([]);
     await disposeService(service);
   });

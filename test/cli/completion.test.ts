@@ -25,7 +25,7 @@ async function print(shell: string): Promise<string> {
 
 const names = COMMANDS.map(({ name }) => name);
 
-/** What is typed → what is offered: all of it, or some of it. */
+/** Typed line → the completions offered: all of them, or some. */
 const CASES: readonly (readonly [line: string, offered: readonly string[]])[] = [
   ['email-worker acc', ['accounts']],
   ['email-worker queue r', ['resolve', 'retry']],
@@ -43,7 +43,7 @@ describe.skipIf(skipWithout('completions of bash', 'bash'))('bash', () => {
     const script = path.join(folder.path, 'completion.bash');
     await writeFile(script, await print('bash'));
     await writeFile(path.join(folder.path, 'the-file.txt'), '');
-    // Readline itself asks with Tab; what it then calls is called here, and files are added as `-o default` has it.
+    // Readline itself asks on Tab; the function it then calls is called here, and files are added as `-o default` does.
     const offers = (line: string): readonly string[] => {
       const program = `
         compopt() { [[ $2 == default ]] && files=1; }
@@ -90,7 +90,7 @@ describe.skipIf(skipWithout('completions of fish', 'fish'))('fish', () => {
   });
 });
 
-/** Tab in a zsh with a terminal of its own; what it would offer is printed between < and >. */
+/** Tab in a zsh with a terminal of its own; the completions it would offer are printed between < and >. */
 const ZSH = {
   init: `
     PROMPT= RPROMPT=
@@ -145,7 +145,7 @@ describe.skipIf(skipWithout('completions of zsh', 'zsh'))('zsh', () => {
       return [...new Set([...seen.matchAll(/<([^<>\r\n]*)>/g)].map(([, word = '']) => word.trim()))].sort();
     };
     expect(offers('email-worker ')).toEqual([...names].sort());
-    // Each one starts a shell.
+    // Each case starts a shell.
     for (const [line, offered] of CASES.filter((_, at) => at % 3 === 1)) {
       expect([line, offers(line)]).toEqual([line, offered]);
     }

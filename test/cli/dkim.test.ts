@@ -96,7 +96,7 @@ describe('dkim show and check', () => {
     dns.records.set('mail.example.com', [['other=1'], ['v=spf1 mx -all']]);
     // The policy of the registered domain counts for those below it.
     dns.records.set('_dmarc.example.com', [['v=DMARC1; p=reject']]);
-    // As a user runs it: nothing that asks DNS keeps the process.
+    // As a user runs it: no DNS query keeps the process alive.
     const { exitCode, stdout } = await runCommand(
       ['dkim', 'check', '--resolver', dns.address],
       optionsOf({ DKIM_KEYS }),

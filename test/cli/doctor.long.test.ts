@@ -8,7 +8,7 @@ import { disposeService, startServiceProcess } from '../helpers/service-process.
 import { makeTempFolder } from '../helpers/temp-folder.ts';
 import { waitUntil } from '../helpers/wait-until.ts';
 
-/** Far above what it takes: services and doctors start one after the other. */
+/** Far longer than the test takes: services and doctors start one after the other. */
 const TIMEOUT_MS = 600_000;
 
 it(

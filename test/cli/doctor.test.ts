@@ -1,4 +1,4 @@
-/** `email-worker doctor`, with real servers that are well and that are not. */
+/** `email-worker doctor`, with real servers, healthy and not. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { chmod, mkdir, readdir, writeFile } from 'node:fs/promises';
@@ -80,7 +80,7 @@ async function examineWith(env: Readonly<Record<string, string>>) {
   const told = JSON.parse(result.stdout) as { problems: number; warnings: number; findings: FindingJson[] };
   const textOf = (grade: FindingJson['grade']) =>
     told.findings.filter((one) => one.grade === grade).map(({ text }) => text);
-  // Each one says what to do, and what is well says nothing.
+  // Each problem has advice, and healthy things have none.
   for (const { grade, advice } of told.findings) expect(advice === null).toBe(grade === 'ok');
   expect(result.exitCode).toBe(told.problems > 0 ? 1 : 0);
   return { ...result, ...told, problem: textOf('problem'), warning: textOf('warning'), ok: textOf('ok') };
@@ -256,7 +256,7 @@ describe.skipIf(skipWithoutMailServers())('a mailbox', () => {
   });
 });
 
-/** What is said of one thing, with what to do. */
+/** The findings about one thing, with their advice. */
 const toldOf = ({ findings }: { readonly findings: readonly FindingJson[] }, beginning: string) =>
   findings
     .filter(({ text }) => text.startsWith(beginning))
@@ -350,7 +350,7 @@ describe('an account with OAuth2', () => {
     expect(await ask(good, 'used-refresh-token')).toEqual([
       expect.stringMatching(/^problem: .*invalid_grant.* → .*give the consent again/),
     ]);
-    // What the provider gives in place of the first is kept, which is used up then.
+    // The token that the provider gives in place of the first is kept; the first is then used up.
     for (let times = 0; times < 2; times += 1)
       expect(await ask(good, 'first-refresh-token')).toEqual([
         `ok: account sales sends by 127.0.0.1:${smtp.port}, as alice`,
@@ -374,7 +374,7 @@ describe.skipIf(skipWithoutPgBouncer() || skipWithoutExternalPostgres())('a pool
     const pooler = await startPgBouncer(postgres.url);
     const env = { DATABASE_URL: pooler.url };
     const none = await examine(env);
-    // Makes the schema.
+    // Creates the schema.
     const made = await runCommandInProcess(['verify'], { dataDir: folder.path, env });
     const there = await examine(env);
     const denied = await examine({ ...env, DATABASE_POOLER: 'none' });

@@ -27,7 +27,7 @@ describe.skipIf(skipWithoutChromium())('in Chromium', () => {
   let page: Page;
   let redirectTo = '';
 
-  /** The page, the files of the package, and the API as a proxy of the page's origin gives it. */
+  /** Serves the page, the files of the package, and the API as a proxy would at the page's origin. */
   function serve(): Server {
     return createServer((request, response) => {
       const { pathname, search } = new URL(request.url ?? '/', 'http://page.test');
@@ -64,7 +64,7 @@ describe.skipIf(skipWithoutChromium())('in Chromium', () => {
     origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
     page = await browser.newPage();
     await page.goto(origin);
-    // The README reads its settings as a program in Node.js does.
+    // The README reads its settings from `process.env`, as in Node.js.
     await page.evaluate((env) => Object.assign(globalThis, { process: { env } }), {
       EMAIL_WORKER_URL: origin,
       API_SECRET: TEST_SECRET,

@@ -1,4 +1,4 @@
-/** The package of the TypeScript client: what is in it, how large it is, and that its README does what it says. */
+/** The package of the TypeScript client: its contents, its size, and that its README does what it says. */
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { gzipSync } from 'node:zlib';
@@ -8,12 +8,12 @@ import { startServiceWithSink } from '../helpers/running-service.ts';
 import { TEST_SECRET, type ServiceProcess } from '../helpers/service-process.ts';
 import { CLIENT, makeProject, readmeProgram, ROOT, run, type Project } from './package.ts';
 
-/** Of the whole client with its dependency, minified and compressed. */
+/** Size of the whole client with its dependency, minified and compressed. */
 const MAX_GZIP_BYTES = 9_000;
 
 const WEBHOOK_SECRET = `whsec_${Buffer.from('a secret of twenty-four bytes').toString('base64')}`;
 
-/** What the client calls each operation. */
+/** The client's name for each operation. */
 const METHODS = {
   erasePerson: 'client.erasures.create',
   getErasure: 'client.erasures.get',
@@ -159,14 +159,14 @@ describe('in a bundle', () => {
   });
 });
 
-// Without the types of browsers a program in Node.js has fewer, and other ones.
+// Without the browser's types, a program in Node.js has fewer types, and different ones.
 const BROWSER = 'es2022,dom,dom.iterable,dom.asynciterable';
 const COMPILERS = [
   ['TypeScript 5', 'es2022', path.join(CLIENT, 'node_modules/typescript/bin/tsc')],
   ['the newest TypeScript', 'es2022', path.join(ROOT, 'node_modules/typescript/bin/tsc')],
   ['the newest TypeScript', BROWSER, path.join(ROOT, 'node_modules/typescript/bin/tsc')],
 ] as const;
-/** The compiler checks the types of Node.js as well. */
+/** Long, because the compiler checks the types of Node.js as well. */
 const COMPILE_TIMEOUT_MS = 180_000;
 
 describe('the README', () => {

@@ -1,4 +1,4 @@
-/** The client as its callers get it: packed, and unpacked into a project. */
+/** The client as users of the package get it: packed, and unpacked into a project. */
 import { execFile } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
@@ -24,7 +24,7 @@ const DEPENDENCIES = [
 
 export interface Project {
   readonly folder: string;
-  /** What is in the package, below its root. */
+  /** Paths of the files in the package, below its root. */
   readonly files: readonly string[];
   /** Writes a file of the project. */
   write(name: string, text: string): Promise<void>;
@@ -68,7 +68,7 @@ export async function makeProject(): Promise<Project> {
   };
 }
 
-/** The TypeScript examples of the README as one program; in a browser without those that are for servers. */
+/** The TypeScript examples of the README as one program; for a browser, without those that are for servers. */
 export function readmeProgram(platform: 'node' | 'browser' = 'node'): string {
   const readme = readFileSync(path.join(CLIENT, 'README.md'), 'utf8');
   const examples = [...readme.matchAll(/```ts\n(.*?)```/gs)].map(([, code = '']) => code);

@@ -1,4 +1,4 @@
-/** How the TypeScript client asks: repeats, time-outs, errors, the secret. A double of `fetch` injects the faults. */
+/** How the TypeScript client makes requests: repeats, time-outs, errors, the secret. A double of `fetch` injects the faults. */
 import { createServer, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { inspect } from 'node:util';
@@ -19,7 +19,7 @@ const failure = (code: keyof typeof ERRORS, headers: Record<string, string> = {}
   answer(ERRORS[code].status, { error: ERRORS[code].text, code }, headers);
 const brokenConnection = () => new TypeError('fetch failed', { cause: new Error('ECONNRESET') });
 
-/** A client whose requests get `steps` in turn; the requests as they were made, with their bodies. */
+/** A client whose requests get `steps` in turn, and the requests as they were made, with their bodies. */
 function clientWith(steps: Step[], options: Partial<ClientOptions> = {}) {
   const requests: { request: Request; body: string }[] = [];
   const client = createClient({
@@ -46,7 +46,7 @@ async function errorOf(promise: Promise<unknown>): Promise<EmailWorkerError> {
   return error as EmailWorkerError;
 }
 
-/** Runs `work` with the clock jumping to each next timer; how long it took by that clock. */
+/** Runs `work` with the clock jumping to each next timer. Returns how long it took by that clock. */
 async function withJumpingClock<T>(work: () => Promise<T>): Promise<{ result: T; elapsedMs: number }> {
   const started = Date.now();
   const state = { isDone: false };

@@ -1,4 +1,4 @@
-/** The TypeScript client against the real service: what the examples of its README do not reach. */
+/** The TypeScript client against the real service: the cases that the examples of its README do not reach. */
 import { randomBytes, randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { createClient, type EmailWorkerClient } from '../../clients/typescript/src/index.ts';

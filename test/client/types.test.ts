@@ -1,4 +1,4 @@
-/** What the types of the client say. The compiler is the test: `npm run types`. */
+/** The types of the client. The compiler is the test: `npm run types`. */
 import { describe, expectTypeOf, it } from 'vitest';
 import {
   createClient,

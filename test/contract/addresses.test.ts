@@ -1,4 +1,4 @@
-/** Completing addresses, by the built service. */
+/** Address completion, in the built service. */
 import { randomUUID } from 'node:crypto';
 import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
@@ -67,7 +67,7 @@ const SIGNED = (domain: string, result: 'pass' | 'fail') =>
 const receiveChecked = (result: 'pass' | 'fail', domain: string, from: string) =>
   receive(service, `${SIGNED(domain, result)}\r\n${mail({ from })}`);
 
-/** Everything that is kept of addresses, for comparing. */
+/** Everything that is stored about addresses, for comparison. */
 const kept = async () => ({
   known: await ask(
     'select account_id, address, name, is_written_to, last_at, words from known_addresses order by 1, 2',

@@ -1,4 +1,4 @@
-/** The audit log: what operators asked for, and what became of it. */
+/** The audit log: what operators asked for, and how it ended. */
 import { createHash, randomUUID } from 'node:crypto';
 import { userInfo } from 'node:os';
 import { Pool } from 'pg';
@@ -117,11 +117,11 @@ describe('the audit log', () => {
         await service.request(`/api/keys/${key.id}`, { method: 'DELETE' });
         await expect.poll(() => tryWith(secret)).toBe(401);
       } finally {
-        // What was counted is written at the end at the latest.
+        // Counted refusals are written when the service ends, at the latest.
         await disposeService(other);
       }
       const { entries } = await list('author=stranger');
-      // They are written each minute; on a busy machine one may be over meanwhile.
+      // They are written each minute; on a busy machine a minute may end meanwhile.
       const refusals = entries.map(({ act, code, outcome }) => [act, code, outcome].join());
       expect(new Set(refusals)).toEqual(new Set(['login.refused,unauthorized,refused']));
       expect(new Set(entries.map(({ target }) => target))).toEqual(new Set([key.id, null]));

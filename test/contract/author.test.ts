@@ -1,4 +1,4 @@
-/** A key is the author of what it sends and does: emails and events tell it, also when it is revoked. */
+/** A key is the author of everything it sends and does: emails and events name it, even after it is revoked. */
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { mail, receive } from '../helpers/inbound-mail.ts';
@@ -55,9 +55,9 @@ const authorOf = async (id: string) =>
   (await getJson<{ author: Author | null }>(running.service, `/api/emails/${id}`)).author;
 const told = ({ id, name }: Key) => ({ id, name });
 
-/** Everything up to now, from a position on, and the position behind it. */
+/** All events from a position up to now, and the position after them. */
 async function readUpToNow(from: string): Promise<{ events: readonly EventJson[]; next: string }> {
-  // What was written before it comes before it.
+  // Events written before the marker come before it in the feed.
   const marker = await send(null, { subject: 'marker', ...later() });
   const events: EventJson[] = [];
   let next = from;
@@ -72,7 +72,7 @@ async function readUpToNow(from: string): Promise<{ events: readonly EventJson[]
   return { events: events.filter(({ thread_id: thread }) => thread !== marker.threadId), next };
 }
 
-/** What was told while `work` ran. */
+/** The events of the time while `work` ran. */
 async function eventsOf(work: () => Promise<unknown>): Promise<readonly EventJson[]> {
   const { id } = await getJson<{ id: string }>(running.service, '/api/events/latest');
   const { next } = await readUpToNow(id);
@@ -127,7 +127,7 @@ describe('an email', () => {
       queued = await ask<SentResult>(shop, '/api/send', { json: SEND, headers });
     });
     expect(authorsOf(events, 'email.queued')).toEqual([told(shop)]);
-    // Its further events are not to come in the middle of another test.
+    // Its further events must not arrive in the middle of another test.
     const { id } = queued!;
     const stateOf = async () =>
       (await getJson<{ state: string }>(running.service, `/api/emails/${id}`)).state;

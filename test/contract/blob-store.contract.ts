@@ -1,4 +1,4 @@
-/** What every blob store promises. */
+/** The contract that every blob store fulfils. */
 import { execFile, spawn } from 'node:child_process';
 import { createHash, randomBytes } from 'node:crypto';
 import { once } from 'node:events';
@@ -14,16 +14,16 @@ import { makeTempFolder, type TempFolder } from '../helpers/temp-folder.ts';
 
 export interface StoreUnderTest {
   readonly options: BlobStoreOptions;
-  /** Makes what the store stands on disappear. */
+  /** Makes the storage under the store disappear. */
   takeAway(): Promise<void>;
   close(): Promise<void>;
 }
 
 const CHILD = fileURLToPath(new URL('../helpers/blob-child.mjs', import.meta.url));
 const TYPE = 'application/octet-stream';
-/** What a transfer may take beyond a small one's: parts under way, and garbage that is not collected yet. */
+/** Memory that a transfer may take beyond that of a small one: parts under way, and garbage that is not collected yet. */
 const FLAT_BYTES = 40 * 1024 * 1024;
-/** Long enough for tries, pauses and the slow machine of a test. */
+/** Long enough for retries, pauses and a slow test machine. */
 const AWAY_TIMEOUT_MS = 20_000;
 
 /** @param isAtomic puts of the same path at the same moment are told apart; S3 promises it, s3rver does not always keep it */
@@ -84,7 +84,7 @@ export function blobStoreContract(
         ['a/b/d ä#?.txt', 0],
       ]);
       for (const { storedAt } of files) {
-        // S3 tells whole seconds.
+        // S3 reports whole seconds.
         expect(storedAt.getTime()).toBeGreaterThan(before - 2000);
         expect(storedAt.getTime()).toBeLessThan(Date.now() + 2000);
       }
@@ -253,7 +253,7 @@ export function blobStoreContract(
       store = await createBlobStore(under.options);
       const whole: boolean[] = [];
       for (let n = 1; n <= stored; n++) whole.push((await get(`kill/${n}`))?.equals(bytes) ?? false);
-      // The last one may be there or not, but nothing between.
+      // The last one may exist or not, but nothing in between.
       const last = await get(`kill/${stored + 1}`);
       whole.push(last === null || last.equals(bytes));
       expect(whole).toEqual(whole.map(() => true));

@@ -1,4 +1,4 @@
-/** A customer and the list of customers, by the built service. */
+/** A customer and the list of customers, in the built service. */
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { backgroundWorkIsDone } from '../helpers/background-work.ts';
@@ -61,7 +61,7 @@ describe('GET /api/customer/{customerId}', () => {
     first.setUTCMilliseconds(0);
     const received = await receive(service, mail({ from: `ada@${domain}`, date: first.toUTCString() }));
     await ask(`/api/threads/${sent.threadId}`, { method: 'PATCH', json: { status: 'done' } });
-    // What a send teaches is known a moment later, where what another test taught is being applied.
+    // A rule learned from a send is known a moment later, while a rule from another test is being applied.
     await expect
       .poll(() => ask(`/api/customer/${customerId.toUpperCase()}`))
       .toEqual({
@@ -81,7 +81,7 @@ describe('GET /api/customer/{customerId}', () => {
         first_activity_at: first.toISOString(),
         last_activity_at: expect.any(String) as string,
       });
-    // What is still to be sent is an email, and no activity yet.
+    // An email that is still to be sent counts as an email, but not yet as activity.
     const before = (await ask(`/api/customer/${customerId}`))['last_activity_at'];
     const send_at = new Date(Date.now() + 86_400_000).toISOString();
     const later = { to: `ada@${domain}`, subject: 'Bald', text_body: '-', customer_id: customerId, send_at };

@@ -1,6 +1,4 @@
-/**
- * The suite behind http-fuzz.test.ts; it may be pointed at anything that answers HTTP requests.
- */
+/** The suite behind http-fuzz.test.ts; it can be pointed at anything that answers HTTP requests. */
 import { readFileSync } from 'node:fs';
 import * as fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -11,7 +9,7 @@ export interface OpenFuzzTarget extends FuzzTarget {
   close(): Promise<void>;
 }
 
-/** Declares the tests. `open` is called once; `longRuns` is the number of requests to each operation in the long form. */
+/** Declares the tests. `open` is called once; `longRuns` is the number of requests per operation in the long form. */
 export function describeHttpFuzz(title: string, open: () => Promise<OpenFuzzTarget>, longRuns: number): void {
   const file = new URL('../../docs/openapi.json', import.meta.url);
   const operations = readOperations(JSON.parse(readFileSync(file, 'utf8')) as Record<string, unknown>);
@@ -34,7 +32,7 @@ export function describeHttpFuzz(title: string, open: () => Promise<OpenFuzzTarg
         [...statuses].some((status) => status >= 200 && status < 300) ||
         target.unreachable.includes(operation.path);
       await fc.assert(requests, { numRuns: runs(longRuns) });
-      // The generator is good for nothing when it never gets through; some operations take more luck than others.
+      // A generator that never gets through is useless; some operations take more luck than others.
       for (let more = 0; more < 50 && !isThrough(); more += 1)
         await fc.assert(requests, { numRuns: longRuns / 10 });
       expect(isThrough()).toBe(true);

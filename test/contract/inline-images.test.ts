@@ -1,4 +1,4 @@
-/** Images that the HTML shows, and the text beside HTML, as independent programs read them. */
+/** Images that the HTML shows, and the text alternative beside HTML, as independent programs read them. */
 import { simpleParser } from 'mailparser';
 import PostalMime from 'postal-mime';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';

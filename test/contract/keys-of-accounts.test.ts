@@ -1,4 +1,4 @@
-/** Keys of some accounts: what they see and do of others, for each operation that there is. */
+/** Keys limited to some accounts: what they see and change of other accounts, for every operation. */
 import { randomUUID } from 'node:crypto';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { backgroundWorkIsDone } from '../helpers/background-work.ts';
@@ -17,7 +17,7 @@ import { query } from '../helpers/query.ts';
 const keys = useKeyService();
 const { ask, makeKey, operations } = keys;
 
-/** Things of the account that the key does not see. */
+/** Objects of the account that the key does not see. */
 interface Others {
   readonly thread: string;
   readonly otherThread: string;
@@ -36,7 +36,7 @@ interface Others {
   readonly customer: string;
 }
 
-/** What a request of the key about things of the other account gets; `lists`: 200, and nothing of them in it. */
+/** The answer to a request of the key about objects of the other account; `lists`: 200 without any of them. */
 type Check = readonly [target: string, init: RequestInit & { json?: unknown }, expected: Expected | 'lists'];
 
 const GET = {};
@@ -52,13 +52,13 @@ const TEMPLATE: Expected = [404, 'template_not_found'];
 const REFUSED: Expected = [403, 'forbidden_account'];
 const UNKNOWN: Expected = [400, 'unknown_account'];
 
-/** By operation; null: it is about no account. */
+/** Checks by operation; null: the operation concerns no account. */
 const CHECKS: Readonly<Record<string, ((others: Others) => readonly Check[]) | null>> = {
   getHealth: null,
   getReadiness: null,
   getOpenApiDocument: null,
   getLatestEvent: null,
-  // Of the key itself.
+  // Concerns the key itself.
   openSession: null,
   getSession: null,
   endSession: null,
@@ -392,7 +392,7 @@ describe('a key of one account', () => {
           init.json === undefined ? {} : { json: JSON.parse(owned(JSON.stringify(init.json))) as unknown };
         const answer = await ask(key.secret, owned(target), { ...init, ...json });
         const seen = Object.entries(others).filter(([, id]) => answer.text.includes(String(id)));
-        // The customer and the file of the draft are in the request itself, and a template of all accounts is there to be read.
+        // The customer and the file of the draft are in the request itself, and the key may read a template of all accounts.
         const names = seen
           .map(([name]) => name)
           .filter((name) => !['customer', 'draftFile', 'wholeTemplate'].includes(name));
@@ -410,7 +410,7 @@ describe('a key of one account', () => {
     expect(await everything()).toEqual(before);
   });
 
-  /** What the account has, as the secret sees it. */
+  /** Everything that the account has, as the secret sees it. */
   async function everything(): Promise<readonly unknown[]> {
     return Promise.all(
       [
@@ -426,7 +426,7 @@ describe('a key of one account', () => {
       ].map(async (target) => {
         const { status, json } = await ask(null, target);
         expect([target, status]).toEqual([target, 200]);
-        // How far deliveries came changes by itself.
+        // The progress of deliveries changes by itself.
         const settings = (webhook: Json) => [webhook['id'], webhook['account_id'], webhook['paused_at']];
         return 'webhooks' in json ? (json['webhooks'] as Json[]).map(settings) : json;
       }),

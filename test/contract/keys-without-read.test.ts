@@ -1,4 +1,4 @@
-/** Keys without the right `read`: no operation tells them what an email says. */
+/** Keys without the right `read`: no operation shows them the contents of an email. */
 import { randomUUID } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { mail, receive } from '../helpers/inbound-mail.ts';
@@ -9,7 +9,7 @@ const { ask, makeKey, operations } = keys;
 
 describe('a key that may not read', () => {
   const SECRET_TEXT = 'verborgen';
-  /** A received email with a file, and a queued one, that say the secret text wherever an email can. */
+  /** A received email with a file, and a queued one, with the secret text in every place where an email can have it. */
   async function plant(accountId = 'billing') {
     const raw = [
       `From: ${SECRET_TEXT} <ada@${SECRET_TEXT}.test>`,
@@ -126,7 +126,7 @@ describe('a key that may not read', () => {
       );
     expect(await send(own.attachment, 'billing')).toEqual([200, undefined]);
     expect(await send(other.attachment, 'billing')).toEqual(ATTACHMENT);
-    // Both accounts are the key's, but the file is not of the one that sends.
+    // Both accounts are the key's, but the file does not belong to the sending one.
     expect(await send(own.attachment, 'sales')).toEqual(ATTACHMENT);
   });
 
@@ -166,13 +166,13 @@ describe('a key that may not read', () => {
       },
       createUpload: { body: 'a' },
     };
-    // What deletes comes last.
+    // Operations that delete come last.
     const all = [...(await operations())].sort(
       (a, b) => Number(a.id.startsWith('delete')) - Number(b.id.startsWith('delete')),
     );
     const answered: string[] = [];
     for (const { id, call } of all) {
-      // Drafts and templates are for those who write, and the document names every right.
+      // Drafts and templates are for keys that write, and the document names every right.
       if (/draft|template/i.test(id) && id !== 'createDraft') continue;
       if (id === 'getOpenApiDocument' || id === 'endSessions') continue;
       const [method = '', path = ''] = call.split(' ');

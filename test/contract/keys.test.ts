@@ -21,7 +21,7 @@ describe('rights', () => {
       const target = path.replaceAll(/\{\w+\}/g, randomUUID());
       for (const [given, secret] of keys) {
         const init = method === 'GET' ? {} : { method, json: {} };
-        // Of the right ones only what comes after the check of the right is of interest.
+        // For the right keys, only the result after the rights check matters.
         if (needed.includes(given) && path === '/api/events') continue;
         const { json } = await ask(secret, target, init);
         const isRefused = json['code'] === 'forbidden_right';
@@ -98,7 +98,7 @@ describe('a key', () => {
     expect(json['revoked_at']).not.toBeNull();
     await waitUntil('it opens nothing', async () => (await ask(secret, '/api/threads')).status === 401);
     expect(await stream.text()).toContain('retry: 1000');
-    // Once more is no failure.
+    // Revoking it once more is no failure.
     expect((await ask(null, `/api/keys/${id}`, { method: 'DELETE' })).status).toBe(200);
     expect(await codeOf(ask(null, `/api/keys/${id}/rotate`, { method: 'POST' }))).toEqual([
       404,

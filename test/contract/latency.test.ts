@@ -1,4 +1,4 @@
-/** How long sends and received emails took, as `GET /api/statistics` tells it. */
+/** How long sends and received emails took, as reported by `GET /api/statistics`. */
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { mail, receive } from '../helpers/inbound-mail.ts';
 import { query } from '../helpers/query.ts';
@@ -27,7 +27,7 @@ afterAll(() => running.end());
 
 const read = () => getJson<Statistics>(running.service, '/api/statistics?step=hour');
 
-/** Until the events of so many emails are counted. */
+/** Waits until the events of this many emails are counted. */
 async function counted(kind: 'sent' | 'received', emails: number): Promise<Statistics> {
   await waitUntil(`${emails} are ${kind}`, async () => {
     const { points } = await read();

@@ -1,4 +1,4 @@
-/** POST /api/send/batch: each email is judged, sent and answered for itself. */
+/** POST /api/send/batch: each email is judged, sent and answered on its own. */
 import { randomBytes, randomUUID } from 'node:crypto';
 import { simpleParser } from 'mailparser';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
@@ -106,7 +106,7 @@ describe('a batch', () => {
       const answer = await post({ emails: mails(500, subject) }, { ...ASYNC, 'idempotency-key': subject });
       expect(new Set(statusesOf(answer))).toEqual(new Set(['queued']));
       expect(new Set(answer.results.map(({ threadId }) => threadId)).size).toBe(500);
-      // Rows name the transaction that wrote them.
+      // Rows contain the transaction that wrote them.
       const [row] = await query(
         database.connectionString,
         `select count(*) as emails, count(distinct m.xmin::text) as commits
@@ -125,7 +125,7 @@ describe('a batch', () => {
       emails: files.map((content, index) =>
         mail({
           attachments: [{ filename: `${index}.bin`, content: content.toString('base64') }],
-          // Through the queue, and directly.
+          // One through the queue, one directly.
           ...(index === 1 ? { send_at: new Date(Date.now() + 3_600_000).toISOString() } : {}),
         }),
       ),
@@ -189,14 +189,14 @@ describe('an idempotency key of a batch', () => {
       undefined,
       'idempotency_key_reused',
     ]);
-    // The key of a single send is another one.
+    // The key of a single send is a different one.
     const single = await service.request('/api/send', { json: mail({ subject: `${key} single` }), headers });
     expect(single.status).toBe(200);
   });
 
   it('takes the longest key, and the last place', async () => {
     const key = randomUUID().padEnd(256, 'x');
-    // Not sent while later tests wait for theirs.
+    // Not sent while later tests wait for their own emails.
     const send_at = new Date(Date.now() + 86_400_000).toISOString();
     const emails = mails(500, key.slice(0, 36)).map((one) => ({ ...one, send_at }));
     const answer = await post({ emails }, { ...ASYNC, 'idempotency-key': key });
@@ -235,7 +235,7 @@ describe('an idempotency key of a batch', () => {
       return results.every(({ code }) => code !== 'idempotency_in_progress');
     });
     const { results } = await post(body, headers);
-    // What was being handed over when the process ended is not known; everything else is sent.
+    // Emails that were being handed over when the process ended are unknown; all others are sent.
     const ends = results.map(({ status, code }) => code ?? status);
     expect(ends.filter((end) => end !== 'sent' && end !== 'send_unknown')).toEqual([]);
     const sent = results.filter(({ status }) => status === 'sent').length;

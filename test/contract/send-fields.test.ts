@@ -1,4 +1,4 @@
-/** What a send adds to its message and notes on its email, and where that comes back. */
+/** The fields that a send adds to its message and records with its email, and where they come back. */
 import { simpleParser } from 'mailparser';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { deliveryReport } from '../helpers/bounce-mail.ts';
@@ -49,7 +49,7 @@ it('writes them into the message as mail programs read them', async () => {
     { name: '', address: 'zwei@example.com' },
     { name: '', address: 'drei@example.com' },
   ]);
-  // mailparser makes one value of Importance, Priority and X-Priority.
+  // mailparser merges Importance, Priority and X-Priority into one value.
   expect(parsed.headers.get('priority')).toBe('high');
   const text = message!.raw.toString('latin1');
   expect(text).toContain(`<https://example.com/u/${'x'.repeat(150)}>`);
@@ -130,7 +130,7 @@ it('keeps them through the queue', async () => {
     headers: ADDED.headers,
     metadata: ADDED.metadata,
   });
-  // An event of each change has them too.
+  // An event of each change contains them too.
   const changed = await running.service.request(`/api/emails/${id}`, {
     method: 'PATCH',
     json: { subject: 'Neues Angebot' },

@@ -22,7 +22,7 @@ describeHttpFuzz(
       'id' | 'threadId' | 'messageId',
       string
     >;
-    // Emails that can be cancelled, and retried after that.
+    // Emails that can be cancelled, and then retried.
     const scheduled = await Promise.all(
       Array.from({ length: 20 }, async () => {
         const fields = { to: 'ada@example.org', subject: 'Später', text_body: 'x', send_at: SOMEDAY };
@@ -40,7 +40,7 @@ describeHttpFuzz(
         in_reply_to: [messageId],
         to: ['ada@example.org', 'later@later.test', 'refused@refused.test'],
       },
-      // An unknown outcome takes a broken line; see test/crash.
+      // An unknown outcome requires a broken connection; see test/crash.
       unreachable: ['/api/emails/{id}/resolve'],
       expectedFailures: ['send_failed', 'send_deferred'],
       async send({ method, url, headers, body }) {

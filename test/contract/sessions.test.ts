@@ -28,7 +28,7 @@ beforeAll(async () => {
   env = {
     DATABASE_URL: database.connectionString,
     ACCOUNTS_FILE: await writeAccounts('sales', 'support'),
-    // So that requests can say that they came by https, and from where.
+    // Lets requests claim that they came over https, and from where.
     TRUSTED_PROXIES: '127.0.0.1',
   };
   service = await startServiceProcess({ env });
@@ -128,7 +128,7 @@ describe('logging in', () => {
     );
     const cookie = cookieOf(opened);
     expect((await ask('/api/session', { headers: { cookie, ...https } })).status).toBe(200);
-    // A name without the prefix counts for nothing there, wherever it came from.
+    // A cookie name without the prefix counts for nothing there, wherever it came from.
     const plain = cookie.replace('__Host-', '');
     expect((await ask('/api/session', { headers: { cookie: plain, ...https } })).status).toBe(401);
   });
@@ -374,7 +374,7 @@ describe('a session', () => {
         database.connectionString,
         `update sessions set ${set} where token_hash = sha256(convert_to('${token}', 'UTF8'))`,
       );
-      // A statement of its own: the service locks the two in the other order.
+      // A separate statement: the service locks the two in the other order.
       await query(database.connectionString, 'update session_clock set revision = revision + 1');
     };
     const expiry = async () => {
@@ -385,7 +385,7 @@ describe('a session', () => {
       );
       return row;
     };
-    // Used a while before it would have ended: it is renewed, for the idle time.
+    // Used shortly before it would have expired: it is renewed for the idle time.
     await change(`expires_at = now() + interval '1 hour'`);
     await waitUntil('it is renewed', async () => {
       await ask('/api/session', { headers: { cookie } });

@@ -317,7 +317,7 @@ describe('4.1 GET /api/thread/{threadId}', () => {
 describe('4.4 GET /api/customer/{customerId}/emails', () => {
   it('lists newest first, in pages, with the same Email objects', async () => {
     const customer_id = randomUUID();
-    // What went to it before would be the customer's, too, once the sends have taught the address.
+    // Earlier emails to it would become the customer's too, once the sends have taught the address.
     const to = `${randomUUID()}@example.org`;
     const ids: string[] = [];
     for (let index = 0; index < 5; index += 1) ids.unshift((await send({ customer_id, to })).id);
@@ -348,7 +348,7 @@ describe('4.4 GET /api/customer/{customerId}/emails', () => {
       const { emails } = (await response.json()) as { emails: { id: string }[] };
       return emails.map((email) => email.id);
     };
-    // A moment later, where what another test taught is being applied.
+    // A moment later, while a rule from another test is being applied.
     await expect.poll(listed).toEqual([byAddress.id, byThread.id, first.id]);
   });
 

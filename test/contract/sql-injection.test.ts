@@ -1,4 +1,4 @@
-/** What callers and strangers write never becomes a part of a statement: it is text, and comes back as it was given. */
+/** Input from callers and strangers never becomes part of a statement: it is text, and comes back as it was given. */
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { mail, newId, receive } from '../helpers/inbound-mail.ts';
 import { createTestDatabase, type TestDatabase } from '../helpers/postgres.ts';

@@ -1,4 +1,4 @@
-/** Templates, and emails that are made of them, through the built service. */
+/** Templates, and emails made from them, through the built service. */
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createTestDatabase, type TestDatabase } from '../helpers/postgres.ts';
@@ -63,7 +63,7 @@ const ORDER = {
 };
 const VARIABLES = { name: '<Zoë>', order: { number: 7 }, lines: ['a', 'b'] };
 
-/** Few steps, of which each takes a time that grows with the product of both lengths: the process that reads it is ended. */
+/** Few steps, each of which takes time that grows with the product of both lengths: the process that reads it is ended. */
 const SLOW = `{% assign s = "${'a'.repeat(100_000)}" %}{% assign p = "${'a'.repeat(25_000)}b${'a'.repeat(25_000)}" %}{% for i in (1..1000) %}{% if s contains p %}{% endif %}{% endfor %}`;
 
 const make = async (fields: object = ORDER) => (await ask('/api/templates', fields)).json as { id: string };
@@ -274,7 +274,7 @@ describe('while a template takes all the time it may', () => {
       answers++;
     }
     expect(codeOf(await slow)).toEqual([400, 'template_too_complex']);
-    // An event loop that stood still would have answered one at the most.
+    // A blocked event loop would have answered at most one.
     expect(answers).toBeGreaterThan(2);
   });
 });

@@ -1,4 +1,6 @@
-/** What the service composes, in every shape that it sends, as mailparser, postal-mime and Python's `email` read it: all the same. */
+/**
+ * Messages that the service composes, in every shape it sends, as read by mailparser, postal-mime and Python's `email`: all read the same.
+ */
 import { createHash } from 'node:crypto';
 import { simpleParser } from 'mailparser';
 import PostalMime from 'postal-mime';
@@ -13,14 +15,14 @@ beforeAll(async () => {
 });
 afterAll(() => running.end());
 
-/** What a reader finds, in one form for all of them. */
+/** The findings of a reader, in one form for all readers. */
 interface Found {
   readonly subject: string;
   readonly from: readonly string[];
   readonly to: readonly string[];
   readonly text: string;
   readonly html: string;
-  /** Name, type and SHA-256; those that the HTML shows among them. */
+  /** Name, type and SHA-256 of each file, including those that the HTML shows. */
   readonly files: readonly string[];
 }
 
@@ -28,7 +30,7 @@ const sha256 = (bytes: Uint8Array) => createHash('sha256').update(bytes).digest(
 const plain = (text: string | null | undefined) => (text ?? '').replaceAll('\r\n', '\n').trim();
 const fileOf = (name: string | null | undefined, type: string, bytes: Uint8Array) =>
   `${name ?? ''} ${type} ${sha256(bytes)}`;
-/** Addresses in a header field as a text. Input: at most some hundred characters. */
+/** Addresses in the text of a header field. Input: at most some hundred characters. */
 const addressesIn = (field: string | undefined) => field?.match(/[^\s<>,"]+@[^\s<>,"]+/g) ?? [];
 
 async function byMailparser(raw: Buffer): Promise<Found> {
@@ -100,7 +102,7 @@ const TEXT = 'Guten Tag, \n\n.\n..\nFrom hier\n\tGrüße 你好 ✓\n-- \nVertri
 const HTML = '<p>Grüße &amp; <b>mehr</b></p>';
 const BASE = { to: ['Jörg <joerg@example.org>', 'ada@example.org'], subject: SUBJECT };
 
-/** An email with HTML, an image that it shows and a file, to be answered. */
+/** An email with HTML, an image that the HTML shows, and a file, to be answered. */
 async function receiveRich(): Promise<string> {
   const raw = mail({
     subject: 'Frage nach Größen',
@@ -200,7 +202,7 @@ describe.skipIf(skipWithoutPython())('three programs read the same', () => {
     const found = await byMailparser(raw);
     expect(await byPostalMime(raw)).toEqual(found);
     expect(byPython(raw)).toEqual(found);
-    // And they found something.
+    // The readers did find something.
     expect(found.subject.length).toBeGreaterThan(5);
     expect(found.from).toEqual(['sales@example.com']);
     expect(found.to.length).toBeGreaterThan(0);

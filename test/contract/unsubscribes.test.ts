@@ -52,7 +52,7 @@ const send = (to: string, unsubscribe: unknown, more: object = {}) =>
     json: { to, subject: 'News', text_body: 'Hello', unsubscribe, ...more },
   });
 
-/** The link of an email that is sent for it. */
+/** The link of an email that is sent to get one. */
 async function linkFor(to: string, list: string): Promise<{ readonly path: string; readonly id: string }> {
   const response = await send(to, { list });
   expect(response.status).toBe(200);
@@ -63,7 +63,7 @@ async function linkFor(to: string, list: string): Promise<{ readonly path: strin
   return { path: url.slice(PUBLIC_URL.length), id };
 }
 
-/** As a mail program does it, which has no secret. */
+/** Posts as a mail program does, without a secret. */
 const post = (path: string, body: string | FormData = ONE_CLICK) =>
   fetch(`${service.url}${path}`, {
     method: 'POST',
@@ -214,7 +214,7 @@ describe('one click', () => {
     const statuses = new Set<number>();
     for (let guess = 0; guess < 60; guess++) statuses.add((await post(`/unsubscribe/${guess}`)).status);
     expect([...statuses]).toEqual([404, 429]);
-    // A right one still works from there.
+    // A valid link still works from there.
     expect((await post(path)).status).toBe(200);
   });
 
@@ -317,7 +317,7 @@ describe('an unsubscribe by mail', () => {
       headers: { 'content-type': 'message/rfc822' },
     });
 
-  /** What a mail program would write to, and as subject. */
+  /** The address that a mail program would write to, and the subject. */
   async function mailtoFor(to: string, list: string) {
     const response = await own.request('/api/send', {
       json: { to, subject: 'News', text_body: 'Hello', unsubscribe: { list } },

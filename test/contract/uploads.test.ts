@@ -247,7 +247,7 @@ describe('a draft', () => {
   const fileOf = (draft: Draft, fileId: string) =>
     service.request(`/api/drafts/${draft.id}/attachments/${fileId}`);
   const pathOf = (storagePath: unknown) => join(service.dataDir, 'files', String(storagePath));
-  /** Without the folders, which are tidied up at any time. */
+  /** Without the folders, which may be tidied up at any time. */
   async function storedFiles(): Promise<readonly string[]> {
     const names = await readdir(join(service.dataDir, 'files'), { recursive: true });
     return names.filter((name) => /\.(?:bin|png)$/.test(name)).sort();

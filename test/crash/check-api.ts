@@ -1,4 +1,4 @@
-/** I2 as a client sees it: what was promised can be read through the API, byte for byte. */
+/** I2 as a client sees it: everything that was promised can be read through the API, byte for byte. */
 import { TEST_SECRET } from '../helpers/service-process.ts';
 import type { Exchange } from './load.ts';
 import { sha256 } from './requests.ts';
@@ -14,7 +14,7 @@ export interface Promised {
   readonly line: LedgerLine;
 }
 
-/** Returns what was found wrong. */
+/** Returns a description of each fault found. */
 export async function checkApi(
   nodes: readonly ServiceNode[],
   promised: readonly Promised[],
@@ -52,7 +52,7 @@ async function readBack(url: string, { exchange, row, line }: Promised): Promise
   const getJson = async <T>(path: string): Promise<T> => JSON.parse((await get(path)).toString()) as T;
   try {
     const email = await getJson<EmailJson>(`/api/emails/${row.id}`);
-    // The thread that was given out, which may have been merged into another one.
+    // The thread that the answer named, which may have been merged into another one.
     const given = exchange.answers.map(({ json }) => json['threadId']).find((id) => typeof id === 'string');
     const thread = await getJson<{ emails: EmailJson[] }>(`/api/thread/${given ?? email.thread_id}`);
     const listed = thread.emails.filter(({ id }) => id === row.id);

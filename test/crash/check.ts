@@ -1,5 +1,5 @@
 /**
- * The promises, checked against what the mail server accepted, what the database has and what the clients were told.
+ * The promises, checked against the messages that the mail server accepted, the rows in the database and the answers that clients got.
  * Numbers I1 to I5 are those of docs/reliability.md. Only for a world that is healed and drained.
  */
 import { type Answer, DOWN, type Exchange } from './load.ts';
@@ -21,13 +21,13 @@ export interface Evidence {
   readonly rows: readonly EmailRow[];
   /** A fault of the round may leave an email whose outcome can't be known. */
   readonly unknowable: boolean;
-  /** Set when only kills of the service could: emails accepted long before a kill have left their evidence. */
+  /** Set when only kills of the service could do so: emails accepted long before a kill have left their evidence. */
   readonly kills: readonly number[] | null;
 }
 
 export interface Findings {
   readonly violations: readonly string[];
-  /** Emails recorded as `unknown` that the mail server has, and has not. */
+  /** Emails recorded as `unknown` that the mail server has, and those that it does not have. */
   readonly unknownAccepted: number;
   readonly unknownNotAccepted: number;
   readonly tally: ReadonlyMap<string, number>;
@@ -44,22 +44,22 @@ const NOT_SENT: ReadonlySet<string> = new Set([
   'shutting_down',
   'thread_not_found',
   'rate_limited',
-  // It was in the future when the client wrote it.
+  // The time was in the future when the client wrote it.
   'invalid_send_at',
 ]);
 
-/** Emails that nothing will change any more by itself. */
+/** States that no longer change by themselves. */
 const FINAL: ReadonlySet<string> = new Set(['sent', 'failed', 'unknown', 'cancelled']);
 
-/** Detail of an email whose process is silent; the process settles the email when it comes back. */
+/** Detail of an email whose process is silent; the process settles the email when it is back. */
 const PROVISIONAL = 'the process that was sending fell silent';
 
-/** With every process back, nothing that happens by itself changes it any more. */
+/** True if, with every process back, nothing that happens by itself changes the email any more. */
 export function isFinal({ state, state_detail: detail }: EmailRow): boolean {
   return FINAL.has(state) && !(state === 'unknown' && detail?.startsWith(PROVISIONAL) === true);
 }
 
-/** An outcome is in the journal at most this long after the mail server gave it, in ms, on a busy machine. */
+/** Longest time from the mail server's outcome until the journal has it, in ms, on a busy machine. */
 const EVIDENCE_MS = 700;
 
 export function checkEvidence(evidence: Evidence): Findings {
@@ -145,7 +145,7 @@ function checkAnswer(
   } else if (code.startsWith('idempotency_')) {
     if (!keyed) fail('I2 409 without a key');
   } else if (NOT_SENT.has(code)) {
-    // What was not even tried may be sent by a repeat with the same key.
+    // A send that was not even tried may be sent by a repeat with the same key.
     // An asynchronous send whose commit lost its answer is asked again for five seconds, and then given up: docs.
     const doubtful = exchange.request.asynchronous && code === 'database_unavailable';
     const final = (!keyed && !doubtful) || code.startsWith('send_');

@@ -1,18 +1,17 @@
 /**
- * What becomes of the claims of the send queue, noted by the database itself: a trigger of the harness, so that the
- * service can't forget to tell.
+ * The fate of the claims of the send queue, noted by the database itself: a trigger of the harness does it, so the service can't forget to.
  */
 import type { Database } from './database.ts';
 
 /**
- * `claimed`; `released`: given back without an attempt; `deferred`: given back after one; `expired`: taken for lost
- * because its owner was silent. A claim that ends with its email has no event.
+ * `claimed`; `released`: given back without an attempt; `deferred`: given back after one; `expired`: taken for lost because its owner was
+ * silent. A claim that ends with its email has no event.
  */
 export type ClaimEvent = 'claimed' | 'released' | 'deferred' | 'expired';
 
 export type ClaimCounts = Readonly<Partial<Record<ClaimEvent, number>>>;
 
-/** Numbers of one world; they grow with each round. */
+/** Counts for one world; they grow with each round. */
 export async function countClaimEvents(database: Database): Promise<ClaimCounts> {
   const rows = await database.query('select kind, count(*)::int as count from crash_claims group by kind');
   return Object.fromEntries(rows.map(({ kind, count }) => [kind, count])) as ClaimCounts;
@@ -28,7 +27,7 @@ export async function readClaimEvents(database: Database, emailId: string): Prom
   return rows.map(({ at, kind, attempt, owner }) => `${at} ${kind} ${attempt} by ${owner}`);
 }
 
-/** The emails' table is there when it is called. */
+/** Call it once the table of emails exists. */
 export async function installClaimEvents(database: Database): Promise<void> {
   await database.query(INSTALL);
 }

@@ -1,6 +1,6 @@
 /**
- * Kills, cuts and fills everything under load, and checks that nothing is lost and nothing is sent twice. Here in a
- * short form, longer in `npm run test:long`; `npm run crash` goes on as long as wanted. What is checked and what came out is in docs/reliability.md.
+ * Kills, cuts and fills everything under load, and checks that nothing is lost and nothing is sent twice. Here in a short form, longer in
+ * `npm run test:long`; `npm run crash` goes on as long as wanted. docs/reliability.md lists the checks and the results.
  */
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
@@ -11,7 +11,7 @@ import { createWorld, type Setup } from './world.ts';
 const env = process.env;
 const MAIN = env['CRASH_MAIN'] ?? fileURLToPath(new URL('../../dist/bundle/main.js', import.meta.url));
 const ROUNDS = Number(env['CRASH_ROUNDS'] ?? 3);
-/** Begins no round after this time. */
+/** Begins no round after this many minutes. */
 const MINUTES = Number(env['CRASH_MINUTES'] ?? 1_000);
 const FROM = Number(env['CRASH_FROM'] ?? 1);
 const CHOSEN = env['CRASH_SETUP'] !== undefined || env['CRASH_STARVED'] !== undefined;
@@ -46,14 +46,14 @@ function chosenRuns(): readonly Run[] {
 
 /** After this many rounds the services are stopped in order and their disks are checked. */
 const AUDIT_EVERY = 4;
-/** Far above what a round takes, so that only a hang passes it. */
+/** Far longer than a round takes, so that only a hang exceeds it. */
 const ROUND_TIMEOUT_MS = 120_000;
-/** The service holds no more than this, whatever happened to it before. */
+/** The service never holds more than this, whatever happened to it before. */
 const MAX_RESIDENT_BYTES = 400 * 1024 * 1024;
 
 const print = (text: string): void => void process.stdout.write(`${text}\n`);
 
-/** It looks at processes through /proc. */
+/** Processes are found through /proc. */
 describe.skipIf(process.platform !== 'linux')('a crash test', () => {
   it.each(RUNS)(
     'loses nothing and sends nothing twice: $setup, starved $starved, seed $seed',

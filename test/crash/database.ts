@@ -1,4 +1,4 @@
-/** The PostgreSQL server of a world, from outside: its processes, and queries that go round every proxy. */
+/** The PostgreSQL server of a world, from outside: its processes, and queries that bypass every proxy. */
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Client } from 'pg';
@@ -21,7 +21,7 @@ export class Database {
     this.#dataDir = dataDir;
   }
 
-  /** For the proxy; null while there is no server. */
+  /** Path of the socket, for the proxy; null while there is no server. */
   async socketFile(): Promise<string | null> {
     const pidFile = await readPidFile(this.#dataFolder());
     return pidFile === null || pidFile.socketFolder === null ? null : socketPath(pidFile.socketFolder);
@@ -34,7 +34,7 @@ export class Database {
   /** A connection of its own. */
   async connect(): Promise<Client> {
     const client = new Client(await this.#where());
-    // Its server may be killed while it is idle; its next query says so.
+    // Its server may be killed while the client is idle; the next query reports that.
     client.on('error', () => {});
     await client.connect();
     return client;
@@ -48,7 +48,7 @@ export class Database {
     return { host, port: SOCKET_PORT, user: USER, database: DATABASE, ...timeouts };
   }
 
-  /** Waits until the server answers, after whatever was done to it. */
+  /** Waits until the server answers, whatever was done to it. */
   async waitReady(): Promise<void> {
     await waitUntil(
       'PostgreSQL answers again',

@@ -2,13 +2,13 @@
 import { execFileSync } from 'node:child_process';
 import { statfsSync } from 'node:fs';
 
-/** Room beside what is used: hundreds of rounds, each of which stores some 10 MB, must not fill it by themselves. */
+/** Room beyond what is used: hundreds of rounds, each of which stores some 10 MB, must not fill the disk by themselves. */
 const ROOM_BYTES = 2 * 1024 ** 3;
 
 export interface Disk {
-  /** Leaves that much room. */
+  /** Fills the disk except for this much room. */
   fill(slackBytes: number): void;
-  /** Gives it room, whether it was filled or has grown. */
+  /** Gives the disk room, whether it was filled or its contents have grown. */
   free(): void;
   unmount(): void;
 }

@@ -1,4 +1,4 @@
-/** What can happen to a world. Each fault is over, or left for `healWorld`, when its promise resolves. */
+/** The faults that a world can suffer. Each fault is over, or left for `healWorld`, when its promise resolves. */
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { findByCommand } from './processes.ts';
@@ -11,21 +11,21 @@ export interface Fault {
   readonly name: string;
   /** May leave an email whose outcome can't be known. */
   readonly unknowable: boolean;
-  /** Acceptances long before it have left their evidence, so it makes only those of the last moment unknowable. */
+  /** Acceptances long before the fault have left their evidence, so it makes only those of the last moment unknowable. */
   readonly sudden: boolean;
   possible(world: World): boolean;
-  /** Returns what it found wrong. */
+  /** Returns a description of each problem found. */
   run(world: World, random: Random): Promise<readonly string[]>;
 }
 
 const NOTHING: readonly string[] = [];
 const always = () => true;
 
-/** Some restarts come at once, others not before everything is healed. */
+/** Share of restarts that come at once; the others wait until everything is healed. */
 const RESTART_AT_ONCE = 0.6;
-/** Beyond the time for requests: the loops, connections and an embedded server end too. */
+/** Beyond the time for requests: the loops, connections and an embedded server have to end too. */
 const SHUTDOWN_MARGIN_MS = 6_000;
-/** The same for a service that hardly gets to run. */
+/** The same margin for a service that hardly gets to run. */
 const STARVED_MARGIN_MS = 30_000;
 
 const onNode =
@@ -35,7 +35,7 @@ const onNode =
     return running.length === 0 ? NOTHING : run(random.pick(running), random, world);
   };
 
-/** With the database away the service may refuse to start; `healWorld` starts it then. */
+/** While the database is away the service may refuse to start; `healWorld` then starts it. */
 const restart = (node: ServiceNode): Promise<boolean> => node.start();
 
 const serviceFaults: readonly Fault[] = [
@@ -98,11 +98,11 @@ const serviceFaults: readonly Fault[] = [
       const exit = await node.terminate();
       await started;
       const found: string[] = [];
-      // Before Node.js has read the program, a signal ends it by itself.
+      // Before Node.js has read the program, the signal itself ends the process.
       if (exit !== null && exit.signal !== 'SIGTERM' && !exit.killed) {
         if (exit.code !== 0)
           found.push(`I6 ${node.name} ended with code ${exit.code} after SIGTERM in its start`);
-        // Another fault may have started it again already, with its server.
+        // Another fault may have started the node again already, with its server.
         const isLooked = world.setup === 'embedded' && !node.alive;
         const left = isLooked ? findByCommand(join(node.dataDir, 'postgres')) : [];
         for (const { command } of left) found.push(`I7 left running: ${command}`);
@@ -222,7 +222,7 @@ const mailboxFaults: readonly Fault[] = [
   },
 ];
 
-/** As when the machine loses its power, but for what is in the page cache. */
+/** As when the machine loses its power, except for the contents of the page cache. */
 const everything: Fault = {
   name: 'everything: kill -9 at once',
   unknowable: true,
@@ -294,7 +294,7 @@ const databaseLine: FindLine = (world) => world.databaseLine;
 const storageLine: FindLine = (world) => world.storageLine;
 const imapLine: FindLine = (world) => world.sentMailbox?.line ?? null;
 
-/** What begins and ends processes: these overlap when a round has several of them. */
+/** Faults that begin and end processes: these overlap when a round has several of them. */
 export const LIFE_FAULTS: readonly Fault[] = [
   ...serviceFaults.filter(({ name }) => name.startsWith('service: ')),
   everything,

@@ -1,6 +1,6 @@
 /**
- * I8: a consumer of the feed of events that is killed again and again, and stores each page together with its position. In
- * the end it has every event of the table once, in its order, and the last event of each email says what the email's record says.
+ * I8: a consumer of the feed of events that is killed again and again, and stores each page together with its position. In the end it has
+ * every event of the table once, in order, and the last event of each email agrees with the email's record.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { TEST_SECRET } from '../helpers/service-process.ts';
@@ -10,11 +10,11 @@ import type { Random } from './random.ts';
 import type { ServiceNode } from './service-node.ts';
 
 const MAX_PAGE = 50;
-/** One in so many requests is cut, or its answer is forgotten. */
+/** One in this many requests is cut, or its answer is forgotten. */
 const KILL_EVERY = 4;
 const KILL_WITHIN_MS = 60;
 const REQUEST_TIMEOUT_MS = 5000;
-/** What a process that was killed wrote is numbered by another one within 10 s. */
+/** Events written by a process that was killed are numbered by another one within 10 s. */
 const AGREE_TIMEOUT_MS = 25_000;
 
 interface PageJson {
@@ -39,7 +39,7 @@ export class FeedFollower {
     this.#following = this.#follow();
   }
 
-  /** Begins behind the newest event. */
+  /** Begins after the newest event. */
   static async begin(
     nodes: readonly ServiceNode[],
     database: Database,
@@ -48,7 +48,7 @@ export class FeedFollower {
     return new FeedFollower(nodes, random, await readLatest(database));
   }
 
-  /** Returns what is wrong when the feed has stood still. `prefix`: of the subjects of this round. */
+  /** Returns a description of each fault, once the feed has stood still. `prefix`: of the subjects of this round. */
   async end(database: Database, prefix: string): Promise<readonly string[]> {
     let found: readonly string[] = [];
     const agrees = async () => {
@@ -80,7 +80,7 @@ export class FeedFollower {
           this.#position = page.next;
         }
       } catch {
-        // The service may be away, as may the database; it goes on behind what is stored.
+        // The service may be away, as may the database; the follower continues after its stored position.
         await sleep(20);
       }
     }
@@ -113,7 +113,7 @@ export async function readLatest(database: Database): Promise<string> {
   return String(row?.['id']);
 }
 
-/** Emails that were not told of once, or whose last event has another state. */
+/** Emails that were not announced exactly once, or whose last event has another state. */
 const DISAGREEING = `
   select e.id, e.state, t.firsts, t.types from emails e, lateral (
     select count(*) filter (where v.data like '{"email":%') as firsts, array_agg(v.type order by v.position) as types,

@@ -1,4 +1,4 @@
-/** Clients that send until they are told to stop, and remember every answer they got. */
+/** Clients that send until they are told to stop, and remember every answer. */
 import { Agent, request as httpRequest } from 'node:http';
 import { TEST_SECRET } from '../helpers/service-process.ts';
 import { waitUntil } from '../helpers/wait-until.ts';
@@ -6,21 +6,21 @@ import type { Random } from './random.ts';
 import { type Known, type LoadRequest, makeRequest } from './requests.ts';
 import type { ServiceNode } from './service-node.ts';
 
-/** Longer than every time-out of the service, so that a missing answer is always a fault. */
+/** Longer than every time-out of the service, so a missing answer is always a fault. */
 const ANSWER_TIMEOUT_MS = 20_000;
 const MAX_TRIES = 4;
 /** How long a key may be open while no process works on it. */
 const SETTLE_TIMEOUT_MS = 30_000;
-/** The reason of an answer that could not even be asked for. */
+/** The reason given when the request could not even be made. */
 export const DOWN = 'the process is down';
-/** Answers to remember for threads. */
+/** Number of answers to remember for threads. */
 const MAX_KNOWN = 200;
 
 export interface Answer {
-  /** null: none came. */
+  /** null if no answer came. */
   readonly status: number | null;
   readonly json: Readonly<Record<string, unknown>>;
-  /** `database_unavailable` and the like; for no answer the reason. */
+  /** `database_unavailable` and the like; without an answer, the reason. */
   readonly code: string;
   readonly node: string;
   /** When the request began and ended, in ms since 1970. */
@@ -32,18 +32,18 @@ export interface Exchange {
   readonly request: LoadRequest;
   /** More than one only with an Idempotency-Key. */
   readonly answers: Answer[];
-  /** The service said that it is cancelled, so that it is not sent. */
+  /** The service answered that the email is cancelled, so it must not be sent. */
   cancelled: boolean;
 }
 
 export interface LoadOptions {
   readonly random: Random;
-  /** What the tokens of its requests begin with. */
+  /** The prefix of the tokens of its requests. */
   readonly prefix: string;
   readonly nodes: readonly ServiceNode[];
-  /** Added to, and shared by the rounds. */
+  /** Shared by the rounds, which add to it. */
   readonly known: Known[];
-  /** Sends for the queue among all, from 0 to 1. */
+  /** Share of sends that go into the queue, from 0 to 1. */
   readonly asynchronousShare: number;
 }
 
@@ -66,20 +66,20 @@ export class Load {
     this.#clients = Array.from({ length: clients }, () => this.#client());
   }
 
-  /** Returns when every request that was begun is over. */
+  /** Resolves when every request that was begun is over. */
   async stop(): Promise<void> {
     this.#running = false;
     await Promise.all(this.#clients);
     this.#agent.destroy();
   }
 
-  /** With everything healed, a request with a key gets its final answer. Returns what does not. */
+  /** With everything healed, a request with a key gets its final answer. Returns the requests that do not. */
   async repeatKeyed(): Promise<readonly string[]> {
     const open: string[] = [];
     const agent = new Agent({ keepAlive: true, maxSockets: 8 });
     for (const exchange of this.exchanges) {
       if (exchange.request.headers['idempotency-key'] === undefined) continue;
-      // It may have its final answer already; then it gets it again.
+      // It may have its final answer already; then it gets the same one again.
       const node = this.#options.random.pick(this.#options.nodes);
       await waitUntil(
         `the key of ${exchange.request.token} is settled`,
@@ -150,7 +150,7 @@ export class Load {
   }
 }
 
-/** Throws when no whole answer comes. Never sends a request twice by itself. */
+/** Throws when no complete answer comes. Never sends a request twice by itself. */
 function post(
   url: string,
   { body, headers, patienceMs }: LoadRequest,

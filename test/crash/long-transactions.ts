@@ -1,7 +1,7 @@
 /**
- * Transactions that write an event early and end late, beside those of the services: what they commit appears behind what was committed
- * before, never behind a position that a consumer has passed. That a consumer missed none is found by comparing (`feed-follower.ts`);
- * here is checked that the feed has each event once, and none that was rolled back.
+ * Transactions that write an event early and end late, beside those of the services: their events appear after events committed earlier,
+ * and never before a position that a consumer has passed. That a consumer missed none is found by comparing (`feed-follower.ts`); this file
+ * checks that the feed has each event once, and none that was rolled back.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Client } from 'pg';
@@ -12,7 +12,7 @@ import type { Random } from './random.ts';
 const WRITERS = 4;
 const OPEN_MS = { min: 50, max: 1500 };
 const ROLLED_BACK_SHARE = 0.2;
-/** No service knows of them; each looks every 10 s. */
+/** No service knows of these transactions; each service looks every 10 s. */
 const NUMBERED_TIMEOUT_MS = 25_000;
 
 const WRITE = `insert into event_inbox (bodies) values (array[row('account.recovered', clock_timestamp(), null, null, null, null, null,
@@ -28,7 +28,7 @@ export class LongTransactions {
   readonly #writing: readonly Promise<void>[];
   #isStopped = false;
 
-  /** @param prefix no other round's */
+  /** @param prefix not used by any other round */
   constructor(database: Database, random: Random, prefix: string) {
     this.#database = database;
     this.#random = random;
@@ -41,7 +41,7 @@ export class LongTransactions {
     await Promise.all(this.#writing);
   }
 
-  /** Returns what is wrong when everything is numbered. */
+  /** Returns a description of each fault, once everything is numbered. */
   async check(): Promise<readonly string[]> {
     await waitUntil('everything is numbered', () => this.#isNumbered(), NUMBERED_TIMEOUT_MS).catch(
       () => undefined,
@@ -77,7 +77,7 @@ export class LongTransactions {
   }
 }
 
-/** The server may be killed in each step; only an answer to the commit says that there is one. */
+/** The server may be killed at each step; only an answer to the commit proves that it was committed. */
 async function runOne(
   client: Client,
   marker: string,

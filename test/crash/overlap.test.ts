@@ -48,7 +48,7 @@ afterEach(async () => {
   await rm(folder.path, { recursive: true, force: true });
 });
 
-/** As far as the faults of life look at a world. */
+/** A world, as far as the faults of processes look at it. */
 const worldOf = (): World =>
   ({
     setup: 'embedded',

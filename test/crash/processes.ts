@@ -1,10 +1,10 @@
-/** What /proc tells of processes that are not our children. Linux only. */
+/** Facts that /proc gives about processes that are not our children. Linux only. */
 import { readdirSync, readFileSync } from 'node:fs';
 
 interface ProcessRow {
   readonly pid: number;
   readonly parent: number;
-  /** With spaces between the arguments. */
+  /** The arguments, joined by spaces. */
   readonly command: string;
 }
 
@@ -27,7 +27,7 @@ export function listChildren(pid: number): readonly ProcessRow[] {
   return listProcesses().filter((row) => row.parent === pid);
 }
 
-/** Processes whose command line names this text. */
+/** Processes whose command line contains this text. */
 export function findByCommand(text: string): readonly ProcessRow[] {
   return listProcesses().filter((row) => row.command.includes(text) && row.pid !== process.pid);
 }

@@ -1,4 +1,4 @@
-/** Random choices from a seed, so that a round can be made again. Timing stays the machine's own. */
+/** Random choices from a seed, so that a round can be repeated. Timing remains up to the machine. */
 export interface Random {
   /** From 0 inclusive to 1 exclusive. */
   next(): number;

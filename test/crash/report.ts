@@ -1,4 +1,4 @@
-/** Adds up what the rounds found, as a table for people. */
+/** Adds up the findings of the rounds, as a table for people. */
 import type { RoundResult } from './round.ts';
 
 export interface Report {

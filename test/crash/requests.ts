@@ -1,24 +1,24 @@
-/** The requests of the load: all shapes of a send, each named by a token in its subject. */
+/** The requests of the load: all shapes of a send, each identified by a token in its subject. */
 import { createHash } from 'node:crypto';
 import type { Random } from './random.ts';
 
 export interface LoadRequest {
-  /** Unique; stands in the subject, and so in the message and in the record. */
+  /** Unique; part of the subject, and so of the message and of the record. */
   readonly token: string;
   readonly body: Readonly<Record<string, unknown>>;
   readonly headers: Readonly<Record<string, string>>;
   readonly attachments: readonly { readonly filename: string; readonly sha256: string }[];
-  /** What the mail server will say to it, when it gets that far. */
+  /** The mail server's answer, when the message gets that far. */
   readonly fate: 'accept' | 'refuse' | 'defer';
   /** Answered with 202 and sent by the queue. */
   readonly asynchronous: boolean;
-  /** The client cancels it when it has its 202. */
+  /** The client cancels it once it has its 202. */
   readonly cancelled: boolean;
-  /** The client goes away after this time, in ms; null: it waits. */
+  /** The client goes away after this time, in ms; null if it waits. */
   readonly patienceMs: number | null;
 }
 
-/** What earlier answers gave to answer to. */
+/** Threads and messages from earlier answers, to be answered. */
 export interface Known {
   readonly threadId: string;
   readonly messageId: string;
@@ -51,7 +51,7 @@ export function makeRequest(
     },
     body: {
       to: `Kundin <kundin-${random.integer(1, 50)}@${domain}>`,
-      // Not beside a refused recipient: what one of several accepts is accepted.
+      // Not beside a refused recipient: if one of several recipients is accepted, so is the message.
       ...(fate === 'accept' && random.chance(0.2) ? { cc: 'cc@example.org', bcc: 'bcc@example.org' } : {}),
       subject: `${token}${suffix}`,
       ...(asynchronous && random.chance(0.3)
@@ -82,7 +82,7 @@ export function sha256(bytes: Buffer): string {
 
 const DOMAINS = { refuse: 'refused.test', defer: 'later.test' } as const;
 
-/** Small ones stay in memory, large ones go through the spool. */
+/** Small attachments stay in memory, large ones go through the spool. */
 function makeAttachments(random: Random): readonly { filename: string; bytes: Buffer }[] {
   const kind = random.next();
   if (kind < 0.6) return [];

@@ -16,7 +16,7 @@ import { healWorld, type World } from './world.ts';
 
 const CLIENTS = 12;
 const LOAD_MS = { min: 600, max: 1_800 };
-/** A starved service needs longer to get into trouble. */
+/** A starved service takes longer to get into trouble. */
 const STARVED_LOAD_MS = { min: 1_500, max: 3_500 };
 /** Starving is the fault itself; others come now and then. */
 const STARVED_FAULTS = [0, 0, 0, 1] as const;
@@ -29,12 +29,12 @@ export interface RoundResult {
   readonly faults: readonly string[];
   readonly requests: number;
   readonly accepted: number;
-  /** Events that webhooks posted once more. */
+  /** Events that webhooks posted again. */
   readonly postedAgain: number;
-  /** New ones in the Sent mailbox. */
+  /** New copies in the Sent mailbox. */
   readonly copies: number;
   readonly findings: Findings;
-  /** What became of the queue's claims. */
+  /** The fate of the queue's claims. */
   readonly claims: ClaimCounts;
   readonly violations: readonly string[];
   /** Duration of each step, in ms. */
@@ -44,9 +44,9 @@ export interface RoundResult {
 export interface RoundOptions {
   readonly seed: number;
   readonly round: number;
-  /** Every process is ended in order and looked through. */
+  /** End every process in order and look through its remains. */
   readonly audit: boolean;
-  /** Of all rounds so far. */
+  /** Counts over all rounds so far. */
   readonly acceptances: Map<string, number>;
 }
 
@@ -171,7 +171,7 @@ async function inject(
   found: string[],
   kills: number[],
 ): Promise<void> {
-  // The first 50 ms belong to the connections.
+  // The first 50 ms are for connecting.
   await sleep(50 + random.integer(0, loadMs - 100));
   if (fault.sudden) kills.push(Date.now());
   found.push(...(await fault.run(world, random)));
@@ -183,7 +183,7 @@ async function readRows(world: World, prefix: string): Promise<readonly EmailRow
   return (await world.database.query(text, [prefix])) as unknown as EmailRow[];
 }
 
-/** A finding with what became of the claims of the emails that it names. */
+/** A finding, with the fate of the claims of the emails that it names. */
 async function tellClaims(world: World, rows: readonly EmailRow[], finding: string): Promise<string> {
   const named = rows.filter(
     ({ id, message_id: messageId }) => finding.includes(id) || finding.includes(messageId),
@@ -192,7 +192,7 @@ async function tellClaims(world: World, rows: readonly EmailRow[], finding: stri
   return [finding, ...claims.flat()].join('\n    ');
 }
 
-/** Those whose email must be in the database: accepted, or answered with a promise. */
+/** Tokens of requests whose email must be in the database: accepted, or answered with a promise. */
 function expectedTokens(load: Load, accepted: readonly LedgerLine[], prefix: string): readonly string[] {
   const tokens = new Set(accepted.map(({ token }) => token).filter((token) => token.startsWith(prefix)));
   for (const { request, answers } of load.exchanges) {
@@ -206,8 +206,8 @@ function expectedTokens(load: Load, accepted: readonly LedgerLine[], prefix: str
 const PROMISES: ReadonlySet<number> = new Set([200, 202, 207]);
 
 /**
- * Waits until every expected email is recorded, in a final state, and nothing lies in the spool. Adds what was accepted
- * meanwhile. Returns the emails that are missing or not final, and the folders that stay.
+ * Waits until every expected email is recorded, in a final state, and nothing is left in the spool. Adds messages that were accepted
+ * meanwhile. Returns the emails that are missing or not final, and the folders that remain.
  */
 async function waitDrained(
   world: World,
@@ -236,9 +236,9 @@ async function waitDrained(
   return left;
 }
 
-/** Over all rounds: what should be in the queue and is not, and the other way round. */
+/** Over all rounds: emails that should be in the queue and are not, and the other way round. */
 async function checkQueue(world: World): Promise<readonly string[]> {
-  // What is lost keeps its row: its owner may still come back with evidence.
+  // A lost email keeps its row: its owner may still come back with evidence.
   const rows = await world.database.query(
     `select e.id, e.state, q.owner, q.lease_until from emails e left join send_queue q on q.email_id = e.id
      where (e.state in ('queued', 'sending', 'deferred')) <> (q.email_id is not null) and e.state <> 'unknown'`,
@@ -246,7 +246,7 @@ async function checkQueue(world: World): Promise<readonly string[]> {
   return rows.map((row) => `I5 queue and state disagree: ${JSON.stringify(row)}`);
 }
 
-/** Ends every service in order, looks at what is left on its disk, and starts it again. */
+/** Ends every service in order, looks at the remains on its disk, and starts it again. */
 async function audit(world: World): Promise<readonly string[]> {
   const found: string[] = [];
   for (const node of world.nodes) {
@@ -274,7 +274,7 @@ function countTwice(accepted: readonly LedgerLine[], counts: Map<string, number>
   });
 }
 
-/** What was accepted and recorded, with the request it came from. */
+/** Accepted messages and records, each with the request it came from. */
 function pair(load: Load, rows: readonly EmailRow[], accepted: readonly LedgerLine[]) {
   const rowOf = new Map(rows.map((row) => [tokenOf(row.subject), row]));
   const lineOf = new Map(accepted.map((line) => [line.token, line]));

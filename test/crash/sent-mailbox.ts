@@ -1,6 +1,6 @@
 /**
- * The Sent mailbox of the account under test: a real Dovecot behind a line that can break, and the promise of decision 0030, that
- * what was sent is there once. It is looked at by UID, so that a copy that comes rounds later is a second one all the same.
+ * The Sent mailbox of the account under test: a real Dovecot behind a line that can break, and the promise of decision 0030, that each sent
+ * email is in it once. Messages are found by UID, so a copy that comes rounds later still counts as a second one.
  */
 import { createHash } from 'node:crypto';
 import { setTimeout as wait } from 'node:timers/promises';
@@ -15,10 +15,10 @@ import { TcpProxy } from './tcp-proxy.ts';
 
 const USER = 'alice';
 const PATH = 'Sent';
-/** For what was put off while the server was away, and for leases of processes that were killed. */
+/** Covers work that was put off while the server was away, and leases of processes that were killed. */
 const QUIET_TIMEOUT_MS = 90_000;
 
-/** Longer than any fault stops a process or a database: a process that outlives its lease in an APPEND may store a second copy. */
+/** Longer than any fault stops a process or a database: a process that outlives its lease during an APPEND may store a second copy. */
 const TIMEOUTS = { IMAP_LEASE_MS: '5000', IMAP_POLL_MS: '1000' };
 
 interface Copies {
@@ -32,7 +32,7 @@ export class SentMailbox {
   #nextUid = 1;
   #running = true;
   readonly line: TcpProxy;
-  /** Of each service. */
+  /** Environment of each service. */
   readonly env: Readonly<Record<string, string>>;
 
   private constructor(dovecot: DovecotServer, line: TcpProxy, port: number) {
@@ -64,7 +64,7 @@ export class SentMailbox {
     await this.#dovecot.kill();
   }
 
-  /** Faults of one round overlap: a server that runs is not started a second time. */
+  /** Faults of one round overlap: a running server is not started a second time. */
   async restart(): Promise<void> {
     if (this.#running) return;
     this.#running = true;
@@ -76,12 +76,12 @@ export class SentMailbox {
     await this.#dovecot.stop();
   }
 
-  /** Of all rounds, as far as they were looked at. */
+  /** Copies of all rounds, as far as they have been read. */
   get total(): number {
     return [...this.#copies.values()].reduce((sum, { count }) => sum + count, 0);
   }
 
-  /** Waits until no copy waits and the service has read all of them; returns what is not once in the mailbox. */
+  /** Waits until no copy waits and the service has read all of them; returns the emails that are not in the mailbox exactly once. */
   async check(
     database: Database,
     rows: readonly EmailRow[],
@@ -130,7 +130,7 @@ export class SentMailbox {
     this.#nextUid = uidNext;
   }
 
-  /** A server that was killed refuses commands until it has mended its mailbox. */
+  /** A server that was killed refuses commands until it has repaired its mailbox. */
   async #fetchNew(): Promise<{ readonly uidNext: number; readonly sources: readonly Buffer[] }> {
     const end = Date.now() + QUIET_TIMEOUT_MS;
     for (;;) {
@@ -154,7 +154,10 @@ export class SentMailbox {
   }
 }
 
-/** What waits for a minute after a failure is due now, as if that minute were over; what a process has in hand is left to it. */
+/**
+ * Copies that wait for a minute after a failure become due now, as if that minute were over; copies that a process has in hand are left to
+ * it.
+ */
 async function countWaiting(database: Database): Promise<number> {
   await database.query(
     `update sent_copies set due_at = now() where state = 'pending' and claim_id is null and due_at > now()`,
@@ -171,7 +174,7 @@ async function tellWaiting(database: Database): Promise<string> {
   );
 }
 
-/** Also those that are put off, as if their time had come. */
+/** Includes messages that are put off, as if their time had come. */
 async function countRead(database: Database): Promise<number> {
   await database.query(
     'update mailbox_messages set next_try_at = now() where email_id is null and next_try_at > now()',
@@ -183,7 +186,7 @@ async function countRead(database: Database): Promise<number> {
   return Number(row?.['n']);
 }
 
-/** What is known of messages that were not read, and what the database is at: it says whether they wait for a lock. */
+/** What is known of messages that were not read, and what the database is doing: it shows whether they wait for a lock. */
 async function tellUnread(database: Database): Promise<string> {
   const messages = await database.query(
     `select m.uid_validity, m.uid, m.tries, m.next_try_at, m.last_error, m.quarantined_at, m.expunged_at
@@ -205,7 +208,7 @@ async function tellUnread(database: Database): Promise<string> {
   return JSON.stringify({ messages, mailboxes, accounts, sessions });
 }
 
-/** A copy is known again as the email that was sent. */
+/** A copy must be recognised as the email that was sent. */
 async function findSecondRecords(database: Database): Promise<readonly string[]> {
   const rows = await database.query(
     `select e.id, e.message_id, e.direction from emails e where e.direction = 'inbound'

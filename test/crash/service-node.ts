@@ -18,30 +18,30 @@ export interface Exit {
   readonly code: number | null;
   readonly signal: NodeJS.Signals | null;
   readonly tookMs: number;
-  /** The harness killed it, whatever else it was asked to do before: such an end says nothing about the service. */
+  /** The harness killed it, whatever else it was asked to do before: such an end proves nothing about the service. */
   readonly killed: boolean;
 }
 
 export interface NodeOptions {
   readonly name: string;
   readonly dataDir: string;
-  /** Of the built program. */
+  /** Path of the built program. */
   readonly main: string;
   readonly env: Readonly<Record<string, string>>;
   readonly logFile: string;
-  /** Called when the process ends without having been told to. */
+  /** Called when the process ends without having been asked to. */
   readonly onDeath: (reason: string) => void;
-  /** Told of each process as it begins and ends. */
+  /** Called as each process begins and ends. */
   readonly onProcess?: (pid: number, event: 'began' | 'ended') => void;
 }
 
 /** One life of the process. */
 interface Run {
   readonly child: ChildProcess;
-  /** True when it is ready, false when it ended before. */
+  /** True once it is ready, false if it ended before that. */
   readonly ready: Promise<boolean>;
   readonly exit: Promise<Exit>;
-  /** The harness asked for its end. */
+  /** The harness asked the process to end. */
   expected: boolean;
   terminating: boolean;
   killed: boolean;
@@ -72,8 +72,8 @@ export class ServiceNode {
   }
 
   /**
-   * Resolves true when it is ready, false when it ended before. Throws when neither comes. Faults of one round overlap:
-   * what runs, or is being started by another fault, is not started a second time.
+   * Resolves to true when the process is ready, to false when it ended before that. Throws when neither happens. Faults of one round
+   * overlap: a process that runs, or is being started by another fault, is not started a second time.
    */
   async start(): Promise<boolean> {
     this.#run ??= this.#spawn();
@@ -151,7 +151,7 @@ export class ServiceNode {
         if (url === undefined) return;
         clearTimeout(timer);
         isReady = true;
-        // Its end may have been asked for since it wrote that.
+        // The harness may have asked for its end since it wrote that.
         if (!run.killed) this.url = url;
         resolve(true);
       });
@@ -171,7 +171,7 @@ export class ServiceNode {
     return listIfExists(join(this.dataDir, 'spool'));
   }
 
-  /** What is left behind that should not be; only while it is down. */
+  /** Leftovers that should not exist; only while the process is down. */
   async listLeftovers(): Promise<readonly string[]> {
     const spool = createSpool(join(this.dataDir, 'spool'));
     const folders = await this.listSpool();

@@ -1,7 +1,7 @@
 /**
- * A mail server in a process of its own that counts what it accepts: each message is a line of the ledger, written
- * before the reply, so that `kill -9` loses nothing that was acknowledged. The parent tells by IPC how many of the
- * next accepted messages get a cut line instead of their reply, and how long the replies take: `replyMs` is used in turn.
+ * A mail server in a process of its own that counts the messages it accepts: each one is a line of the ledger, written before the reply, so
+ * that `kill -9` loses nothing that was acknowledged. The parent sets by IPC how many of the next accepted messages get a cut line instead
+ * of their reply, and how long the replies take: `replyMs` is used in turn.
  *
  * Recipients: `…@refused.test` → 550, `…@later.test` → 451. Subjects: `[refuse]` → 554, `[defer]` → 451 after DATA.
  */

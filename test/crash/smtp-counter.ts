@@ -8,7 +8,7 @@ const PROGRAM = fileURLToPath(new URL('./smtp-counter.mjs', import.meta.url));
 
 /** One accepted message. */
 export interface LedgerLine {
-  /** Word of the subject that names the request. */
+  /** The word of the subject that identifies the request. */
   readonly token: string;
   /** With angle brackets. */
   readonly messageId: string;
@@ -36,7 +36,7 @@ export class SmtpCounter {
     return this.#child !== null;
   }
 
-  /** Returns when it listens, or when it was killed before. */
+  /** Resolves when it listens, or when it was killed before that. */
   async start(): Promise<void> {
     if (this.#child !== null) return;
     const child = fork(PROGRAM, [this.#ledger], { stdio: ['ignore', 'inherit', 'inherit', 'ipc'] });
@@ -71,7 +71,7 @@ export class SmtpCounter {
     this.#child?.send({ dropReplies: count });
   }
 
-  /** What was added since the last call. */
+  /** Lines added since the last call. */
   async readNew(): Promise<readonly LedgerLine[]> {
     const file = await open(this.#ledger, 'a+');
     try {

@@ -1,10 +1,10 @@
 /**
- * Gives processes little of the machine: each may run for a moment and is stopped for a longer one, again and again,
- * some of the stops longer than a lease. Works without rights and the same on every machine, unlike priorities and
- * cgroups. A process of its own, so that its rhythm does not hang on how busy the harness is.
+ * Gives processes little of the machine: each may run for a moment and is then stopped for longer, again and again, sometimes for longer
+ * than a lease. Works without privileges and the same on every machine, unlike priorities and cgroups. A process of its own, so that its
+ * rhythm does not depend on how busy the harness is.
  *
- * The parent says by IPC which processes: `{ order, pids }`; the list replaces the one before, and the number of the
- * order is the answer. What is not on the list runs on, as does everything when the parent is gone. Argument: a seed.
+ * The parent sends the processes by IPC: `{ order, pids }`; the list replaces the previous one, and the number of the order is the answer.
+ * Processes that are not on the list run on, as does everything when the parent is gone. Argument: a seed.
  */
 const RUN_MS = { min: 8, max: 40 };
 const STOP_MS = { min: 20, max: 120 };
@@ -28,7 +28,7 @@ function signal(pid, name) {
   try {
     process.kill(pid, name);
   } catch {
-    // It ended; the parent takes it off the list.
+    // The process ended; the parent removes it from the list.
   }
 }
 

@@ -1,4 +1,4 @@
-/** The starving of services as seen by the harness; see starver.mjs for how. */
+/** The starving of services as seen by the harness; starver.mjs describes how it works. */
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
@@ -15,13 +15,13 @@ export class Starver {
     this.#child = fork(PROGRAM, [String(seed)], { stdio: ['ignore', 'inherit', 'inherit', 'ipc'] });
   }
 
-  /** A process that is starved whenever `begin` was called. */
+  /** Adds a process, which is starved while `begin` is in effect. */
   add(pid: number): void {
     this.#pids.add(pid);
     this.#tell();
   }
 
-  /** It has ended. */
+  /** Removes a process that has ended. */
   remove(pid: number): void {
     this.#pids.delete(pid);
     this.#tell();
@@ -32,7 +32,7 @@ export class Starver {
     this.#tell();
   }
 
-  /** Resolves when all run again. */
+  /** Resolves when all processes run again. */
   async end(): Promise<void> {
     this.#starving = false;
     this.#tell();
@@ -43,7 +43,7 @@ export class Starver {
     }
   }
 
-  /** All run on. */
+  /** Lets all processes run on. */
   stop(): void {
     if (this.#child.connected) this.#child.disconnect();
   }

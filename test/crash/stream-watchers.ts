@@ -2,8 +2,8 @@
 
 /**
  * SMTP: `before` DATA, `in` the message, `end`: the final dot is held back, `reply`: the reply to the message is.
- * PostgreSQL: `query`: what the client says is held back, `reply`: what the server answers is.
- * IMAP: `before` APPEND, `in` the message, `reply`: the answer to it; `query`: what the client says besides.
+ * PostgreSQL: `query`: the client's piece is held back, `reply`: the server's answer is.
+ * IMAP: `before` APPEND, `in` the message, `reply`: the answer to it; `query`: anything else that the client sends.
  */
 export type Moment = 'before' | 'in' | 'end' | 'reply' | 'query';
 
@@ -23,7 +23,7 @@ const DOT = Buffer.from('\r\n.\r\n');
 /** RFC 5321 §3.3: commands are lines; after 354 comes the message, until a line with one dot. */
 export function watchSmtp(): Watcher {
   let state: 'commands' | 'message' | 'awaiting-reply' = 'commands';
-  /** The end of the piece before: a command or the final dot may be split. */
+  /** The end of the previous piece: a command or the final dot may be split. */
   let tail = Buffer.alloc(0);
 
   return {
@@ -47,7 +47,7 @@ export function watchSmtp(): Watcher {
       const joined = Buffer.concat([tail, chunk]);
       const end = joined.lastIndexOf(DOT);
       if (end >= 0 && end + DOT.length === joined.length) {
-        // The line break belongs to the message, the dot and what follows to its end.
+        // The line break belongs to the message, the dot and the rest belong to its end.
         marks.push({ moment: 'end', offset: Math.max(0, end + 2 - tail.length) });
         state = 'awaiting-reply';
         tail = Buffer.alloc(0);
@@ -74,7 +74,7 @@ export function watchPostgres(): Watcher {
   };
 }
 
-/** RFC 9051 §6.3.12: APPEND, then the message as a literal, for which the client may wait to be asked. */
+/** RFC 9051 §6.3.12: APPEND, then the message as a literal, before which the client may wait for the server's request. */
 export function watchImap(): Watcher {
   let isAppending = false;
   return {

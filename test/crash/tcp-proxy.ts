@@ -7,7 +7,7 @@ export interface LinkFault {
   readonly moment: Moment;
   /** `cut`: both ends learn of it. `silence`: nothing passes any more, and neither end is told. */
   readonly action: 'cut' | 'silence';
-  /** How many such moments pass before it acts. */
+  /** How many such moments pass before the fault acts. */
   readonly skip: number;
 }
 
@@ -15,7 +15,7 @@ interface Line {
   readonly client: Socket;
   readonly server: Socket;
   silent: boolean;
-  /** Sides whose piece is on its way; they are read on when it has arrived. */
+  /** Sides whose piece is on its way; reading from them resumes when it has arrived. */
   readonly held: Set<Socket>;
   readonly delayMs: () => number;
 }
@@ -27,9 +27,9 @@ export class TcpProxy {
   readonly #createDelay: () => () => number;
   #faults: { fault: LinkFault; left: number }[] = [];
   #mode: 'open' | 'refusing' | 'stalled' | 'silent' = 'open';
-  /** Armed faults that happened. */
+  /** Number of armed faults that happened. */
   hits = 0;
-  /** Where new connections lead; null refuses them. */
+  /** Target of new connections; null refuses them. */
   target: NetConnectOpts | null = null;
 
   /** @param createDelay makes, for each line, the function that gives the delay of its next piece; 0 passes it at once */
@@ -54,12 +54,12 @@ export class TcpProxy {
     for (const line of this.#lines) breakLine(line);
   }
 
-  /** Until `heal`, new connections are refused; those that are open go on. */
+  /** Until `heal`, new connections are refused; open ones continue. */
   refuse(): void {
     this.#mode = 'refusing';
   }
 
-  /** Until `heal`, nothing passes; afterwards everything goes on. */
+  /** Until `heal`, nothing passes; then everything continues. */
   stall(): void {
     this.#mode = 'stalled';
     for (const { client, server } of this.#lines) {
@@ -68,13 +68,13 @@ export class TcpProxy {
     }
   }
 
-  /** Until `heal`, nothing passes, also on new connections; then the lines are cut. */
+  /** Until `heal`, nothing passes, not even on new connections; then the lines are cut. */
   silence(): void {
     this.#mode = 'silent';
     for (const line of this.#lines) silenceLine(line);
   }
 
-  /** Lines that fell silent are cut, or stay so for ever, as behind a firewall that forgot them. */
+  /** Lines that fell silent are cut, or stay silent for ever, as behind a firewall that forgot them. */
   heal(cutSilent = true): void {
     this.#mode = 'open';
     this.#faults = [];
@@ -127,7 +127,7 @@ export class TcpProxy {
       this.#pass(line, chunk, marks, to, from);
       return;
     }
-    // The next piece of this side is not read before this one has arrived, so that their order stays.
+    // The next piece of this side is not read before this one has arrived, so their order is kept.
     line.held.add(from);
     from.pause();
     setTimeout(() => {
@@ -165,7 +165,7 @@ export class TcpProxy {
   }
 }
 
-/** The server still gets what was written to it before, as from a network that lost only what came later. */
+/** The server still gets everything written to it before, as from a network that lost only later data. */
 function breakLine(line: Line): void {
   line.silent = true;
   line.client.resetAndDestroy();
@@ -174,12 +174,12 @@ function breakLine(line: Line): void {
   line.server.on('data', () => undefined);
 }
 
-/** Reads a side on, unless a piece of it is still on its way. */
+/** Resumes reading a side, unless a piece of it is still on its way. */
 function resume(line: Line, side: Socket): void {
   if (!line.held.has(side)) side.resume();
 }
 
-/** Both sides may write on into the void. */
+/** Both sides may go on writing into the void. */
 function silenceLine(line: Line): void {
   line.silent = true;
   line.client.resume();

@@ -1,6 +1,6 @@
 /**
  * I9: an endpoint with two webhooks, one in order and one that overtakes. It refuses, hangs and cuts now and then. In the end it has
- * answered 2xx to each event of the feed for each of them, the one in order got them in their order, and few came again.
+ * answered 2xx to each event of the feed for each webhook, the ordered one got its events in order, and few events were repeated.
  */
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
@@ -13,23 +13,23 @@ import { readLatest } from './feed-follower.ts';
 import type { Random } from './random.ts';
 
 /**
- * Beyond the longest of: the retry after a third failure (80 s and a fifth of it, behind 5 s and 20), since a machine that has no time for this
- * endpoint makes it fail as well; the lease of a process that is gone, and numbering by another one.
+ * Longer than each of these: the retry after a third failure (80 s and a fifth of it, after 5 s and 20), since a machine that has no time
+ * for this endpoint makes it fail as well; the lease of a process that is gone; and numbering by another process.
  */
 const AGREE_TIMEOUT_MS = 150_000;
-/** One in so many requests is not answered as it should be. */
+/** One in this many requests is not answered as it should be. */
 const FAIL_EVERY = 25;
-/** In a round: each puts the webhook off, by a second or five. */
+/** Per round: each refusal puts the webhook off, by a second or five. */
 const MAX_REFUSED = 5;
 const MAX_BROKEN = 1;
-/** What a process may have posted and not stored, when it is killed or loses its lease: twice MAX_UNSTORED of a run. */
+/** Events that a process may have posted and not stored when it is killed or loses its lease: twice MAX_UNSTORED of a run. */
 const MAX_AGAIN = 100;
 
 interface Stream {
   readonly name: string;
   readonly maxInFlight: number;
   secret: string | null;
-  /** In the order of the first answers; the ids are as wide as each other, so they compare as texts. */
+  /** In the order of the first answers; all ids have the same width, so they compare as texts. */
   answered: Set<string>;
   again: number;
 }
@@ -52,7 +52,7 @@ export class WebhookEndpoint {
     this.#random = random;
   }
 
-  /** Makes the webhooks by the service at `url`, which may post to 127.0.0.1. */
+  /** Creates the webhooks through the service at `url`, which may post to 127.0.0.1. */
   static async start(url: string, random: Random): Promise<WebhookEndpoint> {
     const endpoint = new WebhookEndpoint(random);
     await endpoint.#start(url);
@@ -78,7 +78,7 @@ export class WebhookEndpoint {
     }
   }
 
-  /** What came before does not count. */
+  /** Earlier events do not count. */
   async beginRound(database: Database): Promise<void> {
     this.#from = await readLatest(database);
     this.#refused = 0;
@@ -89,7 +89,10 @@ export class WebhookEndpoint {
     }
   }
 
-  /** Returns what is wrong when everything should be delivered. `deaths`: how often a process may have lost its webhooks; null: all the time. */
+  /**
+   * Returns a description of each fault, once everything should be delivered. `deaths`: how often a process may have lost its webhooks;
+   * null: all the time.
+   */
   async endRound(database: Database, deaths: number | null): Promise<readonly string[]> {
     let missing: readonly string[] = [];
     const hasAll = async (): Promise<boolean> => {
@@ -113,7 +116,7 @@ export class WebhookEndpoint {
     return [...missing, ...told, ...wrong, ...this.#faults.splice(0)];
   }
 
-  /** Events that came again, of both. */
+  /** Repeated events, of both webhooks. */
   get again(): number {
     return this.#streams.reduce((sum, { again }) => sum + again, 0);
   }
@@ -145,14 +148,14 @@ export class WebhookEndpoint {
     response.writeHead(204).end();
   }
 
-  /** Whether it failed; what fails has not come. */
+  /** True if the request fails; a failed event counts as not received. */
   #fail(response: ServerResponse): boolean {
     if (this.#refused < MAX_REFUSED) {
       this.#refused += 1;
       response.writeHead(503, { 'retry-after': '1' }).end();
     } else if (this.#broken < MAX_BROKEN) {
       this.#broken += 1;
-      // Without an answer; or one that never comes, which the service's own timeout ends.
+      // Either no answer, or one that never comes, which the service's own timeout ends.
       if (this.#random.chance(0.5)) response.destroy();
     } else {
       return false;

@@ -1,4 +1,4 @@
-/** Everything that runs during a crash test: the service, PostgreSQL, the mail server, storage, and the lines between. */
+/** Everything that runs during a crash test: the service, PostgreSQL, the mail server, storage, and the lines between them. */
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { startEmbeddedPostgres } from '../../src/adapters/postgres/embedded/server.ts';
@@ -41,7 +41,7 @@ const TIMEOUTS = {
   DATABASE_CONNECT_TIMEOUT_MS: '1500',
   DATABASE_STATEMENT_TIMEOUT_MS: '1500',
   SEND_RETRY_DELAYS_S: '0.4',
-  // 3.6 s: what is put off again and again becomes final within the round.
+  // 3.6 s: an email that is put off again and again becomes final within the round.
   SEND_GIVE_UP_HOURS: '0.001',
   // Shorter than a pause of a process, so that others take its hand-overs for lost.
   SEND_LEASE_MS: '1500',
@@ -51,7 +51,7 @@ const TIMEOUTS = {
   WEBHOOK_ALLOW: '127.0.0.1',
 };
 
-/** About what a hand-over takes in a starved world, so that claims run out in all its moments. */
+/** About as long as a hand-over takes in a starved world, so that claims run out at all of its moments. */
 const STARVED_LEASE_MS = 400;
 
 const STARVED_TIMEOUTS = {
@@ -75,17 +75,17 @@ export interface World {
   readonly database: Database;
   readonly smtp: SmtpCounter;
   readonly smtpLine: TcpProxy;
-  /** Of the account that sends; null where the services are starved, or Dovecot is not installed. */
+  /** Of the sending account; null where the services are starved, or Dovecot is not installed. */
   readonly sentMailbox: SentMailbox | null;
   readonly webhooks: WebhookEndpoint;
-  /** null where the service reaches it without a network. */
+  /** null where the service reaches the database without a network. */
   readonly databaseLine: TcpProxy | null;
   readonly storageLine: TcpProxy | null;
   /** Threads and Message-IDs to send to. */
   readonly known: Known[];
-  /** What went wrong outside of any check, such as a process that died by itself. */
+  /** Faults found outside of any check, such as a process that died by itself. */
   readonly deaths: string[];
-  /** Ends everything; returns what still runs and should not. */
+  /** Ends everything; returns the processes that still run and should not. */
   stop(): Promise<readonly string[]>;
 }
 
@@ -93,7 +93,7 @@ export interface WorldOptions {
   readonly setup: Setup;
   /** Path of the built program. */
   readonly main: string;
-  /** Services hardly get to run, leases are short, lines and the mail server slow: claims are released and lost. */
+  /** Services hardly get to run, leases are short, lines and the mail server are slow: claims are released and lost. */
   readonly starved: boolean;
   /** Source of randomness of a starved world. */
   readonly seed: number;
@@ -163,7 +163,7 @@ export async function createWorld({ setup, main, starved, seed }: WorldOptions):
     storageLine: outside?.storageLine ?? null,
     known: [],
     async stop() {
-      // An ordered end first: it takes the embedded server along.
+      // First an ordered end: it takes the embedded server along.
       for (const node of nodes) await node.terminate();
       for (const cleanup of cleanups.toReversed()) await cleanup();
       return findByCommand(temp.path).map(({ pid, command }) => `${pid} ${command}`);
@@ -171,20 +171,20 @@ export async function createWorld({ setup, main, starved, seed }: WorldOptions):
   };
 }
 
-/** In ms; some near the end of a lease. */
+/** Delays in ms; some are near the length of a lease. */
 function slowReplies(random: Random): readonly number[] {
   return Array.from({ length: 97 }, () =>
     random.chance(0.6) ? random.integer(0, 60) : random.integer(STARVED_LEASE_MS / 2, STARVED_LEASE_MS * 2),
   );
 }
 
-/** How long a line stays as it is, in ms. */
+/** How long a line keeps its speed, in ms. */
 const WEATHER_MS = { min: 200, max: 1_500 };
 const SLOW_SHARE = 0.25;
 
 /**
- * Of a piece that passes, in ms. Each line is slow for a while and quick for a while, so that what was asked later on
- * another line is answered earlier.
+ * Delay of each piece that passes, in ms. Each line is slow for a while and quick for a while, so a later request on another line may be
+ * answered earlier.
  */
 function slowLine(random: Random): () => number {
   let until = 0;
@@ -235,7 +235,7 @@ async function startOutside(
   };
 }
 
-/** Takes every fault back, starts what is down, and waits until everything answers. */
+/** Takes every fault back, starts everything that is down, and waits until everything answers. */
 export async function healWorld(world: World, random: Random): Promise<void> {
   for (const { disk } of world.nodes) disk?.free();
   world.database.resume();

@@ -1,6 +1,6 @@
 /**
- * Bounces of real servers: the service sends through Postfix, Exim and OpenSMTPD to recipients that the next server
- * refuses, and gets what they write about it by LMTP.
+ * Bounces of real servers: the service sends through Postfix, Exim and OpenSMTPD to recipients that the next server refuses, and receives
+ * the resulting bounces by LMTP.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -19,7 +19,7 @@ import { startSmtpSink, type SmtpSink } from '../helpers/smtp-sink.ts';
 
 const BOUNCE_TIMEOUT_MS = 60_000;
 
-/** `…@<name>.test` → what the server behind says to RCPT. */
+/** `…@<name>.test` → the next server's reply to RCPT. */
 const REPLIES: Readonly<Record<string, readonly [code: number, text: string]>> = {
   gone: [550, '5.1.1 No such user here'],
   silent: [550, 'Unknown user'],

@@ -1,6 +1,6 @@
 /**
- * The end of the service as people and supervisors ask for it: Ctrl-C in a terminal, which reaches npm and the service
- * together, and npm passes it on; a signal to a whole process group; and a second one from a caller that can't wait.
+ * The end of the service as people and supervisors request it: Ctrl-C in a terminal, which reaches npm and the service together, and npm
+ * passes it on; a signal to a whole process group; and a second signal from a caller that can't wait.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
@@ -25,7 +25,7 @@ const WAYS = [
 const PATIENCE_MS = 60_000;
 const TEST_TIMEOUT_MS = 180_000;
 
-/** One for all: each end leaves a database with which the next service starts. */
+/** One folder for all tests: each end leaves a database with which the next service starts. */
 let folder: string;
 let sink: GatedSink;
 let service: Running;
@@ -47,7 +47,7 @@ afterEach(async () => {
 interface Running {
   readonly child: ChildProcess;
   readonly closed: Promise<unknown>;
-  /** Everything that was written so far. */
+  /** All output so far. */
   output(): string;
   url(): string;
 }
@@ -81,7 +81,7 @@ async function start(file: string, args: readonly string[]): Promise<Running> {
   return running;
 }
 
-/** Resolves when the mail server has begun with it, and holds it back; the status comes later. */
+/** Resolves when the mail server has begun the hand-over and holds it back; the status comes later. */
 async function beginSend(): Promise<{ readonly status: Promise<number> }> {
   const status = fetch(`${service.url()}/api/send`, {
     method: 'POST',
@@ -92,7 +92,7 @@ async function beginSend(): Promise<{ readonly status: Promise<number> }> {
   return { status };
 }
 
-/** What every ordered end leaves: an answer, a log that says so, and no process. */
+/** Every ordered end leaves an answer, a log that says so, and no process. */
 async function expectOrderedEnd(status: Promise<number>): Promise<void> {
   await waitUntil('the stop has begun', () => service.output().includes('is stopping'), PATIENCE_MS);
   sink.open();
@@ -106,7 +106,7 @@ function killNow(pid: number): void {
   try {
     process.kill(pid, 'SIGKILL');
   } catch {
-    // It ended by itself.
+    // The process ended by itself.
   }
 }
 

@@ -1,4 +1,4 @@
-/** Signed mail of the service, as it is after a real mail server has taken it on. */
+/** Signed mail of the service, after a real mail server has passed it on. */
 import { createHash, createPrivateKey, generateKeyPairSync } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { dkimRecord } from '../../src/core/delivery/sender-records.ts';
@@ -47,7 +47,7 @@ const send = async (service: ServiceProcess, json: object): Promise<{ id: string
   return (await response.json()) as { id: string; messageId: string };
 };
 
-/** What the far side got behind the trace fields of Postfix. */
+/** The message at the far side, without the trace fields of Postfix. */
 const withoutTrace = (raw: Buffer): Buffer => raw.subarray(raw.indexOf('DKIM-Signature:'));
 
 describe.skipIf(skipWithoutMailServers() || skipWithoutOpendkim())('signed mail behind Postfix', () => {
@@ -58,7 +58,7 @@ describe.skipIf(skipWithoutMailServers() || skipWithoutOpendkim())('signed mail 
 
   beforeAll(async () => {
     database = await createTestDatabase();
-    // A server of the old kind: 7-bit only.
+    // An old-style server: 7-bit only.
     far = await startSmtpSink({ hide8BITMIME: true });
     servers = await startMailServers(null, Number(new URL(far.url).port));
     service = await startServiceProcess({
@@ -104,7 +104,7 @@ describe.skipIf(skipWithoutMailServers() || skipWithoutOpendkim())('signed mail 
     const { id, messageId } = await send(service, { subject: 'Größe  x', text_body: 'x', ...body });
     const message = await received(messageId);
     expect(await verify(message)).toEqual(GOOD);
-    // What is kept is what was sent, signatures and all.
+    // The service stores the message as it was sent, signatures and all.
     const raw = Buffer.from(await (await service.request(`/api/emails/${id}/raw`)).arrayBuffer());
     expect(raw.equals(withoutTrace(message.raw))).toBe(true);
   });

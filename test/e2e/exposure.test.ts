@@ -1,4 +1,4 @@
-/** The warnings at the start about ports and files that are more open than they have to be. */
+/** The warnings at the start about ports and files that are more open than they need to be. */
 import { chmod, mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
@@ -18,7 +18,7 @@ afterAll(async () => {
   await database.drop();
 });
 
-/** The security log of a start with these, in the order it was written. */
+/** The security log of a start with these settings, in the order it was written. */
 async function startWith(
   env: Readonly<Record<string, string>>,
   dataDir: string,

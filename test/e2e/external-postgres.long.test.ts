@@ -1,4 +1,4 @@
-/** DATABASE_URL: an external server of the oldest version that is supported, and what happens when it is unavailable. */
+/** DATABASE_URL: an external server of the oldest supported version, and the behaviour when it is unavailable. */
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import {
   createExternalPostgres,
@@ -83,7 +83,7 @@ describe.skipIf(skipWithoutExternalPostgres())('with an external PostgreSQL', ()
     ]).toEqual([503, 'away']);
 
     await postgres.start();
-    // The answer names the email by its Message-ID: an answer to it joins its thread once it is stored.
+    // The answer names the email by its Message-ID: a reply to it joins its thread once the email is stored.
     await waitUntil('the email is stored', async () => {
       const listed = await service.request('/api/emails?state=sent');
       const { emails } = (await listed.json()) as { emails: { message_id: string }[] };

@@ -1,4 +1,4 @@
-/** Too few file descriptors, as under a low `ulimit -n`: what needs one fails, and the service goes on. */
+/** Too few file descriptors, as under a low `ulimit -n`: work that needs one fails, and the service goes on. */
 import { execFileSync } from 'node:child_process';
 import { readdirSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
@@ -9,10 +9,10 @@ import { startServiceProcess } from '../helpers/service-process.ts';
 import { skipWithout } from '../helpers/skip.ts';
 import { waitUntil } from '../helpers/wait-until.ts';
 
-/** Files that the service may still open when it is ready. */
+/** Files that the service may still open once it is ready. */
 const SPARE_FILES = 12;
 const CONNECTIONS = 200;
-/** Some looks of the watch over the database server: it looks four times a second. */
+/** Enough for some looks of the watch over the database server, which looks four times a second. */
 const LOOKS_MS = 1_500;
 
 it.skipIf(skipWithout('too few file descriptors', '/usr/bin/prlimit'))(
@@ -24,12 +24,12 @@ it.skipIf(skipWithout('too few file descriptors', '/usr/bin/prlimit'))(
     try {
       const { pid } = child;
       const open = readdirSync(`/proc/${pid}/fd`).length;
-      // Now, because Node.js needs more to load the program than the service needs later.
+      // Limited only now, because Node.js needs more files to load the program than the service needs later.
       execFileSync('/usr/bin/prlimit', [`--pid=${pid}`, `--nofile=${open + SPARE_FILES}`]);
       const url = new URL(service.url);
       for (let count = 0; count < CONNECTIONS; count += 1) {
         const socket = connect(Number(url.port), url.hostname);
-        // Those that the service has no file for are cut.
+        // Connections for which the service has no file left are cut.
         socket.on('error', () => undefined);
         sockets.push(socket);
       }

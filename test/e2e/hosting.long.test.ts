@@ -1,4 +1,4 @@
-/** The guides of docs/hosting: their SQL on a fresh server, and the service with what they set up, and nothing more. */
+/** The guides of docs/hosting: their SQL on a fresh server, and the service with exactly the setup that they describe. */
 import { readFile } from 'node:fs/promises';
 import { afterEach, describe, expect, it } from 'vitest';
 import {
@@ -24,7 +24,7 @@ describe.skipIf(skipWithoutExternalPostgres() || skipWithoutPgBouncer())('a guid
     [service, pooler, postgres] = [null, null, null];
   });
 
-  /** Carries out the SQL of the guide as the server's first role. Returns the database and the role of its address. */
+  /** Runs the SQL of the guide as the server's first role. Returns the database's address, with the role that the guide names. */
   async function follow(guide: string): Promise<URL> {
     const text = await readFile(new URL(`../../docs/hosting/${guide}.md`, import.meta.url), 'utf8');
     const [, sql = ''] = /```sql\n(.*?)```/s.exec(text) ?? [];
@@ -37,7 +37,7 @@ describe.skipIf(skipWithoutExternalPostgres() || skipWithoutPgBouncer())('a guid
     const url = new URL(postgres!.url);
     const named = new URL(address);
     url.pathname = named.pathname;
-    // Supabase's pooler wants the project behind the role.
+    // Supabase's pooler expects the project after the role.
     url.username = named.username.split('.')[0] ?? '';
     return url;
   }

@@ -1,4 +1,4 @@
-/** `Idempotency-Key` as a caller meets it: real processes, a real PostgreSQL, a real SMTP server that counts. */
+/** `Idempotency-Key` as a caller sees it: real processes, a real PostgreSQL, a real SMTP server that counts. */
 import { randomUUID } from 'node:crypto';
 import { Client } from 'pg';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
@@ -101,7 +101,7 @@ async function restart(service: ServiceProcess): Promise<ServiceProcess> {
   return await start(service.dataDir);
 }
 
-/** Repeats the request until it is not in progress any more. */
+/** Repeats the request until it is no longer in progress. */
 async function sendUntilKnown(service: ServiceProcess, body: unknown = mail()): Promise<Answer> {
   let answer = await send(service, body);
   await waitUntil('the key is settled', async () => {

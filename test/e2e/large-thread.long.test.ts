@@ -1,4 +1,4 @@
-/** Threads that are larger than the memory of the service should ever be. */
+/** Threads larger than the memory that the service should ever use. */
 import { createHash } from 'node:crypto';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
@@ -31,7 +31,7 @@ let smallThreadId: string;
 beforeAll(async () => {
   database = await createTestDatabase();
   pool = createTestPool(database);
-  // Noise does not compress, and trying takes long.
+  // Noise does not compress, and trying to takes long.
   await pool.query('alter table emails alter column text_body set storage external');
   threadId = await storeLargeThread(pool, { count: EMAILS, bytes: TEXT_BYTES });
   await pool.query(`update emails set customer_id = $2, customer_source = 'explicit' where thread_id = $1`, [
@@ -65,7 +65,7 @@ async function openPath(path: string): Promise<IncomingMessage> {
   return response;
 }
 
-/** Looks at the emails of an answer as they come: their identifiers and the digest of each text. */
+/** Reads the emails of an answer as they arrive: their identifiers and the digest of each text. */
 async function* readEmails(response: AsyncIterable<Buffer>): AsyncGenerator<{ id: string; digest: string }> {
   let pending = '';
   const decoder = new TextDecoder('utf-8', { fatal: true });
@@ -76,7 +76,7 @@ async function* readEmails(response: AsyncIterable<Buffer>): AsyncGenerator<{ id
       if (!email) break;
       pending = pending.slice(email.end);
       const { id, text_body } = JSON.parse(email.json) as { id: string; text_body: string };
-      // A copy: a piece of a string keeps the whole of it in memory.
+      // A copy: a slice of a string keeps the whole string in memory.
       yield { id: Buffer.from(id).toString(), digest: createHash('md5').update(text_body).digest('hex') };
     }
   }
@@ -88,7 +88,7 @@ function firstEmail(pending: string): { json: string; end: number } | undefined 
   const start = pending.indexOf('{"id"');
   const attachments = pending.indexOf(ATTACHMENTS, Math.max(start, 0));
   if (start < 0 || attachments < 0) return undefined;
-  // Lists add fields after the attachments, some of them objects: the email ends at the first brace that makes them whole.
+  // Lists add fields after the attachments, some of them objects: the email ends at the first brace that makes it complete JSON.
   const rest = attachments + ATTACHMENTS.length;
   for (let brace = pending.indexOf('}', rest); brace >= 0; brace = pending.indexOf('}', brace + 1)) {
     if (isJson(`{"-":0${pending.slice(rest, brace + 1)}`))
@@ -161,7 +161,7 @@ it.skipIf(process.platform !== 'linux')(
 );
 
 it('a reader that pauses holds nothing of the database, and gets every email once though the thread is merged meanwhile', async () => {
-  // Its emails are older than, among and newer than those of the other.
+  // Its emails are older than, between and newer than those of the other thread.
   const own = { count: 100, bytes: TEXT_BYTES, from: new Date('2026-01-02T00:00:00Z') };
   const other = { count: 100, bytes: 100, from: new Date('2026-01-04T00:30:00Z') };
   const [ownId, otherId] = [await storeLargeThread(pool, own), await storeLargeThread(pool, other)];
@@ -171,7 +171,7 @@ it('a reader that pauses holds nothing of the database, and gets every email onc
   const found = [(await emails.next()).value as { id: string; digest: string }];
   await expect.poll(busySessions).toBe(0);
 
-  // The other one is older, so that it survives.
+  // The other thread is older, so it survives.
   await pool.query(`update email_threads set created_at = created_at - interval '1 day' where id = $1`, [
     otherId,
   ]);
@@ -193,7 +193,7 @@ it('a reader that leaves ends the work', async () => {
   const readers = await Promise.all(Array.from({ length: 20 }, () => open(large)));
   for (const reader of readers) reader.destroy();
   await expect.poll(busySessions).toBe(0);
-  // All places are free again.
+  // All slots are free again.
   const again = await Promise.all(Array.from({ length: 20 }, () => open(large)));
   for (const reader of again) reader.destroy();
 });

@@ -1,4 +1,4 @@
-/** Large mails by every path in: none of them blocks the event loop of the service for long. */
+/** Large mails by every way in: none of them blocks the event loop of the service for long. */
 import { setTimeout as wait } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { createTransport } from 'nodemailer';
@@ -15,7 +15,7 @@ import { waitUntil } from '../helpers/wait-until.ts';
 
 /** How long one message may keep all others waiting, in ms. */
 const MAX_TURN_MS = 100;
-/** The best counts: garbage collection and compilation, which run beside it, fall into some of them only. */
+/** The best try counts: garbage collection and compilation, which run beside the work, affect only some of them. */
 const TRIES = 4;
 /** Work on a recorded email, such as making it searchable, begins within this time. */
 const AFTERWARDS_MS = 1200;
@@ -46,7 +46,7 @@ async function start(env: Readonly<Record<string, string>> = {}): Promise<Servic
   return service;
 }
 
-/** Since it was asked before, in ms. */
+/** The longest turn since the previous call, in ms. */
 async function longestTurn({ process: { pid }, log }: ServiceProcess): Promise<number> {
   const before = log.length;
   process.kill(pid as number, 'SIGUSR2');
@@ -61,7 +61,7 @@ async function longestTurn({ process: { pid }, log }: ServiceProcess): Promise<n
   return Number(found);
 }
 
-/** @param deliver ends when the message is recorded */
+/** @param deliver resolves when the message is recorded */
 async function expectShortTurns(
   way: string,
   running: ServiceProcess,
@@ -100,7 +100,7 @@ it(
   TIMEOUT_MS,
 );
 
-/** One listener takes mail by both protocols, so each protocol has every other mail. */
+/** One listener takes mail by both protocols, so each protocol gets every other mail. */
 it.each([
   ['lmtp', 0],
   ['smtp', 1],

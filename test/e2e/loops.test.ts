@@ -1,4 +1,4 @@
-/** A program that answers everything meets another one, through Postfix: they come to a stop, other mail goes on. */
+/** A program that answers everything meets another one, through Postfix: the exchange stops, and other mail goes on. */
 import { createTransport } from 'nodemailer';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { findFreePorts } from '../helpers/dovecot-files.ts';
@@ -19,12 +19,12 @@ describe.skipIf(skipWithoutMailServers())('two programs that answer each other',
   let service: ServiceProcess;
   let robot: SmtpSink;
   const answering: Promise<unknown>[] = [];
-  /** What the robot got. */
+  /** Messages that the robot got. */
   const seen: string[] = [];
 
   beforeAll(async () => {
     database = await createTestDatabase();
-    // Answers whatever it gets, as an out-of-office note does, but each time.
+    // Answers every message, as an out-of-office note does, but each time.
     robot = await startSmtpSink({
       onData(stream, _session, callback) {
         const chunks: Buffer[] = [];
@@ -64,7 +64,7 @@ describe.skipIf(skipWithoutMailServers())('two programs that answer each other',
     await database.drop();
   });
 
-  /** By Postfix to the service. */
+  /** Delivers through Postfix to the service. */
   async function deliver(fields: Parameters<typeof mail>[0]): Promise<string> {
     const messageId = newId();
     const transport = createTransport({ host: servers.host, port: servers.smtpPort, ignoreTLS: true });
@@ -104,7 +104,7 @@ describe.skipIf(skipWithoutMailServers())('two programs that answer each other',
     await Promise.all(answering);
     expect(await received()).toHaveLength(MAX_EMAILS + 1);
     const [last] = (await received()).slice(-1);
-    // A thread's newest email counts as the one that is answered.
+    // A send that names a thread counts as an answer to the thread's newest email.
     const [row] = await query(
       database.connectionString,
       'select thread_id from emails where message_id = $1',

@@ -1,4 +1,4 @@
-/** The page and the frame that it shows mail in, in a real browser, logged in by a link: whatever a mail has in it, it does nothing. */
+/** The page and the frame in which it shows mail, in a real browser, logged in by a link: whatever a mail contains, it does nothing. */
 import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { HOSTILE_HTML } from '../fixtures/hostile-html.ts';
@@ -87,7 +87,7 @@ describe.skipIf(skipWithoutChromium())('in Chromium', () => {
   let context: BrowserContext;
   let page: Page;
   const offences: string[] = [];
-  /** What answers for the document of this email, with the headers of the real one. */
+  /** HTML to serve as the document of this email, with the headers of the real one. */
   let replaced: { readonly id: string; readonly html: string; readonly isOpen?: boolean } | null = null;
 
   beforeAll(async () => {
@@ -95,7 +95,7 @@ describe.skipIf(skipWithoutChromium())('in Chromium', () => {
     context = await browser.newContext();
     page = await context.newPage();
     context.on('page', () => offences.push('opened a window'));
-    // What the policy stops does not come as far.
+    // Requests that the policy blocks do not get this far.
     await context.route(
       (url) => url.protocol.startsWith('http') && url.origin !== service.url,
       async (route) => {
@@ -108,7 +108,7 @@ describe.skipIf(skipWithoutChromium())('in Chromium', () => {
       dialog.dismiss().catch(() => undefined);
     });
     page.on('framenavigated', (frame) => {
-      // Frames that the policy stops show a page of the browser's.
+      // Frames that the policy blocks show a page of the browser itself.
       const isOwn = frame.url().startsWith(`${service.url}/`) || /^(?:about|chrome-error):/.test(frame.url());
       if (!isOwn) offences.push(`went to ${frame.url()}`);
     });
@@ -124,7 +124,7 @@ describe.skipIf(skipWithoutChromium())('in Chromium', () => {
     await browser.close();
   });
 
-  /** Shows it as the page does. Returns the height of what is in the frame, and whether a script there did something. */
+  /** Shows the email as the page does. Returns the height of the frame's content, and if a script in it did something. */
   const show = (id: string, query = '', sandbox = SANDBOX) =>
     page.evaluate<{ height: number; ran: boolean; top: boolean }>(`(async () => {
       for (const old of document.querySelectorAll('iframe')) old.remove();

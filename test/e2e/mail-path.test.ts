@@ -1,4 +1,4 @@
-/** The way of a message through real servers: our transport, Postfix, Dovecot, and back by IMAP. */
+/** The path of a message through real servers: our transport, Postfix, Dovecot, and back by IMAP. */
 import { randomUUID } from 'node:crypto';
 import { rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';

@@ -1,10 +1,10 @@
-/** What an operator sees of a running service: its metrics, and its access log. */
+/** An operator's view of a running service: its metrics and its access log. */
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { createTestDatabase, type TestDatabase } from '../helpers/postgres.ts';
 import { disposeService, startServiceProcess, type ServiceProcess } from '../helpers/service-process.ts';
 import { startSmtpSink, type SmtpSink } from '../helpers/smtp-sink.ts';
 
-/** A busy machine takes its time. */
+/** Polls rarely, for a busy machine. */
 const patient = { interval: 100 };
 
 let database: TestDatabase;

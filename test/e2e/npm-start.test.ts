@@ -1,4 +1,4 @@
-/** `npm start`, as a supervisor runs it: it knows the process of npm, and signals that one alone. */
+/** `npm start`, as a supervisor runs it: the supervisor knows the process of npm, and signals only that one. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
@@ -27,7 +27,7 @@ it('stops in order when npm gets SIGTERM, and leaves no process behind', async (
     const url = /"url":"([^"]+)"/.exec(output)![1]!;
     expect((await fetch(`${url}/api/health`)).status).toBe(200);
     npm.kill('SIGTERM');
-    // Not before the service itself has closed its output.
+    // Not until the service itself has closed its output.
     await closed;
     expect(output).toContain('email-worker is stopping');
     await expect(fetch(`${url}/api/health`)).rejects.toThrow('fetch failed');

@@ -1,4 +1,4 @@
-/** The whole service with an account that has OAuth2 tokens only: it reads a Dovecot, sends, and goes on after a restart. */
+/** The whole service with an account that has only OAuth2 tokens: it reads a Dovecot, sends, and goes on after a restart. */
 import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';

@@ -1,6 +1,6 @@
 /**
- * Mails at which a reader takes very long, by every way in, while the service is asked for its health ten times a second.
- * Latencies are printed, not judged: a busy machine has its own. Without the long form, mail comes by HTTP alone.
+ * Mails that take a reader very long, by every way in, while the service is asked for its health ten times a second. Latencies are printed,
+ * not judged: a busy machine has its own. Without the long form, mail comes only by HTTP.
  */
 import { createTransport } from 'nodemailer';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -31,7 +31,7 @@ afterEach(async () => {
 
 async function start(env: Readonly<Record<string, string>> = {}, dataDir?: string): Promise<ServiceProcess> {
   service = await startServiceProcess({
-    // A second for each poison: the test is about what happens meanwhile.
+    // A second for each poison mail: the test is about the service's behaviour meanwhile.
     env: { DATABASE_URL: database.connectionString, READ_TIMEOUT_MS: '1000', ...env },
     ...(dataDir === undefined ? {} : { dataDir }),
   });
@@ -43,7 +43,7 @@ interface Sent {
   readonly raw: string;
 }
 
-/** Each poison with an ordinary mail behind it. */
+/** Each poison mail, followed by an ordinary one. */
 function makeMails(): readonly Sent[] {
   return POISON_MAILS.flatMap(({ make }) => {
     const [poison, other] = [newId(), newId()];
@@ -54,7 +54,7 @@ function makeMails(): readonly Sent[] {
   });
 }
 
-/** Asks for the health until `work` is done; every answer has to come. Returns how long each took, in ms. */
+/** Asks for the health until `work` is done; every request must be answered. Returns how long each answer took, in ms. */
 async function watchHealth(
   { url }: ServiceProcess,
   way: string,
@@ -131,7 +131,7 @@ it(
 it(
   'records what takes too long by its header, knows it again, and a later version reads it',
   async () => {
-    // 36 MB take a second of CPU; the header alone, and an ordinary mail, must fit also on a busy machine.
+    // 36 MB take a second of CPU; the header alone, or an ordinary mail, must fit into the time even on a busy machine.
     const running = await start({ READ_TIMEOUT_MS: '200', MAX_INBOUND_BYTES: '50000000' });
     const poison = POISON_MAILS.find(({ name }) => name === 'lines that are nearly boundaries');
     const id = newId();
@@ -140,7 +140,7 @@ it(
     expect(first).toMatchObject({ status: 'received', messageId: id });
     const again = (await (await post(running, raw)).json()) as Received;
     expect(again).toMatchObject({ status: 'duplicate', id: first.id });
-    // By a process with the default limit.
+    // Now by a process with the default limit.
     const patient = await startServiceProcess({ env: { DATABASE_URL: database.connectionString } });
     const answer = (await (
       await post(patient, mail({ inReplyTo: id, references: [id] }))

@@ -1,4 +1,4 @@
-/** Several nodes with a streaming replica: callers read what they wrote, at any node, and every read works there. */
+/** Several nodes with a streaming replica: callers read their own writes at any node, and every read works there. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import {
   createExternalPostgres,
@@ -27,7 +27,7 @@ describe.skipIf(skipWithoutExternalPostgres())('two nodes with a replica', () =>
     const env = {
       DATABASE_URL: primary.url,
       DATABASE_READ_URL: replica.url,
-      // A slow machine is waited for.
+      // Patient with a slow machine.
       DATABASE_READ_MAX_LAG_MS: '250',
       METRICS_LISTEN: '127.0.0.1:0',
     };
@@ -128,7 +128,7 @@ describe.skipIf(skipWithoutExternalPostgres())('two nodes with a replica', () =>
     for (const path of paths) await get(node, path);
     expect((await node.request(`/api/emails/${id}/raw`)).status).toBe(200);
     expect((await readsOf(node, 'replica')) - before).toBeGreaterThanOrEqual(paths.length);
-    // A statement that a replica can't carry out would be told as one that is away.
+    // If a replica could not run a statement, the log would report the replica as away.
     expect(node.log.join('\n')).not.toContain('"replica":"away"');
   });
 

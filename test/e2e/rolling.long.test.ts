@@ -1,4 +1,6 @@
-/** Several instances behind nginx, as docs/hosting/several.md has it: each is restarted in turn while requests come, and none fails. */
+/**
+ * Several instances behind nginx, as described in docs/hosting/several.md: each is restarted in turn while requests come, and none fails.
+ */
 import { randomUUID } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -18,7 +20,7 @@ import { waitUntil } from '../helpers/wait-until.ts';
 const NODES = 2;
 const SENDERS = 3;
 const READERS = 3;
-/** Answers that show that a node serves, or goes on. */
+/** Number of answers that show that a node serves, or that the load goes on. */
 const SOME = 20;
 
 describe.skipIf(skipWithoutNginx())('instances behind nginx', () => {
@@ -118,7 +120,7 @@ describe.skipIf(skipWithoutNginx())('instances behind nginx', () => {
       await goesOn();
       const again = await start(Number(new URL(node.url).port), node.dataDir);
       nodes[index] = again;
-      // Before the next one stops, nginx sends requests to this one again.
+      // Before the next node stops, nginx sends requests to this one again.
       await waitUntil(
         'the node serves again',
         () => again.log.filter((line) => line.includes('"/api/send"')).length > SOME,
@@ -133,7 +135,7 @@ describe.skipIf(skipWithoutNginx())('instances behind nginx', () => {
       database.connectionString,
       `select count(*)::int as emails, count(*) filter (where state = 'sent')::int as sent from emails`,
     );
-    // And the one of the thread.
+    // Including the one that began the thread.
     expect(stored).toEqual({ emails: sent.length + 1, sent: sent.length + 1 });
     expect(sink.messages).toHaveLength(sent.length + 1);
     for (const messageId of sent) expect(sink.byMessageId(messageId)).toHaveLength(1);

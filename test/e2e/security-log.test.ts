@@ -1,4 +1,4 @@
-/** The security log of a service and of a command beside it: each act with its author, and never a secret or a text of a mail. */
+/** The security log of a service and of a command beside it: each act with its author, and never a secret or the text of a mail. */
 import { readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -33,7 +33,7 @@ afterAll(async () => {
 
 const ACTOR = { by: 'http', address: '127.0.0.1', credential: 1 };
 
-/** The events of the service so far with that name, without what every line has. */
+/** The service's events of that name so far, without the fields that every line has. */
 function eventsOf(name: string): readonly Record<string, unknown>[] {
   return service.log.flatMap((line) => {
     const {

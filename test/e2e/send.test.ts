@@ -1,4 +1,4 @@
-/** The whole way: HTTP → service → Postfix → Dovecot, read back by IMAP, and compared with what the service keeps. */
+/** The whole path: HTTP → service → Postfix → Dovecot, read back by IMAP, and compared with the service's own records. */
 import { createHash, randomBytes } from 'node:crypto';
 import { simpleParser } from 'mailparser';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';

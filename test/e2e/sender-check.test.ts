@@ -1,4 +1,4 @@
-/** Senders of mail that comes by SMTP, and signatures of mail that comes by LMTP, checked by the built service with a real DNS server. */
+/** Senders of mail received by SMTP, and signatures of mail received by LMTP, checked by the built service with a real DNS server. */
 import { spawn, type ChildProcess } from 'node:child_process';
 import { generateKeyPairSync, type KeyObject } from 'node:crypto';
 import { Resolver } from 'node:dns/promises';
@@ -78,7 +78,7 @@ describe.skipIf(skipWithout('tests with a DNS server', DNSMASQ))('the sender of 
     dns.kill();
   });
 
-  /** Sends a message, and gives what is recorded of its sender. */
+  /** Sends a message, and returns the recorded authentication of its sender. */
   async function deliver(raw: string, mailFrom: string, lmtp = false): Promise<unknown> {
     const transport = createTransport({
       host: '127.0.0.1',
@@ -101,7 +101,7 @@ describe.skipIf(skipWithout('tests with a DNS server', DNSMASQ))('the sender of 
       selector: 's1',
       privateKey: key.export({ format: 'pem', type: 'pkcs8' }),
       algorithm: 'ed25519-sha256',
-      // Else the second in which it is signed may be another one than that in which it is written.
+      // Otherwise the second of the signature may differ from the second in which it is written.
       signTime: new Date(),
     };
     const { signatures } = await dkimSign(raw, { ...options, signatureData: [options] });
@@ -144,7 +144,7 @@ describe.skipIf(skipWithout('tests with a DNS server', DNSMASQ))('the sender of 
       verdict: 'failed',
       dkim: [{ result: 'fail' }],
     });
-    // Good for another domain than that of From.
+    // Valid, but for another domain than that of From.
     const foreign = await signed(from('ada@strict.test', '12:04:00'), 'good.test');
     expect(await deliver(foreign, 'eve@good.test')).toMatchObject({
       verdict: 'failed',
@@ -168,7 +168,7 @@ describe.skipIf(skipWithout('tests with a DNS server', DNSMASQ))('the sender of 
       dmarc: { result: 'pass', domain: 'strict.test' },
       arc: 'none',
     });
-    // Its SPF may have been good.
+    // Its SPF may have passed at the mail server.
     expect(await deliver(from('ada@strict.test', '12:05:20'), 'ada@strict.test', true)).toMatchObject({
       verdict: 'unknown',
       dmarc: null,

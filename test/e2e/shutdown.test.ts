@@ -40,7 +40,7 @@ const send = (subject: string = randomUUID()) =>
 
 it('gives each request that it accepted its answer, and ends with code 0', async () => {
   const given: { readonly status: number; readonly code: string | undefined }[] = [];
-  // A refused connection is no accepted request: it ends the client.
+  // A refused connection is not an accepted request: it ends the client.
   const client = async (): Promise<void> => {
     for (;;) {
       const response = await send().catch(() => null);
@@ -61,7 +61,7 @@ it('does not wait for a connection that has sent nothing, as browsers make them 
   const socket = connect(Number(new URL(service.url).port), '127.0.0.1');
   await once(socket, 'connect');
   socket.on('error', () => undefined);
-  // The service has accepted it before it answers another one.
+  // The service has accepted this connection before it answers another one.
   expect((await send()).status).toBe(200);
   expect(await service.stop()).toBe(0);
   expect(service.log.join('')).not.toContain('still');

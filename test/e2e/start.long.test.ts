@@ -1,4 +1,4 @@
-/** Starting and stopping as an operator meets it, with the embedded database. */
+/** Starting and stopping as an operator sees it, with the embedded database. */
 import { once } from 'node:events';
 import { mkdtemp, readFile, rm, stat } from 'node:fs/promises';
 import { createServer, type AddressInfo } from 'node:net';
@@ -31,7 +31,7 @@ async function newDataDir(): Promise<string> {
   return folder;
 }
 
-/** What a start with code 1 says on standard error. Standard output, the log, holds no error then. */
+/** The text on standard error of a start that ends with code 1. Standard output, the log, then has no error. */
 async function failToStart(env: Readonly<Record<string, string>>): Promise<readonly string[]> {
   const dataDir = await newDataDir();
   const log: string[] = [];

@@ -1,4 +1,4 @@
-/** SIGTERM before the service is ready, whatever its start waits for: it ends, and leaves nothing running. */
+/** SIGTERM before the service is ready, whatever its start waits for: the service ends, and leaves nothing running. */
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
@@ -15,7 +15,7 @@ import { query } from '../helpers/query.ts';
 import { waitUntil } from '../helpers/wait-until.ts';
 
 const MAIN = fileURLToPath(new URL('../../dist/bundle/main.js', import.meta.url));
-/** Longer than a busy machine needs, and shorter than what the start would wait for. */
+/** Longer than a busy machine needs, and shorter than the waits of the start. */
 const PATIENCE_MS = 30_000;
 const LONG_MS = '600000';
 const TEST_TIMEOUT_MS = 120_000;
@@ -57,7 +57,7 @@ function start(env: Readonly<Record<string, string>> = {}): ChildProcess {
   return child;
 }
 
-/** A database without tables, and a client that holds something the start waits for. */
+/** A database without tables, and a client that holds something that the start waits for. */
 async function startBlocked(
   ...statements: readonly string[]
 ): Promise<{ connectionString: string; other: Client }> {
@@ -71,7 +71,7 @@ async function startBlocked(
   return { connectionString, other };
 }
 
-/** Waits until a session of the database is like this. */
+/** Waits until a session of the database fulfils the condition. */
 async function waitForSession(connectionString: string, condition: string): Promise<void> {
   const sessions = `select 1 from pg_stat_activity where datname = current_database() and ${condition}`;
   await waitUntil('it waits', async () => (await query(connectionString, sessions)).length > 0, PATIENCE_MS);
@@ -92,7 +92,7 @@ async function expectStopped(child: ChildProcess): Promise<void> {
   await waitUntil('no process is left', () => processesOf(folder).length === 0);
 }
 
-/** Takes connections and does what it is told with them. */
+/** Accepts connections and passes them to `onConnection`. */
 async function startListener(onConnection: (socket: Socket) => void): Promise<string> {
   const sockets = new Set<Socket>();
   const server = createServer((socket) => {

@@ -1,6 +1,6 @@
 /**
- * Our threads against those of Dovecot (THREAD=REFS) on the same messages, made up ones and real ones. Where they differ,
- * ours are larger, for reasons that docs/quirks.md names.
+ * Our threads against those of Dovecot (THREAD=REFS) for the same messages, made-up and real ones. Where they differ, ours are larger, for
+ * the reasons given in docs/quirks.md.
  */
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -13,7 +13,7 @@ import { ourThreads, rfc5256Threads } from '../helpers/pure-threads.ts';
 import { runs } from '../helpers/runs.ts';
 
 const CONVERSATIONS = runs(400);
-/** What so many conversations have at least. */
+/** The fewest emails that this many conversations have. */
 const MIN_EMAILS = 2.5 * CONVERSATIONS;
 
 /** How an email names its ancestors. */
@@ -24,7 +24,7 @@ interface Generated {
   readonly conversation: number;
 }
 
-/** Conversations as people have them: some mails never came, and programs name ancestors in their own ways. */
+/** Realistic conversations: some mails never came, and programs name ancestors in their own ways. */
 const conversationOf = (namings: readonly (typeof NAMING)[number][]) =>
   fc.array(
     fc.record({
@@ -137,7 +137,7 @@ describe.skipIf(skipWithoutMailServers())('threads beside those of Dovecot', () 
     // Dovecot gives a second email with a Message-ID a thread of its own.
     const raws = isWithoutArchive ? [] : firstOfEach(readMailArchive());
 
-    /** Dovecot's are those of RFC 5256; ours hold them, and each further join of ours has a reason. */
+    /** Dovecot's threads are those of RFC 5256; ours contain them, and each further join of ours has a reason. */
     async function compare(part: readonly Buffer[]): Promise<string> {
       const [ours, theirs] = [ourThreads(part), await dovecot.threadsOf(part)];
       const rfc5256 = rfc5256Threads(part);

@@ -1,4 +1,4 @@
-/** The list of threads, read marks and searching, through the whole service. */
+/** The list of threads, read marks and search, through the whole service. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { mail, receive } from '../helpers/inbound-mail.ts';
 import { startServiceWithDatabase } from '../helpers/running-service.ts';

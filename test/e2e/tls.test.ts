@@ -1,4 +1,4 @@
-/** The built service with a certificate of an authority, made by openssl, for HTTP and for its listeners. */
+/** The built service with a certificate of an authority, made with openssl, for HTTP and for its listeners. */
 import { execFile } from 'node:child_process';
 import { once } from 'node:events';
 import { cp, mkdir, readFile, rename, symlink, writeFile } from 'node:fs/promises';
@@ -31,7 +31,7 @@ const openssl = (...args: readonly string[]) => promisify(execFile)('openssl', a
 
 const P256 = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:P-256', '-noenc'];
 
-/** A root, and an authority below it, which signs. */
+/** A root, and an intermediate authority that signs. */
 async function makeAuthorities(): Promise<void> {
   await openssl('req', '-x509', ...P256, '-keyout', 'root.key', '-out', 'root.pem', '-subj', '/CN=Root');
   await openssl('req', ...P256, '-keyout', 'middle.key', '-out', 'middle.csr', '-subj', '/CN=Middle');
@@ -42,7 +42,7 @@ async function makeAuthorities(): Promise<void> {
   ca = await readFile(at('root.pem'), 'utf8');
 }
 
-/** As certbot keeps them: fullchain.pem and privkey.pem of each issue in a folder of its own. */
+/** Laid out as by certbot: fullchain.pem and privkey.pem of each issue in a folder of its own. */
 async function issue(issueFolder: string, newKey: readonly string[]): Promise<void> {
   await mkdir(at(issueFolder));
   const keyFile = `${issueFolder}/privkey.pem`;
@@ -53,7 +53,7 @@ async function issue(issueFolder: string, newKey: readonly string[]): Promise<vo
   await writeFile(at(issueFolder, 'fullchain.pem'), Buffer.concat(chain));
 }
 
-/** Turns the link `live` to another folder. */
+/** Points the link `live` to another folder. */
 async function putLive(issueFolder: string): Promise<void> {
   await symlink(issueFolder, at('new-link'));
   await rename(at('new-link'), at('live'));
@@ -81,14 +81,14 @@ afterAll(async () => {
   await database.drop();
 });
 
-/** The first line of the log with these words; it may be on its way. */
+/** The first log line that contains these words; waits until it is written. */
 async function lineWith<T>(words: string): Promise<T> {
   const find = () => service.log.find((line) => line.includes(words));
   await expect.poll(find).toBeDefined();
   return JSON.parse(find() ?? '') as T;
 }
 
-/** Over a connection of its own, by the name of the certificate. */
+/** Uses a new connection and the name in the certificate. */
 async function ask(target: string, options: RequestOptions = {}, body?: string) {
   const { port } = new URL(service.url);
   const asked = request({

@@ -1,4 +1,4 @@
-/** What a collector of OpenTelemetry gets of the running service. */
+/** The traces that an OpenTelemetry collector gets from the running service. */
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { startOtlpReceiver, type OtlpReceiver, type ReceivedSpan } from '../helpers/otlp-receiver.ts';
 import { startServiceWithSink } from '../helpers/running-service.ts';
@@ -88,7 +88,7 @@ it('follows a request through the database and the mail server, without what peo
     parentId: '',
     attributes: { 'http.response.status_code': 204 },
   });
-  // What loops do all the time is traced as a part of something alone.
+  // Recurring work of loops is traced only as part of something else.
   const roots = collector.spans.filter(({ parentId }) => parentId === '').map(({ name }) => name);
   expect(roots.filter((name) => !/^(?:GET|POST) |^deliver to webhook$/.test(name))).toEqual([]);
   expect(collector.spans.some(({ name }) => name.includes('/api/health'))).toBe(false);

@@ -1,4 +1,4 @@
-/** Deleting emails and threads, by the built service. */
+/** Deleting emails and threads, in the built service. */
 import { randomUUID } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
@@ -106,7 +106,7 @@ describe('a deleted email', () => {
     expect(
       await ask('select from thread_message_ids where message_id = $1', [answer.messageId.slice(1, -1)]),
     ).toEqual([]);
-    // It names the deleted one alone.
+    // It names only the deleted email.
     const late = await receive(service, mail({ inReplyTo: answer.messageId }));
     expect(late.threadId).toBe(first.threadId);
     const [summary] = await ask('select email_count from thread_summaries where thread_id = $1', [
@@ -188,7 +188,7 @@ describe('a deleted email', () => {
     const answer = await receive(service, mail({ messageId: newId(), inReplyTo: first.messageId }));
     expect((await deleteAt(`/api/emails/${answer.id}`)).status).toBe(200);
     const elsewhere = await receive(service, mail({}));
-    // As a transaction leaves it that waited for the deleting one.
+    // As left by a transaction that waited for the deleting one.
     await ask('update emails set reference_ids = array[$1] where id = $2', [
       answer.messageId.slice(1, -1),
       elsewhere.id,
@@ -236,7 +236,7 @@ describe('a deleted email', () => {
     const answer = await receive(service, mail({ from: address, subject: 'Frage' }));
     const customerOf = async (id: string) =>
       (await getJson<{ customer_id: string | null }>(`/api/emails/${id}`)).customer_id;
-    // A moment later, where what another test taught is being applied.
+    // A moment later, while a rule from another test is being applied.
     await expect.poll(() => customerOf(answer.id)).toBe(customer);
     await deleteAt(`/api/emails/${one.id}`);
     expect(await customerOf(answer.id)).toBe(customer);

@@ -1,4 +1,4 @@
-/** Erasing a person: a service that has met them by every path, and a search for traces in every column and every file. */
+/** Erasing a person: a service that has met the person by every path, and a search for traces in every column and every file. */
 import { createTransport } from 'nodemailer';
 import { Client } from 'pg';
 import { randomUUID } from 'node:crypto';
@@ -22,7 +22,7 @@ const ADDRESS = 'zoe.qwertz@person.test';
 const NAME = 'Zoe Qwertzky';
 const MARKER = 'geheimnis4711';
 const base64 = (text: string) => Buffer.from(text).toString('base64');
-/** What must not be found; in lower case. */
+/** Texts that must not be found; in lower case. */
 const TRACES = [ADDRESS, 'zoe.qwertz', 'qwertzky', MARKER];
 const OTHER = 'max@neighbour.test';
 const FORWARDER = 'team@neighbour.test';
@@ -53,7 +53,7 @@ describe.skipIf(skipWithoutMailServers())('a person is erased', () => {
       startGatedSink(),
       startWebhookReceiver(),
     ]);
-    // An endpoint that repeats what it gets.
+    // An endpoint that repeats the request in its answer.
     receiver.respond = (response, { json }) =>
       response.writeHead(200).end(JSON.stringify(json).slice(0, 2000));
     service = await startServiceProcess({ env: env() });
@@ -139,7 +139,7 @@ describe.skipIf(skipWithoutMailServers())('a person is erased', () => {
   const waitUntilErased = (id: string) =>
     waitUntil('it is erased', async () => (await recordOf(id)).state === 'done');
 
-  /** No delivery is under way then, whose answer would come after what was erased. */
+  /** Once this resolves, no delivery is under way whose answer would arrive after the erasure. */
   const waitUntilPosted = () =>
     waitUntil('all events are numbered, and posted', async () => {
       const [row] = await ask(`select (select count(*) from event_inbox)::int as inbox, (
@@ -148,7 +148,7 @@ describe.skipIf(skipWithoutMailServers())('a person is erased', () => {
       return row?.['inbox'] === 0 && row['behind'] === 0;
     });
 
-  /** What fields of a send, operators and mail servers say of a person; in the kept emails, of others. */
+  /** Plants text about a person in the fields of a send, by operators and by mail servers; in the kept emails, about others. */
   async function plantFurther(): Promise<{ readonly kept: readonly string[]; readonly sharedFile: string }> {
     const upload = await made<{ id: string }>(
       service.request('/api/uploads?filename=liste.txt', { method: 'POST', body: SHARED }),
@@ -179,7 +179,7 @@ describe.skipIf(skipWithoutMailServers())('a person is erased', () => {
     await made(
       service.request('/api/send/batch', { json: batch, headers: { 'idempotency-key': `batch-${ADDRESS}` } }),
     );
-    // A thread of hers alone, with what people said of it.
+    // A thread of hers alone, with what people recorded about it.
     const own = await receive(service, hers({ subject: `Allein ${MARKER}` }));
     await made(
       service.request(`/api/threads/${own.threadId}`, {
@@ -187,7 +187,7 @@ describe.skipIf(skipWithoutMailServers())('a person is erased', () => {
         json: { labels: [MARKER], assignee: NAME, status: 'done' },
       }),
     );
-    // Mail between others: with the file that she got, and with a report that names her as the one it was forwarded to.
+    // Mail between others: with the file that she received, and with a report that names her as the forwarding address.
     const shared = await sendJson(service, {
       to: FORWARDER,
       subject: 'Preise',
@@ -218,7 +218,7 @@ describe.skipIf(skipWithoutMailServers())('a person is erased', () => {
     return { kept: [shared.id], sharedFile: sharedFiles[0]!.id };
   }
 
-  /** What the lists of the API answer. */
+  /** The answers of the API's lists. */
   async function answers(): Promise<readonly { readonly place: string; readonly text: string }[]> {
     const targets = [
       '/api/events?limit=500',
@@ -251,7 +251,7 @@ describe.skipIf(skipWithoutMailServers())('a person is erased', () => {
     for (const target of targets) {
       const response = await service.request(target);
       const text = (await response.text()).toLowerCase();
-      // What there was of the customer is gone.
+      // Everything about the customer may be gone.
       expect([target, response.status]).toEqual([target, expect.toBeOneOf([200, 404])]);
       texts.push({ place: target.split('?')[0] ?? target, text });
     }
@@ -264,7 +264,7 @@ describe.skipIf(skipWithoutMailServers())('a person is erased', () => {
     async () => {
       await post('/api/webhooks', { url: receiver.url });
       const { kept, sharedFile } = await plantFurther();
-      // Sent: at once with a file, from the queue, to several, and one that waits.
+      // Sent emails: at once with a file, from the queue, to several, and one that waits.
       const offer = await sendJson(service, {
         to: `${NAME} <${ADDRESS}>`,
         subject: `Angebot ${MARKER}`,
@@ -289,7 +289,7 @@ describe.skipIf(skipWithoutMailServers())('a person is erased', () => {
         cc: '',
         send_at: new Date(Date.now() + 86_400_000).toISOString(),
       });
-      // Received: by HTTP with a variant, by LMTP, by IMAP, one that is set aside, by an import, and a bounce.
+      // Received emails: by HTTP with a variant, by LMTP, by IMAP, one that is set aside, by an import, and a bounce.
       const answerId = newId();
       const answer = await receive(service, hers({ messageId: answerId, inReplyTo: offer.messageId }));
       await receive(
@@ -323,7 +323,7 @@ describe.skipIf(skipWithoutMailServers())('a person is erased', () => {
         service,
         deliveryReport(offer.messageId, [{ address: ADDRESS, diagnostic: `550 ${ADDRESS} unknown` }]),
       );
-      // Of operators: drafts that name her, answer her and are hers; acts that the audit log has; a customer's addresses.
+      // From operators: drafts that name her, answer her and are hers; acts in the audit log; a customer's addresses.
       const draft = (json: object) => post('/api/drafts', json);
       const drafts = await Promise.all([
         draft({
@@ -349,7 +349,7 @@ describe.skipIf(skipWithoutMailServers())('a person is erased', () => {
       );
       await ask(`insert into unsubscribes (id, account_id, list, address, email_id)
       select gen_random_uuid(), account_id, 'newsletter', '${ADDRESS}', id from emails limit 1`);
-      // A copy for the Sent mailbox that waits, after a server refused it and named her.
+      // A copy that waits for the Sent mailbox, after a server refused it and named her.
       await ask(`insert into sent_copies (email_id, account_id, due_at, last_error, last_error_at)
       select id, account_id, now() + interval '1 day', 'refused: ${ADDRESS}', now() from emails
       where id = '${offer.id}'`);
@@ -412,13 +412,13 @@ describe.skipIf(skipWithoutMailServers())('a person is erased', () => {
         emails: 13,
         drafts: 4,
         quarantined: 1,
-        // Hers, and what two others said of her.
+        // Hers, and those in which two others mention her.
         suppressions: 3,
         unsubscribes: 1,
         idempotency_keys: 2,
       });
       expect(erased['files']).toBeGreaterThan(0);
-      // The address, where no deleted email took it along, and the name with the company.
+      // The address, unless a deleted email already took it along, and the name with the company.
       expect([1, 2]).toContain(erased['customer_rules']);
       expect(erased['events']).toBeGreaterThan(8);
       expect(erased['webhook_deliveries']).toBeGreaterThan(0);
@@ -427,7 +427,7 @@ describe.skipIf(skipWithoutMailServers())('a person is erased', () => {
       const isJournal = (place: string) => place.includes(join(service.dataDir, 'journal'));
       expect((await traces()).filter((trace) => !isJournal(trace))).toEqual([]);
 
-      // Mail of others stays, and what was erased does not come back.
+      // Mail of others stays, and erased data does not come back.
       expect((await ask('select id from emails')).map((row) => row['id']).sort()).toEqual(
         [other.id, ...kept].sort(),
       );
@@ -440,18 +440,18 @@ describe.skipIf(skipWithoutMailServers())('a person is erased', () => {
       }
       expect(await ask('select id from drafts')).toEqual([{ id: keptDraft.id }]);
       expect(await ask('select id from draft_files')).toEqual([]);
-      // A start begins with a new file, where the journal holds no send.
+      // A start begins with a new file if the journal holds no send.
       await service.kill();
       service = await startServiceProcess({ env: env(), dataDir: service.dataDir });
       expect(await traces()).toEqual([]);
       expect(await receive(service, byLmtp)).toMatchObject({ status: 'deleted' });
       expect(await receive(service, byImap)).toMatchObject({ status: 'deleted' });
       expect(await receive(service, imported)).toMatchObject({ status: 'deleted' });
-      // Nothing is sent to a suppressed address, though it is not known any more.
+      // Nothing is sent to a suppressed address, even though the address is no longer known.
       const refused = await post('/api/send', { to: ADDRESS, subject: 'Hallo', text_body: '-' });
       expect(refused.status).toBe(422);
       expect((await service.request(`/api/suppressions/${ADDRESS}`)).status).toBe(200);
-      // Nor is it back on a list that it left.
+      // Nor is the address back on a list that it left.
       const left = await getJson<{ unsubscribes: object[] }>(service, `/api/unsubscribes?address=${ADDRESS}`);
       expect(left.unsubscribes).toHaveLength(1);
       // A second erasure finds nothing.
@@ -459,7 +459,7 @@ describe.skipIf(skipWithoutMailServers())('a person is erased', () => {
       await waitUntilErased(again.id);
       const { erased: nothing } = await recordOf(again.id);
       expect(Object.values(nothing).every((count) => count === 0)).toBe(true);
-      // New mail is recorded as any other.
+      // New mail is recorded like any other.
       expect(await receive(service, hers({ subject: 'Neu' }))).toMatchObject({ status: 'received' });
     },
   );
@@ -546,7 +546,7 @@ describe.skipIf(skipWithoutMailServers())('a person is erased', () => {
     await waitUntilErased(id);
     expect(await recordOf(id)).toMatchObject({ state: 'done', erased: { emails: 1 } });
     expect(sink.messages.filter(({ rcptTo }) => rcptTo.includes(address))).toHaveLength(1);
-    // What an endpoint answered at that very moment goes with the next.
+    // An endpoint's answer from that very moment is erased by the next erasure.
     await waitUntilPosted();
     await waitUntilErased((await erase({ address })).id);
     for await (const { place, text } of everything()) expect(text.includes(address), place).toBe(false);
@@ -632,7 +632,7 @@ describe.skipIf(skipWithoutMailServers())('a person is erased', () => {
         return row?.['finished_at'] !== null || Number(row['emails']) > kills * 50;
       });
       await service.kill();
-      // A process that is gone does not hold up the next for the time of its lease.
+      // A dead process does not block the next erasure for the length of its lease.
       await ask('update erasures set owner = null, lease_until = null where finished_at is null');
       service = await startServiceProcess({ env: env(), dataDir });
     }

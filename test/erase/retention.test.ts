@@ -1,4 +1,4 @@
-/** Threads that are kept no longer, by the built service and its command. */
+/** Threads past their retention, in the built service and its command. */
 import { randomUUID } from 'node:crypto';
 import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
@@ -34,7 +34,7 @@ it('deletes whole threads by their last email, and keeps what goes on or is not 
   const answer = await receive(service, mail({ date: daysAgo(10), inReplyTo: ongoing.messageId }));
   const waiting = await receive(service, mail({ date: daysAgo(400), messageId: newId() }));
   const young = await receive(service, mail({ date: daysAgo(1) }));
-  // Of which nothing was ever sent, so that no list shows it.
+  // A thread of which nothing was ever sent, so that no list shows it.
   const failed = randomUUID();
   await ask('insert into email_threads (id, account_id) values ($1, $2)', [failed, 'default']);
   await ask(`update emails set direction = 'outbound', state = 'unknown' where id = $1`, [waiting.id]);

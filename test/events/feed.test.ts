@@ -1,4 +1,4 @@
-/** The feed of events from outside: what the service did, in order, page by page, by waiting, and as a stream. */
+/** The feed of events from outside: the service's acts in order, page by page, by waiting, and as a stream. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { mail, receive } from '../helpers/inbound-mail.ts';
 import { query } from '../helpers/query.ts';
@@ -29,7 +29,7 @@ afterAll(() => running.end());
 
 const read = (search: string) => getJson<PageJson>(running.service, `/api/events?${search}`);
 const latest = async () => (await getJson<{ id: string }>(running.service, '/api/events/latest')).id;
-/** Waits for as many as a test expects, or for one of a type. */
+/** Waits for as many events as a test expects, or for one of a type. */
 async function readSome(after: string, until: number | string): Promise<readonly EventJson[]> {
   const events: EventJson[] = [];
   let next = after;
@@ -119,7 +119,7 @@ describe('the feed', () => {
     for (const type of ['thread.merged', 'thread.split', 'suppression.added', 'suppression.lifted']) {
       expect(types).toContain(type);
     }
-    // The email went to the other thread, and from there to the new one.
+    // The email moved to the other thread, and from there to the new one.
     expect(
       events.filter(({ type, email_id }) => type === 'email.updated' && email_id !== null).length,
     ).toBeGreaterThan(1);
@@ -159,7 +159,7 @@ describe('the feed', () => {
 });
 
 describe('as a stream', () => {
-  /** Reads blocks until one holds for `isEnd`. */
+  /** Reads blocks until `isEnd` is true for one. */
   async function readStream(
     headers: Readonly<Record<string, string>>,
     isEnd: (events: readonly string[]) => boolean,

@@ -1,4 +1,4 @@
-/** Mail of the past says so in the feed: what was imported, and what a mailbox had when it was first read. */
+/** Mail of the past is marked as such in the feed: imported mail, and mail that was in a mailbox when it was first read. */
 import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -29,7 +29,7 @@ interface EventJson {
   readonly historical: boolean;
 }
 
-/** Waits for `count` received emails in the feed. Returns which of them are historical. */
+/** Waits for `count` received emails in the feed. Returns for each whether it is historical. */
 async function readReceived(service: ServiceProcess, count: number): Promise<readonly boolean[]> {
   let events: readonly EventJson[] = [];
   await waitUntil('the feed has them', async () => {

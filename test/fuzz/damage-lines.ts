@@ -1,4 +1,4 @@
-/** Damage that knows what a mail is made of: lines of a header, boundaries, charsets, ends. */
+/** Damage that follows the structure of a mail: lines of a header, boundaries, charsets, ends. */
 
 const LABELS = [
   'x-none',
@@ -12,7 +12,7 @@ const LABELS = [
   'base64',
 ];
 
-/** One change of one line, or of where the mail ends. */
+/** Changes one line, or the end of the mail. */
 export function damageLines(bytes: Buffer, mails: readonly Buffer[], random: () => number): Buffer {
   const lines = bytes.toString('latin1').split('\n');
   const at = Math.floor(random() * lines.length);

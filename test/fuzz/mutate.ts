@@ -1,4 +1,4 @@
-/** Mails made worse, from a seed: the same seed gives the same mail. */
+/** Damages mails, from a seed: the same seed gives the same mail. */
 import { damageLines } from './damage-lines.ts';
 import { HOSTILE_SHAPES } from '../readers/hostile-shapes.ts';
 
@@ -13,10 +13,10 @@ export function randomFrom(seed: number): () => number {
   };
 }
 
-/** No mail is larger, in bytes; most are much smaller. */
+/** The size limit of a mail, in bytes; most are much smaller. */
 export const MAX_BYTES = 1_000_000;
 
-/** What readers look for. */
+/** Tokens that readers look for. */
 const TOKENS = [
   ...'\r\n|\n|\r|\0| |\t|:|;|,|=|"|\'|\\|(|)|<|>|[|]|@|--|--b|--b--|=?utf-8?q?|=?utf-8?b?|?=|=\r\n|=3D|%00|&amp;|&#x'.split(
     '|',

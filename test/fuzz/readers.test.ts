@@ -16,12 +16,12 @@ import type { ReaderName } from '../readers/readers.ts';
 import { mutate, randomFrom } from './mutate.ts';
 import { startWatchdog } from './watchdog.ts';
 
-/** Of CPU, for one reader and one input. */
+/** CPU time in ms for one reader and one input. */
 const DEADLINE_MS = 2000;
 const RUN_MS = Number(process.env.FUZZ_MINUTES ?? (IS_LONG ? 1 : 0.03)) * 60_000;
 const SEED = Number(process.env.FUZZ_SEED ?? 1);
 const FOLDER = path.join(tmpdir(), 'email-worker-fuzz');
-/** The rest of the readers get a part of the mail each time, the one for whole mails all of it. */
+/** Each time, the other readers get a part of the mail, and the reader of whole mails gets all of it. */
 const OTHERS = (Object.keys(READERS) as ReaderName[]).filter((name) => name !== 'mail');
 
 it(

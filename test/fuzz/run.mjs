@@ -1,6 +1,6 @@
 /**
- * The long form of the fuzz of all readers, by hand: `npm run fuzz -- --minutes 60 --seed 7`. Real mail is that of
- * MAIL_ARCHIVE, or what .ci/fetch-mail.sh fetched. Ends early when 20 faults are found.
+ * The long form of the fuzz test of all readers, run by hand: `npm run fuzz -- --minutes 60 --seed 7`. Real mail comes from MAIL_ARCHIVE,
+ * or from .ci/fetch-mail.sh. Ends early when 20 faults are found.
  */
 import { spawnSync } from 'node:child_process';
 import { parseArgs } from 'node:util';

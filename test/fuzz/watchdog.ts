@@ -1,8 +1,8 @@
-/** Ends a process that is stuck in one input, from a thread of its own, and leaves the input in a file. */
+/** Ends a process that is stuck in one input, from a separate thread, and writes the input to a file. */
 import { Worker } from 'node:worker_threads';
 import { MAX_BYTES } from './mutate.ts';
 
-/** Longer than any deadline, so that what is only slow is reported by the fuzz itself. */
+/** Longer than any deadline, so that inputs which are only slow are reported by the fuzz test itself. */
 const STUCK_MS = 120_000;
 
 const SCRIPT = `
@@ -20,7 +20,7 @@ const SCRIPT = `
 `;
 
 export interface Watchdog {
-  /** This is read from now on. */
+  /** The reading of this input starts now. */
   begin(input: Buffer): void;
   stop(): Promise<void>;
 }

@@ -1,8 +1,8 @@
-/** What the service does by itself after it has recorded something. */
+/** The work that the service does by itself after it has recorded something. */
 import { query } from './query.ts';
 import { waitUntil } from './wait-until.ts';
 
-/** Waits until all events are in the feed, all words are found, and all customers are linked, which may write further events. */
+/** Waits until all events are in the feed, all words are searchable, and all customers are linked, which may write further events. */
 export async function backgroundWorkIsDone(connectionString: string): Promise<void> {
   await waitUntil('what was recorded is numbered, indexed and linked', async () => {
     const [left] = await query(

@@ -1,4 +1,4 @@
-/** A database, a DATA_DIR and the commands on them, with mail of all kinds. */
+/** A database, a DATA_DIR and the commands that work on them, with mail of all kinds. */
 import { randomUUID } from 'node:crypto';
 import { readdir } from 'node:fs/promises';
 import path from 'node:path';
@@ -10,10 +10,10 @@ import { makeTempFolder } from './temp-folder.ts';
 
 export interface BackupWorld {
   readonly database: TestDatabase;
-  /** Holds `data`, which is DATA_DIR. */
+  /** Contains `data`, which is DATA_DIR. */
   readonly folder: string;
   run(...args: readonly string[]): ReturnType<typeof runCommandInProcess>;
-  /** The same with other variables. */
+  /** The same with other environment variables. */
   runWith(
     env: Readonly<Record<string, string>>,
     ...args: readonly string[]
@@ -44,7 +44,7 @@ export async function createBackupWorld(database: TestDatabase): Promise<BackupW
   };
 }
 
-/** For each number a large raw message, one with an attachment, and one with what COPY has to escape. */
+/** For each number a large raw message, one with an attachment, and one with characters that COPY has to escape. */
 export async function importMail(world: BackupWorld, numbers: readonly number[]): Promise<void> {
   const mails = numbers.flatMap((number) => {
     const [header = ''] = mailOf(number * 10, 0).split('\n\n');
@@ -59,7 +59,7 @@ export async function importMail(world: BackupWorld, numbers: readonly number[])
   expect(await world.run('import', folder)).toMatchObject({ exitCode: 0 });
 }
 
-/** Below a folder, with their paths from there. */
+/** All files below a folder, with their paths relative to it. */
 export async function listFiles(folder: string): Promise<readonly string[]> {
   const entries = await readdir(folder, { recursive: true, withFileTypes: true });
   return entries

@@ -1,7 +1,7 @@
 /**
  * Uses a blob store in a process of its own. Arguments: options of createBlobStore as JSON, mode, path of a file.
- * - `puts`: stores the file's bytes as `kill/1`, `kill/2` and so on, printing the number of each that is stored.
- * - `memory`: stores the file and reads it back, then prints how much memory that took at most, and the SHA-256.
+ * - `puts`: stores the file's bytes as `kill/1`, `kill/2` and so on, and prints the number of each one that is stored.
+ * - `memory`: stores the file and reads it back, then prints the most memory that this took, and the SHA-256.
  */
 import { createHash } from 'node:crypto';
 import { writeSync } from 'node:fs';
@@ -18,7 +18,7 @@ if (mode === 'puts') {
     writeSync(1, `${n}\n`);
   }
 }
-// Once with a small file, so that code and connections are not counted.
+// First with a small file, so that code and connections are not counted.
 await store.put('warm', { kind: 'bytes', bytes: Buffer.alloc(100_000) }, 'text/plain');
 for await (const chunk of await store.get('warm')) void chunk;
 const before = process.resourceUsage().maxRSS;

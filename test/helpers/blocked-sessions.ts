@@ -1,4 +1,4 @@
-/** Waiting for a statement that waits for a lock: not for any one, since the loops of a service may wait for it, too. */
+/** Waits for a statement that waits for a particular lock: not just any lock, since the loops of a service may wait too. */
 import type { ClientBase, ClientConfig } from 'pg';
 import { query } from './query.ts';
 import { waitUntil } from './wait-until.ts';
@@ -6,7 +6,7 @@ import { waitUntil } from './wait-until.ts';
 /**
  * Resolves when a statement of another session waits for a lock that `holder` has.
  *
- * @param target of another session: within a transaction pg_stat_activity stays as it was first seen
+ * @param target connects another session: within a transaction pg_stat_activity stays as it was first seen
  * @param holder in a transaction that took the lock
  * @param statement found in the statement's first 1,023 bytes (track_activity_query_size)
  */

@@ -7,9 +7,9 @@ export interface ReportedRecipient {
   readonly action?: string;
   /** Default `5.1.1`. */
   readonly status?: string;
-  /** Default: says that there is no such user. */
+  /** Default: a text that there is no such user. */
   readonly diagnostic?: string;
-  /** Original-Recipient, where it is another. */
+  /** Original-Recipient, where it differs. */
   readonly original?: string;
 }
 
@@ -35,7 +35,7 @@ export function deliveryReport(
   ]);
 }
 
-/** A complaint, RFC 5965; `recipient` null: removed. */
+/** A complaint, RFC 5965; `recipient` null: removed by the reporter. */
 export function complaint(messageId: string, recipient: string | null, fields: MailFields = {}): string {
   return report('feedback-report', messageId, { from: 'fbl@provider.test', ...fields }, [
     'Content-Type: message/feedback-report',

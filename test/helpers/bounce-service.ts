@@ -1,4 +1,4 @@
-/** Two processes of the service that read what comes back about sent mail, on one database and one SMTP server. */
+/** Two processes of the service that read the reports about sent mail, on one database and one SMTP server. */
 import { createTestDatabase, type TestDatabase } from './postgres.ts';
 import { disposeService, startServiceProcess, type ServiceProcess } from './service-process.ts';
 import { startSmtpSink, type SmtpSink } from './smtp-sink.ts';
@@ -25,7 +25,7 @@ export interface Sent {
 }
 
 let count = 0;
-/** An address that no other test knows. */
+/** An address that no other test uses. */
 export const freshAddress = (domain = 'customer.test') => `someone-${(count += 1)}@${domain}`;
 
 export class BounceService {
@@ -59,7 +59,7 @@ export class BounceService {
     await this.database.drop();
   }
 
-  /** A further process, with an SMTP server of its own. */
+  /** Starts another process, with an SMTP server of its own. */
   startNode(smtpUrl: string): Promise<ServiceProcess> {
     return startNode(this.database, smtpUrl);
   }
@@ -76,12 +76,12 @@ export class BounceService {
     return (await bodyOf(await this.service.request(`/api/emails/${id}`))) as Detail;
   }
 
-  /** What was reported about each recipient. */
+  /** The reported outcome of each recipient. */
   async outcomes(id: string): Promise<readonly (string | null)[]> {
     return (await this.emailOf(id)).recipients.map(({ report }) => report?.outcome ?? null);
   }
 
-  /** The suppression of an address, if there is one. */
+  /** The suppression of an address; empty if there is none. */
   async listed(address: string): Promise<readonly Record<string, unknown>[]> {
     const response = await this.service.request(`/api/suppressions?address=${encodeURIComponent(address)}`);
     return ((await response.json()) as { suppressions: Record<string, unknown>[] }).suppressions;
@@ -96,7 +96,7 @@ export class BounceService {
   }
 }
 
-/** Throws unless the request was carried out. */
+/** Throws unless the request succeeded. */
 async function bodyOf(response: Response): Promise<unknown> {
   if (response.status >= 300) throw new Error(`${response.status} ${await response.text()}`);
   return response.json();

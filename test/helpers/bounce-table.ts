@@ -1,8 +1,8 @@
 /**
- * Mails of test/fixtures/bounces and what should be read of them. A mail begins with a line `## name` and lines
- * `=> address action severity status`, `=> complaint address` or `=> none`; `-` is null. Placeholders in its text:
- * `{{to us}}` header fields, `{{report}}` … `{{end}}` a report by RFC 3464 around a delivery status, `{{returned}}` the
- * header of the sent email, `{{id}}` its Message-ID, `{{cr}}` a carriage return alone.
+ * Mails of test/fixtures/bounces with the expected readings. A mail begins with a line `## name` and lines `=> address action severity
+ * status`, `=> complaint address` or `=> none`; `-` is null. Placeholders in its text: `{{to us}}` header fields, `{{report}}` … `{{end}}`
+ * a report by RFC 3464 around a delivery status, `{{returned}}` the header of the sent email, `{{id}}` its Message-ID, `{{cr}}` a carriage
+ * return alone.
  */
 import { readdirSync, readFileSync } from 'node:fs';
 import { readBounce } from '../../src/core/delivery/bounce.ts';
@@ -11,7 +11,7 @@ import { parseMessage } from '../../src/core/mime/parse/parse.ts';
 export interface BounceCase {
   readonly name: string;
   readonly raw: Buffer;
-  /** Lines as in the file, without the arrow. */
+  /** Expected lines as in the file, without the arrow. */
   readonly expected: readonly string[];
 }
 
@@ -84,7 +84,7 @@ function toCase(file: string, text: string): BounceCase {
   };
 }
 
-/** What is read of a mail, as the file writes it; a bounce that does not name the sent email says so. */
+/** The reading of a mail, in the notation of the file; a bounce that does not name the sent email is marked as such. */
 export function describeBounce(raw: Buffer): readonly string[] {
   const bounce = readBounce(parseMessage(raw));
   if (bounce === null) return ['none'];

@@ -5,7 +5,7 @@
 import { createSign, generateKeyPairSync, randomBytes } from 'node:crypto';
 
 export interface TestCertificate {
-  /** PEM; its own authority, so it is what a client has to trust. */
+  /** PEM; it is its own authority, so clients must trust this certificate. */
   readonly cert: string;
   /** PEM, PKCS #8. */
   readonly key: string;

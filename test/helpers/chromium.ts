@@ -1,4 +1,4 @@
-/** A real browser for end-to-end tests: Chromium of the system, without a window. */
+/** A real browser for end-to-end tests: the system's Chromium, without a window. */
 import { existsSync } from 'node:fs';
 import { chromium, type Browser } from 'playwright-core';
 import { skipFor } from './skip.ts';
@@ -12,7 +12,7 @@ export const skipWithoutChromium = (): boolean =>
     findChromium() === null ? `none of ${PLACES.join(', ')} is there: run .ci/install-servers.sh` : null,
   );
 
-/** Without the sandbox, which root can't have; the tests open nothing but pages of their own. */
+/** Without the sandbox, which is not available to root; the tests open only their own pages. */
 export async function startChromium(): Promise<Browser> {
   const executablePath = findChromium();
   if (executablePath === null) throw new Error('there is no Chromium');

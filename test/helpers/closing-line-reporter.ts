@@ -1,6 +1,6 @@
 /**
- * Prints, at the end of a run, what failed in a few lines each, with the seed and the counterexample of random tests, and as
- * the last line how many tests passed, failed and were skipped: for programs that read it, and for logs that are cut.
+ * Prints at the end of a run each failure in a few lines, with the seed and the counterexample of random tests, and as the last line how
+ * many tests passed, failed and were skipped: for programs that read it, and for logs that are cut off.
  */
 import type { Reporter, TestCase, TestModule, Vitest } from 'vitest/node';
 
@@ -20,7 +20,7 @@ export default class ClosingLineReporter implements Reporter {
         count[test.result().state] += 1;
         if (test.result().state === 'failed') failures.push(describeFailure(module, test));
       }
-      // A file that could not be run has no failed tests, but it failed.
+      // A file that could not be run has no failed tests, but it still failed.
       if (module.state() === 'failed' && module.errors().length > 0) count.failed += 1;
     }
     // After the default reporter's summary, which is written in the same turn.
@@ -31,7 +31,7 @@ export default class ClosingLineReporter implements Reporter {
     });
   }
 
-  /** A test that another command runs was not skipped. */
+  /** A test that another command runs does not count as skipped. */
   #isChosen({ tags }: TestCase): boolean {
     return this.#tagsFilter.every((filter) =>
       filter.startsWith('!') ? !tags.includes(filter.slice(1)) : tags.includes(filter),
@@ -39,7 +39,9 @@ export default class ClosingLineReporter implements Reporter {
   }
 }
 
-/** Of its message: fast-check puts the seed and the path into the second line, and the counterexample into the third. */
+/**
+ * Lines of the error message to show: fast-check puts the seed and the path into the second line, and the counterexample into the third.
+ */
 const SHOWN_LINES = 3;
 const SHOWN_CHARACTERS = 2000;
 

@@ -1,6 +1,6 @@
 /**
- * A command without a process of its own, for tests of what it does to the data: the program's process costs more than
- * most of them. Its arguments, signals and exit code as a user meets them are in test/cli and test/import/interrupted.
+ * A command without a process of its own, for tests of its effect on the data: starting a process costs more than most of them. test/cli
+ * and test/import/interrupted check its arguments, signals and exit code as a user sees them.
  */
 import { runCommand } from '../../src/cli/run.ts';
 import { createOutput } from '../../src/cli/output.ts';
@@ -8,11 +8,11 @@ import { loadConfig } from '../../src/config/config.ts';
 import type { CommandProcessOptions } from './command-process.ts';
 
 export interface InProcessOptions extends CommandProcessOptions {
-  /** Standard output is a terminal of so many columns. Default: it is none. */
+  /** Standard output is a terminal with this many columns. Default: not a terminal. */
   readonly columns?: number;
 }
 
-/** As `runCommand` of command-process.ts, but paths in `args` are absolute. */
+/** Like `runCommand` of command-process.ts, but paths in `args` are absolute. */
 export async function runCommandInProcess(
   args: readonly string[],
   { dataDir, env, columns }: InProcessOptions,

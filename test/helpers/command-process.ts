@@ -8,15 +8,15 @@ export const MAIN = fileURLToPath(new URL('../../dist/bundle/main.js', import.me
 
 export interface CommandProcess {
   readonly process: ChildProcess;
-  /** What was written so far. */
+  /** Output so far. */
   readonly stdout: () => string;
   readonly stderr: () => string;
-  /** Waits for the end. Returns the exit code; null after a signal that ended it. */
+  /** Waits for the end. Returns the exit code, or null if a signal ended the process. */
   ended(): Promise<number | null>;
 }
 
 export interface CommandProcessOptions {
-  /** Working directory too. */
+  /** Also the working directory. */
   readonly dataDir: string;
   readonly env?: Readonly<Record<string, string>>;
 }
@@ -46,7 +46,7 @@ export function startCommand(
   };
 }
 
-/** Runs a command to its end. */
+/** Runs a command until it ends. */
 export async function runCommand(
   args: readonly string[],
   options: CommandProcessOptions,

@@ -1,10 +1,12 @@
-/** What two databases hold, as text, so that they can be compared row by row. */
+/** The contents of two databases, as text, so that they can be compared row by row. */
 import { query } from './query.ts';
 
-/** What commands write by themselves, and what a restore or a move has to change: transactions of another server have other numbers. */
+/**
+ * Tables that commands write by themselves, or that a restore or a move has to change: transactions of another server have other numbers.
+ */
 const OF_COMMANDS = ['audit_log', 'audit_outcomes', 'event_clock'];
 
-/** Table → its rows, sorted. Without the migrations, what commands change, and `except`. */
+/** Table → its rows, sorted. Without the migrations, the tables that commands change, and `except`. */
 export async function readEverything(
   connectionString: string,
   except: readonly string[] = [],

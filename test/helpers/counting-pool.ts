@@ -1,11 +1,11 @@
-/** What lists read: a pool of which they use no more than `query`, and that counts what each statement touches. */
+/** The reads of lists: a pool that offers them only `query`, and counts the pages that each statement touches. */
 import type pg from 'pg';
 
 interface Plan {
   readonly Plan: Readonly<Record<'Shared Hit Blocks' | 'Shared Read Blocks', number>>;
 }
 
-/** Carries out every statement twice, the second time to count what it touches. */
+/** Runs every statement twice, the second time to count the pages that it touches. */
 export class CountingPool {
   /** Pages of 8 kB that all statements so far touched. */
   buffers = 0;

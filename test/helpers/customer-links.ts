@@ -1,5 +1,5 @@
 /**
- * The customer that every email should have, worked out from the emails and the rules in the database in the plainest way, apart from
+ * The customer that every email should have, computed from the emails and the rules in the database in the simplest way, independently of
  * the code under test: the rule of docs/api.md, sentence by sentence.
  */
 import { query } from './query.ts';
@@ -22,7 +22,7 @@ interface Row {
 
 type Owner = { customer: string; by: 'address' | 'domain' } | 'ambiguous' | null;
 
-/** `<id>: <customer> <source> <company> <source>` of each email and thread, as stored and as it should be. */
+/** `<id>: <customer> <source> <company> <source>` of each email and thread, as stored and as expected. */
 export async function compareCustomerLinks(
   connectionString: string,
 ): Promise<{ readonly stored: readonly string[]; readonly expected: readonly string[] }> {

@@ -1,23 +1,23 @@
-/** A server program that has children of its own: started as a process group, waited for, and stopped to the last one. */
+/** A server program that has child processes: started as a process group, waited for, and stopped down to the last process. */
 import { spawn } from 'node:child_process';
 import { connect } from 'node:net';
 
-/** How long a server may take until it listens, or until it has ended. */
+/** How long a server may take to start listening, or to end. */
 const START_TIMEOUT_MS = 60_000;
 const STOP_TIMEOUT_MS = 20_000;
 
 export interface Daemon {
-  /** Resolves when a connection to the port of 127.0.0.1 is greeted with a line that starts like this. */
+  /** Resolves when a connection to the port of 127.0.0.1 is greeted with a line that begins with `greeting`. */
   waitForPort(port: number, greeting: string): Promise<void>;
   /** Ends the program and every process it started. */
   stop(): Promise<void>;
-  /** The same without warning. */
+  /** The same with SIGKILL. */
   kill(): Promise<void>;
 }
 
 /** @param args must keep the program in the foreground */
 export function startDaemon(program: string, args: readonly string[]): Daemon {
-  // Detached: a group of its own, so that a server that signals its group does not reach the test.
+  // Detached: a group of its own, so that a server that signals its group does not hit the test.
   const child = spawn(program, args, { detached: true, stdio: ['ignore', 'pipe', 'pipe'] });
   let output = '';
   for (const stream of [child.stdout, child.stderr]) {
@@ -33,7 +33,7 @@ export function startDaemon(program: string, args: readonly string[]): Daemon {
   const signal = (name: NodeJS.Signals): void => {
     signalGroup(child.pid, name);
   };
-  // A test run that ends early takes its servers along.
+  // A test run that ends early ends its servers too.
   const onExit = (): void => signal('SIGKILL');
   process.once('exit', onExit);
 

@@ -1,4 +1,4 @@
-/** A reader that reads where it is asked, without a process: for tests that are about other things. */
+/** A message reader that works in the calling process, without a child process: for tests that are about other things. */
 import { readFileSync } from 'node:fs';
 import type { MessageReader, ReadingKind, Readings } from '../../src/app/reading/reading-ports.ts';
 import { LATE_READINGS, READINGS, understand } from '../../src/app/reading/readings.ts';

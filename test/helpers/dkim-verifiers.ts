@@ -1,4 +1,4 @@
-/** Verifiers of DKIM signatures that are not ours: mailauth, and OpenDKIM of .ci/install-servers.sh. Keys come from the test, not from DNS. */
+/** Independent verifiers of DKIM signatures: mailauth, and OpenDKIM from .ci/install-servers.sh. Keys come from the test, not from DNS. */
 import { execFile } from 'node:child_process';
 import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
@@ -12,7 +12,7 @@ const OPENDKIM = '/usr/sbin/opendkim';
 /** Name → the value of its TXT record. */
 export type PublishedKeys = Readonly<Record<string, string>>;
 
-/** Results of the signatures in their order, such as `pass`. */
+/** Results of the signatures in order, such as `pass`. */
 export async function verifyByMailauth(message: Buffer, keys: PublishedKeys): Promise<readonly string[]> {
   const resolver = async (name: string) => [[keys[name] ?? '']];
   const { results } = await dkimVerify(message, { resolver: resolver as never });
@@ -22,7 +22,7 @@ export async function verifyByMailauth(message: Buffer, keys: PublishedKeys): Pr
 /** For `describe.skipIf`; see skip.ts. */
 export const skipWithoutOpendkim = (): boolean => skipWithout('tests with OpenDKIM', OPENDKIM);
 
-/** What its Authentication-Results say of the signatures, such as `pass rsa-sha256`. */
+/** The results for the signatures in its Authentication-Results, such as `pass rsa-sha256`. */
 export async function verifyByOpendkim(message: Buffer, keys: PublishedKeys): Promise<readonly string[]> {
   const folder = await makeTempFolder();
   const at = (name: string) => path.join(folder.path, name);

@@ -1,4 +1,4 @@
-/** A DNS server (RFC 1035) on UDP that knows a few types of records. */
+/** A DNS server (RFC 1035) on UDP that supports a few types of records. */
 import { createSocket } from 'node:dgram';
 import { once } from 'node:events';
 
@@ -7,7 +7,7 @@ export interface DnsServer {
   readonly address: string;
   /** Name → its TXT records, each with its strings; `fail` → SERVFAIL. Any other name does not exist. */
   readonly records: Map<string, readonly (readonly string[])[] | 'fail'>;
-  /** Type and name → what its records say: `MX example.com` → `10 mail.example.com`, `A …` → an address, `PTR …` → a name. */
+  /** Type and name → the content of the records: `MX example.com` → `10 mail.example.com`, `A …` → an address, `PTR …` → a name. */
   readonly others: Map<string, readonly string[]>;
   stop(): Promise<void>;
 }
@@ -62,7 +62,7 @@ function toAnswer(type: number, answer: string | readonly string[]): Buffer {
   const fixed = Buffer.alloc(10);
   fixed.writeUInt16BE(type, 0);
   fixed.writeUInt16BE(1, 2); // IN
-  fixed.writeUInt32BE(0, 4); // not kept
+  fixed.writeUInt32BE(0, 4); // must not be cached
   fixed.writeUInt16BE(data.length, 8);
   return Buffer.concat([NAME_POINTER, fixed, data]);
 }

@@ -1,4 +1,4 @@
-/** What a private Dovecot needs on the disk, alone or beside a Postfix. */
+/** The files on disk that a private Dovecot needs, alone or beside a Postfix. */
 import { chmod, chown, mkdir, readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { createCertificate } from './certificate.ts';
@@ -16,7 +16,7 @@ export const MAIL_USERS = {
 export async function writeDovecotFiles(plan: DovecotPlan, settings = ''): Promise<void> {
   const { root, owner } = plan;
   const at = (...names: readonly string[]): string => path.join(root, ...names);
-  // The servers reach their sockets and mailboxes as users of their own.
+  // The servers access their sockets and mailboxes as users of their own.
   await chmod(root, 0o755);
   const { cert, key } = createCertificate();
   await writeFile(at('cert.pem'), cert);
@@ -37,7 +37,7 @@ export async function findMailOwner(): Promise<{ readonly uid: number; readonly 
   return { uid: await findId('passwd', 'mail'), gid: await findId('group', 'mail') };
 }
 
-/** The packages make their users and groups in these files. */
+/** The packages create their users and groups in these files. */
 export async function findId(database: 'passwd' | 'group', name: string): Promise<number> {
   const entries = (await readFile(`/etc/${database}`, 'utf8')).split('\n').map((line) => line.split(':'));
   const id = entries.find(([entryName]) => entryName === name)?.[2];
@@ -45,7 +45,7 @@ export async function findId(database: 'passwd' | 'group', name: string): Promis
   return Number(id);
 }
 
-/** The servers can't be given port 0. */
+/** For servers that can't be given port 0. */
 export async function findFreePorts(count: number): Promise<number[]> {
   const ports = new Set<number>();
   while (ports.size < count) ports.add(await findFreePort());

@@ -1,4 +1,4 @@
-/** A private Dovecot without a Postfix, for what IMAP clients meet: settings of a test, mail put in directly, a kill. */
+/** A private Dovecot without a Postfix, for tests of IMAP clients: settings of a test, mail put in directly, a kill. */
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
@@ -10,24 +10,24 @@ import type { MailUser } from './mail-servers.ts';
 export interface DovecotServer {
   readonly root: string;
   readonly imapPort: number;
-  /** TLS from the first byte, when the options asked for TLS. */
+  /** TLS from the first byte, if the options asked for TLS. */
   readonly imapsPort: number;
-  /** PEM file of the authority to trust. */
+  /** PEM file of the authority that clients must trust. */
   readonly caFile: string;
-  /** With user and password. */
+  /** URL with user and password. */
   urlOf(user: MailUser): string;
-  /** Another client in the mailboxes of a user, for what happens beside the one under test. */
+  /** Runs another client in the mailboxes of a user, for changes beside the one under test. */
   withClient<T>(user: MailUser, use: (client: ImapFlow) => Promise<T>): Promise<T>;
   readLog(): Promise<string>;
-  /** Cuts every connection; nothing listens then. */
+  /** Cuts every connection; afterwards nothing listens. */
   kill(): Promise<void>;
-  /** After `kill`. */
+  /** Only after `kill`. */
   start(): Promise<void>;
   stop(): Promise<void>;
 }
 
 export interface DovecotServerOptions {
-  /** Lines for dovecot.conf; `{root}` is the folder of the server. */
+  /** Lines for dovecot.conf; `{root}` is the server's folder. */
   readonly settings?: string;
   /** Files in that folder. */
   readonly files?: Readonly<Record<string, string>>;
@@ -91,7 +91,7 @@ service imap-login {
     readLog,
     kill: () => daemon.kill(),
     async start() {
-      // A killed one leaves it, and Dovecot takes whatever has that process id by then for itself.
+      // A killed Dovecot leaves it behind, and the next one would take whatever process now has that id for itself.
       await rm(path.join(root, 'dovecot-run', 'master.pid'), { force: true });
       daemon = run();
       await start();

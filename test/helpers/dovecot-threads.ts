@@ -1,10 +1,10 @@
-/** The threads that Dovecot makes of messages (RFC 5256 THREAD, algorithm REFS): another implementation to compare with. */
+/** The threads that Dovecot builds from messages (RFC 5256 THREAD, algorithm REFS): another implementation to compare with. */
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import type { MailServers } from './mail-servers.ts';
 
 export interface DovecotSession {
-  /** Which messages are together, as the number of each one's group. The mailbox is empty before and afterwards. */
+  /** For each message the number of its group. The mailbox is empty before and afterwards. */
   threadsOf(messages: readonly (string | Buffer)[]): Promise<readonly number[]>;
   close(): Promise<void>;
 }
@@ -36,7 +36,7 @@ export async function openDovecot({ host, imapPort, users }: MailServers): Promi
   };
 }
 
-/** LITERAL+ (RFC 7888), so that nothing has to be quoted or waited for. */
+/** LITERAL+ (RFC 7888), so that nothing needs quoting or waiting. */
 const literal = (text: string): string => `{${Buffer.byteLength(text)}+}\r\n${text} `;
 
 function createCommands(socket: Socket): (line: Buffer) => Promise<string> {

@@ -1,9 +1,9 @@
-/** What `rethread --dry-run` would change. */
+/** The changes that `rethread --dry-run` reports. */
 import type pg from 'pg';
 import { createRethreadStore } from '../../src/adapters/postgres/threads/rethread-store.ts';
 import { rethread } from '../../src/app/threads/rethread.ts';
 
-/** Of all accounts; nothing when the threads are right. */
+/** For all accounts; empty when the threads are right. */
 export async function dryRethread(pool: pg.Pool): Promise<readonly unknown[]> {
   const changes: unknown[] = [];
   const { moved, merged, messageIds } = await rethread(createRethreadStore(pool), {

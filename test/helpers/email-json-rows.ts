@@ -1,9 +1,9 @@
-/** The JSON of emails made from scratch, in the simplest way, to compare `email_json` with. */
+/** The JSON of emails, built from scratch in the simplest way, to compare with `email_json`. */
 import type pg from 'pg';
 
 type Row = Readonly<Record<string, unknown>>;
 
-/** What should be in the table, and what is; by email. */
+/** The expected and the actual rows of the table, by email. */
 export async function compareEmailJson(
   pool: pg.Pool,
 ): Promise<{ expected: readonly Row[]; found: readonly Row[] }> {

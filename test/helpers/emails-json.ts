@@ -1,4 +1,4 @@
-/** Emails as the database gives them to the API, both ways. */
+/** Emails as the database gives them to the API, in both forms. */
 import { toEmailJson } from '../../src/adapters/http/emails/email-view.ts';
 import type { EmailJson } from '../../src/adapters/http/schemas/schemas.ts';
 import type { EmailListingJson } from '../../src/adapters/http/emails/email-schemas.ts';
@@ -40,7 +40,7 @@ export function toListingJson(email: ListedEmail): EmailListingJson {
   };
 }
 
-/** The JSON of all, whatever way it comes. */
+/** The JSON of all emails, in whichever form it comes. */
 export async function readEmailsJson(emails: EmailsJson): Promise<string> {
   if (emails.kind === 'whole') return emails.json.toString();
   let json = '';

@@ -1,7 +1,7 @@
 /**
- * The embedded PostgreSQL under a process of its own, so that a test can kill that, or run it as another user.
- * Argument: JSON of `dataDir` and, if wanted, `fallbackFolder`, `uid`. Answers with one line of JSON.
- * It runs the built program, because Node 20 can't run TypeScript.
+ * Runs the embedded PostgreSQL under a process of its own, so that a test can kill that process, or run it as another user. Argument: JSON
+ * of `dataDir` and, optionally, `fallbackFolder`, `uid`. Answers with one line of JSON. It runs the built program, because Node 20 can't
+ * run TypeScript.
  */
 import { lockDataDir } from '../../dist/adapters/data-dir/data-dir-lock.js';
 import { startEmbeddedPostgres } from '../../dist/adapters/postgres/embedded/server.js';
@@ -10,7 +10,7 @@ const { dataDir, fallbackFolder, uid } = JSON.parse(process.argv[2]);
 const answer = (message) => process.stdout.write(`${JSON.stringify(message)}\n`);
 const logger = { debug() {}, info() {}, warn() {}, error() {} };
 
-// All code is loaded by now: the other user need not be able to read the checkout.
+// All code is loaded by now: the other user may be unable to read the checkout.
 if (uid !== undefined) {
   process.setgroups([]);
   process.setgid(uid);
@@ -25,7 +25,7 @@ try {
     logger,
     ...(fallbackFolder === undefined ? {} : { fallbackFolder }),
   });
-  // Before the answer, which may be followed by the signal at once
+  // Registered before the answer, because the signal may follow it at once
   process.once('SIGTERM', () => {
     void server.stop().then(() => process.exit(0));
   });

@@ -9,7 +9,7 @@ const PROGRAM = fileURLToPath(new URL('embedded-child.mjs', import.meta.url));
 export interface EmbeddedChildOptions {
   readonly dataDir: string;
   readonly fallbackFolder?: string;
-  /** The user (and group) to run as; the test must run as root. */
+  /** The user (and group) to run as; requires a test that runs as root. */
   readonly uid?: number;
   readonly env?: Readonly<Record<string, string>>;
 }
@@ -23,11 +23,11 @@ export type EmbeddedAnswer =
   | { readonly kind: 'failed'; readonly name: string; readonly message: string };
 
 export interface EmbeddedChild {
-  /** Resolves with what the process says; rejects when it ends without a word. */
+  /** Resolves with the answer of the process; rejects when it ends without one. */
   readonly answer: Promise<EmbeddedAnswer>;
   /** SIGTERM: ends the server in order. */
   stop(): Promise<void>;
-  /** SIGKILL: the server, if there is one, is left behind. */
+  /** SIGKILL: leaves the server, if there is one, behind. */
   kill(): Promise<void>;
 }
 
@@ -38,7 +38,7 @@ export function startEmbeddedChild({ env, ...options }: EmbeddedChildOptions): E
     stdio: ['pipe', 'pipe', 'inherit'],
   });
   const answer = readAnswer(child);
-  // No caller need wait for the answer of a process that is killed.
+  // Callers need not wait for the answer of a process that is killed.
   answer.catch(() => {});
   const end = async (signal: NodeJS.Signals) => {
     if (child.exitCode !== null || child.signalCode !== null) return;

@@ -1,4 +1,4 @@
-/** An embedded database, for those who reach it by its address. */
+/** An embedded database, for callers that reach it by its address. */
 import type { EmbeddedConnection } from '../../src/adapters/postgres/embedded/init-database.ts';
 import { startEmbeddedPostgres } from '../../src/adapters/postgres/embedded/server.ts';
 import { silentLogger } from './silent-logger.ts';
@@ -7,7 +7,7 @@ import { silentLogger } from './silent-logger.ts';
 export const urlOfEmbedded = ({ host, port, user, database }: EmbeddedConnection): string =>
   `postgresql://${user}@localhost:${port}/${database}?host=${encodeURIComponent(host)}`;
 
-/** What `work` returns, of the embedded database of a DATA_DIR; a server is started for that. */
+/** Runs `work` with the embedded database of a DATA_DIR, for which it starts a server, and returns its result. */
 export async function onEmbedded<T>(dataDir: string, work: (url: string) => Promise<T>): Promise<T> {
   const server = await startEmbeddedPostgres({ dataDir, logger: silentLogger });
   try {

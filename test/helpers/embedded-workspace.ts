@@ -1,4 +1,4 @@
-/** A folder in which a test starts embedded servers, and which leaves none of them behind. */
+/** A folder in which a test starts embedded servers, and which leaves none of them running. */
 import { execFile } from 'node:child_process';
 import { chmod, readdir } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
@@ -17,21 +17,21 @@ interface RunningChild extends Ready {
 }
 
 export interface EmbeddedWorkspace {
-  /** Every account may enter it. */
+  /** Every user of the machine may enter it. */
   readonly folder: string;
   readonly dataDir: string;
-  /** Starts a process with an embedded server; fails when that does not start. Default `dataDir`: the one above. */
+  /** Starts a process with an embedded server; fails if that does not start. Default `dataDir`: the one above. */
   start(options?: Partial<EmbeddedChildOptions>): Promise<RunningChild>;
-  /** The same, for a start that is to fail; returns the message. */
+  /** The same, for a start that must fail; returns the error message. */
   startInVain(options?: Partial<EmbeddedChildOptions>): Promise<string>;
-  /** A process that is not waited for. */
+  /** Starts a process without waiting for it. */
   launch(options?: Partial<EmbeddedChildOptions>): ReturnType<typeof startEmbeddedChild>;
   /** Data directories with a pid file in them. */
   listServed(): Promise<readonly string[]>;
   dispose(): Promise<void>;
 }
 
-/** A DATA_DIR with a database in it that no server serves: copying it is quicker than making one for each test. */
+/** A DATA_DIR with a database that no server serves: copying it is faster than creating one for each test. */
 export async function createEmbeddedSeed(): Promise<TempFolder> {
   const temp = await makeTempFolder();
   const server = await startEmbeddedPostgres({ dataDir: temp.path, logger: silentLogger });
@@ -39,12 +39,12 @@ export async function createEmbeddedSeed(): Promise<TempFolder> {
   return temp;
 }
 
-/** `seed`: what the default DATA_DIR begins with; without it, that does not exist. */
+/** `seed`: initial contents of the default DATA_DIR; without it, that folder does not exist. */
 export async function createEmbeddedWorkspace(seed?: TempFolder): Promise<EmbeddedWorkspace> {
   const temp = await makeTempFolder();
   await chmod(temp.path, 0o755);
   const dataDir = join(temp.path, 'data');
-  // With owners, for a third of what `fs.cp` costs for a thousand files.
+  // Keeps owners, and takes a third of the time of `fs.cp` for a thousand files.
   if (seed !== undefined) await promisify(execFile)('cp', ['-a', seed.path, dataDir]);
   const children: ReturnType<typeof startEmbeddedChild>[] = [];
 

@@ -1,6 +1,4 @@
-/**
- * Messages of test/fixtures/eml and what should be read of them, in `name.json` beside `name.eml`.
- */
+/** Messages of test/fixtures/eml and their expected readings, in `name.json` beside `name.eml`. */
 import { readdirSync, readFileSync } from 'node:fs';
 import { formatAddress } from '../../src/core/address/address.ts';
 import { classifyAutomatic } from '../../src/core/delivery/automatic.ts';
@@ -27,7 +25,7 @@ export const EML_FIXTURES: readonly EmlFixture[] = ['rfc', 'real', 'malformed', 
     })),
 );
 
-/** As its `.json` has it: values that say nothing are left out. */
+/** In the form of its `.json`: values without information are left out. */
 export function describeMessage(raw: Buffer): unknown {
   const { message, limit } = readMessage(raw);
   const described = {
@@ -67,7 +65,7 @@ export function describeMessage(raw: Buffer): unknown {
   return JSON.parse(JSON.stringify(Object.fromEntries(filled)));
 }
 
-/** What was read, and the limit that was passed. */
+/** The message as read, and the limit that was exceeded. */
 export function readMessage(raw: Buffer): {
   readonly message: ParsedMessage;
   readonly limit: string | null;

@@ -1,9 +1,9 @@
 import { query } from './query.ts';
 
-/** What PostgreSQL says to the one of two transactions that it ends. */
+/** PostgreSQL's error code for the one of two transactions that it ends. */
 const DEADLOCK_DETECTED = '40P01';
 
-/** Empties tables under a service that runs: its own work takes the same locks in another order, and is done soon. */
+/** Empties tables under a running service: the service's own work takes the same locks in another order, and is done soon. */
 export async function emptyTables(connectionString: string, ...tables: readonly string[]): Promise<void> {
   for (;;) {
     try {

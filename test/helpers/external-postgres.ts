@@ -17,7 +17,7 @@ export interface ExternalPostgres {
   /** For DATABASE_URL; the database is empty. */
   readonly url: string;
   start(): Promise<void>;
-  /** Ends it at once, sessions included. */
+  /** Ends the server at once, sessions included. */
   stop(): Promise<void>;
   dispose(): Promise<void>;
 }
@@ -29,14 +29,14 @@ export const skipWithoutExternalPostgres = (): boolean =>
     findBinaries() === null ? `no PostgreSQL is installed below ${INSTALLED}` : null,
   );
 
-/** The folder of the oldest that is installed. */
+/** The folder of the oldest installed version. */
 export function findBinaries(): string | null {
   const versions = existsSync(INSTALLED) ? readdirSync(INSTALLED) : [];
   const oldest = versions.map(Number).sort((a, b) => a - b)[0];
   return oldest === undefined ? null : path.join(INSTALLED, String(oldest), 'bin');
 }
 
-/** PostgreSQL refuses to run as root; the package makes a user for it. */
+/** PostgreSQL refuses to run as root; the package creates a user for it. */
 export function identity(): { uid?: number; gid?: number } {
   if (process.getuid?.() !== 0) return {};
   const [, uid, gid] = /^postgres:[^:]*:(\d+):(\d+):/m.exec(readFileSync('/etc/passwd', 'utf8')) ?? [];
@@ -66,15 +66,15 @@ export async function createExternalPostgres(...settings: readonly string[]): Pr
 
 export interface ServerProcessOptions {
   readonly binaries: string;
-  /** Its data are in `data` of it, and its socket is in it. */
+  /** Contains the server's data in `data`, and its socket. */
   readonly folder: string;
   readonly port: number;
-  /** Of a database in it. */
+  /** URL of a database in it. */
   readonly url: string;
   readonly settings: readonly string[];
 }
 
-/** A server that is not started yet. */
+/** A server that has not been started yet. */
 export function createServerProcess({
   binaries,
   folder,

@@ -3,8 +3,8 @@ import { randomInt } from 'node:crypto';
 import { createServer } from 'node:net';
 
 /**
- * Below those that the system gives to connections and to port 0, of which hundreds are made at any moment of a run: one of them
- * would take the port before its server does. Above 10080, which no browser connects to.
+ * Below the ports that the system gives to connections and to port 0, hundreds of which are in use at any moment of a run: one of them
+ * would take the port before its server does. Above 10080, a port that no browser connects to.
  */
 const [FIRST_PORT, END] = [11_000, 32_768];
 

@@ -1,18 +1,18 @@
-/** A mail server that can hold back every message, before it has anything of it, until a test lets it go on. */
+/** A mail server that can hold back every message, before it has received any of it, until a test lets it go on. */
 import { startSmtpSink, type SmtpSink } from './smtp-sink.ts';
 import { waitUntil } from './wait-until.ts';
 
 export interface GatedSink extends SmtpSink {
-  /** From now on messages wait. */
+  /** Makes messages wait from now on. */
   close(): void;
   /** Resolves when a message waits. */
   reached(): Promise<void>;
-  /** Lets what waits go on, and what comes later pass. */
+  /** Lets waiting messages go on and later ones pass. */
   open(): void;
 }
 
 export async function startGatedSink(): Promise<GatedSink> {
-  /** Those that wait; null while the gate is open. */
+  /** Messages that wait; null while the gate is open. */
   let waiting: (() => void)[] | null = null;
   const sink = await startSmtpSink({
     onMailFrom(_address, _session, callback) {

@@ -1,10 +1,10 @@
-/** Vitest's global set-up: offers the PostgreSQL server of the run; see test-server.ts. */
+/** Vitest's global set-up: provides the PostgreSQL server of the run; see test-server.ts. */
 import type { TestProject } from 'vitest/node';
 import { offerTestServer } from './test-server.ts';
 
 declare module 'vitest' {
   export interface ProvidedContext {
-    /** Where to ask for the server. */
+    /** Path of the socket to ask for the server. */
     testServerPath: string;
   }
 }

@@ -1,13 +1,13 @@
 /** Groupings of a list of things, such as the thread of each email. */
 
-/** Equal for equal groupings, whatever the groups are called. */
+/** Equal for equal groupings, however the groups are named. */
 export function numbered<T>(groups: readonly T[]): readonly number[] {
   const first = new Map<T, number>();
   for (const group of groups) if (!first.has(group)) first.set(group, first.size);
   return groups.map((group) => first.get(group)!);
 }
 
-/** Pairs of neighbours in `fine`'s groups that `coarse` has in different ones. */
+/** Pairs of neighbours in a group of `fine` that `coarse` puts into different groups. */
 export function torn(
   fine: readonly number[],
   coarse: readonly number[],
@@ -20,7 +20,7 @@ export function torn(
   });
 }
 
-/** How many have more than one member. */
+/** Number of groups with more than one member. */
 export function countShared(groups: readonly number[]): number {
   const sizes = new Map<number, number>();
   for (const group of groups) sizes.set(group, (sizes.get(group) ?? 0) + 1);

@@ -1,4 +1,4 @@
-/** In the browser: once put in by a script, and once written by the parser, which runs scripts. */
+/** Runs in the browser: inserts the HTML once by script, and once as written by the parser, which runs scripts. */
 globalThis.tryOut = async (html) => {
   const ran = [];
   for (const name of ['alert', 'confirm', 'prompt', 'print', 'open']) {
@@ -60,7 +60,7 @@ globalThis.tryOut = async (html) => {
       ])
         element.dispatchEvent(new Event(kind, { bubbles: true }));
     }
-    // What lies beside the box belongs to the page.
+    // Everything beside the box belongs to the page.
     for (const [x, y] of [
       [5, 5],
       [limits.right + 20, limits.top + 20],

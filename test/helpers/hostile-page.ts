@@ -1,6 +1,6 @@
 /**
- * Shows made-safe HTML in a real browser, in the most trusting way that a page could, and tells what it did there: as part of
- * a page with scripts, without a frame, a policy or a sandbox.
+ * Shows HTML that was made safe in a real browser, in the most trusting way that a page could, and reports what it did: as part of a page
+ * with scripts, without a frame, a policy or a sandbox.
  */
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -10,12 +10,12 @@ import type { Browser } from 'playwright-core';
 const SCRIPT = fileURLToPath(new URL('hostile-page-script.mjs', import.meta.url));
 
 export interface HostilePage {
-  /** What went wrong: scripts that ran, requests that left, elements that act, boxes beyond their box. Empty: nothing. */
+  /** Violations: scripts that ran, requests that left, elements that act, boxes outside their box. Empty if there are none. */
   show(html: string): Promise<readonly string[]>;
   close(): Promise<void>;
 }
 
-/** Addresses that may be fetched: images that the test lets in. */
+/** Opens the page. `allowed` addresses may be fetched: images that the test lets in. */
 export async function openHostilePage(
   browser: Browser,
   allowed: readonly string[] = [],

@@ -1,6 +1,4 @@
-/**
- * The HTTP edge over an Application of the test's choice, with a real spool below a temporary folder.
- */
+/** The HTTP edge over an Application that the test supplies, with a real spool below a temporary folder. */
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { AddressInfo } from 'node:net';
@@ -23,11 +21,11 @@ export interface LogLine {
 
 export interface TestHttpApp extends HttpApp {
   readonly logs: readonly LogLine[];
-  /** Of the security log. */
+  /** Events of the security log. */
   readonly events: readonly Readonly<Record<string, unknown>>[];
   /** Listens on a free port of the loopback interface. */
   listen(): Promise<number>;
-  /** Names of everything in the spool. */
+  /** Names of all files in the spool. */
   spooled(): Promise<readonly string[]>;
   close(): Promise<void>;
 }

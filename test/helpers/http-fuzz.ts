@@ -1,7 +1,6 @@
 /**
- * Requests made from an OpenAPI document, valid and damaged, and the laws that every answer must keep:
- * only documented statuses and codes, `error` and `code` in every error, every success as its schema says, and no
- * failure of the service itself.
+ * Requests made from an OpenAPI document, valid and damaged, and the laws that every answer must keep: only documented statuses and codes,
+ * `error` and `code` in every error, every success as its schema requires, and no failure of the service itself.
  */
 import * as fc from 'fast-check';
 import { Compile } from 'typebox/schema';
@@ -24,15 +23,15 @@ export interface FuzzResponse {
   readonly body: string;
 }
 
-/** What is fuzzed: a running service or an application that requests are injected into. */
+/** The target of the fuzz test: a running service, or an application into which requests are injected. */
 export interface FuzzTarget {
   send(request: FuzzRequest): Promise<FuzzResponse>;
   readonly authorization: string;
-  /** Values that exist, by the name of the parameter or field: without them nearly everything is a 404. */
+  /** Existing values, by the name of the parameter or field: without them nearly every answer is a 404. */
   readonly samples: Readonly<Record<string, readonly string[]>>;
-  /** Paths of operations that none of the samples is in the right state for. */
+  /** Paths of operations for which no sample is in the right state. */
   readonly unreachable: readonly string[];
-  /** Codes with status 5xx that may come, such as `send_failed` when the mail server refuses odd recipients. */
+  /** Codes with status 5xx that are allowed, such as `send_failed` when the mail server refuses odd recipients. */
   readonly expectedFailures: readonly ErrorCode[];
 }
 
@@ -45,11 +44,11 @@ interface Parameter {
 
 export interface FuzzOperation {
   readonly method: string;
-  /** With `{name}` parameters. */
+  /** Path with `{name}` parameters. */
   readonly path: string;
   readonly parameters: readonly Parameter[];
   readonly body: JsonSchema | null;
-  /** Media type of a body that is not JSON; null when it is, or when there is none. */
+  /** Media type of a body that is not JSON; null for JSON or no body. */
   readonly rawType: string | null;
   /** By status: content type → schema and the codes of errors. */
   readonly responses: ReadonlyMap<number, ResponseRule>;
@@ -58,7 +57,7 @@ export interface FuzzOperation {
 interface ResponseRule {
   readonly contentTypes: readonly string[];
   readonly codes: readonly string[];
-  /** null when it is not JSON. */
+  /** null if the type is not JSON. */
   readonly check: ((value: unknown) => boolean) | null;
 }
 
@@ -190,7 +189,7 @@ function bodyOf({ body, rawType }: FuzzOperation, target: FuzzTarget): fc.Arbitr
   return rawType === null ? fc.constant(null) : messageText;
 }
 
-/** Something like an email. */
+/** Text that resembles an email. */
 const messageText = fc
   .record({
     fields: fc.array(
@@ -235,7 +234,7 @@ function parameterValue(parameter: Parameter, target: FuzzTarget): fc.Arbitrary<
   }
   if (parameter.in === 'query')
     return mostly(valid, fc.oneof(fc.string({ unit: 'binary' }), fc.constant('')));
-  // A path is sent as it is, so that broken encoding gets through as well.
+  // A path is sent as it is, so that broken encoding gets through too.
   const odd = fc.oneof(
     fc.string({ unit: 'binary', minLength: 1 }).map((text) => encodeURIComponent(text.toWellFormed())),
     // No dot segments: they make it another path (RFC 3986 §5.2.4).
@@ -262,7 +261,7 @@ export function expectLawful(
   response: FuzzResponse,
 ): void {
   expect(response.headers['x-content-type-options']).toBe('nosniff');
-  // Another method is another operation, or none: its errors must be well-formed all the same.
+  // Another method is another operation, or none: its errors must still be well-formed.
   const rule = request.method === operation.method ? operation.responses.get(response.status) : undefined;
   if (request.method === 'HEAD') {
     expect(response.body).toBe('');

@@ -1,18 +1,18 @@
-/** Stands between an IMAP client and its server, to look at what passes, and to stop it at a certain byte. */
+/** Stands between an IMAP client and its server, to observe the bytes that pass, and to stop them at a certain byte. */
 import { createServer, connect, type AddressInfo, type Socket } from 'node:net';
 
 export interface ImapProxyOptions {
-  /** Returns what is passed on; null: nothing more is, in that direction of the connection. */
+  /** Returns the bytes to pass on; null: nothing more passes in that direction of the connection. */
   readonly fromClient?: (chunk: Buffer) => Buffer | null;
   readonly fromServer?: (chunk: Buffer) => Buffer | null;
 }
 
 export interface ImapProxy {
-  /** The URL of a server, led through the proxy. */
+  /** The URL of a server, rewritten to go through the proxy. */
   through(url: string): string;
-  /** Connections that were made. */
+  /** Number of connections made so far. */
   readonly connections: number;
-  /** Ends every connection. */
+  /** Cuts every connection. */
   cut(): void;
   stop(): Promise<void>;
 }

@@ -1,10 +1,10 @@
-/** What tests of the IMAP adapter do with its sessions. */
+/** Helpers of the IMAP adapter's tests for its sessions. */
 import { parseImapUrl } from '../../src/adapters/imap/imap-url.ts';
 import { createImapSource } from '../../src/adapters/imap/mailbox-source.ts';
 import type { FetchedMessage, MailboxError, MailboxSource } from '../../src/app/mailboxes/mailbox-ports.ts';
 import { NO_TOKENS } from './no-tokens.ts';
 
-/** Nothing is stopped. */
+/** A signal that never fires. */
 export const NEVER = new AbortController().signal;
 
 /** The mailboxes of one account, `a`, with a password in the URL. */

@@ -11,7 +11,7 @@ export interface MailFields {
   readonly date?: string;
   readonly inReplyTo?: string;
   readonly references?: readonly string[];
-  /** Further header lines. */
+  /** Additional header lines. */
   readonly headers?: readonly string[];
   readonly body?: string;
 }
@@ -45,7 +45,7 @@ export interface Received {
   readonly threadId: string;
 }
 
-/** `POST /api/inbound`, whatever it answers. */
+/** `POST /api/inbound`, whatever the answer. */
 export function post(service: ServiceProcess, raw: string | Buffer, query = ''): Promise<Response> {
   return service.request(`/api/inbound${query}`, {
     method: 'POST',
@@ -54,7 +54,7 @@ export function post(service: ServiceProcess, raw: string | Buffer, query = ''):
   });
 }
 
-/** Throws unless it is recorded. */
+/** Throws unless the email is recorded. */
 export async function receive(service: ServiceProcess, raw: string | Buffer, query = ''): Promise<Received> {
   const response = await post(service, raw, query);
   if (response.status !== 200) throw new Error(`${response.status} ${await response.text()}`);

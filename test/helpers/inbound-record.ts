@@ -6,7 +6,7 @@ import type { MessageId } from '../../src/core/message/message-id.ts';
 import type { InboundLink } from '../../src/core/thread/place-inbound.ts';
 import { addressOf, newMessageId } from './outbound-record.ts';
 
-/** A received email that starts a conversation, or answers `parents`; `fields` change what a test is about. */
+/** A received email that starts a conversation, or answers `parents`; `fields` override the values that a test is about. */
 export function inboundRecord(
   fields: Partial<InboundRecord> = {},
   parents: readonly MessageId[] = [],

@@ -1,8 +1,8 @@
 /**
  * Uses a journal until it is killed. Arguments: data folder, mode.
- * - `prepare`: prepares entry after entry, 20 at a time, and prints the number of each that is safe.
+ * - `prepare`: prepares entry after entry, 20 at a time, and prints the number of each one that is safe.
  * - `settle`: prepares and settles one entry and kills itself in the same turn of the event loop.
- * - `open`: opens and closes it, and prints the code of the error that it got, or `opened`.
+ * - `open`: opens and closes the journal, and prints the code of the error that it got, or `opened`.
  */
 import { writeSync } from 'node:fs';
 import { join } from 'node:path';

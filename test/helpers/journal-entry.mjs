@@ -1,6 +1,6 @@
 /** Entries for tests of the journal, also in child processes, hence plain JavaScript. */
 
-/** A UUID of version 7 whose time is `n`, so that they sort by `n`. */
+/** A UUID of version 7 whose time is `n`, so that UUIDs sort by `n`. */
 export function uuid(n) {
   const time = n.toString(16).padStart(12, '0');
   return `${time.slice(0, 8)}-${time.slice(8)}-7000-8000-000000000000`;
@@ -53,7 +53,7 @@ export function makeAttempt(n, rawBytes = 2000) {
   };
 }
 
-/** An attempt of the queue, whose email the database has. */
+/** An attempt of the queue, whose email is in the database. */
 export function makeQueued(n, attempt = 1) {
   return { ...makeAttempt(n), claimId: uuid(1_000_000 + attempt), attempt, email: null };
 }

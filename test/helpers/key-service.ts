@@ -11,10 +11,10 @@ export interface MadeKey {
   readonly secret: string;
 }
 
-/** Of an answer. */
+/** The expected answer. */
 export type Expected = readonly [status: number, code: string];
 
-/** Of one file of tests, from its beginning to its end. */
+/** For one test file, from its beginning to its end. */
 export function useKeyService() {
   let database: TestDatabase;
   let service: ServiceProcess;
@@ -34,7 +34,7 @@ export function useKeyService() {
     await database.drop();
   });
 
-  /** @param secret null: that of `API_SECRET` */
+  /** @param secret null: the value of `API_SECRET` */
   async function ask(
     secret: string | null,
     target: string,

@@ -1,10 +1,10 @@
-/** Mails near the limits of reading: each could keep another part of the service busy for long. */
+/** Mails near the reading limits: each could keep another part of the service busy for long. */
 import { mail } from './inbound-mail.ts';
 import { POISON_MAILS, type PoisonMail } from './poison-mails.ts';
 
-/** Of text, as it is sent: nearly MAX_TEXT_BYTES. */
+/** Size of a text as it is sent: nearly MAX_TEXT_BYTES. */
 const TEXT_BYTES = 9_500_000;
-/** Of an attachment, encoded. */
+/** Size of an attachment, encoded. */
 const FILE_BYTES = 40_000_000;
 
 const LINE_OF_BASE64 = 78;
@@ -16,7 +16,7 @@ function large(name: string, headers: readonly string[], makeBody: () => string)
 const text = (name: string, unit: string, headers: readonly string[] = []) =>
   large(name, headers, () => unit.repeat(TEXT_BYTES / Buffer.byteLength(unit)));
 
-/** @param bytes 57 of them, again and again */
+/** @param bytes 57 of them, repeated again and again */
 const encoded = (name: string, bytes: Buffer, charset: string) =>
   large(name, [`Content-Type: text/plain; charset=${charset}`, 'Content-Transfer-Encoding: base64'], () =>
     `${bytes.toString('base64')}\r\n`.repeat(TEXT_BYTES / LINE_OF_BASE64),

@@ -1,4 +1,4 @@
-/** Takes the lock of a DATA_DIR and keeps it. Prints the pid of a program that it started meanwhile. */
+/** Takes the lock of a DATA_DIR and keeps it. Prints the pid of a program that it started in the meantime. */
 import { spawn } from 'node:child_process';
 import { lockDataDir } from '../../dist/adapters/data-dir/data-dir-lock.js';
 

@@ -1,6 +1,6 @@
 /**
- * Loaded into a service before it starts (`NODE_OPTIONS=--import …`): says how long its event loop was blocked at most. Prints
- * one line when it gets SIGUSR2, and begins again.
+ * Loaded into a service before it starts (`NODE_OPTIONS=--import …`): measures the longest time that its event loop was blocked. Prints one
+ * line on SIGUSR2, and begins again.
  *
  * A stretch counts as the smaller of its time by the clock and its processor time: a busy machine has its own pauses.
  */

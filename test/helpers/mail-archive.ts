@@ -1,6 +1,6 @@
 /**
- * Real mail for tests: what .ci/fetch-mail.sh fetched, or the folder that MAIL_ARCHIVE names. It holds files with one
- * message each, and mbox files.
+ * Real mail for tests: from .ci/fetch-mail.sh, or from the folder named by MAIL_ARCHIVE. It holds files with one message each, and mbox
+ * files.
  */
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import path from 'node:path';
@@ -16,12 +16,12 @@ const FETCHED = '/var/cache/email-worker-test-mail';
 export const skipWithoutMailArchive = (): boolean =>
   skipFor('tests on real mail', hasMailArchive() ? null : `${folder()} is missing: run .ci/fetch-mail.sh`);
 
-/** Whether there is any; for tests that can do without. */
+/** True if there is real mail; for tests that can do without it. */
 export function hasMailArchive(): boolean {
   return existsSync(folder());
 }
 
-/** Every message, also those that are there twice, in a fixed order. */
+/** Every message in a fixed order, including duplicates. */
 export function readMailArchive(): readonly Buffer[] {
   return readdirSync(folder(), { recursive: true, encoding: 'utf8' })
     .map((name) => path.join(folder(), name))
@@ -36,7 +36,7 @@ export function readMailArchive(): readonly Buffer[] {
     .filter(isMail);
 }
 
-/** The first of each Message-ID. */
+/** The first message with each Message-ID. */
 export function firstOfEach(raws: readonly Buffer[]): readonly Buffer[] {
   const seen = new Set<string>();
   return raws.filter((raw) => {
@@ -47,7 +47,7 @@ export function firstOfEach(raws: readonly Buffer[]): readonly Buffer[] {
 
 const folder = (): string => process.env.MAIL_ARCHIVE ?? FETCHED;
 
-/** Notes about the mail lie beside it. */
+/** False for notes about the mail, which lie beside it. */
 function isMail(raw: Buffer): boolean {
   const { from, messageId, date } = parseMessage(raw);
   return from.length > 0 && (messageId !== null || date !== null);

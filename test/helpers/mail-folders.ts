@@ -1,9 +1,9 @@
-/** Emails as files, and what of them is in a database. */
+/** Emails as files, and their state in a database. */
 import { mkdir, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { query } from './query.ts';
 
-/** One email of a conversation, with LF; `position` counts from 0, and each answers the one before. */
+/** One email of a conversation, with LF; `position` counts from 0, and each email answers the previous one. */
 export function mailOf(conversation: number, position: number, body = 'Hello'): string {
   const id = (at: number) => `<c${conversation}-${at}@mail.example.com>`;
   const earlier = Array.from({ length: position }, (_, at) => id(at));
@@ -49,7 +49,7 @@ export async function recordedMails(databaseUrl: string): Promise<RecordedMail[]
   return rows as unknown as RecordedMail[];
 }
 
-/** Throws when a conversation of `mailOf` is in more than one thread, or two of them are in one. */
+/** Throws if a conversation of `mailOf` is in more than one thread, or two of them are in one. */
 export function requireRightThreads(mails: readonly RecordedMail[]): void {
   const threadOf = new Map<string, string>();
   for (const { subject, thread_id } of mails) {

@@ -1,13 +1,13 @@
-/** What mail-servers.ts writes for Postfix (3.4 or later) and Dovecot (2.3). */
+/** The configuration that mail-servers.ts writes for Postfix (3.4 or later) and Dovecot (2.3). */
 
 export interface MailServerPlan {
-  /** Absolute; everything of both servers is in it. */
+  /** Absolute; contains all files of both servers. */
   readonly root: string;
   readonly smtpPort: number;
   readonly submissionPort: number;
   readonly imapPort: number;
   readonly users: Readonly<Record<string, { readonly address: string; readonly password: string }>>;
-  /** Where Postfix delivers, in its words; null: to Dovecot. */
+  /** Postfix's delivery target, in its own syntax; null: Dovecot. */
   readonly deliverTo: string | null;
   /** Port of 127.0.0.1 for other domains; null: they are refused. */
   readonly relayTo: number | null;
@@ -15,7 +15,7 @@ export interface MailServerPlan {
   readonly owner: { readonly uid: number; readonly gid: number };
 }
 
-/** Folders of the queue → mode, as `postfix check` would make them. */
+/** Folders of the queue → mode, as `postfix check` would create them. */
 export const POSTFIX_QUEUES: Readonly<Record<string, number>> = {
   active: 0o700,
   bounce: 0o700,
@@ -100,7 +100,7 @@ postlog unix-dgram n - n - 1 postlogd
 `;
 }
 
-/** What Dovecot alone needs of a plan. */
+/** The part of a plan that Dovecot alone needs. */
 export type DovecotPlan = Pick<MailServerPlan, 'root' | 'imapPort' | 'users' | 'owner'>;
 
 export function dovecotConfig({ root, imapPort, owner }: DovecotPlan): string {

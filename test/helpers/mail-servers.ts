@@ -1,8 +1,7 @@
 /**
- * A private Postfix and a private Dovecot for end-to-end tests: their own folder, high ports of 127.0.0.1, no trace
- * left behind. Postfix takes mail for alice and bob of example.test and hands it by LMTP to Dovecot, which shows it
- * by IMAP. Needs root, as both servers change to users of their own, and the packages of
- * .ci/install-servers.sh.
+ * A private Postfix and a private Dovecot for end-to-end tests: their own folder, high ports of 127.0.0.1, no trace left behind. Postfix
+ * takes mail for alice and bob of example.test and hands it by LMTP to Dovecot, which offers it by IMAP. Needs root, as both servers switch
+ * to users of their own, and the packages of .ci/install-servers.sh.
  */
 import { execFileSync } from 'node:child_process';
 import { chmod, chown, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
@@ -28,21 +27,21 @@ export type MailUser = keyof typeof MAIL_USERS;
 
 export interface MailServers {
   readonly host: '127.0.0.1';
-  /** Takes mail for example.test from this machine, unknown users are refused at RCPT; STARTTLS is offered. */
+  /** Takes mail for example.test from this machine; unknown users are refused at RCPT; STARTTLS is offered. */
   readonly smtpPort: number;
   /** Submission (RFC 6409): STARTTLS and AUTH are required; the certificate is for `localhost`. */
   readonly submissionPort: number;
   /** IMAP in plain text. */
   readonly imapPort: number;
-  /** PEM file of the authority to trust. */
+  /** PEM file of the authority that clients must trust. */
   readonly caFile: string;
   readonly users: Readonly<Record<MailUser, { readonly address: string; readonly password: string }>>;
-  /** What the servers logged so far. */
+  /** The servers' log so far. */
   readLog(): Promise<string>;
   stop(): Promise<void>;
 }
 
-/** Why the servers can't be started here; null when they can. */
+/** The reason why the servers can't be started here; null if they can. */
 function whyUnavailable(): string | null {
   if (process.getuid?.() !== 0) return 'Postfix and Dovecot can only be started by root';
   const missing = whyMissing(NEEDED_FILES);
@@ -57,8 +56,8 @@ export const skipWithoutMailServers = (): boolean =>
   skipFor('end-to-end tests with mail servers', whyUnavailable());
 
 /**
- * `deliverTo`: where Postfix delivers instead, such as `lmtp:inet:127.0.0.1:2424`. `relayTo`: port of 127.0.0.1 that takes
- * mail for other domains; null: they are refused.
+ * `deliverTo`: another target of Postfix's deliveries, such as `lmtp:inet:127.0.0.1:2424`. `relayTo`: port of 127.0.0.1 that takes mail for
+ * other domains; null: such mail is refused.
  */
 export async function startMailServers(
   deliverTo: string | null = null,

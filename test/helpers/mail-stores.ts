@@ -1,4 +1,4 @@
-/** Stores of sent and of received mail on a database of their own, and values that their tests share. */
+/** Stores of sent and of received mail on a database of their own, and values shared by their tests. */
 import { randomUUID } from 'node:crypto';
 import type pg from 'pg';
 import { createEmailStore } from '../../src/adapters/postgres/emails/email-store.ts';
@@ -12,9 +12,9 @@ import type { ThreadsQuery } from '../../src/app/threads/thread-list-ports.ts';
 import { createTestDatabase, type TestDatabase } from './postgres.ts';
 import { createTestPool } from './test-pool.ts';
 
-/** Everything that the service's parts do with stored emails, in one. */
+/** Everything that the parts of the service do with stored emails, in one object. */
 export interface MessageStore extends EmailStore, OutboundStore {
-  /** Null when the thread does not exist. */
+  /** Null if the thread does not exist. */
   readThread(threadId: string): Promise<EmailsJson | null>;
 }
 

@@ -1,6 +1,6 @@
 /**
- * One process that reads mailboxes, in all but the process: real database, files and use cases. Several of them on one
- * database are several nodes.
+ * One process that reads mailboxes, in everything but being a process: real database, files and use cases. Several of them on one database
+ * are several nodes.
  */
 import { randomBytes, randomUUID } from 'node:crypto';
 import { createReadStream } from 'node:fs';
@@ -35,13 +35,13 @@ export interface MailboxNodeOptions {
   readonly leaseMs?: number;
   /** Default 100. */
   readonly pollMs?: number;
-  /** Default: 1970, so everything. */
+  /** Default: 1970, so everything is read. */
   readonly since?: Date | null;
   /** Local part of each account's address at example.com. Default: the account's id. */
   readonly localParts?: Readonly<Record<string, string>>;
   /** Default 1 MiB. */
   readonly maxBytes?: number;
-  /** Default: one without a process. */
+  /** Default: a reader without a process. */
   readonly reader?: MessageReader;
   /** Wraps the use case, to inject faults. */
   readonly receive?: (receive: Receive, request: ReceiveRequest) => Promise<ReceiveResult>;
@@ -52,7 +52,7 @@ export interface MailboxNodeOptions {
 export interface MailboxNode {
   readonly owner: string;
   readonly records: MailboxRecords;
-  /** As the watch of a service does when accounts are free. */
+  /** Has the same effect as the watch of a service when accounts are free. */
   look(): void;
   /** Ends everything in order. */
   stop(): Promise<void>;

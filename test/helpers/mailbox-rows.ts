@@ -1,9 +1,9 @@
-/** What the database holds of an account's mailboxes. */
+/** The rows that the database holds about an account's mailboxes. */
 import { query } from './query.ts';
 import type { TestDatabase } from './postgres.ts';
 import { waitUntil } from './wait-until.ts';
 
-/** A mailbox that could not be read is tried again after a while. */
+/** Long, because a mailbox that could not be read is only tried again after a while. */
 const PASS_TIMEOUT_MS = 120_000;
 
 export interface MailboxCounts {
@@ -12,11 +12,11 @@ export interface MailboxCounts {
   readonly expunged: number;
   readonly waiting: number;
   readonly quarantined: number;
-  /** There was a pass that saw everything, after `since` if that was given. */
+  /** A pass has seen everything, after `since` if that was given. */
   readonly succeeded: boolean;
 }
 
-/** Of all generations; by path. */
+/** Counts over all generations, by path. */
 export async function readCounts(
   { connectionString }: TestDatabase,
   accountId: string,
@@ -37,7 +37,7 @@ export async function readCounts(
   return rows as unknown as readonly MailboxCounts[];
 }
 
-/** Waits until each mailbox of the account had a pass that saw everything after this was called. */
+/** Waits until each mailbox of the account had a pass that saw everything after this call. */
 export async function waitForPass(database: TestDatabase, accountId: string): Promise<void> {
   const since = await databaseTime(database);
   await waitUntil(
@@ -55,7 +55,7 @@ async function databaseTime({ connectionString }: TestDatabase): Promise<Date> {
   return row?.['now'] as Date;
 }
 
-/** What is put off may be tried now, also what is set aside if that is asked for. */
+/** Work that is put off may be tried now, on request also messages that are set aside. */
 export async function letTimePass(
   { connectionString }: TestDatabase,
   alsoQuarantined = false,

@@ -1,6 +1,6 @@
 /**
- * Accounts whose mailboxes are in memory and can be made to misbehave, read into a real database; for one test file. Every
- * test has accounts of its own, and what reads them stops when it ends.
+ * Accounts whose mailboxes are in memory and can be made to misbehave, read into a real database; for one test file. Every test has
+ * accounts of its own, and their readers stop when the test ends.
  */
 import { afterAll, afterEach, beforeAll } from 'vitest';
 import { mail, type MailFields } from './inbound-mail.ts';
@@ -16,7 +16,7 @@ export interface MailboxWorld {
   readonly server: MemoryMailServer;
   readonly inbox: MemoryMailbox;
   readonly sent: MemoryMailbox;
-  /** Starts to read it. */
+  /** Starts to read the account. */
   start(options?: Partial<MailboxNodeOptions>): Promise<MailboxNode>;
   stop(node: MailboxNode): Promise<void>;
   emails(): ReturnType<typeof readEmails>;
@@ -26,7 +26,7 @@ export interface MailboxWorld {
 }
 
 export interface MailboxWorlds {
-  /** Only within a test. */
+  /** Only available within a test. */
   readonly database: TestDatabase;
   createWorld(options?: MemoryServerOptions): MailboxWorld;
   /** Starts to read the accounts of a server. */
@@ -35,7 +35,7 @@ export interface MailboxWorlds {
   query(text: string, values?: unknown[]): ReturnType<typeof query>;
 }
 
-/** To be called once, outside of tests. */
+/** Call it once, outside of tests. */
 export function useMailboxWorlds(): MailboxWorlds {
   let database: TestDatabase;
   const nodes = new Set<MailboxNode>();
@@ -85,7 +85,7 @@ export function useMailboxWorlds(): MailboxWorlds {
   return worlds;
 }
 
-/** A message that its number tells from others. */
+/** A message that is identified by its number. */
 export const numberedMail = (number: number, fields: MailFields = {}): string =>
   mail({ messageId: `<${number}@customer.test>`, subject: `Nr. ${number}`, ...fields });
 

@@ -1,4 +1,4 @@
-/** Puts mail into a maildir of a private Dovecot without asking it: fast, and as if it had been there before. */
+/** Puts mail into a maildir of a private Dovecot without involving the server: fast, and as if the mail had always been there. */
 import { randomUUID } from 'node:crypto';
 import { chown, mkdir, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
@@ -8,7 +8,7 @@ import type { MailUser } from './mail-servers.ts';
 
 const AT_ONCE = 64;
 
-/** `folder`: null for INBOX. The first one is the oldest. */
+/** `folder`: null for INBOX. The first message is the oldest. */
 export async function fillMaildir(
   { root }: Pick<DovecotServer, 'root'>,
   user: MailUser,
@@ -26,7 +26,7 @@ export async function fillMaildir(
   for (let start = 0; start < messages.length; start += AT_ONCE) {
     await Promise.all(
       messages.slice(start, start + AT_ONCE).map(async (raw, index) => {
-        // Dovecot gives out UIDs in the order of these times.
+        // Dovecot assigns UIDs in the order of these times.
         const name = `${first + start + index}.${randomUUID()}.host,S=${Buffer.byteLength(raw)}`;
         const file = path.join(box, 'cur', `${name}:2,S`);
         await writeFile(file, raw);
@@ -36,7 +36,7 @@ export async function fillMaildir(
   }
 }
 
-/** Dovecot has to give out new UIDs, under a new UIDVALIDITY; only while it does not run. */
+/** Makes Dovecot assign new UIDs, under a new UIDVALIDITY; only while it does not run. */
 export async function forgetUids({ root }: Pick<DovecotServer, 'root'>, user: MailUser): Promise<void> {
   for (const name of [
     'dovecot-uidlist',

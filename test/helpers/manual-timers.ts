@@ -1,12 +1,12 @@
-/** Timers that a test moves: nothing fires between two calls of `advance`. */
+/** Timers that a test moves forward: nothing fires between two calls of `advance`. */
 import type { Timers } from '../../src/app/base/timers.ts';
 
 export interface ManualTimers extends Timers {
-  /** Fires what becomes due, in order, and lets what that started go on as far as it goes without I/O. */
+  /** Fires the timers that become due, in order, and lets the work that they start go on as far as it can without I/O. */
   advance(ms: number): Promise<void>;
 }
 
-/** Promises that follow one another before a timer is set again. */
+/** The longest chain of promises before a timer is set again. */
 const TURNS = 20;
 
 export function createManualTimers(): ManualTimers {

@@ -1,7 +1,7 @@
-/** The journal on a map that outlives the process, as a disk does. */
+/** The journal in a map that outlives the process, as a disk does. */
 import type { Journal, JournalEntry } from '../../src/app/send/journal-ports.ts';
 
-/** By the claims' ids. */
+/** By the ids of the claims. */
 export type Disk = Map<string, JournalEntry>;
 
 /** @param write carries out a write that takes time, and may fail */

@@ -1,4 +1,4 @@
-/** Idempotency keys in memory, for tests that make the store fail at will. */
+/** Idempotency keys in memory, for tests that make the store fail on demand. */
 import type { SendOutcome } from '../../src/app/send/use-cases.ts';
 import type { IdempotencyKeys, KeyHold } from '../../src/app/send/idempotency.ts';
 

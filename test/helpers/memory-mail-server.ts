@@ -1,6 +1,6 @@
 /**
- * An IMAP server in memory that keeps the rules of RFC 9051, behind the port that the real one is behind: the model of
- * the properties, and the injector of faults that a real server can't be asked for.
+ * An IMAP server in memory that keeps the rules of RFC 9051, behind the same port as the real one: the model for the properties, and the
+ * injector of faults that a real server can't be asked for.
  */
 import {
   MailboxError,
@@ -48,7 +48,7 @@ export class MemoryMailbox {
     this.expunged.set(uid, this.modSeq);
   }
 
-  /** Another UIDVALIDITY; the messages are the same, under new UIDs. */
+  /** Assigns another UIDVALIDITY; the messages are the same, under new UIDs. */
   renew(): void {
     const messages = [...this.messages.values()];
     this.uidValidity += 1;
@@ -67,14 +67,14 @@ export class MemoryMailbox {
   }
 }
 
-/** What goes wrong, and when. Each is asked at its place; what it throws is what the caller gets. */
+/** Faults, each called at its point; an error that it throws reaches the caller. */
 export interface MemoryFaults {
   connect?: (accountId: string, signal: AbortSignal) => void | Promise<void>;
   /** Before each command. */
   command?: (name: string) => void | Promise<void>;
-  /** Before the bytes of a message are given. */
+  /** Before the bytes of a message are sent. */
   message?: (message: MemoryMessage) => void | Promise<void>;
-  /** What the server says of a size; default: the truth. */
+  /** The size that the server reports; default: the truth. */
   size?: (message: MemoryMessage) => number;
 }
 
@@ -92,7 +92,7 @@ export class MemoryMailServer implements MailboxSource {
   readonly commands: string[] = [];
   readonly fetchedUids: number[] = [];
   readonly sessions = new Set<MemorySession>();
-  /** How many of them wait for a change. */
+  /** Number of sessions that wait for a change. */
   waiting = 0;
   readonly options: MemoryServerOptions;
 
@@ -108,7 +108,7 @@ export class MemoryMailServer implements MailboxSource {
     return null;
   }
 
-  /** With INBOX and Sent. */
+  /** Creates INBOX and Sent. */
   addAccount(id: string): { inbox: MemoryMailbox; sent: MemoryMailbox } {
     const inbox = new MemoryMailbox({ path: 'INBOX', specialUse: '\\Inbox' });
     const sent = new MemoryMailbox({ path: 'Sent', specialUse: '\\Sent' });
@@ -127,7 +127,7 @@ export class MemoryMailServer implements MailboxSource {
     return session;
   }
 
-  /** Cuts every line. */
+  /** Cuts every connection. */
   cut(): void {
     for (const session of this.sessions) void session.close();
   }

@@ -1,4 +1,4 @@
-/** A real nginx in front of a port, as operators have one. */
+/** A real nginx in front of a port, as operators run one. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdir, writeFile } from 'node:fs/promises';
@@ -19,7 +19,7 @@ export interface Nginx {
 /** For `describe.skipIf`; see skip.ts. */
 export const skipWithoutNginx = (): boolean => skipWithout('tests behind nginx', PROGRAM);
 
-/** In front of one port. */
+/** For one upstream port. */
 export const startNginx = (upstreamPort: number): Promise<Nginx> =>
   startNginxWith(
     (port) => `
@@ -35,7 +35,7 @@ export const startNginx = (upstreamPort: number): Promise<Nginx> =>
       }`,
   );
 
-/** @param site what stands in `http`, for the port to listen on */
+/** @param site contents of the `http` block, for the port to listen on */
 export async function startNginxWith(site: (port: number) => string): Promise<Nginx> {
   const folder = await makeTempFolder();
   const port = await findFreePort();

@@ -1,4 +1,4 @@
-/** For accounts that have passwords. */
+/** For accounts that log in with passwords. */
 import type { AccessTokens } from '../../src/app/accounts/token-ports.ts';
 
 export const NO_TOKENS: AccessTokens = {

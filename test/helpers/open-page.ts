@@ -1,4 +1,4 @@
-/** The page of a running service in Chromium: logs in, and hears what the browser complains of. */
+/** The page of a running service in Chromium: logs in, and collects the browser's complaints. */
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
@@ -8,10 +8,10 @@ import { TEST_SECRET } from './service-process.ts';
 
 const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 const DESKTOP = { viewport: { width: 1360, height: 860 }, locale: 'en-GB' };
-/** A busy machine takes its time. */
+/** For a busy machine. */
 const PATIENCE_MS = 90_000;
 
-/** A browser for the tests of a file. Each ends with what it opened; one whose browser complained fails. */
+/** A browser for the tests of a file. Each test closes what it opened; a test whose browser complained fails. */
 export function usePages() {
   let browser: Browser;
   let complaints: string[] = [];
@@ -22,28 +22,28 @@ export function usePages() {
   afterEach(async () => {
     const heard = complaints;
     complaints = [];
-    // What is heard from here on is of pages that are being closed, and of no test.
+    // Messages from here on come from pages that are being closed, and belong to no test.
     await Promise.all(browser.contexts().map((context) => context.close()));
     if (heard.length > 0) throw new Error(`the browser complained: ${heard.join('\n')}`);
   });
   afterAll(() => browser.close());
 
   return {
-    /** Opens a place of the page, and logs in: whether that worked is for the caller to see. */
+    /** Opens a place of the page, and logs in; the caller checks if that worked. */
     async logIn(
       url: string,
       place: string,
       secret: string,
       options: BrowserContextOptions = DESKTOP,
     ): Promise<Page> {
-      // Where something moves, its colours are judged half-way.
+      // Colours of a moving element would be judged halfway.
       const context = await browser.newContext({ baseURL: url, reducedMotion: 'reduce', ...options });
       context.setDefaultTimeout(PATIENCE_MS);
       const page = await context.newPage();
-      // Of this test: the list of the next one is another.
+      // The list of this test: the next test has another one.
       const heard = complaints;
       page.on('console', (message) => {
-        // The browser itself reports each answer of 4xx, such as before a login, and a line that a test has cut.
+        // The browser itself reports each 4xx answer, such as before a login, and a connection that a test has cut.
         if (message.type() === 'error' && !/status of 4\d\d|INTERNET_DISCONNECTED/.test(message.text()))
           heard.push(message.text());
       });
@@ -53,7 +53,7 @@ export function usePages() {
       await page.keyboard.press('Enter');
       return page;
     },
-    /** The same with a secret that opens it. */
+    /** The same with a valid secret. */
     async open(
       url: string,
       place: string,
@@ -62,14 +62,14 @@ export function usePages() {
     ): Promise<Page> {
       const page = await this.logIn(url, place, secret, options);
       await page.locator('#list').waitFor();
-      // Keys are heard once it is painted.
+      // Keys have an effect once the page is painted.
       await page.evaluate('new Promise((resolve) => requestAnimationFrame(() => setTimeout(resolve)))');
       return page;
     },
   };
 }
 
-/** What axe finds against WCAG 2.2 AA and good practice, by rule and place. */
+/** Faults that axe finds against WCAG 2.2 AA and good practice, by rule and place. */
 export async function accessibilityFaults(page: Page): Promise<string[]> {
   await page.evaluate(AXE);
   return page.evaluate(`axe.run({ runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'] })

@@ -1,7 +1,7 @@
 /**
- * Asks three reading processes, two of which never answer, one of these after hundreds of answers, and prints their process ids. The
- * test kills it then. Forked by itself, it is such a process. By its first answers, it gives up after a second on work that its parent
- * does not end; by later ones, not by itself.
+ * Asks three reading processes, two of which never answer (one of these after hundreds of answers), and prints their process ids. The test
+ * then kills this process. Forked by itself, this file is such a reading process. During its first answers, it gives up after a second on
+ * work that its parent does not end; during later ones, not by itself.
  */
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
@@ -32,7 +32,7 @@ if (process.send !== undefined) {
     return child.pid;
   };
   const pids = await Promise.all([start('rest'), start('loop'), start('loop', 2000)]);
-  // Until both are at it.
+  // Until both are busy.
   await setTimeout(300);
   process.stdout.write(`${pids.join(' ')}\n`);
 }

@@ -1,8 +1,8 @@
 /**
- * Exim and OpenSMTPD for end-to-end tests, beside the Postfix of mail-servers.ts: each takes mail from this machine, hands
- * what is for example.test by LMTP to one port and everything else by SMTP to another, and writes bounces of its own.
- * Their packages conflict with Postfix's, so .ci/install-servers.sh unpacks them. Both expect users and folders of the
- * system, which they get in a mount namespace: nothing of it is seen outside, or left behind. Needs root.
+ * Exim and OpenSMTPD for end-to-end tests, beside the Postfix of mail-servers.ts: each takes mail from this machine, hands mail for
+ * example.test by LMTP to one port and everything else by SMTP to another, and writes bounces of its own. Their packages conflict with
+ * Postfix's, so .ci/install-servers.sh unpacks them. Both expect users and folders of the system, which they get in a mount namespace:
+ * nothing of it is visible outside, or left behind. Needs root.
  */
 import { execFileSync } from 'node:child_process';
 import { chmod, chown, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
@@ -22,7 +22,7 @@ const USERS = { 'Debian-exim': 61_001, opensmtpd: 61_002, opensmtpq: 61_003 } as
 export interface OtherMailServer {
   /** For SMTP_URL. */
   readonly url: string;
-  /** What it logged so far. */
+  /** The server's log so far. */
   readLog(): Promise<string>;
   stop(): Promise<void>;
 }
@@ -69,7 +69,7 @@ export function startOpenSmtpd(plan: OtherMailServerPlan): Promise<OtherMailServ
   return start('opensmtpd', async (root, port) => {
     await writeFile(path.join(root, 'smtpd.conf'), openSmtpdConfig(port, plan));
     return {
-      // Its queue, the empty folder it locks itself into, and its socket.
+      // Its queue, the empty folder in which it locks itself up, and its socket.
       mounts: [
         'mount -t tmpfs none /var/spool',
         'mkdir -m 711 /var/spool/smtpd',
@@ -86,9 +86,9 @@ export function startOpenSmtpd(plan: OtherMailServerPlan): Promise<OtherMailServ
 interface Prepared {
   /** Shell commands inside the namespace. */
   readonly mounts: readonly string[];
-  /** Stays in the foreground. */
+  /** Runs in the foreground. */
   readonly command: string;
-  /** Files of the folder. */
+  /** Log files in the folder. */
   readonly logs: readonly string[];
 }
 
@@ -135,7 +135,7 @@ async function start(
   return { url: `smtp://127.0.0.1:${port}`, readLog, stop };
 }
 
-/** Exim 4.94 or later. What is for local.test it takes and has no way for. */
+/** Exim 4.94 or later. It accepts mail for local.test and cannot route it. */
 function eximConfig(root: string, port: number, { lmtpPort, upstreamPort }: OtherMailServerPlan): string {
   return `
 primary_hostname = exim.example.test

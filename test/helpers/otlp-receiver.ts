@@ -1,4 +1,4 @@
-/** A collector of OpenTelemetry for tests: takes traces by OTLP over HTTP in protobuf, and decodes what it needs of them. */
+/** An OpenTelemetry collector for tests: takes traces by OTLP over HTTP in protobuf, and decodes the parts of them that tests need. */
 import { once } from 'node:events';
 import { createServer, type IncomingHttpHeaders } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -8,17 +8,17 @@ import { gunzipSync } from 'node:zlib';
 type Value = string | number | boolean;
 
 export interface ReceivedSpan {
-  /** In hexadecimal, as the ids of spans. */
+  /** In hexadecimal, like the ids of spans. */
   readonly traceId: string;
   readonly spanId: string;
-  /** Empty: it begins a trace. */
+  /** Empty for the root span of a trace. */
   readonly parentId: string;
   readonly name: string;
   readonly kind: 'client' | 'internal' | 'server';
   readonly attributes: Readonly<Record<string, Value>>;
   readonly isError: boolean;
   readonly durationMs: number;
-  /** Of the service. */
+  /** Attributes of the service. */
   readonly resource: Readonly<Record<string, Value>>;
 }
 
@@ -27,9 +27,9 @@ export interface OtlpReceiver {
   readonly url: string;
   readonly spans: readonly ReceivedSpan[];
   readonly requests: readonly { readonly path: string; readonly headers: IncomingHttpHeaders }[];
-  /** Everything that came, as text, for what must not be in it. */
+  /** All received bodies as text, to check that something is not in them. */
   text(): string;
-  /** What it answers from now on; default: 200. */
+  /** Status of its answers from now on; default: 200. */
   status: number;
   close(): Promise<void>;
 }

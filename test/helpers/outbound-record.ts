@@ -13,7 +13,7 @@ export const addressOf = (localPart: string, domain = 'example.org'): Address =>
   domain,
 });
 
-/** A sent email that starts a conversation; `fields` change what a test is about. */
+/** A sent email that starts a conversation; `fields` override the values that a test is about. */
 export function outboundRecord(fields: Partial<OutboundRecord> = {}): OutboundRecord {
   const raw = Buffer.from('Subject: Hallo\r\n\r\nGuten Tag\r\n');
   return {
@@ -54,7 +54,7 @@ export function outboundRecord(fields: Partial<OutboundRecord> = {}): OutboundRe
   };
 }
 
-/** The same, as an answer to a Message-ID that may or may not be known. */
+/** The same, as an answer to a Message-ID that may or may not exist. */
 export function answerTo(parent: MessageId, fields: Partial<OutboundRecord> = {}): OutboundRecord {
   return outboundRecord({ inReplyTo: [parent], references: [parent], ...fields });
 }

@@ -1,5 +1,5 @@
 /**
- * Loaded into a service before it starts (`NODE_OPTIONS=--import …`): counts which functions of the program run. SIGUSR2 prints them as
+ * Loaded into a service before it starts (`NODE_OPTIONS=--import …`): records which functions of the program run. SIGUSR2 prints them as
  * one line of JSON, `{"passed": ["file:function:offset", …]}`, and begins again.
  */
 import { Session } from 'node:inspector';

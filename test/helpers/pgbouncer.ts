@@ -1,4 +1,6 @@
-/** A real PgBouncer in transaction mode before a PostgreSQL server: few sessions for many clients, each of which gets the next one. */
+/**
+ * A real PgBouncer in transaction mode before a PostgreSQL server: few sessions for many clients; each transaction gets the next free one.
+ */
 import { spawn } from 'node:child_process';
 import { chown, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { once } from 'node:events';
@@ -13,9 +15,9 @@ import { waitUntil } from './wait-until.ts';
 const PROGRAM = '/usr/sbin/pgbouncer';
 
 export interface PgBouncer {
-  /** The same as `url` of the server, through PgBouncer. */
+  /** Like `url` of the server, but through PgBouncer. */
   readonly url: string;
-  /** Ends it at once, connections included. */
+  /** Ends PgBouncer at once, connections included. */
   stop(): Promise<void>;
 }
 
@@ -23,14 +25,14 @@ export interface PgBouncer {
 export const skipWithoutPgBouncer = (): boolean => skipWithout('tests with PgBouncer', PROGRAM);
 
 export interface PgBouncerOptions {
-  /** Sessions of each database. */
+  /** Number of sessions for each database. */
   readonly sessions?: number;
   readonly mode?: 'transaction' | 'session';
-  /** How long a session stays that nothing uses. Default: 10, because each database of a run has its own. */
+  /** How long an unused session is kept. Default: 10, because each database of a run has its own sessions. */
   readonly idleSeconds?: number;
 }
 
-/** @param url of a server that trusts its clients; other databases of it are reached by their names */
+/** @param url of a server that trusts its clients; its other databases are reached by name */
 export async function startPgBouncer(
   url: string,
   { sessions = 3, mode = 'transaction', idleSeconds = 10 }: PgBouncerOptions = {},
@@ -80,7 +82,7 @@ server_idle_timeout = ${idleSeconds}
     url: through.href,
     async stop() {
       process.off('exit', end);
-      // What the other signals do depends on the version.
+      // The effect of the other signals depends on the version.
       child.kill('SIGKILL');
       await exited;
       await rm(folder, { recursive: true, force: true });

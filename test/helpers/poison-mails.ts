@@ -1,4 +1,4 @@
-/** Mails that took a reader very long, or that once did: what a stranger may send at any time. */
+/** Mails that take a reader very long, or once did: a stranger may send one at any time. */
 import { mail } from './inbound-mail.ts';
 
 export interface PoisonMail {
@@ -7,7 +7,7 @@ export interface PoisonMail {
   make(messageId: string): string;
 }
 
-/** Of one line; the longest that most mail servers let through is of this order. */
+/** Length of one line; the longest that most mail servers let through is of this order. */
 const LINE = 100_000;
 
 const inHeader = (name: string, line: string): PoisonMail => ({

@@ -1,6 +1,6 @@
 /**
- * A reading process for tests: what a message says first is what its reading does. `AS TOLD …` is given back. It runs
- * the built program, because Node 20 can't run TypeScript.
+ * A reading process for tests: the first word of a message selects what its reading does. `AS TOLD …` is returned. It runs the built
+ * program, because Node 20 can't run TypeScript.
  */
 import { appendFileSync } from 'node:fs';
 import { serveReadings } from '../../dist/adapters/reading/serve-readings.js';
@@ -9,11 +9,11 @@ const DEEDS = {
   LOOP() {
     for (;;);
   },
-  /** Without end for any engine: the time doubles with each character. */
+  /** Endless for any engine: the time doubles with each character. */
   PATTERN() {
     return /^(a|a)*$/.test(`${'a'.repeat(60)}b`);
   },
-  /** As on a machine that has no time for it. */
+  /** Like a machine that has no time for it. */
   WAIT() {
     Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 400);
     return 'waited';
@@ -22,7 +22,7 @@ const DEEDS = {
     const all = [];
     for (;;) all.push({ all });
   },
-  /** One large piece at a time, at which the engine ends the process rather than the thread. */
+  /** One large piece at a time: here the engine ends the process rather than the thread. */
   ARRAY() {
     const all = [];
     for (let index = 0; ; index += 1) all.push(index);
@@ -31,7 +31,7 @@ const DEEDS = {
     const all = new Map();
     for (let index = 0; ; index += 1) all.set(index, index);
   },
-  /** Outside of the engine's heap. */
+  /** Outside the engine's heap. */
   BUFFERS() {
     const all = [];
     for (;;) all.push(Buffer.alloc(1024 * 1024, 1));
@@ -58,7 +58,7 @@ const DEEDS = {
 serveReadings(({ asked }) => {
   const text = asked.raw.bytes.toString();
   const [deed, path] = text.split('\n');
-  // Told in a file, because a process that ends tells nothing.
+  // Reported in a file, because a process that ends can't report anything.
   if (path) appendFileSync(path, `${deed}\n`);
   return DEEDS[deed]?.() ?? text;
 });

@@ -1,4 +1,4 @@
-/** A streaming replica of an external PostgreSQL, made with pg_basebackup; both are of the Debian package. */
+/** A streaming replica of an external PostgreSQL, made with pg_basebackup; both come from the Debian package. */
 import { execFile } from 'node:child_process';
 import { chmod, chown, mkdtemp } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -10,22 +10,22 @@ import { query } from './query.ts';
 import { waitUntil } from './wait-until.ts';
 
 export interface PostgresReplica {
-  /** Of the same database as `url` of the primary. */
+  /** URL of the same database as `url` of the primary. */
   readonly url: string;
   start(): Promise<void>;
-  /** Ends it at once, sessions included. */
+  /** Ends the replica at once, sessions included. */
   stop(): Promise<void>;
-  /** It receives what the primary writes, and carries out none of it until `resume`. */
+  /** The replica receives the primary's changes, and applies none of them until `resume`. */
   pause(): Promise<void>;
   resume(): Promise<void>;
-  /** It becomes a server of its own. */
+  /** Makes the replica a server of its own. */
   promote(): Promise<void>;
-  /** Everything that the primary has written by now is there. */
+  /** Waits until the replica has everything that the primary has written by now. */
   catchUp(): Promise<void>;
   dispose(): Promise<void>;
 }
 
-/** Starts it, and waits until it has what the primary has. */
+/** Starts the replica, and waits until it has everything that the primary has. */
 export async function createPostgresReplica(primary: ExternalPostgres): Promise<PostgresReplica> {
   const binaries = findBinaries();
   if (binaries === null) throw new Error('no PostgreSQL is installed');

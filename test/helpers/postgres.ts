@@ -1,7 +1,7 @@
 /**
- * Databases for tests. They live on one server for the whole run: an embedded one, or the external one that
- * TEST_DATABASE_URL names, whose role must be allowed to make databases. With TEST_POOLER=1 it is the one of the Debian package, and
- * the service reaches it through PgBouncer; what tests look up themselves never goes through that.
+ * Databases for tests. They live on one server for the whole run: an embedded one, or the external one that TEST_DATABASE_URL names, whose
+ * role must be allowed to create databases. With TEST_POOLER=1 it is the server of the Debian package, and the service reaches it through
+ * PgBouncer; queries of the tests themselves never go through it.
  */
 import { randomBytes } from 'node:crypto';
 import { inject } from 'vitest';
@@ -14,11 +14,11 @@ export interface TestDatabase {
   readonly connectionString: string;
   /** For `pg`. */
   readonly connectionConfig: ClientConfig & { readonly connectionString: string };
-  /** Drops the database; sessions that are left in it are cut. */
+  /** Drops the database; sessions that still use it are cut. */
   drop(): Promise<void>;
 }
 
-/** A new, migrated, empty database. Drop it when the file ends; the end of the run drops what was forgotten. */
+/** A new, migrated, empty database. Drop it when the file ends; the end of the run drops forgotten ones. */
 export async function createTestDatabase(): Promise<TestDatabase> {
   const { template } = await requestTestServer(inject('testServerPath'));
   return await createDatabase(template);
@@ -32,10 +32,10 @@ export async function createEmptyDatabase(): Promise<TestDatabase> {
 /** The service reaches the databases of this run through PgBouncer. */
 export const isPooled = process.env['TEST_POOLER'] === '1';
 
-/** Address of a database → the same through PgBouncer. */
+/** Address of a database → the same address through PgBouncer. */
 const pooled = new Map<string, string>();
 
-/** The address that the service gets, of a database of this run or any other. */
+/** The address that the service gets for a database of this run or any other. */
 export const addressForService = (connectionString: string): string =>
   pooled.get(connectionString) ?? connectionString;
 

@@ -1,4 +1,4 @@
-/** Processes that belong to a folder: named in their command line, or in the environment they were started with. Linux only. */
+/** Processes that belong to a folder: it is named in their command line, or in the environment they were started with. Linux only. */
 import { readdirSync, readFileSync } from 'node:fs';
 
 /** `pid command`, without zombies and this process. */

@@ -1,4 +1,4 @@
-/** Threads of messages, from their links alone: by our rule, and by the linking steps of RFC 5256 §3, REFERENCES. */
+/** Threads of messages, computed only from their links: by our rule, and by the linking steps of RFC 5256 §3, REFERENCES. */
 import { readBounce } from '../../src/core/delivery/bounce.ts';
 import { identityOf } from '../../src/core/message/identity.ts';
 import type { MessageId } from '../../src/core/message/message-id.ts';
@@ -18,7 +18,7 @@ function linked(raw: string | Buffer): Linked {
   return { messageId: identityOf(message).messageId, message };
 }
 
-/** Our threads, as the number of each message's group: whatever the links connect. */
+/** Our threads, as the number of each message's group: everything that links connect. */
 export function ourThreads(raws: readonly (string | Buffer)[]): readonly number[] {
   const emails = raws.map((raw, index) => {
     const { messageId, message } = linked(raw);
@@ -42,9 +42,9 @@ export function ourThreads(raws: readonly (string | Buffer)[]): readonly number[
 }
 
 /**
- * Why RFC 5256 does not follow a link that we follow. `other_parent`: of two emails that disagree on a third one's parent
- * the third itself has the last word, else the first. `circle`: an email would be its own ancestor. `in_reply_to`: only
- * References count where there are any. `bounce`: the email that a delivery report returns.
+ * The reason why RFC 5256 does not follow a link that we follow. `other_parent`: when two emails disagree on the parent of a third, the
+ * third itself has the last word, else the first. `circle`: an email would be its own ancestor. `in_reply_to`: if there are References,
+ * only they count. `bounce`: the email that a delivery report returns.
  */
 export type DroppedReason = 'other_parent' | 'circle' | 'in_reply_to' | 'bounce';
 
@@ -55,14 +55,14 @@ export interface DroppedLink {
 }
 
 export interface Rfc5256Threads {
-  /** As the number of each message's group. */
+  /** The number of each message's group. */
   readonly groups: readonly number[];
   readonly dropped: readonly DroppedLink[];
-  /** The groups when the dropped links are followed as well. */
+  /** The groups if the dropped links are followed too. */
   readonly withDropped: readonly number[];
 }
 
-/** The threads of RFC 5256; the order of the messages counts. No two may have one Message-ID. */
+/** The threads of RFC 5256; the order of the messages counts. No two may have the same Message-ID. */
 export function rfc5256Threads(raws: readonly (string | Buffer)[]): Rfc5256Threads {
   const parents = new Map<MessageId, MessageId>();
   const dropped: DroppedLink[] = [];
@@ -88,7 +88,7 @@ export function rfc5256Threads(raws: readonly (string | Buffer)[]): Rfc5256Threa
     for (const [index, child] of chain.entries()) {
       if (index > 0) link(chain[index - 1]!, child);
     }
-    // Its own word counts, also when it says that there is none.
+    // The email's own statement counts, even if it names no parent.
     const [parent, before] = [chain.at(-1), parents.get(messageId)];
     if (before !== undefined && before !== parent) {
       drop('other_parent', before, messageId);

@@ -1,10 +1,10 @@
-/** Python's email package, as a reader of messages that knows nothing of ours. */
+/** Python's email package, as an independent reader of messages. */
 import { spawnSync } from 'node:child_process';
 import { skipFor } from './skip.ts';
 
 export interface PythonPart {
   readonly type: string;
-  /** The parameter of a multipart/related. */
+  /** The `type` parameter of a multipart/related. */
   readonly relatedType: string | null;
   readonly disposition: string | null;
   readonly filename: string | null;
@@ -15,11 +15,11 @@ export interface PythonPart {
 }
 
 export interface PythonMail {
-  /** Decoded; of fields that stand twice the last. Names in lower case. */
+  /** Decoded; the last one if a field occurs twice. Names in lower case. */
   readonly headers: Readonly<Record<string, string>>;
   readonly defects: readonly string[];
   readonly root: PythonPart;
-  /** What a reader that prefers plain text shows, and one that prefers HTML. */
+  /** The text that a reader which prefers plain text shows; `html` is for one that prefers HTML. */
   readonly plain: string | null;
   readonly html: string | null;
 }

@@ -1,13 +1,13 @@
-/** Queries of tests, on connections that are kept for a moment: a new one costs more than most queries. */
+/** Queries of tests, on connections that are kept for a moment: a new connection costs more than most queries. */
 import { Pool, type ClientConfig } from 'pg';
 import { DEFAULT_SCHEMA } from '../../src/adapters/postgres/db/session.ts';
 
-/** Many of them wait for locks at the same moment in some tests. */
+/** In some tests, many queries wait for locks at the same moment. */
 const MAX_CONNECTIONS = 50;
-/** Longer than between two looks of `waitUntil`, and so short that few are left open. */
+/** Longer than the pause between two checks of `waitUntil`, and short enough that few are left open. */
 const IDLE_MS = 500;
 
-/** The service's tables, and what tests make in a database without them. */
+/** The service's tables, and those that tests create in a database without them. */
 export const SEARCH_PATH = `-c search_path=${DEFAULT_SCHEMA},public`;
 
 const pools = new Map<string, Pool>();
@@ -33,7 +33,7 @@ function poolOf(connection: ClientConfig | string): Pool {
     idleTimeoutMillis: IDLE_MS,
     allowExitOnIdle: true,
   });
-  // Servers are killed and databases dropped under idle connections; the next query opens another one.
+  // Servers are killed and databases dropped under idle connections; the next query opens a new one.
   pool.on('error', () => {});
   pools.set(key, pool);
   return pool;

@@ -1,6 +1,6 @@
 /**
- * One instance of the service below HTTP: real database, journal, files and mail connection, with a queue whose times
- * are short. Several of them on one database are several processes in all but the process.
+ * One instance of the service below HTTP: real database, journal, files and mail connection, with a queue that has short times. Several of
+ * them on one database are several processes in everything but being processes.
  */
 import { randomBytes } from 'node:crypto';
 import { createReadStream } from 'node:fs';
@@ -51,7 +51,7 @@ export interface QueueNodeOptions {
   readonly giveUpAfterMs?: number;
   /** Default 2000. */
   readonly leaseMs?: number;
-  /** The folder, and so the identity, of an earlier node. */
+  /** Takes over the folder, and so the identity, of an earlier node. */
   readonly successorOf?: QueueNode;
   /** Wraps the transport, to inject faults. */
   readonly wrap?: (transport: Transport) => Transport;
@@ -68,14 +68,14 @@ export interface QueueNode extends Pick<
   readonly queue: ReturnType<typeof createSendQueue>;
   readonly journal: LmdbJournal;
   send(request?: Partial<SendRequest>): Promise<SendResult>;
-  /** `send` for the queue; returns the email's id. */
+  /** Puts a `send` into the queue; returns the email's id. */
   enqueue(request?: Partial<SendRequest>): Promise<string>;
   read(id: string): Promise<EmailDetail>;
-  /** Default: of the version that it has. */
+  /** Default version: the email's current one. */
   change(id: string, change: SendChange, version?: number | null, keyId?: string): Promise<EmailDetail>;
   /** Starts the loop, for a node made with `work: false`. */
   start(): void;
-  /** Ends everything; the folder stays. */
+  /** Ends everything; the folder remains. */
   stop(): Promise<void>;
 }
 

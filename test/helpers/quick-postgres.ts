@@ -1,4 +1,4 @@
-/** The embedded server as the service starts it, but for settings that cost time and keep nothing that a test looks at. */
+/** The embedded server as the service starts it, except for settings that cost time and protect nothing that a test looks at. */
 import { mkdir } from 'node:fs/promises';
 import { findBinaries } from '../../src/adapters/postgres/embedded/binaries.ts';
 import {
@@ -13,7 +13,7 @@ import { DATABASE, USER, serverArguments } from '../../src/adapters/postgres/emb
 import { SOCKET_PORT, chooseSocketFolder } from '../../src/adapters/postgres/embedded/socket-folder.ts';
 import { silentLogger } from './silent-logger.ts';
 
-/** Tests of what a crash of the server leaves start servers of their own; this one ends with the run. */
+/** Tests of the aftermath of a server crash start servers of their own; this one ends with the run. */
 export const QUICK = ['-c', 'fsync=off', '-c', 'full_page_writes=off'];
 
 export async function startQuickPostgres(

@@ -1,6 +1,4 @@
-/**
- * A TCP client that sends exactly what it is told, for HTTP that no library would send.
- */
+/** A TCP client that sends exactly the given bytes, for HTTP that no library would send. */
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 
@@ -8,9 +6,9 @@ export interface RawClient {
   readonly socket: Socket;
   /** Everything received so far, one character per byte. */
   received(): string;
-  /** Waits until the kernel took it. */
+  /** Waits until the kernel has taken the data. */
   write(text: string | Buffer): Promise<void>;
-  /** Resolves when the text was received; rejects when the connection ends before. */
+  /** Resolves when the text was received; rejects if the connection ends before that. */
   receive(text: string | RegExp): Promise<string>;
   /** Everything up to the end of the connection, whichever side ended it. */
   closed(): Promise<string>;
@@ -24,7 +22,7 @@ export async function connectRaw(
   const pieces: Buffer[] = [];
   const received = () => Buffer.concat(pieces).toString('latin1');
   socket.on('data', (piece) => pieces.push(piece));
-  // A reset is one way to end; what was received counts.
+  // A reset is one way to end; only the received data counts.
   socket.on('error', () => {});
   const end = new Promise<void>((resolve) => socket.once('close', () => resolve()));
   await once(socket, 'connect');

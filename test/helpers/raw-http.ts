@@ -1,4 +1,4 @@
-/** The HTTP app behind a real socket, for clients that write what no HTTP library would. */
+/** The HTTP app behind a real socket, for clients that write bytes that no HTTP library would. */
 import { expect } from 'vitest';
 import type { HttpLimits } from '../../src/adapters/http/connections/limits.ts';
 import type { Application } from '../../src/app/application.ts';
@@ -11,7 +11,7 @@ export interface RawHttp {
   readonly application: RecordingApplication;
   readonly port: number;
   client(): Promise<RawClient>;
-  /** Cuts what the clients left open, and closes the app. */
+  /** Cuts the connections that clients left open, and closes the app. */
   close(): Promise<void>;
 }
 
@@ -39,7 +39,7 @@ export async function startRawHttp(
   };
 }
 
-/** The head of a request with the right secret. */
+/** The head of a request with the valid secret. */
 export const rawRequest = (method: string, path: string, headers: readonly string[] = []): string =>
   [`${method} ${path} HTTP/1.1`, 'Host: x', `Authorization: Bearer ${SECRET}`, ...headers, '', ''].join(
     '\r\n',

@@ -1,15 +1,15 @@
-/** Reads back by IMAP what arrived in a mailbox of mail-servers.ts. */
+/** Reads back by IMAP the mail that arrived in a mailbox of mail-servers.ts. */
 import { ImapFlow } from 'imapflow';
 import type { MailServers, MailUser } from './mail-servers.ts';
 
 /** From SMTP's 250 to the mailbox; Postfix and Dovecot take a few ms when they are not busy. */
 const ARRIVAL_TIMEOUT_MS = 15_000;
 
-/** Header fields that mail servers put on top of a message (RFC 5321 §4.4 and what Postfix and Dovecot add). */
+/** Header fields that mail servers put on top of a message (RFC 5321 §4.4, and those that Postfix and Dovecot add). */
 const TRACE_FIELDS = new Set(['return-path', 'received', 'delivered-to', 'x-original-to']);
 
 /**
- * The message with this Message-ID, once it is in the user's inbox; exactly one must be there.
+ * The message with this Message-ID, once it is in the user's inbox; throws if it does not arrive, or if there is more than one.
  *
  * @param messageId with or without angle brackets
  * @returns the bytes as IMAP gives them: CRLF, trace headers on top
@@ -38,7 +38,7 @@ export async function fetchByMessageId(
   });
 }
 
-/** How many messages are in the user's inbox now. */
+/** The number of messages in the user's inbox now. */
 export function countMessages(servers: MailServers, user: MailUser): Promise<number> {
   return withInbox(servers, user, async (client) => ((await client.search({ all: true })) || []).length);
 }
@@ -54,7 +54,7 @@ export function stripTraceHeaders(received: Buffer): Buffer {
   }
 }
 
-/** Where the next field starts: behind the first line break that is not followed by white space (RFC 5322 §2.2.3). */
+/** Offset of the next field: after the first line break that is not followed by white space (RFC 5322 §2.2.3). */
 function endOfField(message: Buffer, start: number): number {
   let offset = start;
   do {

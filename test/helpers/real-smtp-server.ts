@@ -1,9 +1,9 @@
-/** smtp-server, a real SMTP server in this process, which keeps what it takes. */
+/** smtp-server, a real SMTP server in this process, which keeps the messages it takes. */
 import type { AddressInfo } from 'node:net';
 import { SMTPServer } from 'smtp-server';
 import type { SMTPServerOptions } from 'smtp-server';
 
-/** A message as the server took it. */
+/** A message as the server received it. */
 interface TakenMessage {
   readonly mailFrom: string;
   readonly mailArguments: unknown;
@@ -13,7 +13,7 @@ interface TakenMessage {
   readonly user: string | undefined;
 }
 
-/** The only login that the server takes: user alice. */
+/** The password of the only login that the server accepts: user alice. */
 export const PASSWORD = 'hush: ü@/';
 
 export interface RealSmtpServer {
@@ -23,7 +23,7 @@ export interface RealSmtpServer {
 }
 
 /**
- * Recipients whose address starts with `u` are refused with 550, with `f` with 452. Neither STARTTLS nor AUTH unless
+ * Recipients whose address starts with `u` are refused with 550, those with `f` with 452. Offers neither STARTTLS nor AUTH unless
  * `disabledCommands` says otherwise.
  */
 export async function startRealSmtpServer(options: SMTPServerOptions = {}): Promise<RealSmtpServer> {

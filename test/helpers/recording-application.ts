@@ -1,6 +1,6 @@
 /**
- * An Application that remembers what it is asked and answers with samples, for tests of the HTTP edge alone.
- * Each method may be replaced, to inject faults.
+ * An Application that records its calls and answers with samples, for tests of the HTTP edge alone. Each method may be replaced, to inject
+ * faults.
  */
 import { Readable } from 'node:stream';
 import type { Application } from '../../src/app/application.ts';
@@ -51,12 +51,12 @@ import {
 
 export interface RecordingApplication extends Application {
   readonly sends: { readonly request: SendRequest; readonly folder: SpoolFolder }[];
-  /** Of the sends that had one. */
+  /** Idempotency keys of the sends that had one. */
   readonly keys: string[];
   readonly threadReads: string[];
   readonly customerReads: CustomerEmailsRequest[];
   readonly registrations: RegistrationRequest[];
-  /** Every stream given out, for checks that none is left open. */
+  /** Every stream given out, to check that none is left open. */
   readonly streams: Readable[];
 }
 

@@ -7,11 +7,11 @@ import { startSmtpSink, type SmtpSink } from './smtp-sink.ts';
 export interface RunningService {
   readonly database: TestDatabase;
   readonly service: ServiceProcess;
-  /** Stops the service and drops what it used. */
+  /** Stops the service and drops its database. */
   end(): Promise<void>;
 }
 
-/** Without SMTP: what is sent goes into the outbox folder. */
+/** Without SMTP: sent mail goes into the outbox folder. */
 export async function startServiceWithDatabase(): Promise<RunningService> {
   const database = await createTestDatabase();
   const service = await startServiceProcess({ env: { DATABASE_URL: database.connectionString } });
@@ -25,7 +25,7 @@ export async function startServiceWithDatabase(): Promise<RunningService> {
   };
 }
 
-/** With an SMTP server that takes everything; the account is `Sales <sales@example.com>`. */
+/** With an SMTP server that accepts everything; the account is `Sales <sales@example.com>`. */
 export async function startServiceWithSink(
   env: Readonly<Record<string, string>> = {},
 ): Promise<RunningService & { readonly sink: SmtpSink }> {
@@ -50,7 +50,7 @@ export async function startServiceWithSink(
   };
 }
 
-/** The body of a 200. */
+/** The body of an answer that must be 200. */
 export async function getJson<T>(service: ServiceProcess, path: string): Promise<T> {
   const response = await service.request(path);
   expect(response.status).toBe(200);
@@ -63,7 +63,7 @@ export interface SentResult {
   readonly threadId: string;
 }
 
-/** `POST /api/send` that is answered with 200. */
+/** `POST /api/send` that must be answered with 200. */
 export async function sendJson(service: ServiceProcess, json: object): Promise<SentResult> {
   const response = await service.request('/api/send', { json });
   expect(response.status).toBe(200);

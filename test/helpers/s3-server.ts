@@ -2,14 +2,14 @@ import S3rver from 's3rver';
 import { makeTempFolder } from './temp-folder.ts';
 
 export interface S3Server {
-  /** As `BLOB_URL` has it. */
+  /** In the form of `BLOB_URL`. */
   readonly url: string;
   readonly credentials: { readonly accessKeyId: string; readonly secretAccessKey: string };
   /** A second call does nothing. */
   close(): Promise<void>;
 }
 
-/** A server that speaks S3, on a port of its own, with one empty bucket. */
+/** An S3 server on a port of its own, with one empty bucket. */
 export async function startS3Server(): Promise<S3Server> {
   const folder = await makeTempFolder();
   const server = new S3rver({

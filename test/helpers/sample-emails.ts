@@ -1,4 +1,4 @@
-/** Emails, threads and drafts as use cases give them, for tests of the HTTP edge. */
+/** Emails, threads and drafts as use cases return them, for tests of the HTTP edge. */
 import type { VariantDetail } from '../../src/app/emails/variant-view.ts';
 import { createHash } from 'node:crypto';
 import type { Draft, DraftSummary } from '../../src/app/drafts/draft-ports.ts';
@@ -118,7 +118,7 @@ export const sampleDraft: Draft = {
   updatedAt: sampleEmail.date,
 };
 
-/** A reply as a send, with what the answered email would say. */
+/** A reply as a send, with the text that the answered email would contribute. */
 export const toSampleSend = (message: ReplyRequest['message']): SendRequest => ({
   ...message,
   to: message.to ?? ['bob@example.org'],

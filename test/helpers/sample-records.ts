@@ -1,4 +1,4 @@
-/** What use cases give beside emails, for tests of the HTTP edge: accounts, customers, events, webhooks, keys. */
+/** Results of use cases other than emails, for tests of the HTTP edge: accounts, customers, events, webhooks, keys. */
 import type { Erasure } from '../../src/app/erase/erasure-ports.ts';
 import type { AccountStatus } from '../../src/app/mailboxes/use-cases.ts';
 import type { StoredKey } from '../../src/app/keys/key-ports.ts';

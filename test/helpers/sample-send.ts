@@ -1,6 +1,6 @@
 import type { SendRequest } from '../../src/app/send/use-cases.ts';
 
-/** A plain send of the default account, at once. */
+/** A plain send of the default account, sent at once. */
 export const SAMPLE_SEND: SendRequest = {
   to: ['ann@example.org'],
   cc: [],

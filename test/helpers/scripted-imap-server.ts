@@ -1,4 +1,4 @@
-/** An IMAP server that behaves, save where a script says otherwise: for what no real server can be made to do. */
+/** An IMAP server that behaves, except where a script says otherwise: for behaviour that no real server can be made to show. */
 import { createServer, type AddressInfo, type Socket } from 'node:net';
 
 export interface ImapCommand {
@@ -10,7 +10,7 @@ export interface ImapCommand {
   readonly connection: number;
 }
 
-/** null: nothing is said. The text goes out as it is; a generator as fast as the line takes it, for as long as it goes on. */
+/** null: no answer. Text goes out as it is; a generator as fast as the line takes it, for as long as it continues. */
 type Answer = string | null | AsyncIterable<string | Buffer> | Iterable<string | Buffer>;
 
 export type ImapScript = Readonly<Record<string, (command: ImapCommand) => Answer | undefined>>;
@@ -26,7 +26,7 @@ export interface ScriptedImapServer {
 
 const CAPABILITIES = 'IMAP4rev1 SASL-IR LITERAL+ IDLE ENABLE CONDSTORE QRESYNC AUTH=PLAIN';
 
-/** What a server with one mailbox of three messages says. */
+/** The usual answers of a server with one mailbox of three messages. */
 const USUAL: ImapScript = {
   CONNECT: () => '* OK scripted\r\n',
   CAPABILITY: ({ tag }) => `* CAPABILITY ${CAPABILITIES}\r\n${tag} OK done\r\n`,
@@ -48,7 +48,7 @@ export async function startScriptedImapServer(script: ImapScript = {}): Promise<
     connections += 1;
     sockets.add(socket);
     socket.on('close', () => sockets.delete(socket)).on('error', () => {});
-    // The client cuts the line when it has had enough.
+    // The client cuts the connection when it has had enough.
     serve(socket, connections, script, commands).catch(() => socket.destroy());
   });
   await new Promise<void>((resolve) => {
@@ -93,7 +93,7 @@ async function serve(
       text = text.slice(end + 2);
       commands.push(line);
       const [, tag = '', verb = '', args = ''] = /^(\S+) ((?:UID )?\S+)(?: (.*))?$/i.exec(line) ?? [];
-      // DONE, or the credentials: the end of the command before.
+      // DONE, or the credentials: they end the previous command.
       if (tag === '')
         await answer({ tag: waiting, verb: line === 'DONE' ? 'DONE' : 'CONTINUED', args: line, connection });
       else {
@@ -105,7 +105,7 @@ async function serve(
   }
 }
 
-/** False when the line is gone. */
+/** False when the connection is gone. */
 function write(socket: Socket, piece: string | Buffer): Promise<boolean> {
   return new Promise((resolve) => {
     if (socket.destroyed) resolve(false);

@@ -1,24 +1,24 @@
 /**
- * An SMTP server that behaves, save where a script says otherwise: for what real servers and lines do wrong.
- * It keeps what it got, so that a test can compare what the client believes with what happened.
+ * An SMTP server that behaves, except where a script says otherwise: for the faults of real servers and lines. It keeps what it received,
+ * so a test can compare the client's view with what happened.
  */
 import { createServer } from 'node:net';
 import type { AddressInfo, Socket } from 'node:net';
 import { TLSSocket } from 'node:tls';
 import type { TestCertificate } from './certificate.ts';
 
-/** Where the script may step in; `message` comes once for each message, when its first 64 KiB are there. */
+/** Steps where the script may intervene; `message` comes once for each message, when its first 64 KiB have arrived. */
 type Step =
   'connect' | 'ehlo' | 'starttls' | 'auth' | 'mail' | 'rcpt' | 'data' | 'message' | 'dot' | 'rset' | 'quit';
 
-/** The line is cut with RST. */
+/** Cuts the connection with RST. */
 export const RESET = Symbol('reset');
-/** The server closes the line in order, with what it has said before. */
+/** The server closes the connection in order, after everything it has sent before. */
 export const CLOSE = Symbol('close');
-/** The server says nothing more and reads nothing more, but keeps the line. */
+/** The server sends nothing more and reads nothing more, but keeps the connection. */
 export const SILENCE = Symbol('silence');
 
-/** Text goes out as it is, several pieces apart in time; a symbol ends the session. */
+/** Text goes out as it is, several pieces at intervals; a symbol ends the session. */
 export type Reaction = string | Buffer | typeof RESET | typeof CLOSE | typeof SILENCE;
 
 interface StepContext {
@@ -37,7 +37,7 @@ export type Script = Partial<
 interface ReceivedMessage {
   readonly mailFrom: string;
   readonly rcptTo: readonly string[];
-  /** As on the wire, dot-stuffing undone, without the final dot. */
+  /** As on the wire, with dot-stuffing undone and without the final dot. */
   readonly data: Buffer;
 }
 
@@ -51,16 +51,16 @@ export interface ScriptedServerOptions {
 
 export interface ScriptedServer {
   readonly port: number;
-  /** Messages whose final dot arrived, whatever was answered. */
+  /** Messages whose final dot arrived, whatever the answer. */
   readonly received: readonly ReceivedMessage[];
-  /** Those of them that got a 2yz reply. */
+  /** The received messages that got a 2yz reply. */
   readonly accepted: readonly ReceivedMessage[];
   /** Every command line of every connection. */
   readonly commands: readonly string[];
   readonly connections: number;
   /** Connections open now. */
   readonly open: number;
-  /** Writes to all open connections, asked or not, then closes them if told to. */
+  /** Writes to all open connections, unasked, then closes them if `andClose` is set. */
   shout(text: string, andClose?: boolean): Promise<void>;
   close(): Promise<void>;
 }
@@ -140,7 +140,7 @@ async function serve(
   let rcptTo: string[] = [];
   const times = new Map<Step, number>();
 
-  /** Says what the script says, or the usual. Returns the first line said; null when the session is over. */
+  /** Sends the script's answer, or the usual one. Returns the first line sent; null when the session is over. */
   async function react(step: Step, command: string, usual: string): Promise<string | null> {
     const time = (times.get(step) ?? 0) + 1;
     times.set(step, time);
@@ -154,7 +154,7 @@ async function serve(
         if (reaction === SILENCE) socket.pause();
         return null;
       }
-      // Apart in time, so that they arrive in pieces.
+      // At intervals, so that they arrive in pieces.
       if (index > 0) await new Promise((resolve) => setTimeout(resolve, 15));
       if (reaction.length > 0) socket.write(reaction);
     }
@@ -248,7 +248,7 @@ function isList(reaction: Reaction | readonly Reaction[]): reaction is readonly 
   return Array.isArray(reaction);
 }
 
-/** Lines and messages out of a socket that may be exchanged for its TLS successor. */
+/** Lines and messages from a socket that may be replaced by its TLS successor. */
 class Input {
   #buffer = Buffer.alloc(0);
   #ended = false;
@@ -278,7 +278,7 @@ class Input {
     return found === null ? null : this.#take(found, 2).toString('utf8');
   }
 
-  /** null when the line ends, or `onLarge` wants to end, before the final dot. */
+  /** null if the connection ends, or `onLarge` ends it, before the final dot. */
   async readMessage(onLarge: () => Promise<boolean>): Promise<Buffer | null> {
     let large = false;
     for (;;) {

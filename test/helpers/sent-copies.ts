@@ -1,4 +1,4 @@
-/** What tests of copies in Sent mailboxes share: what a Sent mailbox holds, and what the service says of a copy. */
+/** Shared by tests of copies in Sent mailboxes: the contents of a Sent mailbox, and the service's report about a copy. */
 import type { DovecotServer } from './dovecot-server.ts';
 import { getJson } from './running-service.ts';
 import type { ServiceProcess } from './service-process.ts';
@@ -11,7 +11,7 @@ export interface SentMessage {
   readonly internalDate: Date;
 }
 
-/** Everything in a mailbox, the oldest first; nothing when there is no such mailbox. */
+/** Everything in a mailbox, oldest first; empty if there is no such mailbox. */
 export function readMailbox(dovecot: DovecotServer, path = 'Sent'): Promise<readonly SentMessage[]> {
   return dovecot.withClient('alice', async (client) => {
     const mailboxes = await client.list();

@@ -1,6 +1,4 @@
-/**
- * The service as a user runs it: the built program in a process of its own, configured by its environment alone.
- */
+/** The service as a user runs it: the built program in a process of its own, configured only by its environment. */
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
@@ -25,11 +23,11 @@ export interface ServiceProcess {
   readonly url: string;
   readonly dataDir: string;
   readonly process: ChildProcess;
-  /** Time from the start of the process to its being ready, in ms, as a caller sees it. */
+  /** Time in ms from the start of the process until it is ready, as a caller sees it. */
   readonly startMs: number;
   /** Log lines so far. */
   readonly log: readonly string[];
-  /** A request with the right secret; `body` other than text is sent as JSON. */
+  /** A request with the valid secret; a `json` value is sent as JSON. */
   request(path: string, init?: RequestInit & { json?: unknown }): Promise<Response>;
   /** SIGTERM, and waits for the end. Returns the exit code. */
   stop(): Promise<number | null>;
@@ -43,11 +41,11 @@ export interface ServiceProcessOptions {
   readonly dataDir?: string;
   /** Default: the program as users run it. */
   readonly program?: string;
-  /** Gets the log lines; for what happens before the service is ready. */
+  /** Receives the log lines; for events before the service is ready. */
   readonly log?: string[];
 }
 
-/** Starts the service and waits until it is ready. Throws with its log when it ends before that. */
+/** Starts the service and waits until it is ready. Throws with its log if it ends before that. */
 export async function startServiceProcess(options: ServiceProcessOptions = {}): Promise<ServiceProcess> {
   const dataDir = options.dataDir ?? (await mkdtemp(path.join(tmpdir(), 'email-worker-test-')));
   const databaseUrl = options.env?.['DATABASE_URL'];
@@ -111,7 +109,7 @@ export async function startServiceProcess(options: ServiceProcessOptions = {}): 
       if (child.exitCode !== null) return child.exitCode;
       child.kill('SIGTERM');
       await exited;
-      // The last lines may come after the exit. What a killed process leaves behind may hold the pipe open.
+      // The last lines may come after the exit. Remnants of a killed process may hold the pipe open.
       if (child.signalCode === null) await logRead;
       return child.exitCode;
     },

@@ -1,10 +1,10 @@
-/** Tests that need programs of the system: they are skipped without them, but never in CI. */
+/** Tests that need programs of the system: they are skipped without these programs, but never in CI. */
 import { accessSync, constants } from 'node:fs';
 import path from 'node:path';
 
 /**
- * For `describe.skipIf`: whether there is a reason, after saying it. With REQUIRE_E2E=1 a reason is an error instead, so
- * that CI can't skip by accident.
+ * For `describe.skipIf`: true if there is a reason to skip, after printing it. With REQUIRE_E2E=1 a reason is an error instead, so that CI
+ * can't skip by accident.
  */
 export function skipFor(tests: string, reason: string | null): boolean {
   if (reason === null) return false;
@@ -13,11 +13,11 @@ export function skipFor(tests: string, reason: string | null): boolean {
   return true;
 }
 
-/** The same when one of these programs is missing. Each is a path, or a name that is looked for in PATH. */
+/** The same if one of these programs is missing. Each is a path, or a name to find in PATH. */
 export const skipWithout = (tests: string, ...programs: readonly string[]): boolean =>
   skipFor(tests, whyMissing(programs));
 
-/** What to do about the first one that is missing; null when all are there. */
+/** Advice for the first missing program; null if none is missing. */
 export function whyMissing(programs: readonly string[]): string | null {
   const missing = programs.find((program) => !isInstalled(program));
   return missing === undefined ? null : `${missing} is missing: run .ci/install-servers.sh`;

@@ -1,9 +1,9 @@
-/** The time of a test that skips hours, while what it waits for goes on: timers fire when their time has come, one way or the other. */
+/** Time for a test that skips hours while real work goes on: timers fire when their time has come, whether it passed or was skipped. */
 import type { Timers } from '../../src/app/base/timers.ts';
 
 export interface SkippedTime extends Timers {
   readonly clock: () => Date;
-  /** Moves the time forward, and fires what is due by then. */
+  /** Moves the time forward, and fires the timers that are due by then. */
   skip(ms: number): void;
 }
 

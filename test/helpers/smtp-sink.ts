@@ -1,4 +1,4 @@
-/** A real SMTP server (smtp-server) that keeps what it accepts, and refuses what a test tells it to. */
+/** A real SMTP server (smtp-server) that keeps the messages it accepts, and refuses those that a test selects. */
 import { SMTPServer, type SMTPServerOptions } from 'smtp-server';
 import type { AddressInfo } from 'node:net';
 
@@ -18,10 +18,10 @@ export interface SmtpSink {
   stop(): Promise<void>;
 }
 
-/** Recipients: `…@refused.test` → 550, `…@later.test` → 451, all else accepted. Subjects: `[refuse]` → 554 after DATA. */
+/** Recipients: `…@refused.test` → 550, `…@later.test` → 451, all others accepted. Subjects: `[refuse]` → 554 after DATA. */
 export async function startSmtpSink(
   options: SMTPServerOptions = {},
-  /** Told of a message before it is answered. */
+  /** Called for each message before it is answered. */
   onMessage: (message: SinkMessage) => void = () => undefined,
 ): Promise<SmtpSink> {
   const messages: SinkMessage[] = [];

@@ -1,8 +1,8 @@
-/** Emails as rows, for tests of reading that need other ones than sending or receiving makes, or very many. */
+/** Emails as rows, for tests of reading that need emails that sending or receiving would not create, or very many of them. */
 import { randomUUID } from 'node:crypto';
 import type pg from 'pg';
 
-/** What one statement writes. */
+/** The most bytes of text that one statement writes. */
 const MAX_STATEMENT_BYTES = 50_000_000;
 
 export interface StoredEmail {
@@ -21,7 +21,7 @@ export interface StoredEmail {
   }[];
 }
 
-/** Returns the identifier of a new thread with these sent emails. */
+/** Stores these sent emails in a new thread, and returns its id. */
 export async function storeThread(pool: pg.Pool, emails: readonly Partial<StoredEmail>[]): Promise<string> {
   const threadId = await storeEmptyThread(pool);
   for (const given of emails) {
@@ -55,7 +55,7 @@ export async function storeThread(pool: pg.Pool, emails: readonly Partial<Stored
   return threadId;
 }
 
-/** A new thread of `count` emails with a text of `bytes` each that does not compress, an hour apart. */
+/** A new thread of `count` emails, an hour apart, each with an incompressible text of `bytes`. */
 export async function storeLargeThread(
   pool: pg.Pool,
   {
@@ -65,7 +65,7 @@ export async function storeLargeThread(
   }: { count: number; bytes: number; from?: Date },
 ): Promise<string> {
   const threadId = await storeEmptyThread(pool);
-  // A busy machine needs its time, and a statement may take a minute.
+  // In parts: a statement may take only a minute, also on a busy machine.
   const atOnce = Math.max(1, Math.floor(MAX_STATEMENT_BYTES / bytes));
   for (let first = 1; first <= count; first += atOnce) {
     await pool.query(
@@ -81,7 +81,7 @@ export async function storeLargeThread(
       [threadId, Math.min(first + atOnce - 1, count), bytes, from, first],
     );
   }
-  // The search is not what is tested.
+  // These tests are not about the search.
   await pool.query('delete from search_queue');
   return threadId;
 }

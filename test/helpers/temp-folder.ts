@@ -7,7 +7,7 @@ export interface TempFolder {
   remove(): Promise<void>;
 }
 
-/** A new empty folder of one test. */
+/** A new empty folder for one test. */
 export async function makeTempFolder(): Promise<TempFolder> {
   const path = await mkdtemp(join(tmpdir(), 'email-worker-test-'));
   return { path, remove: () => rm(path, { recursive: true, force: true, maxRetries: 3 }) };

@@ -4,7 +4,7 @@ import { createPool } from '../../src/adapters/postgres/db/pool.ts';
 import { addressForService, type TestDatabase } from './postgres.ts';
 import { silentLogger } from './silent-logger.ts';
 
-/** Patient, so that a busy machine fails no test. End it before the database is dropped. */
+/** Has long time-outs, so that a busy machine fails no test. End it before the database is dropped. */
 export function createTestPool(
   { connectionString }: Pick<TestDatabase, 'connectionString'>,
   maxConnections = 4,

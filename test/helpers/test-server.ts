@@ -1,7 +1,6 @@
 /**
- * The PostgreSQL server of a test run: one for all test files, started when the first of them asks. It runs in the
- * main process of Vitest; the files ask through a Unix socket (`requestTestServer`), so that a run of unit tests alone
- * starts none.
+ * The PostgreSQL server of a test run: one for all test files, started when the first of them asks for it. It runs in the main process of
+ * Vitest; the files ask through a Unix socket (`requestTestServer`), so that a run of unit tests alone starts none.
  */
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
@@ -20,19 +19,19 @@ import { makeTempFolder } from './temp-folder.ts';
 
 /** A running server with a migrated template, for `pg`. */
 export interface TestServer {
-  /** Address of a database in which others can be made and dropped. */
+  /** Address of a database from which others can be created and dropped. */
   readonly adminUrl: string;
-  /** The same through PgBouncer, where the service is tested with it; otherwise null. */
+  /** The same through PgBouncer, if the service is tested with it; otherwise null. */
   readonly pooledUrl: string | null;
   /** Name of the template. */
   readonly template: string;
-  /** What names of databases of this run begin with. */
+  /** Prefix of the names of this run's databases. */
   readonly prefix: string;
 }
 
 type Answer = TestServer | { readonly failed: string };
 
-/** Offers the server at the path of a Unix socket. `stop` ends it, and drops what the run left in an external one. */
+/** Offers the server at the path of a Unix socket. `stop` ends it, and drops the databases that the run left in an external one. */
 export async function offerTestServer(): Promise<{ readonly path: string; stop(): Promise<void> }> {
   const folder = await makeTempFolder();
   const path = join(folder.path, 'ask');

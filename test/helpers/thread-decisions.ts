@@ -1,4 +1,4 @@
-/** For tests of decisions about threads. */
+/** Helpers for tests of decisions about threads. */
 import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { makeTempFolder } from './temp-folder.ts';

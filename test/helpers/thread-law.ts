@@ -1,4 +1,4 @@
-/** What the threads of an account should be: by the law alone, from all that is stored of its emails. */
+/** The threads that an account should have: derived only from the law, from everything that is stored of its emails. */
 import type pg from 'pg';
 import { inTransaction } from '../../src/adapters/postgres/db/transaction.ts';
 import { namesOf, readThreadGraph } from '../../src/adapters/postgres/threads/thread-graph.ts';
@@ -6,13 +6,13 @@ import { groupByLinks } from '../../src/core/thread/link-graph.ts';
 import { numbered } from './groups.ts';
 
 export interface ThreadsOfAccount {
-  /** Emails and Message-IDs by their threads, each as the number of its group. */
+  /** Emails and Message-IDs by thread, each as the number of its group. */
   readonly threads: readonly number[];
   /** `email Message-ID`, sorted. */
   readonly refused: readonly string[];
 }
 
-/** As it is stored, and as it should be. */
+/** The stored threads, and the expected ones. */
 export async function compareWithLaw(
   pool: pg.Pool,
   accountId: string,

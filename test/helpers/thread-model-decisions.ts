@@ -1,4 +1,4 @@
-/** Splits, merges and moves of the model of threads: docs/decisions/0007-thread-decisions.md. */
+/** Splits, merges and moves in the model of threads: docs/decisions/0007-thread-decisions.md. */
 import {
   moveMessageIdsAlong,
   threadsOfLabelled,
@@ -11,7 +11,7 @@ export interface ModelDecision {
   readonly kind: 'split' | 'move' | 'merge';
   /** The thread of the nth email. */
   readonly at: number;
-  /** What is split off or moved there; of a merge the other thread is that of the first one. */
+  /** The emails to split off or to move there; for a merge, the other thread is that of the first one. */
   readonly emails: readonly number[];
 }
 
@@ -23,7 +23,7 @@ interface Freeze {
   readonly apart: readonly Pair[];
 }
 
-/** What the service refuses, as it would leave nothing behind or changes nothing, does nothing here. */
+/** A decision that the service refuses, because it would leave nothing behind or changes nothing, has no effect here. */
 export function createModelDecisions(state: ModelState): (decision: ModelDecision) => void {
   const { emails, places, owners, labels, separations, clusters } = state;
   const threadOf = (id: string): string => places.get(id) ?? '';
@@ -142,7 +142,7 @@ export function createModelDecisions(state: ModelState): (decision: ModelDecisio
     for (const thread of state.withClusters(known)) clusters.set(thread, cluster);
   }
 
-  /** Each thread is of the first customer that one of its sends names. Returns whether that changed. */
+  /** Sets the party of each thread: the first customer that one of its sends names. Returns true if one changed. */
   function renewParties(threads: ReadonlySet<string>): boolean {
     let isChanged = false;
     for (const thread of threads) {

@@ -1,43 +1,43 @@
-/** What the model of threads stores, and how it weighs the links of threads: docs/decisions/0016-refused-merges.md. */
+/** The stored state of the model of threads, and how it weighs the links of threads: docs/decisions/0016-refused-merges.md. */
 import { groupByLinks, type Groups } from '../../src/core/thread/link-graph.ts';
 import { planThreads } from '../../src/core/thread/plan-threads.ts';
 
 export interface ModelEmail {
-  /** Sorts as the emails were recorded. */
+  /** Sorts in the order in which the emails were recorded. */
   readonly id: string;
   readonly isSent: boolean;
   readonly messageIds: string[];
-  /** Those that count, the most telling first. */
+  /** The links that count, the most telling first. */
   readonly links: readonly string[];
   anchorId: string | null;
   partyId: string | null;
   /** The customer that its send named, or that it inherited by a split. */
   customer: string | null;
-  /** It is in its thread only because others named its Message-ID. */
+  /** The email is in its thread only because others named its Message-ID. */
   isOnlyNamed: boolean;
   readonly date: Date;
   label: string | null;
 }
 
-/** What is stored, and where everything is. */
+/** The stored state, and the place of everything. */
 export interface ModelState {
   readonly emails: ModelEmail[];
-  /** Threads of emails. */
+  /** Email → thread. */
   readonly places: Map<string, string>;
-  /** Threads of Message-IDs. */
+  /** Message-ID → thread. */
   readonly owners: Map<string, string>;
-  /** Labels of Message-IDs. */
+  /** Message-ID → label. */
   readonly labels: Map<string, string>;
   readonly separations: Map<string, readonly [string, string]>;
-  /** Clusters of threads. */
+  /** Thread → cluster. */
   readonly clusters: Map<string, string>;
   /** Email → Message-IDs. */
   readonly refused: Map<string, ReadonlySet<string>>;
   newId(kind: 'thread' | 'label' | 'cluster'): string;
   within(threads: ReadonlySet<string>): readonly ModelEmail[];
-  /** One of a cluster brings all others. */
+  /** Adds to the threads all others of their clusters. */
   withClusters(threads: ReadonlySet<string>): ReadonlySet<string>;
-  /** Makes the threads what the links of all their emails say. */
+  /** Arranges the threads as the links of all their emails require. */
   weigh(threads: ReadonlySet<string>): void;
   absorb(survivor: string, ending: ReadonlySet<string>): void;
 }
@@ -113,7 +113,7 @@ export function groupAll(state: ModelState, emails: readonly ModelEmail[], names
   });
 }
 
-/** The separations with both ends among these. */
+/** The separations that have both ends among the labels of these emails and Message-IDs. */
 function separationsOf(
   { labels, separations }: ModelState,
   emails: readonly ModelEmail[],

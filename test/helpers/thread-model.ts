@@ -1,14 +1,14 @@
 /**
- * A model of recording without a database, for any mix of received mail, sends, relays' Message-IDs and decisions: what joins
- * a thread without a further question, what merges threads, when the links of a cluster are weighed, and what a
- * decision fixes. Written from docs/decisions/0007 and 0016; one step takes some microseconds.
+ * A model of recording without a database, for any mix of received mail, sends, relays' Message-IDs and decisions: when an email joins a
+ * thread without a further question, when threads are merged, when the links of a cluster are weighed, and what a decision fixes. Written
+ * from docs/decisions/0007 and 0016; one step takes some microseconds.
  */
 import { createModelDecisions, type ModelDecision } from './thread-model-decisions.ts';
 import { createState, groupAll, partition, type ModelEmail } from './thread-model-state.ts';
 
 export interface ModelReceive {
   readonly kind: 'receive';
-  /** Its header's Message-ID, then that of a second field. */
+  /** The Message-ID of its header, then that of a second field. */
   readonly own: readonly string[];
   readonly links: readonly string[];
   readonly date: Date;
@@ -18,9 +18,9 @@ export interface ModelSend {
   readonly kind: 'send';
   readonly own: string;
   readonly links: readonly string[];
-  /** The nth email, in whose thread the caller puts it; null: it names no thread. */
+  /** The nth email, whose thread the caller names for the send; null: the send names no thread. */
   readonly thread: number | null;
-  /** What it answers, when it names no thread; it begins a conversation when that is unknown. */
+  /** The Message-ID that it answers, when it names no thread; it begins a conversation when that is unknown. */
   readonly answered: string | null;
   readonly customer: string | null;
   readonly date: Date;
@@ -35,7 +35,7 @@ export interface ModelRelay {
 export type ModelStep = ModelReceive | ModelSend | ModelRelay | ModelDecision;
 
 export interface ModelThreads {
-  /** `e0001 e0002 m1`: what is together, sorted. */
+  /** `e0001 e0002 m1`: members of one thread, sorted. */
   readonly threads: readonly string[];
   /** `email Message-ID`, sorted. */
   readonly refused: readonly string[];
@@ -43,7 +43,7 @@ export interface ModelThreads {
 
 export interface ThreadModel {
   readonly emails: readonly ModelEmail[];
-  /** Threads of emails. */
+  /** Email → thread. */
   readonly places: ReadonlyMap<string, string>;
   take(step: ModelStep): void;
   /** The threads as they were built step by step. */
@@ -63,7 +63,7 @@ export function createThreadModel(): ThreadModel {
       : (state.within(new Set([thread])).find(({ partyId }) => partyId !== null)?.partyId ?? null);
   const ownersOf = (names: readonly string[]) => new Set(names.flatMap((name) => owners.get(name) ?? []));
 
-  /** @param requested the thread of its sender's choice; null: a new one, or what the names lead to */
+  /** @param requested the thread that the sender chose; null: a new one, or the one that the names lead to */
   function place(email: ModelEmail, requested: string | null): void {
     const names = [...email.messageIds, ...email.links];
     const isNamed = email.messageIds.some((own) => owners.has(own));
@@ -136,7 +136,7 @@ export function createThreadModel(): ThreadModel {
     if (chosen === null) {
       place(email(links), requested);
     } else {
-      // What is elsewhere stays there, and ties nothing.
+      // Names that are elsewhere stay there, and link nothing.
       const counting = links.filter((link) => (owners.get(link) ?? chosen) === chosen);
       place(email(counting), chosen);
     }

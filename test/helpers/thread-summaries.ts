@@ -1,4 +1,4 @@
-/** The list of threads counted from scratch, in the simplest way, to compare `thread_summaries` with. */
+/** The list of threads, counted from scratch in the simplest way, to compare with `thread_summaries`. */
 import type pg from 'pg';
 import { LISTED_STATES, type EmailState } from '../../src/core/delivery/states.ts';
 
@@ -18,7 +18,7 @@ type Summary = Readonly<Record<string, unknown>>;
 const byActivity = (a: EmailRow, b: EmailRow) =>
   a.activity_at.getTime() - b.activity_at.getTime() || (a.id < b.id ? -1 : 1);
 
-/** What should be in the table, and what is; by thread. */
+/** The expected and the actual rows of the table, by thread. */
 export async function compareSummaries(
   pool: pg.Pool,
 ): Promise<{ expected: readonly Summary[]; found: readonly Summary[] }> {
@@ -72,11 +72,11 @@ export async function compareSummaries(
     ];
   });
   const found = await pool.query<Summary>('select * from thread_summaries order by thread_id');
-  // What a version means is a law of its own, see thread-summaries.prop.test.ts.
+  // The meaning of a version is a law of its own, see thread-summaries.prop.test.ts.
   return { expected, found: found.rows.map(({ version: _version, ...summary }) => summary) };
 }
 
-/** The rows of labels that should be there, from the summaries, and those that are. */
+/** The expected rows of labels, from the summaries, and the actual ones. */
 export async function compareThreadLabels(
   pool: pg.Pool,
 ): Promise<{ expected: readonly Summary[]; found: readonly Summary[] }> {
@@ -90,7 +90,7 @@ export async function compareThreadLabels(
   return { expected: expected.rows, found: found.rows };
 }
 
-/** The rows of emails of labelled threads that should be there, from the rows of labels, and those that are. */
+/** The expected rows of emails of labelled threads, from the rows of labels, and the actual ones. */
 export async function compareLabelledEmails(
   pool: pg.Pool,
 ): Promise<{ expected: readonly Summary[]; found: readonly Summary[] }> {

@@ -3,8 +3,8 @@ import type { TestContext } from 'vitest';
 import { makeTempFolder } from './temp-folder.ts';
 
 /**
- * Runs `use` with the path of a mounted tmpfs of that size, so that a full disk is a real one. Skips the test with
- * a printed reason where mounting is not allowed.
+ * Runs `use` with the path of a mounted tmpfs of that size, so that a full disk is a real one. Skips the test with a printed reason if
+ * mounting is not allowed.
  */
 export async function withTinyDisk(
   context: TestContext,

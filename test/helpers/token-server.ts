@@ -1,6 +1,6 @@
 /**
- * An OAuth2 authorization server as far as a refresh needs one (RFC 6749 §6, RFC 7662): it rotates refresh tokens, takes
- * each once if it is strict, and tells a resource server which access tokens are good.
+ * An OAuth2 authorization server, as far as a refresh needs one (RFC 6749 §6, RFC 7662): it rotates refresh tokens, accepts each only once
+ * if it is strict, and tells a resource server which access tokens are valid.
  */
 import { randomUUID } from 'node:crypto';
 import { createServer, type ServerResponse } from 'node:http';
@@ -12,24 +12,24 @@ export interface TokenServer {
   readonly url: string;
   /** For Dovecot's `introspection_url`; the token is appended. */
   readonly introspectionUrl: string;
-  /** What was asked for. */
+  /** The parameters of each token request. */
   readonly requests: readonly URLSearchParams[];
-  /** Access tokens in the order they were given out. */
+  /** Access tokens in the order in which they were issued. */
   readonly given: readonly string[];
-  /** Refresh tokens that are good now. */
+  /** Refresh tokens that are valid now. */
   readonly good: Set<string>;
-  /** Answers in place of the usual one, as long as it is set. */
+  /** Answers in place of the usual answer while it is set. */
   misbehave: ((response: ServerResponse) => void) | null;
   /** In seconds. */
   lifetimeS: number;
   /** How long an answer takes, in ms. */
   delayMs: number;
-  /** An access token that is still valid by its time is not taken any more. */
+  /** Rejects an access token that has not yet expired. */
   revoke(accessToken: string): void;
   close(): Promise<void>;
 }
 
-/** @param options.strict a refresh token is good once; else older ones stay good */
+/** @param options.strict a refresh token is valid once; otherwise older ones stay valid */
 export async function startTokenServer(options: { readonly strict?: boolean } = {}): Promise<TokenServer> {
   const requests: URLSearchParams[] = [];
   const given: string[] = [];
@@ -76,7 +76,7 @@ export async function startTokenServer(options: { readonly strict?: boolean } = 
         token_type: 'Bearer',
         expires_in: state.lifetimeS,
         refresh_token: next,
-        // Of another issuer than the address says, as Microsoft's.
+        // Its issuer differs from the address, as with Microsoft.
         id_token: 'e30.e30.',
       });
     })();

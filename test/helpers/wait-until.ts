@@ -1,12 +1,12 @@
-/** Waiting for a condition, never for a time. */
+/** Waits for a condition, never for a fixed time. */
 import { setTimeout as sleep } from 'node:timers/promises';
 
-/** The longer it takes, the less often a look: in ms, and as a part of what has been waited for. */
+/** The longer the wait, the rarer the checks: in ms, and as a share of the time waited so far. */
 const FIRST_PAUSE_MS = 5;
 const LAST_PAUSE_MS = 50;
 const PAUSE_SHARE = 0.1;
 
-/** Polls until the condition holds; throws with `what` when it does not within `timeoutMs` (default 120 s). */
+/** Polls until the condition holds; throws with `what` if it does not within `timeoutMs` (default 120 s). */
 export async function waitUntil(
   what: string,
   condition: () => boolean | Promise<boolean>,

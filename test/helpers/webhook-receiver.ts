@@ -1,11 +1,11 @@
-/** An endpoint for webhooks: checks every signature with the library of Standard Webhooks, and answers as a test wants. */
+/** An endpoint for webhooks: checks every signature with the library of Standard Webhooks, and answers as the test wants. */
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { once } from 'node:events';
 import { Webhook } from 'standardwebhooks';
 
 export interface ReceivedEvent {
-  /** What `webhook-id` said. */
+  /** The value of `webhook-id`. */
   readonly id: string;
   readonly json: Readonly<Record<string, unknown>> & { readonly id: string; readonly type: string };
   readonly headers: Readonly<Record<string, string>>;
@@ -16,13 +16,13 @@ export interface WebhookReceiver {
   readonly url: string;
   readonly port: number;
   readonly received: readonly ReceivedEvent[];
-  /** What was wrong with signatures. */
+  /** Faults of signatures. */
   readonly faults: readonly string[];
-  /** Checked from now on; null: none. */
+  /** The secret to check signatures with from now on; null: they are not checked. */
   secret: string | null;
-  /** Whether the time of a signature counts. Default: true. */
+  /** If false, the time of a signature does not count. Default: true. */
   checksTime: boolean;
-  /** Default: 204. */
+  /** Answers the request. Default: 204. */
   respond: (response: ServerResponse, event: ReceivedEvent, request: IncomingMessage) => void;
   ids(): readonly string[];
   close(): Promise<void>;

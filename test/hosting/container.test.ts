@@ -14,11 +14,11 @@ import { listPackedFiles, ROOT } from './packed-files.ts';
 
 const read = (file: string) => readFileSync(path.join(ROOT, file), 'utf8');
 const KNOWN = new Set(VARIABLES.map(({ name }) => name));
-/** Below those that the system gives to servers; the service that had it (RFC 1060, compressnet) is gone. */
+/** Below the ports that the system gives to servers; the service that had it (RFC 1060, compressnet) no longer exists. */
 const UNUSED_PORT = 2;
 const IMAGE_ROOT = '/opt/email-worker/';
 
-/** `NAME=value` lines of the nth block of the guide that has some. */
+/** `NAME=value` lines of the nth block of the guide that has such lines. */
 function readGuide(index: number): Record<string, string> {
   const blocks = [...read('docs/hosting/container.md').matchAll(/```sh\n((?:[A-Z_]+=.*\n)+)```/g)];
   const lines = blocks[index]![1]!.trim().split('\n');
@@ -73,7 +73,7 @@ describe('the Dockerfile', () => {
   it.each([
     ['a process that answers', {}, 200, 0],
     ['a process that fails', {}, 503, 1],
-    // By a name that the certificate does not have to have.
+    // By a name that need not be in the certificate.
     ['a process that answers over TLS', { TLS_CERT_FILE: 'cert.pem' }, 200, 0],
     ['a process that fails over TLS', { TLS_CERT_FILE: 'cert.pem' }, 503, 1],
   ])('has a health check that tells of %s', async (_, env, status, code) => {
@@ -107,7 +107,7 @@ describe('the Dockerfile', () => {
   }
 });
 
-/** Whether .dockerignore leaves a path out: one of its lines names the path, or a folder above it. */
+/** True if .dockerignore excludes the path: one of its lines names the path, or a folder above it. */
 function isIgnored(file: string): boolean {
   const parts = file.split('/');
   const paths = parts.map((_, index) => parts.slice(0, index + 1).join('/'));
@@ -189,7 +189,7 @@ describe('compose.yaml', () => {
   const compose = readCompose(settings);
   const own = compose.services['email-worker']!;
 
-  /** The environment of the service, with what the guide puts into .env. */
+  /** The service's configuration, with the values that the guide puts into .env. */
   const configOf = (dotEnv: Record<string, string>) =>
     loadConfig({ ...dotEnv, ...readCompose(dotEnv).services['email-worker']!.environment }, '/data');
 

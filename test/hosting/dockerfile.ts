@@ -1,4 +1,4 @@
-/** A Dockerfile as its instructions, stage by stage. Of its syntax only what ours uses. */
+/** A Dockerfile as its instructions, stage by stage. Parses only the syntax that ours uses. */
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { ROOT } from './packed-files.ts';
@@ -8,7 +8,7 @@ export interface Instruction {
   readonly text: string;
 }
 
-/** Each begins with its FROM. */
+/** Each stage begins with its FROM. */
 export type Stage = readonly Instruction[];
 
 export function readStages(): readonly Stage[] {
@@ -27,14 +27,14 @@ export function readStages(): readonly Stage[] {
   return stages;
 }
 
-/** The last one of a stage, as the engine takes it. */
+/** The last instruction of that name in a stage, which is the one that the engine uses. */
 export function last(stage: Stage, name: string): string {
   const found = stage.findLast((one) => one.name === name);
   if (found === undefined) throw new Error(`the stage has no ${name}`);
   return found.text;
 }
 
-/** The program and its arguments that say whether a container is healthy. */
+/** The program and arguments that check if a container is healthy. */
 export function readHealthCheck(stage: Stage): readonly string[] {
   const [, command = ''] = /\bCMD (\[.*\])$/.exec(last(stage, 'HEALTHCHECK')) ?? [];
   return JSON.parse(command) as string[];

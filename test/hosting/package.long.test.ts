@@ -1,4 +1,4 @@
-/** The package, as users install it: without compilers and without the tools of development. */
+/** The package as users install it: without compilers and without development tools. */
 import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { chmod, chown, cp, mkdir, readdir, readFile, symlink, writeFile } from 'node:fs/promises';
@@ -17,7 +17,7 @@ const NOBODY = 65_534;
 /** npm writes a hundred megabytes. */
 const INSTALL_TIMEOUT_MS = 600_000;
 
-/** What npm is told by its settings and by where its cache is, and nothing of this package and its own settings. */
+/** npm's own settings and the location of its cache, without anything about this package and its settings. */
 const ENV = Object.fromEntries(
   Object.entries(process.env).filter(
     ([name]) =>
@@ -26,13 +26,13 @@ const ENV = Object.fromEntries(
       ),
   ),
 );
-/** What `npm ci` of the tests has fetched is not fetched again; no package may build anything. */
+/** Reuses packages that `npm ci` has fetched for the tests; no package may build anything. */
 const NPM = { ...ENV, npm_config_prefer_offline: 'true', npm_config_ignore_scripts: 'true' };
 
 let folder: TempFolder;
 beforeAll(async () => {
   folder = await makeTempFolder();
-  // Others than its owner run what is below.
+  // Users other than the owner run the files below it.
   await chmod(folder.path, 0o755);
   const checkout = path.join(folder.path, 'checkout');
   await copyCheckout(checkout);
@@ -40,7 +40,7 @@ beforeAll(async () => {
 }, INSTALL_TIMEOUT_MS);
 afterAll(() => folder.remove());
 
-/** Of a checkout, what is packed, and what scripts/prepare.mjs looks at to see that all of it is built. */
+/** The parts of a checkout that are packed, and those that scripts/prepare.mjs checks to see that everything is built. */
 const PACKED_FROM = [
   'package.json',
   'package-lock.json',
@@ -60,7 +60,7 @@ const PACKED_FROM = [
   'src',
 ];
 
-/** Packing installs where the lock file has changed, and writes a file beside it: not where other tests run. */
+/** Packing installs packages if the lock file has changed, and writes a file beside it: so it must not run where other tests run. */
 async function copyCheckout(to: string): Promise<void> {
   for (const name of PACKED_FROM) {
     await cp(path.join(ROOT, name), path.join(to, name), {
@@ -73,7 +73,7 @@ async function copyCheckout(to: string): Promise<void> {
 interface Running {
   readonly url: string;
   readonly output: () => string;
-  /** Ends it as a terminal does: with a signal to every process. */
+  /** Ends the service as a terminal does: with a signal to every process. */
   interrupt(): Promise<void>;
 }
 
@@ -196,7 +196,7 @@ describe('installed by the guide for a server', () => {
     const empty = path.join(folder.path, 'empty');
     const modules = path.join(empty, 'node_modules');
     await mkdir(path.join(modules, '.bin'), { recursive: true });
-    // As `npm install` leaves it, but with the packages from above: what npm would choose changes from day to day.
+    // As `npm install` leaves it, but with the packages from above: npm's own choice changes from day to day.
     await symlink(installed, path.join(modules, 'email-worker'));
     await symlink(program, path.join(modules, '.bin/email-worker'));
     const service = await start('npx', ['email-worker'], { cwd: empty, env: { ...ENV, PORT: '0' } });

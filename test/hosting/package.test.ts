@@ -1,4 +1,4 @@
-/** The package that `npm pack` makes of the service: what it holds. test/hosting/package.long.test.ts installs it. */
+/** The contents of the package that `npm pack` makes of the service. test/hosting/package.long.test.ts installs it. */
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { expect, it } from 'vitest';

@@ -1,4 +1,4 @@
-/** What `npm pack` puts into the package. */
+/** The files that `npm pack` puts into the package. */
 import { execFile } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
@@ -7,7 +7,7 @@ export const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 
 let listed: Promise<readonly string[]> | null = null;
 
-/** Paths below the root, without the lock file, which is there only while it packs. The build is taken as it is. Asked once. */
+/** Paths below the root, without the lock file, which exists only while npm packs. The build is used as it is. npm is asked once. */
 export function listPackedFiles(): Promise<readonly string[]> {
   return (listed ??= list());
 }

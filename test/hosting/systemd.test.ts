@@ -12,7 +12,7 @@ import { ROOT } from './packed-files.ts';
 
 const run = promisify(execFile);
 const PROGRAM = '/usr/bin/systemd-analyze';
-/** In tenths of systemd's points; what it calls OK goes to 4.9. */
+/** In tenths of systemd's points; its OK goes up to 4.9. */
 const MAX_EXPOSURE = 15;
 
 const UNIT = readFileSync(path.join(ROOT, 'ops/systemd/email-worker.service'), 'utf8');

@@ -61,7 +61,7 @@ namespace inbox {
     return session;
   }
 
-  /** A mailbox of its own for each test, with these messages. */
+  /** A separate mailbox for each test, with these messages. */
   async function fill(name: string, messages: readonly Buffer[], user: MailUser = 'alice'): Promise<string> {
     await server.withClient(user, async (client) => {
       await client.mailboxCreate(name);
@@ -171,7 +171,7 @@ namespace inbox {
     expect(again.vanished).toEqual([2, 3]);
     expect(again.exists).toBe(2);
     expect(again.highestModSeq).toBeGreaterThan(before.highestModSeq!);
-    // In the same session, too.
+    // In the same session too.
     expect((await session.open(name, known)).vanished).toEqual([2, 3]);
     const nothing = { uidValidity: again.uidValidity, highestModSeq: again.highestModSeq };
     expect((await session.open(name, nothing)).vanished).toEqual([]);
@@ -228,7 +228,7 @@ namespace inbox {
 
   it('finds the message that breaks the connection, and reads those beside it', async () => {
     const name = await fill('unreadable', ['a', 'b', 'c', 'd'].map(small));
-    // Dovecot ends the session when it is asked for this one.
+    // Dovecot ends the session when it is asked for this message.
     await chmod(await fileWith(path.join(server.root, 'mail/alice', `.${name}`), 'Body of b'), 0);
     const source = sourceOf(server.urlOf('alice'));
     const wanted = new Set([4, 3, 2, 1]);
@@ -269,7 +269,7 @@ namespace inbox {
     expect(await expunge).toBe('changed');
     expect(await session.listUids(1, null)).toEqual([2]);
 
-    // Flags are no change.
+    // Changes of flags do not count.
     const flags = session.waitForChange(300, NEVER);
     await inMailbox(name, (client) => client.messageFlagsAdd('2', ['\\Seen'], { uid: true }));
     expect(await flags).toBe('timeout');
@@ -280,7 +280,7 @@ namespace inbox {
     const session = await connect();
     await session.open(name, null);
     await server.withClient('alice', (client) => client.append(name, small('b')));
-    // The server mentions the new message beside the answer.
+    // The server mentions the new message along with the answer.
     await collect(session.fetchSummaries([1]));
     await session.listUids(1, null);
     expect(await session.waitForChange(LONG_MS, NEVER)).toBe('changed');
@@ -387,7 +387,7 @@ namespace inbox {
   });
 });
 
-/** What is still in use once the garbage is collected. */
+/** Memory still in use after garbage collection. */
 function liveBytes(): number {
   setFlagsFromString('--expose-gc');
   (runInNewContext('gc') as () => void)();
@@ -395,7 +395,7 @@ function liveBytes(): number {
   return arrayBuffers + heapUsed;
 }
 
-/** The file of a Maildir that holds a text. */
+/** The file of a Maildir that contains a text. */
 async function fileWith(folder: string, text: string): Promise<string> {
   for (const part of ['cur', 'new']) {
     for (const name of await readdir(path.join(folder, part))) {
@@ -428,7 +428,7 @@ describe.skipIf(skipWithoutMailServers())('a Dovecot that offers little', () => 
     expect(opened).toMatchObject({ exists: 1, vanished: null });
     expect(await session.waitForChange(30, NEVER)).toBe('timeout');
     await server.withClient('alice', (client) => client.append('INBOX', small('b')));
-    // The NOOP behind a wait tells it.
+    // The NOOP after a wait reports it.
     await waitUntil(
       'the change is heard of',
       async () => (await session.waitForChange(1, NEVER)) === 'changed',

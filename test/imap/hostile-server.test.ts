@@ -1,4 +1,4 @@
-/** Broken and hostile servers: every command ends, in an error that says what was wrong. */
+/** Broken and hostile servers: every command ends, with an error that describes the fault. */
 import { afterEach, expect, it } from 'vitest';
 import type { MailboxError, MailboxSession } from '../../src/app/mailboxes/mailbox-ports.ts';
 import {
@@ -102,7 +102,7 @@ it.each<readonly [string, string, MailboxError['kind']]>([
 
 it.each([
   ['starttls=required', '127.0.0.1'],
-  // Not a loopback address for the URL, though it leads to one.
+  // Not a loopback address for the URL, even though it leads to one.
   ['starttls=if_offered', '[::ffff:127.0.0.1]'],
   ['tls_verify=false', '[::ffff:127.0.0.1]'],
 ])('sends no credentials without TLS, with %s to %s', async (query, host) => {

@@ -1,4 +1,4 @@
-/** The memory of many mailboxes that are waited for in one process, over TLS. IMAP_SESSIONS sets how many. */
+/** The memory of many mailboxes that one process watches over TLS. IMAP_SESSIONS sets how many. */
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { describe, expect, it } from 'vitest';
@@ -10,7 +10,7 @@ import { skipWithoutMailServers } from '../helpers/mail-servers.ts';
 const SESSIONS = Number(process.env.IMAP_SESSIONS ?? 60);
 /** Connections that are set up at the same time. */
 const AT_ONCE = 10;
-/** Measured with 1,000: 28 KiB, and 103 KiB of the process's memory with what TLS takes. */
+/** Measured with 1,000: 28 KiB, and 103 KiB of the process's memory including the cost of TLS. */
 const MAX_BYTES_PER_SESSION = 100 * 1024;
 
 const MANY = `
@@ -42,7 +42,7 @@ describe.skipIf(skipWithoutMailServers())('many idle sessions', () => {
       await session.open('INBOX', null);
       return session;
     };
-    // Code is loaded and compiled before the measuring starts.
+    // Code is loaded and compiled before measuring starts.
     const first = await connect();
     const before = memory();
     const sessions = [first];
@@ -71,7 +71,7 @@ describe.skipIf(skipWithoutMailServers())('many idle sessions', () => {
   }, 600_000);
 });
 
-/** Once the garbage is collected. */
+/** Measured after garbage collection. */
 function memory(): { readonly live: number; readonly resident: number } {
   setFlagsFromString('--expose-gc');
   (runInNewContext('gc') as () => void)();

@@ -1,4 +1,4 @@
-/** Logging in to a real Dovecot with OAuth2: it asks the same authorization server whether a token is good. */
+/** Logging in to a real Dovecot with OAuth2: it asks the same authorization server if a token is valid. */
 import type { Pool } from 'pg';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { parseImapUrl } from '../../src/adapters/imap/imap-url.ts';

@@ -1,4 +1,4 @@
-/** Files that no email refers to: the use case on a real database and folder, and the command. */
+/** Files to which no email refers: the use case on a real database and folder, and the command. */
 import { randomUUID } from 'node:crypto';
 import path from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';

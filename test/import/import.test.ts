@@ -57,7 +57,7 @@ describe('formats', () => {
 
     const first = await runImport([place()]);
     expect(first).toMatchObject({ exitCode: 0, stderr: '' });
-    // That of conversation 2 is there with LF and with CRLF.
+    // The email of conversation 2 occurs with LF and with CRLF.
     expect(first.stdout).toContain('imported 7, known before 1, failed 0');
     const pool = createTestPool(database);
     const [noted] = await createImportLog(pool).list({ accountId: null }, 10);
@@ -77,7 +77,7 @@ describe('formats', () => {
     requireRightThreads(mails);
     expect(mails[3]?.text_body.trimEnd()).toBe('From x\n>From y');
 
-    // Nothing is read again; flags that changed do not matter, nor does what was added.
+    // Nothing is read again; neither changed flags nor appended mail matter.
     await rename(path.join(maildir, 'cur', '2.M2.host:2,RS'), path.join(maildir, 'cur', '2.M2.host:2,S'));
     const boxes = [place('Archive'), place('crlf.mbox'), place('eml', 'notes.txt')];
     const sizes = await Promise.all(boxes.map(async (file) => (await stat(file)).size));
@@ -135,7 +135,7 @@ describe('folders', () => {
         'imported 4, known before 0, failed 0, files of drafts left out 2, files of junk left out 1, files of trash left out 1',
       );
       expect(await directions()).toEqual({ c1: 'inbound', c2: 'outbound', c3: 'outbound', c7: 'inbound' });
-      // Named, the trash is wanted.
+      // A named trash folder is wanted.
       await runImport([path.join(maildir, '.Spam')]);
       expect(await directions()).toMatchObject({ c5: 'inbound' });
     },
@@ -158,7 +158,7 @@ describe('folders', () => {
     await mkdir(place('Sent.sbd'), { recursive: true });
     await mkdir(place('Junk E-Mail'), { recursive: true });
     await writeFile(place('Sent.sbd', '2025'), joinMbox([mailOf(1, 0)]));
-    // As an editor saved it.
+    // As saved by an editor.
     await writeFile(place('INBOX'), `\ufeff${joinMbox([mailOf(2, 0)])}`);
     await writeFile(place('Junk E-Mail', 'a.eml'), mailOf(3, 0));
     await writeFile(place('Sent-1'), joinMbox([mailOf(4, 0)]));
@@ -203,7 +203,7 @@ describe('options', () => {
     };
     await runImport([place()]);
     expect(await unread()).toEqual(['c5', 'c6', 'c8', 'c9']);
-    // One that is known keeps its mark.
+    // A known email keeps its mark.
     await writeMails(place('more'), [mailOf(1, 0), mailOf(1, 1)]);
     await runImport([place('more'), '--unread']);
     expect(await recorded()).toHaveLength(10);
@@ -271,11 +271,11 @@ describe('a file that cannot be imported', () => {
       'empty.eml': 'is empty: there is no email in it',
     });
     expect(failures.find(({ path: file }) => file.endsWith('box'))?.offset).toBeGreaterThan(0);
-    // No file name controls the terminal.
+    // A file name cannot control the terminal.
     expect(result.stderr).not.toContain('\u001b');
     expect(result.stderr).toContain('\\u001b[31m');
 
-    // It is looked at again when it fits.
+    // It is tried again once it fits.
     const again = await runImport([place('box')]);
     expect(again.stdout).toContain('imported 1, known before 1, failed 0');
   });
@@ -310,7 +310,7 @@ describe('a file that cannot be imported', () => {
     } finally {
       await pool.end();
     }
-    // A file of another name, so that it is read anew.
+    // A file with another name, so that it is read anew.
     await writeFile(place('copy'), joinMbox([mailOf(1, 0), mailOf(2, 0)]));
     await runImport([place('copy')]);
     expect(await subjects()).toEqual(['Conversation 2']);
@@ -318,7 +318,7 @@ describe('a file that cannot be imported', () => {
     const restored = await runImport([place('copy'), '--restore']);
     expect(restored.stdout).toContain('imported 1, known before 1, failed 0');
     expect(await subjects()).toEqual(['Conversation 1', 'Conversation 2']);
-    // It is known no longer as deleted, and comes once.
+    // It no longer counts as deleted, and is imported once.
     expect(await query(database.connectionString, 'select from deleted_identities')).toEqual([]);
     expect((await runImport([place('copy'), '--restore'])).stdout).toContain('imported 0, known before 2');
   });

@@ -1,4 +1,4 @@
-/** Imports that are cut off, in any way, and go on. */
+/** Imports that are interrupted, in various ways, and continue. */
 import { mkdir, readdir, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
@@ -22,7 +22,7 @@ let database: TestDatabase;
 beforeEach(async () => {
   [temp, database] = await Promise.all([makeTempFolder(), createTestDatabase()]);
 });
-// Each is killed, or restarted, several times.
+// Each import is killed, or restarted, several times.
 vi.setConfig({ testTimeout: 240_000 });
 
 afterEach(async () => {
@@ -32,11 +32,11 @@ afterEach(async () => {
 
 const CONVERSATIONS = 200;
 const LENGTH = 5;
-/** A part of each conversation in an mbox file, in a Maildir and in .eml files, some in two of them. */
+/** Some emails of each conversation in an mbox file, in a Maildir and in .eml files, a few of them in two. */
 async function makeMails(folder: string, conversations = CONVERSATIONS): Promise<string> {
   const mails = Array.from({ length: conversations * LENGTH }, (_, index) => {
     const [conversation, position] = [index % conversations, Math.floor(index / conversations)];
-    // With a file for each, which may be stored when the record is not yet.
+    // Each with a file, which may be stored before the record exists.
     return {
       position,
       text: position === 2 ? withAttachment(conversation, position) : mailOf(conversation, position),
@@ -106,7 +106,7 @@ it('Ctrl-C ends it in order, and it goes on', async () => {
   command.process.kill('SIGINT');
   expect(await command.ended()).toBe(130);
   expect(command.stderr()).toContain('run the same command again to continue');
-  // No control characters outside of a terminal
+  // No control characters outside a terminal
   expect(command.stderr()).not.toMatch(/[\r\u001b]/);
   const recorded = await countMails();
   const imported = Number(/imported (\d+)/.exec(command.stdout())?.[1]);
@@ -119,7 +119,7 @@ it('Ctrl-C ends it in order, and it goes on', async () => {
 
 // Four thousand emails are a third of a minute of work.
 it('beside a service that is restarted with its embedded database: it waits, and misses nothing', async () => {
-  // So many that it is still running when the service has stopped.
+  // Enough that it is still running when the service has stopped.
   const conversations = 800;
   const mails = await makeMails(path.join(temp.path, 'mails'), conversations);
   const dataDir = path.join(temp.path, 'data');

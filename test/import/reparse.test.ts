@@ -1,4 +1,4 @@
-/** `email-worker reparse` as a process, on records that an older parser could have made. */
+/** `email-worker reparse` as a process, on records that an older parser could have written. */
 import { randomUUID } from 'node:crypto';
 import { mkdir, readdir, readFile } from 'node:fs/promises';
 import path from 'node:path';
@@ -30,7 +30,7 @@ const importMails = async (mails: readonly string[]) => {
   expect(result).toMatchObject({ exitCode: 0 });
 };
 const sql = (text: string, values: readonly unknown[] = []) => query(database.connectionString, text, values);
-/** Everything that was read, without what depends on when and in which order. */
+/** All parsed values, except those that depend on the time or the order. */
 const records = () =>
   sql(`select to_jsonb(e) - 'created_at' as email, (select jsonb_agg(to_jsonb(a) order by a.ordinal)
     from email_attachments a where a.email_id = e.id) as attachments from emails e order by id`);
@@ -112,7 +112,7 @@ it('brings back an email of which only the bytes were kept, into its thread', as
   const result = await run('reparse', '--defect', 'not_parsed');
   expect(result.stdout).toContain('1 email read: 1 changed');
   expect(await records()).toEqual(before);
-  // The thread that it had been in leads to the right one.
+  // The id of its former thread leads to the right one.
   const [alias] = await sql('select thread_id from thread_aliases where id = $1', [thread]);
   const [own] = await sql('select thread_id from emails where id = $1', [id]);
   expect(alias).toEqual(own);
@@ -126,7 +126,7 @@ it('attachments keep their ids when name and bytes are the same; files come and 
   const list = () =>
     sql('select id, ordinal, filename, storage_path from email_attachments order by ordinal');
   const before = await list();
-  // An older parser: no a.pdf, another order, other bytes under the name of c.pdf, and one that is none.
+  // State left by an older parser: no a.pdf, another order, and other bytes under the name of c.pdf.
   await sql(`delete from email_attachments where filename = 'a.pdf'`);
   await sql(`update email_attachments set ordinal = 9 where filename = 'b.pdf'`);
   await sql(`update email_attachments set sha256 = sha256('else') where filename = 'c.pdf'`);
@@ -141,11 +141,11 @@ it('attachments keep their ids when name and bytes are the same; files come and 
     const bytes = await readFile(path.join(dataDir(), 'files', String(storage_path)), 'utf8');
     expect(bytes.trim()).toBe(`content of ${String(filename)}`);
   }
-  // The file of the old c.pdf is gone; no record referred to the forgotten a.pdf, and it is written again.
+  // The file of the old c.pdf is gone; no record referred to the missing a.pdf, and it is written again.
   expect((await readdir(folder)).sort()).toEqual(
     now.map(({ storage_path }) => path.basename(String(storage_path))).sort(),
   );
-  // Their names are searched.
+  // The search indexes their names.
   expect(await sql('select email_ids from search_queue')).toEqual([{ email_ids: [id] }]);
   expect((await run('reparse')).stdout).toContain('1 as before');
 });

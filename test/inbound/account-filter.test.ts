@@ -1,4 +1,4 @@
-/** The lists of one account: of one that is configured, of one that was, and of one that never was. */
+/** The lists of one account: of a configured one, a formerly configured one, and one that never existed. */
 import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -28,7 +28,7 @@ describe('the filter account_id', () => {
     const file = path.join(folder.path, 'accounts.json');
     await writeFile(file, JSON.stringify([{ id: 'sales', from: 'sales@example.com' }]));
     service = await startServiceProcess({ env: { ...env, ACCOUNTS_FILE: file } });
-    // One whose mailboxes another process reads.
+    // An account whose mailboxes another process reads.
     await query(database.connectionString, `insert into mailbox_accounts (account_id) values ('support')`);
   });
   afterAll(async () => {

@@ -1,4 +1,4 @@
-/** What trusted mail servers say about the sender of received mail, by the built service. */
+/** The results that trusted mail servers report about the sender of received mail, in the built service. */
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { mail, receive } from '../helpers/inbound-mail.ts';
@@ -106,7 +106,7 @@ it('decides whether an email may say whose thread it is', async () => {
   expect(await threadOf([about(GOOD)])).toBe(customer);
   expect(await threadOf([])).toBe(customer);
   expect(await threadOf([about(BAD)])).toBeNull();
-  // Good for others: for the forger, and for the second of two authors.
+  // Valid for others: for the forger, and for the second of two authors.
   expect(await threadOf([GOOD])).toBeNull();
   expect(await threadOf([about(GOOD), 'From: eve@evil.test'])).toBeNull();
 });

@@ -68,7 +68,7 @@ describe('a delivery report', () => {
     expect((await bounces.lift(address)).status).toBe(404);
     const again = await bounces.send({ to: address });
 
-    // The same report, and another one about what was sent before.
+    // The same report, and another one about an earlier email.
     expect(await receive(bounces.service, raw)).toMatchObject({ status: 'duplicate' });
     await receive(bounces.service, deliveryReport(sent.messageId, [{ address }], { messageId: newId() }));
     expect(await bounces.listed(address)).toEqual([]);
@@ -131,7 +131,7 @@ describe('a delivery report', () => {
     const address = freshAddress();
     const sent = await bounces.send({ to: address });
     const victim = freshAddress();
-    // A Message-ID that was never given out, and one that a recipient may know, in a report about another address.
+    // A Message-ID that was never issued, and one that a recipient may know, in a report about another address.
     const guessed = await receive(bounces.service, deliveryReport('<guess@example.com>', [{ address }]));
     const foreign = await receive(bounces.service, deliveryReport(sent.messageId, [{ address: victim }]));
     expect(await bounces.outcomes(sent.id)).toEqual([null]);
@@ -280,7 +280,7 @@ describe('a delivery report', () => {
     const address = freshAddress();
     const sent = await bounces.send({ to: address });
     const report = await receive(bounces.service, deliveryReport(sent.messageId, [{ address }]));
-    // As the transaction that records the report leaves it.
+    // The state left by the transaction that records the report.
     const undo = [
       'delete from delivery_reports where report_id = $1',
       'delete from suppressions where report_id = $1',

@@ -1,4 +1,4 @@
-/** The customers of mail, over HTTP: rules, past mail that follows, addresses that sends teach or several customers claim. */
+/** The customers of mail, over HTTP: rules, past mail that follows them, addresses that sends teach or several customers claim. */
 import { randomUUID } from 'node:crypto';
 import pg from 'pg';
 import { afterAll, beforeAll, expect, it } from 'vitest';

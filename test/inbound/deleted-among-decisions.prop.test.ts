@@ -1,4 +1,4 @@
-/** A law of deleting: whatever was decided about threads, and whatever comes later, rethreading finds nothing to change. */
+/** A law of deletion: whatever was decided about threads, and whatever comes later, rethreading finds nothing to change. */
 import fc from 'fast-check';
 import { randomUUID } from 'node:crypto';
 import type pg from 'pg';
@@ -26,10 +26,10 @@ afterAll(async () => {
   await database.drop();
 });
 
-/** Message-IDs; some no email has. */
+/** Message-IDs; some belong to no email. */
 const IDS = 10;
 const id = fc.nat(IDS - 1);
-/** Sends that name different ones keep their threads apart. */
+/** Sends that name different customers keep their threads apart. */
 const CUSTOMERS = [randomUUID(), randomUUID()];
 const step = fc.oneof(
   {
@@ -73,7 +73,7 @@ async function remove(path: string): Promise<void> {
   if (status !== 200 && status !== 404) throw new Error(`${status}`);
 }
 
-/** Decisions about emails that are gone, and those that change nothing, are refused; that is no matter here. */
+/** Decisions about deleted emails, and those that change nothing, are refused; that does not matter here. */
 async function decide(kind: 'split' | 'move' | 'merge', email: EmailRef, other: EmailRef): Promise<void> {
   const [thread, another] = [await threadOf(email), await threadOf(other)];
   if (thread === null || another === null) return;
@@ -83,7 +83,7 @@ async function decide(kind: 'split' | 'move' | 'merge', email: EmailRef, other: 
   if (status >= 500) throw new Error(`${status}`);
 }
 
-/** It once left a Message-ID in two threads at once: each mail that named it failed. */
+/** This history once left a Message-ID in two threads at once: each mail that named it failed. */
 const NAMED_AGAIN: Step[] = [
   { act: 'mail', references: [9, 4, 0] },
   { act: 'mail', references: [9] },
@@ -102,7 +102,7 @@ const NAMED_AGAIN: Step[] = [
   { act: 'mail', references: [5, 0, 2] },
 ];
 
-/** The Message-ID of the deleted email came into a thread that was decided to be apart from it. */
+/** The Message-ID of the deleted email once got into a thread that was separated from it by decision. */
 const SPLIT_OFF: Step[] = [
   { act: 'mail', references: [2] },
   { act: 'sendInto', at: 0, customer: null },

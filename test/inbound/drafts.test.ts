@@ -1,4 +1,4 @@
-/** Drafts: written in steps by several callers, and sent once whatever happens. */
+/** Drafts: written in steps by several callers, and sent once, whatever happens. */
 import { randomUUID } from 'node:crypto';
 import { simpleParser } from 'mailparser';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -187,7 +187,7 @@ describe('sending a draft', () => {
   ])('tells what is missing or wrong: %j', async (message, code) => {
     const { id } = await write({ message });
     expect((await sendDraft(id)).json.code).toBe(code);
-    // It is free again.
+    // The draft is free again.
     expect((await change(id, 1, { message: COMPLETE })).status).toBe(200);
   });
 

@@ -1,4 +1,4 @@
-/** The filters of the list of emails, each alone and together with others and with words, and the counts of folders. */
+/** The filters of the list of emails, each alone, in combination and together with words, and the counts of folders. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { deliveryReport } from '../helpers/bounce-mail.ts';
 import { mail, receive, type Received } from '../helpers/inbound-mail.ts';
@@ -99,7 +99,7 @@ describe('the list of emails', () => {
     expect(await listed(between)).toEqual(ids(scheduled));
     expect(await listed(`${between}&state=sent`)).toEqual([]);
     expect(await listed(`recorded_since=${at(new Date(Date.now() + hour))}`)).toEqual([]);
-    // The date of an email that was received is an earlier one.
+    // The date of the received email is earlier.
     expect(await listed(`recorded_since=${at(new Date(Date.now() - hour))}`)).toEqual(
       ids(offer, answer, other, scheduled, bounce),
     );

@@ -1,4 +1,4 @@
-/** Which files of a received email are part of what it shows, by the built service. */
+/** The files of a received email that are part of what it shows, in the built service. */
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { mail, receive } from '../helpers/inbound-mail.ts';
 import { getJson, startServiceWithSink } from '../helpers/running-service.ts';

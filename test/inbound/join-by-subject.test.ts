@@ -1,4 +1,4 @@
-/** Replies without references join by their subject, where the account asks for it. */
+/** Replies without references join by their subject, if the account asks for it. */
 import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import type pg from 'pg';
@@ -104,7 +104,7 @@ it.each([
   ['it answers another email', { inReplyTo: '<unknown@customer.test>' }, 'on'],
   ['the subject is another', { subject: 'Re: Grenzen 2' }, 'on'],
 ] as const)('does not join when %s', async (name, fields, account) => {
-  // A counterparty of its own for each case, so that none finds another's email.
+  // A separate counterparty for each case, so that none finds another's email.
   const from = `${name.replaceAll(' ', '.')}@customer.test`;
   const first = await give({ subject: 'Grenzen', from, date: day(1) }, account);
   const reply = await give({ subject: 'Re: Grenzen', from, date: day(3), ...fields }, account);

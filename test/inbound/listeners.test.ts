@@ -60,7 +60,7 @@ async function recorded(messageId: string): Promise<readonly Record<string, unkn
   );
 }
 
-/** Begins a transaction; returns the replies to each RCPT. */
+/** Begins a transaction; returns the reply to each RCPT. */
 async function begin(
   client: RawClient,
   hello: string,
@@ -190,7 +190,7 @@ describe('a message', () => {
 });
 
 describe('clients that take too much', () => {
-  /** A connection from another address of this machine, greeted or refused. */
+  /** A connection from another address of this machine, accepted with a greeting or refused. */
   async function connectFrom(localAddress: string, port: number): Promise<RawClient> {
     const client = await connectRaw(port, { localAddress });
     await client.receive('\r\n');
@@ -207,7 +207,7 @@ describe('clients that take too much', () => {
     const other = await connectRaw(port);
     await begin(other, 'EHLO relay.test', 'ada@customer.test', ['sales@example.com']);
     expect((await end(other, mail({ messageId }), 1))[0]).toMatch(/^250 /);
-    // Another address fills the rest; then the one that has idled longest makes room.
+    // Another address fills the rest; then the connection that has been idle longest makes room.
     const more = await Promise.all(Array.from({ length: 50 }, () => connectFrom('127.0.0.3', port)));
     const late = await connectRaw(port);
     await begin(late, 'EHLO relay.test', 'ada@customer.test', ['sales@example.com']);
@@ -280,7 +280,7 @@ describe('SMTP', () => {
         .repeat(MAX_BYTES / 70),
     });
     await expect(send({ raw: large })).rejects.toMatchObject({ responseCode: 552 });
-    // One that does not say its size is read to its end.
+    // A message that does not declare its size is read to its end.
     const client = await connectRaw(portOf(service, 'smtp'));
     await begin(client, 'EHLO relay.test', 'ada@customer.test', ['sales@example.com']);
     expect((await end(client, large, 1))[0]).toMatch(/^552 /);

@@ -8,7 +8,7 @@ import type { ServiceProcess } from '../helpers/service-process.ts';
 const MIB = 1024 * 1024;
 const LARGEST_BYTES = 50 * MIB;
 const AT_ONCE = 4;
-/** Above the memory after the first mail. Measured: 30 MiB. Held in memory the mails would be 200 MiB, decoded 350. */
+/** Above the memory after the first mail. Measured: 30 MiB. Held in memory, the mails would be 200 MiB, decoded 350. */
 const MAX_GROWTH_BYTES = 100 * MIB;
 
 let service: ServiceProcess;
@@ -19,7 +19,7 @@ beforeAll(async () => {
 });
 afterAll(() => end());
 
-/** Two attachments, and exactly so many bytes. */
+/** Two attachments, and exactly this many bytes. */
 function largeMail(sizeBytes: number): Buffer {
   const half = 'QUJD'
     .repeat(19)
@@ -35,14 +35,14 @@ function largeMail(sizeBytes: number): Buffer {
   return Buffer.from(text + 'x'.repeat(sizeBytes - text.length));
 }
 
-/** The highest resident memory since the last reset, or now where the kernel does not tell. */
+/** The highest resident memory since the last reset, or the current one if the kernel does not report it. */
 function memory(): number {
   const status = readFileSync(`/proc/${service.process.pid}/status`, 'utf8');
   return Number(/^VmHWM:\s+(\d+) kB$/m.exec(status)?.[1]) * 1024;
 }
 
 it.skipIf(process.platform !== 'linux')('stays flat, also when several come at once', async () => {
-  // The code is loaded and compiled before the measuring starts.
+  // Code is loaded and compiled before measuring starts.
   await receive(service, largeMail(5 * MIB));
   const before = memory();
   const raws = Array.from({ length: AT_ONCE }, () => largeMail(LARGEST_BYTES));

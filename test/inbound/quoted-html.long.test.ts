@@ -1,4 +1,4 @@
-/** HTML that replies and forwards quote, as another program reads it from the wire. */
+/** HTML quoted by replies and forwards, as another program reads it from the wire. */
 import { randomBytes } from 'node:crypto';
 import { simpleParser, type ParsedMail } from 'mailparser';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -26,7 +26,7 @@ interface File {
   readonly content: Buffer;
 }
 
-/** A mail whose HTML comes with files; those with an id stand beside it. */
+/** A mail whose HTML comes with files; files with an id stand beside it. */
 function htmlMail(html: string, files: readonly File[] = []): string {
   const parts = files.map(({ name, type = 'image/png', id, content }) =>
     [
@@ -45,7 +45,7 @@ function htmlMail(html: string, files: readonly File[] = []): string {
 interface Sent {
   readonly html: string;
   readonly text: string;
-  /** Names of the files that the HTML shows, and of the others. */
+  /** Names of the files that the HTML shows; `files` has the others. */
   readonly shown: readonly string[];
   readonly files: readonly string[];
   readonly message: ParsedMail;

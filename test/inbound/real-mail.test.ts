@@ -1,6 +1,6 @@
 /**
- * Real mail through the real service: its threads are those of the links alone, in whatever order and by whatever way it
- * comes, and every message can be read. See mail-archive.ts for where it is from.
+ * Real mail through the real service: its threads follow from the links alone, in whatever order and by whatever way it comes, and every
+ * message can be read. See mail-archive.ts for its origin.
  */
 import { mkdir, writeFile } from 'node:fs/promises';
 import path from 'node:path';
@@ -23,7 +23,7 @@ import { makeTempFolder, type TempFolder } from '../helpers/temp-folder.ts';
 import { createTestPool } from '../helpers/test-pool.ts';
 import { writeAccounts } from '../helpers/thread-decisions.ts';
 
-/** The same mail in each: as it was filed, the other way round, in random orders, and from an mbox file. */
+/** The same mail in each account: as it was filed, in reverse, in random orders, and from an mbox file. */
 const ACCOUNTS = ['filed', 'reversed', 'random-1', 'random-2', 'imported'] as const;
 type Account = (typeof ACCOUNTS)[number];
 const RANDOM_ORDERS: readonly Account[] = IS_LONG ? ['random-1', 'random-2'] : ['random-1'];
@@ -42,7 +42,7 @@ describe.skipIf(skipWithoutMailArchive())('real mail', () => {
     raws = readMailArchive();
     expected = {
       threads: numbered(ourThreads(raws)),
-      // What is there twice is recorded once.
+      // Duplicates are recorded once.
       emails: new Set(raws.map((raw) => identityKey(identityOf(parseMessage(raw))))).size,
     };
     [temp, database, accountsFile] = await Promise.all([
@@ -51,7 +51,7 @@ describe.skipIf(skipWithoutMailArchive())('real mail', () => {
       writeAccounts(...ACCOUNTS),
     ]);
     const env = { DATABASE_URL: database.connectionString, ACCOUNTS_FILE: accountsFile };
-    // Two processes on one database: what holds within one must hold between them.
+    // Two processes on one database: laws that hold within one must hold between them.
     services = await Promise.all([startServiceProcess({ env }), startServiceProcess({ env })]);
   });
   afterAll(async () => {
@@ -60,7 +60,7 @@ describe.skipIf(skipWithoutMailArchive())('real mail', () => {
     await temp.remove();
   });
 
-  /** Gives the messages with these indexes, some at the same moment; repeats are welcome. Returns the last answer of each. */
+  /** Submits the messages with these indexes, some at the same moment; repeats are welcome. Returns the last answer of each. */
   async function give(account: Account, order: readonly number[], atOnce: number): Promise<Received[]> {
     const answers: Received[] = [];
     const queue = order.entries();
@@ -74,10 +74,10 @@ describe.skipIf(skipWithoutMailArchive())('real mail', () => {
   }
 
   let filed: Promise<Received[]> | null = null;
-  /** All messages as they were filed, given once for the tests that look at what became of them. */
+  /** All messages as they were filed, submitted once for the tests that examine the result. */
   const giveFiled = (): Promise<Received[]> => (filed ??= give('filed', [...raws.keys()], AT_ONCE));
 
-  /** What the database has of the account now: the thread of each message, and how many emails there are. */
+  /** The account's state in the database now: the thread of each message, and the number of emails. */
   async function recorded(account: Account, answers: readonly Received[]): Promise<object> {
     const rows = await query(
       database.connectionString,
@@ -144,7 +144,7 @@ describe.skipIf(skipWithoutMailArchive())('real mail', () => {
     }
     expect(texts.size).toBe(new Set(answers.map(({ id }) => id)).size);
     const mails = answers.map(({ id }, index) => ({ raw: raws[index]!, text: texts.get(id)! }));
-    // Encrypted mail has nothing but attachments, and some has no body.
+    // Encrypted mail has only attachments, and some mail has no body.
     const empty = mails.filter(({ raw, text }) => text.trim() === '' && bodyOf(raw).trim() !== '');
     expect(
       empty.flatMap(({ raw }) => (parseMessage(raw).attachments.length > 0 ? [] : raw.toString('latin1'))),
@@ -173,7 +173,7 @@ describe.skipIf(skipWithoutMailArchive())('real mail', () => {
 
 const bodyOf = (raw: Buffer): string => raw.toString('latin1').replace(/^[^]*?\r?\n\r?\n/, '');
 
-/** Its body is its text: nothing is encoded or flowed, and it has no parts. */
+/** True if the body is the text: nothing is encoded or flowed, and there are no parts. */
 function isPlain(raw: Buffer): boolean {
   const header = raw.toString('latin1').split(/\r?\n\r?\n/, 1)[0]!;
   return (

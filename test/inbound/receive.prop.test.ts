@@ -1,4 +1,4 @@
-/** Laws of receiving: threads do not depend on the order of arrival, on repeats or on what comes at the same moment. */
+/** Laws of receiving: threads do not depend on the order of arrival, on repeats or on simultaneous arrival. */
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { numbered } from '../helpers/groups.ts';
@@ -14,7 +14,7 @@ let services: readonly ServiceProcess[];
 beforeAll(async () => {
   database = await createTestDatabase();
   const env = { DATABASE_URL: database.connectionString };
-  // Two processes on one database: what holds within one must hold between them.
+  // Two processes on one database: laws that hold within one must hold between them.
   services = [await startServiceProcess({ env }), await startServiceProcess({ env })];
 });
 afterAll(async () => {
@@ -22,7 +22,7 @@ afterAll(async () => {
   await database.drop();
 });
 
-/** Which earlier or later mails each one names, by index. Also itself, and ids that no mail has. */
+/** The earlier or later mails that each one names, by index. Also itself, and ids that no mail has. */
 const conversation = fc.array(
   fc.record({
     inReplyTo: fc.option(fc.nat(7), { nil: null }),
@@ -44,7 +44,7 @@ function toMails(links: Conversation): readonly string[] {
   );
 }
 
-/** The groups that the links make, as the number of each mail's group; the rule in its simplest form. */
+/** The groups that the links form, as the number of each mail's group; the rule in its simplest form. */
 function groupsOf(links: Conversation): readonly number[] {
   const group = Array.from({ length: 10 }, (_, index) => index);
   const join = (a: number, b: number) => {
@@ -57,7 +57,7 @@ function groupsOf(links: Conversation): readonly number[] {
   return numbered(links.map((_, index) => group[index]!));
 }
 
-/** The thread that each email is in now. */
+/** The current thread of each email. */
 async function threadsOf(received: readonly Received[]): Promise<readonly string[]> {
   const ids = received.map(({ id }) => id);
   const rows = await query(database.connectionString, 'select id, thread_id from emails where id = any($1)', [
@@ -130,7 +130,7 @@ describe('broken mail', () => {
     }),
   ].map((text) => Buffer.from(text));
 
-  /** A piece is cut out, doubled or overwritten with bytes that hurt parsers. */
+  /** Cuts out a piece, doubles it or overwrites it with bytes that hurt parsers. */
   const mutation = fc.record({
     at: fc.double({ min: 0, max: 1, noNaN: true }),
     length: fc.nat(40),

@@ -1,4 +1,4 @@
-/** Receiving over HTTP, by the built service with a real database and a real SMTP server behind it. */
+/** Receiving over HTTP, in the built service with a real database and a real SMTP server behind it. */
 import { createHash, randomBytes, randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { mail, newId, post, receive } from '../helpers/inbound-mail.ts';
@@ -36,7 +36,7 @@ describe('a conversation', () => {
       `=?utf-8?q?${id.replace(/[<>@.]/g, (c) => `=${c.charCodeAt(0).toString(16).toUpperCase()}`)}?=`;
     const first = await send({ to: 'bert@customer.test', subject: 'Angebot', text_body: 'Unser Angebot' });
     const written = newId();
-    // Not Ada: her customer, of the next test, would get this mail as well.
+    // Not Ada: her customer, in the next test, would get this mail too.
     const from = 'Bert <bert@customer.test>';
     const answer = await receive(
       service,
@@ -132,7 +132,7 @@ describe('a conversation', () => {
     const customer = randomUUID();
     await send({ to: 'Max@learned.test', subject: 'A', text_body: 'a', customer_id: customer });
     const fresh = await receive(service, mail({ from: 'max@LEARNED.test', subject: 'Neues Thema' }));
-    // A moment later, where what another test taught is being applied.
+    // A moment later, while a rule from another test is being applied.
     await expect
       .poll(() => emailOf(fresh.id))
       .toMatchObject({ customer_id: customer, placement: { rule: 'new' } });

@@ -1,4 +1,4 @@
-/** Mail never joins what sends named for different customers; operators see it and may merge by hand. */
+/** Mail never joins threads that sends named for different customers; operators see such mail and may merge manually. */
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { mail, newId, receive } from '../helpers/inbound-mail.ts';
@@ -248,7 +248,7 @@ describe('a stranger', () => {
     const a = await send({ cc: to });
     const named = newId();
     await receive(service, mail({ references: [a.messageId, named], from: `${randomUUID()}@evil.test` }));
-    // One that took part in the thread, and that no rule knows.
+    // From an address that took part in the thread, and that no rule covers.
     const { id } = await receive(service, mail({ messageId: named, from: to }));
     expect(await read(`/api/emails/${id}`)).toMatchObject({ thread_id: a.threadId, customer_id: null });
   });

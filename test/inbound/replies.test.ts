@@ -1,4 +1,4 @@
-/** Replies and forwards that the service makes, as another program reads them from the wire. */
+/** Replies and forwards made by the service, as another program reads them from the wire. */
 import { randomUUID } from 'node:crypto';
 import { simpleParser, type ParsedMail } from 'mailparser';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -46,7 +46,7 @@ async function answer(
   };
 }
 
-/** What went out, read by another library. */
+/** The sent message, parsed by another library. */
 async function sent({ status, json }: Answer): Promise<ParsedMail & { readonly rcptTo: readonly string[] }> {
   expect([status, json.code]).toEqual([200, undefined]);
   const [message] = sink.byMessageId(json.messageId);
@@ -73,7 +73,7 @@ describe('a reply', () => {
         body: 'Passt das?\r\n> früher',
       }),
     );
-    // A newer one of the thread: the reply is to the one that it names.
+    // A newer email of the thread: the reply goes to the one that it names.
     await receive(service, mail({ references: [first], subject: 'Re: Angebot', body: 'Hallo?' }));
 
     const result = await answer('reply', received.id, { text_body: 'Ja.', time_zone: 'Europe/Berlin' });

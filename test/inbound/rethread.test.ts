@@ -1,4 +1,4 @@
-/** Rethreading: finds and mends what is not as the links and decisions say, and nothing else. */
+/** Rethreading: finds and mends threads that disagree with the links and decisions, and nothing else. */
 import type pg from 'pg';
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
 import { createRethreadStore } from '../../src/adapters/postgres/threads/rethread-store.ts';
@@ -78,7 +78,7 @@ it('finds nothing to change in what was received, sent and decided', async () =>
     return (await response.json()) as { thread_id: string; threadId: string; messageId: string };
   };
   await post('/api/send', { to: 'a@customer.test', subject: 'x', text_body: 'x', thread_id: threadId });
-  // The caller's word against the links: the email stays, and joins nothing.
+  // The caller's choice contradicts the links: the email stays, and joins nothing.
   await post('/api/send', {
     to: 'a@customer.test',
     subject: 'x',
@@ -122,7 +122,7 @@ it('joins what belongs together, and says why', async () => {
   expect(await threads(emails[2]!)).toEqual([stray]);
   expect(await run(false)).toEqual({ moves: [move], merged: 1, messageIds: 1 });
   expect(await threads(...emails)).toEqual([threadId, threadId, threadId]);
-  // The identifier that was wrong leads to the right thread.
+  // The wrong identifier leads to the right thread.
   expect((await service.request(`/api/thread/${stray}`)).status).toBe(200);
   expect(await run(true)).toEqual(NOTHING);
 });

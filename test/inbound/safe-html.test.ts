@@ -1,4 +1,4 @@
-/** The HTML of received mail as a page shows it, and files that a browser opens, by the built service. */
+/** The HTML of received mail as a page shows it, and files that a browser opens, in the built service. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { mail, receive } from '../helpers/inbound-mail.ts';
 import { getJson, startServiceWithSink } from '../helpers/running-service.ts';
@@ -33,7 +33,7 @@ interface File {
   readonly contentId?: string;
 }
 
-/** Receives an email with HTML and files; gives its id and those of its files. */
+/** Receives an email with HTML and files; returns its id and the ids of the files. */
 async function receiveWith(html: string, files: readonly File[] = []) {
   const parts = files.map(({ type, bytes, contentId }, index) => [
     '--b',
@@ -93,7 +93,7 @@ describe('the HTML of an email', () => {
 describe('an image within an email', () => {
   it('is shown by its signed address, without a secret', async () => {
     const { id, files } = await receiveWith('<img src="cid:logo@a.test">', [
-      // A wrong type does not matter: the bytes say what it is.
+      // A wrong type does not matter: the bytes determine the type.
       { type: 'application/octet-stream', bytes: GIF, contentId: 'logo@a.test' },
     ]);
     const { html_safe, images, images_expire_at } = await safeHtmlOf(id);
@@ -134,7 +134,7 @@ describe('an image within an email', () => {
       expect(await answer.json()).toMatchObject({ code: 'image_not_found' });
     }
     expect((await open(first.replace(/&signature.*/, ''))).status).toBe(400);
-    // The signature is no secret of the API.
+    // The signature is not a secret of the API.
     expect((await open(`/api/attachments/${files[0]}`)).status).toBe(401);
   });
 });

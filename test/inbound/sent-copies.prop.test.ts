@@ -1,4 +1,4 @@
-/** A sent email, its copies and the answers to it are one record in one thread, in whatever order they come. */
+/** A sent email, its copies and the answers to it become one record in one thread, in whatever order they arrive. */
 import { randomUUID } from 'node:crypto';
 import fc from 'fast-check';
 import type pg from 'pg';
@@ -40,7 +40,7 @@ const EVENTS = ['record', 'sent copy', 'inbox copy', 'answer', 'answer to the re
 type Event = (typeof EVENTS)[number];
 
 const scenario = fc.record({
-  /** What the relay did with the Message-ID. */
+  /** The relay's treatment of the Message-ID. */
   relay: fc.constantFrom('kept it', 'told its own', 'told the queue', 'replaced it'),
   answersSomething: fc.boolean(),
   order: fc.shuffledSubarray([...EVENTS], { minLength: EVENTS.length }),
@@ -51,7 +51,7 @@ type Scenario = typeof scenario extends fc.Arbitrary<infer T> ? T : never;
 
 const bare = (messageId: string) => messageId.slice(1, -1) as MessageId;
 
-/** An attempt of the queue at which the relay said its Message-ID. */
+/** An attempt of the queue in which the relay reported its Message-ID. */
 async function settle({ id }: OutboundRecord, relayMessageId: MessageId): Promise<void> {
   const at = new Date('2026-03-01T12:00:01Z');
   const reply = { code: 250, enhancedStatus: '2.0.0', text: 'ok' };
@@ -75,7 +75,7 @@ async function settle({ id }: OutboundRecord, relayMessageId: MessageId): Promis
 }
 
 interface Result {
-  /** What was said of the email itself, and of the answers. */
+  /** The answers about the email itself, and about the answers to it. */
   readonly emails: readonly { readonly id: string; readonly threadId: string }[];
   readonly answers: readonly { readonly id: string; readonly threadId: string }[];
 }
@@ -165,7 +165,7 @@ it('told the queue after an answer and a copy came: they are one thread and one 
     const response = await services[1]!.request(`/api/emails/${id}`);
     expect(await response.json()).toMatchObject({ id: record.id, relay_message_id: other });
   }
-  // Another attempt, another relay: the first one stays the one that is shown, the other's answers come here, too.
+  // Another attempt, another relay: the first Message-ID stays the one shown, and answers to the second come here too.
   const [second, own2] = [newId(), bare(own)];
   await settle(record, own2);
   await settle(record, bare(second));

@@ -1,4 +1,4 @@
-/** Emails that another program sent from an account, known from their copy in the Sent mailbox. */
+/** Emails that another program sent from an account, recognised by their copy in the Sent mailbox. */
 import { randomUUID } from 'node:crypto';
 import { access } from 'node:fs/promises';
 import path from 'node:path';
@@ -34,7 +34,7 @@ const threadOf = async (id: string) =>
 
 const send = (json: object) => sendJson(service, json);
 
-/** What a clerk's mail program leaves in the Sent mailbox. */
+/** The copy that a clerk's mail program leaves in the Sent mailbox. */
 const clerkMail = (fields: Parameters<typeof mail>[0] = {}) =>
   mail({
     messageId: newId(),
@@ -96,7 +96,7 @@ describe('a mail that a clerk sent from a mail program', () => {
     await send({ to: 'lea@learned.test', subject: 'A', text_body: 'a', customer_id: customer });
     const raw = clerkMail({ to: 'sales@example.com, Lea <LEA@learned.test>', headers: [] });
     const { id, threadId } = await receive(service, raw, SENT);
-    // A moment later, where what another test taught is being applied.
+    // A moment later, while a rule from another test is being applied.
     await expect.poll(() => emailOf(id)).toMatchObject({ customer_id: customer });
     const answer = await receive(service, mail({ from: 'lea@learned.test', inReplyTo: newIdOf(raw) }));
     expect(await emailOf(answer.id)).toMatchObject({ thread_id: threadId, customer_id: customer });
@@ -204,7 +204,7 @@ describe('an email whose Message-ID the relay replaced', () => {
   });
   const relayId = () => `<${randomUUID()}@relay.test>`;
 
-  /** The copy in the Sent mailbox, with another Message-ID and white space as relays leave it. */
+  /** The copy in the Sent mailbox, with another Message-ID and the white space that relays leave. */
   function rewrittenCopy(messageId: string, shown: string, headers: readonly string[] = []): string {
     const [copy] = sink.byMessageId(messageId);
     const text = copy!.raw.toString('latin1').replace(messageId, shown);
@@ -305,7 +305,7 @@ describe('an email whose Message-ID the relay replaced', () => {
     const body = newBody();
     const twins = await Promise.all([send(body), send(body), send(body)]);
     const dates = await Promise.all(twins.map(async ({ id }) => String((await emailOf(id)).date)));
-    // Most often all three are of one second.
+    // Usually all three fall into one second.
     const same = twins.filter((_twin, index) => dates[index] === dates[0]);
     await setUnknown(same[0]!.id);
     const ids = new Set<string>();

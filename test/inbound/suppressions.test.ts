@@ -1,4 +1,4 @@
-/** The addresses that nothing is sent to: their list, and what the send queue makes of them. */
+/** Suppressed addresses: their list, and their effect on the send queue. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { deliveryReport } from '../helpers/bounce-mail.ts';
 import { BounceService, freshAddress } from '../helpers/bounce-service.ts';

@@ -1,6 +1,6 @@
 /**
- * Laws of decisions: they outlive all later mail, whatever it names; that mail makes the same threads in any order, also
- * when it comes at the same moment to two processes; and rethreading finds nothing to change.
+ * Laws of decisions: they outlive all later mail, whatever it names; that mail forms the same threads in any order, also when it arrives at
+ * two processes at the same moment; and rethreading finds nothing to change.
  */
 import fc from 'fast-check';
 import type pg from 'pg';
@@ -38,7 +38,7 @@ afterAll(async () => {
 
 const EARLY = 5;
 const LATE = 5;
-/** Message-IDs; the last ones no email has. */
+/** Message-IDs; the last ones belong to no email. */
 const IDS = EARLY + LATE + 2;
 
 const links = fc.record({
@@ -78,14 +78,14 @@ async function threadsOf(emails: readonly Received[]): Promise<readonly string[]
   return emails.map(({ id }) => rows.find((row) => row.id === id)!.thread_id);
 }
 
-/** Returns the status of the answer, and which emails were in which threads afterwards. */
+/** Returns the status of the answer, and the thread of each email afterwards. */
 async function decide(
   emails: readonly Received[],
   { kind, at, emails: named }: History['decisions'][number],
   turn: number,
 ): Promise<{ readonly status: number; readonly threads: readonly number[] }> {
   const now = await threadsOf(emails);
-  // Of a split only emails of that thread; the others would make it an error, which says nothing.
+  // A split names only emails of that thread; others would make it an error, which proves nothing.
   const ids = named
     .filter((index) => kind !== 'split' || now[index] === now[at])
     .map((index) => emails[index]!.id);
@@ -126,7 +126,7 @@ it('hold for any mail before and after any decisions', async () => {
         for (const index of order) emails[index] = await give(account, raws[index]!, index);
       }
       const after = await threadsOf(emails);
-      // The last decision is as it was made: what it put together, and what it took apart.
+      // The last decision still holds: the emails that it put together, and those that it separated.
       const last = await readLast(account);
       const apart = last.from.flatMap((from, index) => {
         const moved = emails.findIndex(({ id }) => id === last.emails[index]);
@@ -136,7 +136,7 @@ it('hold for any mail before and after any decisions', async () => {
       expect(apart).toEqual([]);
       const together = last.emails.map((id) => after[emails.findIndex((email) => email.id === id)]);
       expect(new Set(together).size).toBeLessThanOrEqual(1);
-      // Every identifier that was given out leads somewhere.
+      // Every identifier that was given out still leads somewhere.
       for (const { threadId } of emails) {
         expect((await services[0]!.request(`/api/thread/${threadId}`)).status).toBe(200);
       }

@@ -1,4 +1,4 @@
-/** What operators decide about threads, and that it outlives later mail. */
+/** Operators' decisions about threads, and that they outlive later mail. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { mail, newId, receive, type Received } from '../helpers/inbound-mail.ts';
 import { createTestDatabase, type TestDatabase } from '../helpers/postgres.ts';
@@ -39,7 +39,7 @@ const move = (threadId: string, ...emails: readonly Received[]) =>
   decide(threadId, 'move', { email_ids: emails.map(({ id }) => id) });
 const merge = (threadId: string, other: string) => decide(threadId, 'merge', { thread_id: other });
 
-/** Ids of the emails that the identifier leads to. */
+/** Ids of the emails in the thread to which the identifier leads. */
 async function emailsOf(threadId: string): Promise<string[]> {
   const response = await service.request(`/api/thread/${threadId}`);
   const { emails } = (await response.json()) as { emails: { id: string }[] };
@@ -65,7 +65,7 @@ async function conversation(
   return { ids, emails, threadId: emails[0]!.threadId };
 }
 
-/** An answer to the last of `ids`, which names them all. */
+/** An answer to the last of `ids`, which names all of them. */
 function reply(ids: readonly string[], messageId = newId(), date?: string): Promise<Received> {
   return receive(
     service,
@@ -86,12 +86,12 @@ describe('a split', () => {
     expect(await emailsOf(threadId)).toEqual(idsOf(emails[0]!, emails[1]!));
     expect(await emailsOf(decided.thread_id)).toEqual(idsOf(emails[2]!, emails[3]!));
 
-    // A reply goes where the email is that it answers, though its References name both sides.
+    // A reply goes to the thread of the email that it answers, even though its References name both sides.
     const toNew = await reply(ids);
     expect(toNew.threadId).toBe(decided.thread_id);
     const toOld = await reply(ids.slice(0, 2));
     expect(toOld.threadId).toBe(threadId);
-    // Also a reply to a reply that has not come yet.
+    // So does a reply to a reply that has not come yet.
     const missing = newId();
     const late = await reply([...ids, missing]);
     expect(late.threadId).toBe(decided.thread_id);
@@ -148,7 +148,7 @@ describe('a split', () => {
       const texts = [
         [ids[0]!],
         [ids[1]!],
-        // Answers both, the first of them first.
+        // Names both, and answers the first one directly.
         [chain[1]!, chain[0]!],
       ];
       const received: Received[] = [];
@@ -212,7 +212,7 @@ describe('a split', () => {
       json: { to: 'ada@named.test', cc: 'eve@elsewhere.test', subject: 'A', text_body: 'a', ...named },
     });
     const { messageId, threadId } = (await sent.json()) as { messageId: string; threadId: string };
-    // From a participant whose address no rule knows.
+    // From a participant whose address no rule covers.
     const answer = await receive(service, mail({ inReplyTo: messageId, from: 'eve@elsewhere.test' }));
     const { thread_id: newThread } = await split(threadId, answer);
     const rows = await query(
@@ -308,7 +308,7 @@ describe('decisions and merges by later mail', () => {
     await reply([older.ids[0]!, ids[0]!]);
     expect(await threadOf(emails[0]!)).toBe(older.threadId);
     expect(await emailsOf(threadId)).toEqual(await emailsOf(older.threadId));
-    // What it was separated from stays apart from the whole.
+    // The part from which it was separated stays apart from the whole.
     const both = await reply([older.ids[0]!, ids[1]!], newId(), 'Mon, 02 Mar 2026 12:00:00 +0100');
     expect(both.threadId).toBe(split2);
     expect(await threadOf(older.emails[0]!)).toBe(older.threadId);
@@ -322,7 +322,7 @@ describe('decisions and merges by later mail', () => {
         ...Array.from({ length: 6 }, (_, index) => reply(ids.slice(0, (index % 3) + 1))),
       ]);
       expect(decided).toMatchObject({ status: 200, changed: true });
-      // Those that came first stayed: the decision named the emails that leave.
+      // Replies that came before the decision stayed: it named the emails that leave.
       const now = await Promise.all(replies.map(threadOf));
       expect(now.filter((_, index) => index % 3 === 0)).toEqual([threadId, threadId]);
       expect([threadId, decided.thread_id]).toEqual(expect.arrayContaining(now));

@@ -1,4 +1,4 @@
-/** What people say of a thread: its status, who looks after it, its labels and its customer, and what becomes of that. */
+/** What people set on a thread: its status, assignee, labels and customer, and the effects of these. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { backgroundWorkIsDone } from '../helpers/background-work.ts';
 import { mail, newId, receive, type Received } from '../helpers/inbound-mail.ts';
@@ -65,7 +65,7 @@ const act = async (threadId: string, verb: string, json: object) => {
   return (await response.json()) as { thread_id: string };
 };
 
-/** The thread's events that a change of it wrote, once all are numbered. */
+/** The thread's events for changes of it, once all are numbered. */
 async function changesOf(threadId: string): Promise<readonly Record<string, unknown>[]> {
   const url = running.database.connectionString;
   await backgroundWorkIsDone(url);
@@ -386,7 +386,7 @@ describe('a customer that an operator chose', () => {
       const of = new Map(emails.map((email) => [email.id, email.customer_id]));
       return [thread.customer_id, ...[sent, answer, later, named].map(({ id }) => of.get(id))];
     };
-    // What a send named itself stays what it named.
+    // A customer that a send itself named does not change.
     expect(await customers()).toEqual([OTHER, CUSTOMER, OTHER, OTHER, CUSTOMER]);
     expect(await change(sent.threadId, { customer_id: null })).toMatchObject({
       customer_id: CUSTOMER,

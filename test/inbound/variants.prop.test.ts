@@ -1,4 +1,4 @@
-/** Mail under one identity, in any order and at the same moment: one record, and each content once. */
+/** Mail with one identity, in any order and at the same moment: one record, and each content once. */
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { mail, newId, receive, type Received } from '../helpers/inbound-mail.ts';

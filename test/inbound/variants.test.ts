@@ -1,4 +1,4 @@
-/** Messages with the identity of a recorded email and another content. */
+/** Messages with the identity of a recorded email and different content. */
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createMessageStore } from '../helpers/mail-stores.ts';
@@ -83,7 +83,7 @@ describe('a message with the identity of a recorded one and another content', ()
     const other = await service.request(`/api/emails/${randomUUID()}/variants/${variant!.id}`);
     expect(other.status).toBe(404);
     expect(await other.json()).toMatchObject({ code: 'variant_not_found' });
-    // The forged one again: it is the record.
+    // The forged message again: it is the recorded one.
     expect(await receive(service, forged)).toEqual({ ...first, status: 'duplicate' });
     expect((await emailOf(first.id)).variants).toHaveLength(1);
     const { emails } = await getJson<{ emails: { text_body: string }[] }>(`/api/thread/${first.threadId}`);

@@ -1,6 +1,6 @@
 /**
- * The service as a process, reading a real Dovecot: either is killed at random, mailboxes change meanwhile. Every
- * message is there once. MAILBOX_MESSAGES makes the large mailbox larger.
+ * The service as a process, reading a real Dovecot: either is killed at random, and mailboxes change meanwhile. Every message is recorded
+ * once. MAILBOX_MESSAGES makes the large mailbox larger.
  */
 import { randomInt } from 'node:crypto';
 import { readFile, writeFile } from 'node:fs/promises';
@@ -19,9 +19,9 @@ import { disposeService, startServiceProcess, type ServiceProcess } from '../hel
 import { makeTempFolder } from '../helpers/temp-folder.ts';
 import { waitUntil } from '../helpers/wait-until.ts';
 
-/** More than are read until the mailbox is looked at again, after two seconds: new mail is to come before the rest of them. */
+/** More than can be read until the mailbox is looked at again, after two seconds: new mail must come before the rest of them. */
 const LARGE = Number(process.env['MAILBOX_MESSAGES'] ?? 8000);
-/** On a machine that has much else to do. */
+/** For a machine that is busy with other work. */
 const LARGE_TIMEOUT_MS = 60_000 + LARGE * 60;
 
 let database: TestDatabase;
@@ -117,7 +117,7 @@ describe.skipIf(skipWithoutMailServers())('the mailboxes of a Dovecot', () => {
       ),
     );
     expect(await countEmails()).toBe(65);
-    // What lay there was seen, what was appended was not.
+    // Mail that was already there counts as read, appended mail does not.
     expect(await readUnread()).toEqual(range(201, 5).map((number) => `${number}@customer.test`));
 
     await dovecot.kill();
@@ -169,7 +169,7 @@ describe.skipIf(skipWithoutMailServers())('the mailboxes of a Dovecot', () => {
       const expunged = new Set<number>();
       for (const share of [0.1, 0.3, 0.5, 0.7]) {
         await waitUntil('some are there', async () => (await countEmails()) > count * share);
-        // Where messages are being fetched now.
+        // The position where messages are being fetched now.
         const around = count - (await countEmails());
         await dovecot.withClient('alice', async (client) => {
           await client.mailboxOpen('INBOX');

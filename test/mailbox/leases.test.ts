@@ -1,4 +1,4 @@
-/** Which process reads which account: one owner for each, and many accounts at once. Real database, IMAP server in memory. */
+/** Assignment of accounts to reading processes: one owner for each, and many accounts at once. Real database, IMAP server in memory. */
 import { describe, expect, it } from 'vitest';
 import { MailboxError } from '../../src/app/mailboxes/mailbox-ports.ts';
 import { readEmails, waitForPass } from '../helpers/mailbox-rows.ts';
@@ -98,7 +98,7 @@ describe('many accounts', () => {
       const index = Number(accountId.slice('many-'.length));
       if (index === 0) throw new MailboxError('credentials', 'wrong password');
       if (index > 20) return;
-      // Never, until the process ends.
+      // Never resolves, until the process ends.
       return new Promise((_, reject) => {
         signal.addEventListener('abort', () => reject(new MailboxError('connection', 'given up')));
       });

@@ -1,4 +1,4 @@
-/** What operators see of mailboxes, and do about them: the service and commands as processes, a real Dovecot. */
+/** Operators' view of mailboxes, and their actions: the service and commands as processes, a real Dovecot. */
 import { chmod, readdir } from 'node:fs/promises';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -51,7 +51,7 @@ describe.skipIf(skipWithoutMailServers())('mailboxes of a Dovecot', () => {
       null,
       Array.from({ length: 20 }, (_, index) => numbered(index + 1)),
     );
-    // Two that Dovecot cannot read, so that it ends the session.
+    // Two messages that Dovecot cannot read, so that it ends the session.
     const cur = path.join(dovecot.root, 'mail', 'alice', 'cur');
     const files = (await readdir(cur)).sort();
     for (const index of [4, 12]) await chmod(path.join(cur, files[index]!), 0);
@@ -151,7 +151,7 @@ describe.skipIf(skipWithoutMailServers())('mailboxes of a Dovecot', () => {
       ].join('\n');
     expect(await audit()).toMatchObject({ exitCode: 1, stdout: differences('') });
     expect(await audit('--repair', '--account', 'default')).toMatchObject({
-      // Whether the email itself is recorded wrongly shows only when the message was taken again.
+      // A wrongly recorded email shows up only after the message was taken again.
       exitCode: 1,
       stdout: differences(', repaired').replace(
         'Message-ID, repaired',
@@ -170,7 +170,7 @@ describe.skipIf(skipWithoutMailServers())('mailboxes of a Dovecot', () => {
     });
     expect(await audit('--account', 'nobody')).toMatchObject({ exitCode: 2 });
 
-    // Where the email itself is recorded wrongly, the next audit still names it.
+    // If the email itself is recorded wrongly, the next audit still names it.
     await run(`update emails set message_id = 'wrong@customer.test' where message_id = '15@customer.test'`);
     expect(await audit('--repair')).toMatchObject({ exitCode: 1 });
     await waitForPass(database, 'default');

@@ -1,4 +1,4 @@
-/** What is set aside: how an operator recognises it, and what becomes of it. Real database, IMAP server in memory. */
+/** Messages set aside: how an operator recognises them, and what becomes of them. Real database, IMAP server in memory. */
 import type pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createMailboxStatusStore } from '../../src/adapters/postgres/mailboxes/mailbox-status.ts';

@@ -1,4 +1,4 @@
-/** Messages that can't be taken now, or at all, and block nothing. Real database, IMAP server in memory that misbehaves. */
+/** Messages that can't be taken now, or at all, and that block nothing. Real database, IMAP server in memory that misbehaves. */
 import { describe, expect, it } from 'vitest';
 import { MailboxError } from '../../src/app/mailboxes/mailbox-ports.ts';
 import { ServiceError } from '../../src/core/errors.ts';
@@ -33,7 +33,7 @@ describe('a message that cannot be taken', () => {
 
     broken = false;
     await letTimePass(worlds.database, true);
-    // Counted a moment after it is recorded.
+    // It is counted a moment after it is recorded.
     await waitUntil('it is taken', async () =>
       (await world.counts()).some(({ quarantined, recorded }) => quarantined === 0 && recorded === 20),
     );

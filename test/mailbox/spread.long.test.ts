@@ -1,6 +1,6 @@
 /**
- * Services as processes that share the mailboxes of a real Dovecot: one is killed and one comes while mail arrives all the
- * time. The mailboxes are spread evenly, and every message is there once.
+ * Services as processes that share the mailboxes of a real Dovecot: one is killed and one is added while mail keeps arriving. The mailboxes
+ * are spread evenly, and every message is recorded once.
  */
 import { randomInt, randomUUID } from 'node:crypto';
 import { appendFile, writeFile } from 'node:fs/promises';
@@ -18,9 +18,9 @@ import { waitUntil } from '../helpers/wait-until.ts';
 
 const USERS = Array.from({ length: 12 }, (_, index) => `user${index}`);
 const PASSWORD = 'secret-of-a-test';
-/** Recorded between two events, so that mail arrives before, while and after mailboxes change hands. */
+/** Emails recorded between two events, so that mail arrives before, while and after mailboxes change hands. */
 const SOME = 10;
-/** On a machine that has much else to do. */
+/** For a machine that is busy with other work. */
 const TIMEOUT_MS = 600_000;
 
 describe.skipIf(skipWithoutMailServers())('the mailboxes of several services', () => {
@@ -71,7 +71,7 @@ describe.skipIf(skipWithoutMailServers())('the mailboxes of several services', (
     return service;
   }
 
-  /** How many accounts each living process has, the fewest first. */
+  /** The number of accounts of each living process, the fewest first. */
   async function shares(): Promise<string> {
     const rows = await query(
       database.connectionString,
@@ -101,7 +101,7 @@ describe.skipIf(skipWithoutMailServers())('the mailboxes of several services', (
           }),
       );
       for (const client of clients) await client.connect();
-      /** The next ones come once most of the last ones are there: as fast as the machine is. */
+      /** The next messages arrive once most of the last ones are recorded: as fast as the machine is. */
       const arrive = async () => {
         while (!over.signal.aborted) {
           const client = clients[randomInt(clients.length)];
@@ -138,7 +138,7 @@ describe.skipIf(skipWithoutMailServers())('the mailboxes of several services', (
       await arriving;
       for (const client of clients) await client.logout();
       await waitUntil('all is recorded', async () => (await recorded()).length >= appended.length);
-      // The same identity twice would be one email with a variant.
+      // A second message with the same identity would become a variant of one email.
       expect(await recorded()).toEqual(appended.toSorted());
       const [left] = await query(
         database.connectionString,

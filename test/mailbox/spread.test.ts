@@ -1,4 +1,4 @@
-/** How accounts are spread over processes, and come from one to the other. Real database, IMAP server in memory. */
+/** How accounts are spread over processes, and move from one to another. Real database, IMAP server in memory. */
 import { describe, expect, it } from 'vitest';
 import type { MailboxNode, MailboxNodeOptions } from '../helpers/mailbox-node.ts';
 import { readEmails } from '../helpers/mailbox-rows.ts';
@@ -8,7 +8,7 @@ import { waitUntil } from '../helpers/wait-until.ts';
 
 const worlds = useMailboxWorlds();
 
-/** Longer than a test: what changes hands does so because of the spread, and mailboxes are looked at when mail comes. */
+/** Longer than a test: accounts change hands only because of the spread, and mailboxes are looked at only when mail comes. */
 const LONG_MS = 600_000;
 
 /** Accounts of one test, and the processes that read them. */
@@ -59,7 +59,7 @@ class Spread {
     return nodes.map(({ owner }) => owners.filter((one) => one === owner).length);
   }
 
-  /** Waits until these processes have so many accounts, and read each of them over one connection. */
+  /** Waits until these processes have these numbers of accounts, and read each of them over one connection. */
   async waitForShares(shares: ReadonlyMap<MailboxNode, number>): Promise<void> {
     await waitUntil(`the shares are ${[...shares.values()].join(', ')}`, async () => {
       for (const node of this.nodes) node.look();
@@ -125,7 +125,7 @@ describe('the accounts of several processes', () => {
       ]),
     );
     await spread.stop(all);
-    // Nothing reads the last one.
+    // No process reads the last one.
     await waitUntil('the others have the rest', async () => {
       for (const node of spread.nodes) node.look();
       return (await spread.sharesOf(few, others)).reduce((sum, share) => sum + share, 0) === 5;
@@ -167,7 +167,7 @@ describe('the accounts of several processes', () => {
     for (const name of spread.names) {
       await waitUntil('all is there', async () => (await readEmails(worlds.database, name)).length === 120);
     }
-    // What the first had in hand is recorded, and not fetched again.
+    // Messages that the first process had in hand are recorded, and not fetched again.
     expect(received.first + received.second).toBe(240);
     expect(spread.server.fetchedUids).toHaveLength(240);
   });
@@ -177,7 +177,7 @@ describe('the accounts of several processes', () => {
     const first = await spread.start();
     await spread.waitForShares(new Map([[first, 80]]));
     const second = await spread.start({
-      // Takes nothing.
+      // Claims no account.
       records: (records) => ({
         ...records,
         claim: (owner, request) => records.claim(owner, { ...request, take: [] }),

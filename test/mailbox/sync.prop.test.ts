@@ -1,6 +1,6 @@
 /**
- * Whatever happens, in any order: arrivals, expunges, new UIDVALIDITYs, cut lines, processes that stop and come back,
- * two at once. In the end the database holds every message that is in the mailbox once, and knows which are gone.
+ * Anything may happen, in any order: arrivals, expunges, new UIDVALIDITYs, cut connections, processes that stop and come back, two at once.
+ * In the end the database has every message of the mailbox once, and records which are gone.
  */
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, it } from 'vitest';
@@ -13,7 +13,7 @@ import { query } from '../helpers/query.ts';
 import { waitUntil } from '../helpers/wait-until.ts';
 import { runs } from '../helpers/runs.ts';
 
-/** Each takes seconds: processes start and stop in it. */
+/** Each run takes seconds: processes start and stop in it. */
 const RUNS = runs(20);
 
 let database: TestDatabase;
@@ -34,7 +34,7 @@ type Step =
   | { readonly kind: 'expunge'; readonly where: 'inbox' | 'sent'; readonly index: number }
   | { readonly kind: 'renew'; readonly where: 'inbox' | 'sent' }
   | { readonly kind: 'cut' }
-  /** At the command or message that comes so many later. */
+  /** Cuts at a later command or message; `after` counts them. */
   | { readonly kind: 'cutLater'; readonly after: number }
   | { readonly kind: 'restart'; readonly node: number }
   | { readonly kind: 'wait'; readonly messages: number };
@@ -132,7 +132,7 @@ async function check(qresync: boolean, steps: readonly Step[]): Promise<void> {
   }
 }
 
-/** UIDs that are recorded and not gone, each with a record that exists. */
+/** UIDs that are recorded and not expunged, each with an existing record. */
 async function readUids(account: string, { info, uidValidity }: MemoryMailbox): Promise<readonly number[]> {
   const rows = await query(
     database.connectionString,

@@ -1,4 +1,4 @@
-/** What is taken from mailboxes, and when. Real database, IMAP server in memory. */
+/** Which messages are taken from mailboxes, and when. Real database, IMAP server in memory. */
 import { describe, expect, it } from 'vitest';
 import { setTracer, type SpanStart } from '../../src/app/base/tracing.ts';
 import { mail } from '../helpers/inbound-mail.ts';
@@ -173,7 +173,7 @@ describe('a new UIDVALIDITY', () => {
     await world.start();
     await world.waitForPass();
     expect(await world.emails()).toHaveLength(32);
-    // The new one, and the one that nothing but its content tells from others.
+    // The new message, and the one that only its content distinguishes from others.
     expect(world.server.fetchedUids).toEqual([31, 30]);
     expect(await world.inboxCounts()).toMatchObject({ recorded: 32, expunged: 1, waiting: 0 });
   });
@@ -188,7 +188,7 @@ describe('a new UIDVALIDITY', () => {
     world.server.cut();
     await world.waitForPass();
     expect(await world.emails()).toHaveLength(200);
-    // A statement after that of the pass.
+    // Comes in a statement after that of the pass.
     const isOver = async () =>
       !(
         await worlds.query('select has_older from mailboxes where path = $1 and account_id = $2', [
@@ -208,7 +208,7 @@ describe('a message that is known already', () => {
     fill(world.sent, 3);
     const node = await world.start();
     await world.waitForPass();
-    // In INBOX and in Sent: the record has to become a sent one.
+    // In INBOX and in Sent: the record has to become one of a sent email.
     expect((await world.emails()).map(({ direction }) => direction)).toEqual(Array(3).fill('outbound'));
     await world.stop(node);
     world.server.fetchedUids.length = 0;

@@ -1,7 +1,7 @@
 /**
- * Sends that the caller waits for, and sends that go into the queue, with and without an `Idempotency-Key`: the real use
- * case, replay of the journal and settling of keys, over a model of the database, the journal and the mail server. Callers
- * repeat their requests at any time and at any of two processes.
+ * Sends for which the caller waits, and sends that go into the queue, with and without an `Idempotency-Key`: the real use case, replay of
+ * the journal and settling of keys, over a model of the database, the journal and the mail server. Callers repeat their requests at any
+ * time and at either of two processes.
  */
 import type fc from 'fast-check';
 import { it } from 'vitest';
@@ -33,10 +33,10 @@ import { runs } from '../helpers/runs.ts';
 const RUNS = runs(500);
 const STEPS = 350;
 const MAX_HEALING_STEPS = 4_000;
-/** How long the database goes on with a statement whose client fell silent. */
+/** How long the database continues with a statement whose client fell silent. */
 const STATEMENT_TIMEOUT_MS = 500;
 
-/** A caller that sends one request again and again until an answer settles it. */
+/** A caller that repeats one request until an answer settles it. */
 interface Caller {
   readonly subject: string;
   readonly key: string | null;
@@ -70,10 +70,10 @@ class SendWorld {
   readonly emails = new Map<string, OutboundRecord>();
   readonly keys = new Map<string, Key>();
   readonly callers: readonly Caller[];
-  /** Subjects, as the mail server accepted them, or as the queue got them. */
+  /** Subjects in the order in which the mail server accepted them, or the queue got them. */
   readonly sent: string[] = [];
   readonly #disks = createDisks<JournalEntry>();
-  /** Records can't be written for a while, though keys can: a lock, or file storage that is unavailable. */
+  /** Records can't be written for a while, though keys can: because of a lock, or unavailable file storage. */
   #cannotRecord = false;
   #ids = 0;
 
@@ -174,7 +174,7 @@ class SendWorld {
     world.pick(disturbances)();
   }
 
-  /** One more request of the caller, whatever became of those before it; without a key there is only one. */
+  /** Makes one more request of the caller, whatever became of those before it; without a key there is only one. */
   ask(caller: Caller, node: Node | undefined): void {
     if (node === undefined || caller.isDone) return;
     if (caller.key === null) caller.isDone = true;
@@ -184,7 +184,7 @@ class SendWorld {
         caller.isDone = true;
       },
       (error: unknown) => {
-        // Any other error is one of the test's own.
+        // Any other error is a fault of the test itself.
         if (!(error instanceof ServiceError) || error.code === 'internal_error') throw error;
         caller.answers.push(error.code);
       },
@@ -215,7 +215,7 @@ class SendWorld {
     });
   }
 
-  /** What is missing at the end. */
+  /** Losses found at the end. */
   losses(): readonly string[] {
     const states = new Map([...this.emails.values()].map(({ subject, state }) => [subject, state]));
     return this.callers.flatMap(({ subject, answers }) => {

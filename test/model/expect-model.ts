@@ -1,4 +1,4 @@
-/** How the models are run: processes that are started and killed, steps with faults, then steps without until all is done. */
+/** Runs the models: processes are started and killed, first in steps with faults, then in steps without, until all is done. */
 import fc from 'fast-check';
 import { expect } from 'vitest';
 import type { TransportResult } from '../../src/app/send/transport-ports.ts';
@@ -8,7 +8,7 @@ import { Process, type World } from './world.ts';
 const NODES = ['one', 'two'] as const;
 type NodeName = (typeof NODES)[number];
 
-/** Two processes. Each is started again after it ended. */
+/** Two processes. Each is started again after it has ended. */
 export class Nodes<Node extends { readonly process: Process }> {
   readonly #world: World;
   readonly #launch: (process: Process, name: NodeName) => Node;
@@ -42,7 +42,7 @@ export class Nodes<Node extends { readonly process: Process }> {
     this.#running.delete(name);
   }
 
-  /** SIGTERM: the process ends when `stop` has; `beforeEnd` looks at it just before. */
+  /** SIGTERM: the process ends once `stop` is done; `beforeEnd` looks at it just before. */
   terminate(name: NodeName, stop: (node: Node) => Promise<void>, beforeEnd?: (node: Node) => void): void {
     const node = this.#running.get(name);
     if (node === undefined) return;
@@ -53,7 +53,7 @@ export class Nodes<Node extends { readonly process: Process }> {
     });
   }
 
-  /** What every model does to a process: it is killed, it is started twice as often, or it stalls. */
+  /** Disturbances that every model has: a process is killed, is started (twice as often), or stalls. */
   disturbances(name: NodeName, stallMs: number): readonly (() => void)[] {
     return [
       () => this.kill(name),
@@ -65,7 +65,7 @@ export class Nodes<Node extends { readonly process: Process }> {
   }
 }
 
-/** What each node keeps on its disk, which outlives its processes. */
+/** The disk contents of each node, which outlive its processes. */
 export function createDisks<T>(): ReadonlyMap<NodeName, Map<string, T>> {
   return new Map(NODES.map((name) => [name, new Map<string, T>()]));
 }
@@ -73,23 +73,23 @@ export function createDisks<T>(): ReadonlyMap<NodeName, Map<string, T>> {
 export interface Model {
   readonly world: World;
   readonly nodes: { startAll(): void };
-  /** Something that happens to the world from outside. */
+  /** Makes something happen to the world from outside. */
   disturb(): void;
-  /** What must never be, at any step. */
+  /** Violations of what must hold at every step. */
   faults(): readonly string[];
-  /** What keeps this from being over; null when it is. */
+  /** The reason why the run is not over yet; null when it is. */
   unfinished(): string | null;
-  /** What is missing at the end. */
+  /** Losses found at the end. */
   losses?(): readonly string[];
 }
 
 export interface ModelOptions {
   readonly runs: number;
-  /** Steps with faults. */
+  /** Number of steps with faults. */
   readonly steps: number;
   /** Share of the steps at which something happens from outside. */
   readonly disturbed: number;
-  /** Steps without faults: at least so many, and at most so many, a bound that only a fault in the code reaches. */
+  /** Steps without faults: the minimum, and a maximum that only a fault in the code reaches. */
   readonly healingSteps: readonly [least: number, most: number];
 }
 
@@ -117,7 +117,7 @@ export async function expectModel(
   await fc.assert(property, { numRuns: runs, endOnFailure: true });
 }
 
-/** What a transport answers about one recipient; `temporary` counts for a refusal. */
+/** A transport's result for one recipient; `temporary` applies to a refusal. */
 export function resultOf(kind: TransportResult['kind'], temporary: boolean): TransportResult {
   const refused = temporary ? 'deferred' : 'rejected';
   const state: DeliveryState = kind === 'refused' ? refused : kind;

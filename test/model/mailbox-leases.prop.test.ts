@@ -1,7 +1,6 @@
 /**
- * Which process reads an account: the real reader of mailboxes with its leases, over a model of the database and of mailboxes to
- * which mail comes all the time. Two processes stall, are killed and started, lose answers and connections; accounts go from one
- * to the other.
+ * Which process reads an account: the real mailbox reader with its leases, over a model of the database and of mailboxes that receive mail
+ * all the time. Two processes stall, are killed and started, lose answers and connections; accounts move from one to the other.
  */
 import type fc from 'fast-check';
 import { it } from 'vitest';
@@ -38,15 +37,15 @@ const NO_PROGRESS: MailboxProgress = {
   since: null,
 };
 
-/** One account with one mailbox, and what the database knows of it. */
+/** One account with one mailbox, and the database's record of it. */
 class Account {
   readonly id: string;
-  /** UIDs of the mailbox are 1 to this. */
+  /** The UIDs of the mailbox are 1 to this number. */
   mails = 3;
   readonly recorded = new Set<number>();
   progress: MailboxProgress = NO_PROGRESS;
   lease: { readonly owner: string; until: number } | null = null;
-  /** Sessions of processes that live. */
+  /** Sessions of living processes. */
   readonly sessions = new Map<MailboxSession, Process>();
 
   constructor(id: string) {
@@ -58,7 +57,7 @@ class MailboxWorld {
   readonly world: World;
   readonly nodes: Nodes<Running>;
   readonly #accounts = ACCOUNTS.map((id) => new Account(id));
-  /** Owner → until when it counts as a reader. */
+  /** Owner → the time until which it counts as a reader. */
   readonly #readers = new Map<string, number>();
   readonly #leaks: string[] = [];
 
@@ -95,7 +94,7 @@ class MailboxWorld {
     const disturbances: readonly (() => void)[] = [
       ...nodes.disturbances(name, LEASE_MS * 2),
       () => nodes.get(name)?.reader.wake(account.id),
-      // The watch of the process.
+      // Acts as the watch of the process.
       () => nodes.get(name)?.reader.look(),
       () => void (account.mails += 1),
       () => void (account.mails += 1),
@@ -129,7 +128,7 @@ class MailboxWorld {
     return [...this.#leaks, ...this.#accounts.flatMap((account) => this.#faultsOf(account))];
   }
 
-  /** Mail that the next look would not ask for any more, and sessions that are one too many. */
+  /** Mail that the next look would no longer ask for, and superfluous sessions. */
   #faultsOf({ id, progress: { uidNext }, recorded, sessions }: Account): readonly string[] {
     const faults: string[] = [];
     for (let uid = 1; uid < (uidNext ?? 1); uid += 1)

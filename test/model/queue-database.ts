@@ -1,6 +1,6 @@
 /**
- * The send queue as the statements of `adapters/postgres/` treat it, in memory: emails with one recipient each. Every method
- * is one statement or one transaction. `send-queue.prop.test.ts` runs the real loop over it.
+ * The send queue in memory, as the statements of `adapters/postgres/` treat it: emails with one recipient each. Every method is one
+ * statement or one transaction. `send-queue.prop.test.ts` runs the real loop over it.
  */
 import type { EndedAttempt } from '../../src/app/send/journal-ports.ts';
 import type { Situation } from '../../src/app/send/queue-ports.ts';
@@ -23,9 +23,9 @@ export interface ModelEmail {
   delivery: DeliveryState;
   row: Row | null;
   readonly attempts: Map<number, AttemptOutcome>;
-  /** How often an operator said that an email of unknown outcome may go out again. */
+  /** How often an operator allowed an email of unknown outcome to go out again. */
   permissions: number;
-  /** An operator said that it was sent. */
+  /** An operator declared it sent. */
   isResolvedSent: boolean;
 }
 
@@ -174,7 +174,7 @@ export class QueueDatabase {
   resolve(email: ModelEmail, outcome: 'sent' | 'failed'): void {
     if (email.state !== 'unknown') return;
     if (outcome === 'sent') email.isResolvedSent = true;
-    // A failed email may be asked to go out again, and may have been accepted.
+    // A failed email may be retried, and the mail server may have accepted it.
     else email.permissions += 1;
     if (email.delivery === 'unknown') email.delivery = outcome === 'sent' ? 'accepted' : 'rejected';
     const conclusion = conclude([email.delivery], 'an operator decided', new Date(this.#now()));
@@ -215,7 +215,7 @@ const UNSETTLED: ReadonlySet<EmailState> = new Set<EmailState>(['queued', 'sendi
 
 const FREE = { owner: null, claimId: null, leaseUntil: null, isBegun: false } as const;
 
-/** What was accepted stays accepted, and what bounced is only changed by what is as certain. */
+/** An accepted delivery stays accepted, and a bounced one changes only for an equally certain state. */
 function setDelivery(email: ModelEmail, state: DeliveryState): void {
   const isFinal = state === 'accepted' || state === 'rejected';
   if (email.delivery === 'accepted' || (email.delivery === 'rejected' && !isFinal)) return;

@@ -1,7 +1,6 @@
 /**
- * The queue's loop, heartbeat, settling and hand-over, as they are, over a model of the database, the journal and the mail
- * server: several processes and an operator, in orders that fast-check chooses, with lost answers, late commits, full disks,
- * stalls, and kills at any step.
+ * The real loop, heartbeat, settling and hand-over of the queue, over a model of the database, the journal and the mail server: several
+ * processes and an operator, in orders that fast-check chooses, with lost answers, late commits, full disks, stalls, and kills at any step.
  */
 import type fc from 'fast-check';
 import { it } from 'vitest';
@@ -36,7 +35,7 @@ class QueueWorld {
   readonly world: World;
   readonly nodes: Nodes<Node>;
   readonly database: QueueDatabase;
-  /** Email ids, as the mail server accepted them. */
+  /** Email ids in the order in which the mail server accepted them. */
   readonly accepted: string[] = [];
   readonly #disks = createDisks<JournalEntry>();
 

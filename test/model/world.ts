@@ -1,9 +1,9 @@
 /**
- * A world in which every step of several processes is a task of fast-check's scheduler: requests, answers, writes to the
- * disk, bytes on a line, and the passing of time. The scheduler decides their order; a seed decides what fails.
+ * A world in which every step of several processes is a task of fast-check's scheduler: requests, answers, writes to the disk, bytes on a
+ * line, and the passing of time. The scheduler decides their order; a seed decides which steps fail.
  *
- * A request that was sent takes effect even when its process is killed meanwhile. An answer can be lost, and an effect can
- * come after its process was told of a failure, as when a statement goes on behind a broken connection.
+ * A request that was sent takes effect even if its process is killed meanwhile. An answer can be lost, and an effect can come after its
+ * process was told of a failure, as when a statement continues behind a broken connection.
  */
 import type fc from 'fast-check';
 import { ServiceError } from '../../src/core/errors.ts';
@@ -20,9 +20,9 @@ export function createRandom(seed: number): () => number {
   };
 }
 
-/** Of 100 calls, this many of each. */
+/** The number of calls out of 100 that have each fault. */
 const FAULTS = { lostRequest: 3, lostAnswer: 4, late: 4, slowAnswer: 12 };
-/** A slow answer takes this many more steps: time enough for others to do everything that they have to. */
+/** A slow answer takes this many more steps: enough for the other processes to do everything they have to. */
 const SLOW_STEPS = 25;
 const NEVER = new Promise<never>(() => {});
 
@@ -35,9 +35,9 @@ interface Timer {
 export class World {
   readonly random: () => number;
   readonly statementTimeoutMs: number;
-  /** Milliseconds; what databases and servers go by. */
+  /** Milliseconds; the clock of databases and servers. */
   now = 1_000_000;
-  /** Off while everything heals. */
+  /** False while everything heals. */
   faulty = true;
   readonly #scheduler: fc.Scheduler;
   readonly #timers = new Set<Timer>();
@@ -68,7 +68,7 @@ export class World {
     return () => void this.#timers.delete(timer);
   }
 
-  /** Carries out one step, and all that follows from it at once. */
+  /** Carries out one step, and everything that follows from it at once. */
   async turn(): Promise<void> {
     if (!this.#isTicking) {
       this.#isTicking = true;
@@ -78,7 +78,7 @@ export class World {
     await new Promise((resolve) => setImmediate(resolve));
   }
 
-  /** Time goes on to the next timer of a process that lives. */
+  /** Advances the time to the next timer of a living process. */
   #tick(): void {
     this.#isTicking = false;
     let next: Timer | null = null;
@@ -96,7 +96,7 @@ export class World {
   }
 }
 
-/** One process: it is killed, stalls, and its clock may stand still while the world's goes on, as in a virtual machine. */
+/** One process: it can be killed or stall, and its clock may stand still while the world's goes on, as in a virtual machine. */
 export class Process {
   alive = true;
   readonly timers: Timers;
@@ -117,13 +117,13 @@ export class Process {
     this.alive = false;
   }
 
-  /** Time passes that the process does not know of. */
+  /** Time passes that the process does not notice. */
   suspend(ms: number): void {
     this.#world.now += ms;
     this.#clockBehindMs += ms;
   }
 
-  /** Never resolves once the process is dead: its code does not go on. */
+  /** Never resolves once the process is dead: its code does not continue. */
   async whileAlive<T>(result: Promise<T>): Promise<T> {
     const settled = await result.then(
       (value) => () => value,
@@ -134,7 +134,7 @@ export class Process {
     return this.alive ? settled() : NEVER;
   }
 
-  /** A call of the database. */
+  /** A call to the database. */
   call<T>(label: string, effect: () => T): Promise<T> {
     return this.whileAlive(this.#call(`${this.#name}: ${label}`, effect));
   }
@@ -165,7 +165,7 @@ export class Process {
     return result;
   }
 
-  /** A write to this process' disk, which is durable when it happens. */
+  /** A write to the disk of this process, which is durable when it happens. */
   async write(label: string, effect: () => void): Promise<void> {
     await this.whileAlive(this.#write(`${this.#name}: ${label}`, effect));
   }
@@ -175,7 +175,7 @@ export class Process {
     const isFull = world.faulty && world.chance(0.02);
     await world.step(`${label} is written`);
     if (isFull) throw new ServiceError('disk_full');
-    // Unlike what was sent to a server, it ends with the process.
+    // Unlike a request that was sent to a server, it ends with the process.
     if (!this.alive) return;
     effect();
     await world.step(`${label} is safe`);

@@ -1,4 +1,4 @@
-/** Answers and forwards as people write them in the page: keys while the writer loads, the quote, and the files that go along. */
+/** Answers and forwards as people write them in the page: keys typed while the writer loads, the quote, and the attached files. */
 import { simpleParser } from 'mailparser';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { skipWithoutChromium } from '../helpers/chromium.ts';
@@ -68,7 +68,7 @@ describe.skipIf(skipWithoutChromium())('an answer', () => {
     });
     await page.getByRole('button', { name: 'Forward', exact: true }).waitFor();
     await page.keyboard.press('f');
-    // Each letter is a shortcut, too.
+    // Each letter is also a shortcut.
     await page.keyboard.type('jake');
     goOn();
     const to = page.getByRole('combobox', { name: 'To' });
@@ -83,7 +83,7 @@ describe.skipIf(skipWithoutChromium())('an answer', () => {
     expect(thread.status).toBe('open');
     await page.getByRole('button', { name: 'Discard the draft' }).click();
     await page.getByText('Draft discarded').waitFor();
-    // The focus is in no field now.
+    // No field has the focus now.
     await page.keyboard.press('c');
     await page.keyboard.type('ekj');
     await expect.poll(() => to.inputValue()).toBe('ekj');
@@ -151,7 +151,7 @@ describe.skipIf(skipWithoutChromium())('an answer', () => {
     await forward();
     await page.getByRole('checkbox', { name: 'Include its attachments' }).uncheck();
     await page.getByText('Draft saved').waitFor();
-    // As after a crash: the draft knows.
+    // As after a crash: the draft still has the text.
     await page.goto(`/t/${threadId}`);
     const box = page.getByRole('checkbox', { name: 'Include its attachments' });
     await box.waitFor();

@@ -1,4 +1,4 @@
-/** Before a message goes out: what is asked back, and a moment to send it at. */
+/** Before a message goes out: the confirmations that the page asks for, and a moment to send it at. */
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { skipWithoutChromium } from '../helpers/chromium.ts';
@@ -54,7 +54,7 @@ describe.skipIf(skipWithoutChromium())('before a message goes out', () => {
     expect(await accessibilityFaults(page)).toEqual([]);
     await copy.fill('');
     await expect.poll(() => alert.count()).toBe(0);
-    // It was told of the file, and wants it so.
+    // The user was warned about the file, and wants to send it anyway.
     await page.getByRole('button', { name: 'Send', exact: true }).click();
     await page.getByText('Will be sent in a few seconds').waitFor();
     await page.getByRole('button', { name: 'Undo' }).click();

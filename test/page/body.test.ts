@@ -1,4 +1,4 @@
-/** The two forms of what is written in the page. */
+/** The two forms of a text written in the page. */
 import { describe, expect, it } from 'vitest';
 import { toHtml, toLink, toMailHtml, toPlainText } from '../../page/src/features/write/body.ts';
 

@@ -1,4 +1,4 @@
-/** What a build of the page gives to a browser. */
+/** The files that a build of the page delivers to a browser. */
 import { execFile } from 'node:child_process';
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import path from 'node:path';
@@ -8,7 +8,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { makeTempFolder, type TempFolder } from '../helpers/temp-folder.ts';
 
 const PAGE = fileURLToPath(new URL('../../page', import.meta.url));
-/** A phone on a slow line has it within seconds. */
+/** A phone on a slow connection loads it within seconds. */
 const MAX_FIRST_SCRIPT_BYTES = 250_000;
 
 describe('the built page', () => {
@@ -22,7 +22,7 @@ describe('the built page', () => {
     const vite = fileURLToPath(new URL('../../node_modules/vite/bin/vite.js', import.meta.url));
     await run(process.execPath, [vite, 'build', '--outDir', folder, '--emptyOutDir'], {
       cwd: PAGE,
-      // Vitest's own would make React its development form.
+      // Vitest's own value would select React's development build.
       env: { ...process.env, NODE_ENV: 'production' },
     });
     await run(process.execPath, [path.join(PAGE, 'build/compress.mjs'), folder]);

@@ -1,4 +1,4 @@
-/** What the page asks before a message goes out, and when it offers to send it. */
+/** The questions that the page asks before a message goes out, and the times at which it offers to send it. */
 import { describe, expect, it } from 'vitest';
 import { entriesOf } from '../../page/src/features/write/entries.ts';
 import { addressesIn, concernsAbout, type Recipient } from '../../page/src/features/write/concerns.ts';

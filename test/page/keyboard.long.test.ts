@@ -1,4 +1,4 @@
-/** What a person does in the page with the keyboard alone: the focus is never lost. */
+/** Using the page with the keyboard alone: the focus is never lost. */
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { skipWithoutChromium } from '../helpers/chromium.ts';
@@ -12,7 +12,7 @@ const OFFER = { name: 'offer.txt', mimeType: 'text/plain', buffer: Buffer.from('
 /** More than any view has. */
 const MAX_STOPS = 60;
 
-/** Names what has the focus; null: nothing has. */
+/** The name of the focused element; null if nothing has the focus. */
 const focused = (page: Page) =>
   page.evaluate<string | null>(
     `document.activeElement === document.body ? null : document.activeElement.ariaLabel ?? document.activeElement.textContent`,
@@ -20,13 +20,13 @@ const focused = (page: Page) =>
 
 interface Stop {
   readonly name: string;
-  /** Whether it is on screen, at least in part. */
+  /** True if it is on screen, at least in part. */
   readonly isSeen: boolean;
-  /** Whether it looks otherwise than without the focus. */
+  /** True if it looks different from without the focus. */
   readonly isMarked: boolean;
 }
 
-/** What has the focus, as a reader without a pointer sees it; a text cursor marks a field. */
+/** The focused element, as a user without a pointer sees it; a text cursor marks a field. */
 const stopOf = (page: Page) =>
   page.evaluate<Stop | null>(`(async () => {
     // As it is painted.
@@ -46,13 +46,13 @@ const stopOf = (page: Page) =>
     return { name: name.trim(), isSeen, isMarked: isMarked || element.matches('textarea, [contenteditable=true]') };
   })()`);
 
-/** Presses Tab until that has the focus; every stop on the way is seen and marked. */
+/** Presses Tab until the named element has the focus; every stop on the way is visible and marked. */
 async function tabTo(page: Page, name: RegExp, key = 'Tab'): Promise<void> {
   const passed: string[] = [];
   for (let stops = 0; stops < MAX_STOPS; stops += 1) {
     await page.keyboard.press(key);
     const stop = await stopOf(page);
-    // Past the last one the browser itself has the focus for once.
+    // After the last stop, the browser itself has the focus once.
     if (stop === null) continue;
     expect(stop).toMatchObject({ isSeen: true, isMarked: true });
     if (name.test(stop.name)) return;
@@ -184,7 +184,7 @@ describe.skipIf(skipWithoutChromium())('with the keyboard alone', () => {
     await page.keyboard.press('Enter');
     await row.waitFor({ state: 'detached' });
     await expect.poll(() => focused(page)).toBe('Suppressed');
-    // Tab goes on from there.
+    // Tab continues from there.
     await page.keyboard.press('Tab');
     await expect.poll(() => focused(page)).not.toBeNull();
   });

@@ -1,4 +1,4 @@
-/** What operators do in the page: the service as a process, a mail server that breaks the line, Chromium. */
+/** Operators' work in the page: the service as a process, a mail server that breaks the connection, Chromium. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { skipWithoutChromium } from '../helpers/chromium.ts';
 import { mail, receive } from '../helpers/inbound-mail.ts';
@@ -16,7 +16,7 @@ describe.skipIf(skipWithoutChromium())('an operator', () => {
   let server: ScriptedServer;
   let service: ServiceProcess;
   beforeAll(async () => {
-    // Takes no message: the line breaks behind each.
+    // Accepts no message: the connection breaks after each one.
     [database, server] = await Promise.all([
       createTestDatabase(),
       startScriptedServer({ script: { dot: () => CLOSE } }),
@@ -141,7 +141,7 @@ describe.skipIf(skipWithoutChromium())('an operator', () => {
       .getByText(String(before + 1), { exact: true })
       .waitFor();
     expect(await figure.locator('dt').first().textContent()).toBe(received);
-    // Of a colour of the style sheet: what is drawn is no empty canvas.
+    // Some pixel has a colour of the style sheet, so the canvas is not empty.
     await waitUntil('it is drawn', () =>
       page.evaluate<boolean>(`(() => {
         const canvas = document.querySelector('.figure canvas');

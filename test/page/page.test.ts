@@ -10,7 +10,7 @@ import { waitUntil } from '../helpers/wait-until.ts';
 import { TEST_SECRET, type ServiceProcess } from '../helpers/service-process.ts';
 
 const PHONE = { viewport: { width: 390, height: 844 }, isMobile: true, hasTouch: true, locale: 'de-DE' };
-/** Newer than all other mail of this file, and none of the same second: lists tell those apart by nothing that a test knows. */
+/** Newer than all other mail of this file, and no two in the same second: a test could not predict the order of those in a list. */
 const START = Date.now() - 600_000;
 let dates = 0;
 const DATE = () => new Date(START + (dates += 1) * 1000).toUTCString().replace('GMT', '+0000');
@@ -31,7 +31,7 @@ describe.skipIf(skipWithoutChromium())('the page', () => {
   const receiveNow = (subject: string, fields: object = {}) =>
     receive(service, mail({ subject, date: DATE(), from: 'Ann <ann@customer.test>', ...fields }));
 
-  /** New mail is found a moment after it came. */
+  /** Waits until new mail can be found, which takes a moment. */
   const areFound = (q: string, count: number) =>
     waitUntil(`${count} threads are found by ${q}`, async () => {
       const { threads } = await getJson<{ threads: unknown[] }>(service, `/api/threads?q=${q}`);
@@ -62,13 +62,13 @@ describe.skipIf(skipWithoutChromium())('the page', () => {
     async () => {
       const page = await pages.logIn(service.url, '/', 'wrong-secret-of-32-characters-123456');
       await page.getByText('This key is not valid').waitFor();
-      // Of the first start.
+      // The token of the first start.
       const token = /#token=([\w-]{43})/.exec(service.log.join('\n'))?.[1] ?? '';
       const follow = () => page.evaluate(`location.hash = 'token=${token}'`);
       await follow();
       await page.locator('#list').waitFor();
       expect(page.url()).not.toContain('token');
-      // The session that is there goes on.
+      // The existing session continues.
       await follow();
       await page.getByText('This link has already been used').waitFor();
       expect(page.url()).not.toContain('token');
@@ -108,7 +108,7 @@ describe.skipIf(skipWithoutChromium())('the page', () => {
     const page = await open('/');
     await page.locator('.row', { hasText: 'Line 15' }).waitFor();
     const scrolled = (): Promise<number> => page.evaluate(`document.querySelector('.list-scroll').scrollTop`);
-    // As it is painted: between two frames, Chromium looks for lines where they were before.
+    // As painted: between two frames, Chromium still finds lines where they were before.
     const topRow = (): Promise<string> =>
       page.evaluate(`(async () => {
         for (let frames = 0; frames < 2; frames += 1) await new Promise(requestAnimationFrame);
@@ -120,7 +120,7 @@ describe.skipIf(skipWithoutChromium())('the page', () => {
     await receiveNow('Above the lines');
     await expect.poll(scrolled).toBeGreaterThan(300);
     expect(await topRow()).toBe(seen);
-    // Of an older date, it is put in among the lines: below what is seen at the top.
+    // With an older date, it is inserted among the lines: below the topmost visible one.
     const scrolledTo = await scrolled();
     await receiveNow('Among the lines', { date: lineDates[10] });
     await page.locator('.row', { hasText: 'Among the lines' }).waitFor();
@@ -149,7 +149,7 @@ describe.skipIf(skipWithoutChromium())('the page', () => {
   it('never overwrites what another person changed meanwhile', { tags: ['long'] }, async () => {
     const { threadId } = await receiveNow('Contested');
     const page = await open('/');
-    // The page does not learn of it.
+    // The page does not learn of the change.
     await page.context().route(/\/api\/events/, (route) => route.fulfill({ status: 404 }));
     await page.goto(`/t/${threadId}`);
     await page.getByRole('heading', { name: 'Contested' }).waitFor();
@@ -192,7 +192,7 @@ describe.skipIf(skipWithoutChromium())('the page', () => {
     await page.keyboard.type('zanzib');
     await page.locator('.row', { hasText: 'Zanzibar spices' }).waitFor();
     await expect.poll(() => new URL(page.url()).searchParams.get('q')).toBe('zanzib');
-    // A search that is open finds new mail as well, a moment after it came.
+    // An open search finds new mail too, a moment after it came.
     await receiveNow('Zanzibar cloves');
     await page.locator('.row', { hasText: 'Zanzibar cloves' }).waitFor();
     expect(await page.evaluate(`document.activeElement?.matches('.search input')`)).toBe(true);
@@ -374,7 +374,7 @@ describe.skipIf(skipWithoutChromium())('the page', () => {
       const receiveHtml = (body: string) =>
         receiveNow('Disguised', { headers: ['MIME-Version: 1.0', 'Content-Type: text/html'], body });
       const page = await open('/', { viewport: { width: 1280, height: 860 }, locale: 'en-GB', colorScheme });
-      /** How wide the mark is beside the words, and what it looks like. */
+      /** The width of the mark beside the words, and its appearance. */
       const markOf = async (threadId: string) => {
         await page.goto(`/t/${threadId}`);
         const frame = page.locator('.mail-frame[data-is-loaded]');
@@ -404,7 +404,7 @@ describe.skipIf(skipWithoutChromium())('the page', () => {
         padding: '0px',
       });
       expect(await accessibilityFaults(page)).toEqual([]);
-      // The sender tries to hide it; mail with colours of its own stands on a light sheet.
+      // The sender tries to hide it; mail with its own colours stands on a light sheet.
       const styled = await receiveHtml(
         '<div style="background:#eee;font-size:0;color:#eee"><a style="display:block;overflow:hidden;width:9px;opacity:0" ' +
           'href="https://evil.example/"><span style="font-size:16px;color:#111">https://bank.example/</span></a></div>',
@@ -486,7 +486,7 @@ describe.skipIf(skipWithoutChromium())('the page', () => {
     expect(await page.locator('.pane-list').isVisible()).toBe(false);
     await page.locator('.message-address', { hasText: 'ann@customer.test' }).waitFor();
     expect(await accessibilityFaults(page)).toEqual([]);
-    // A wide email is made smaller.
+    // A wide email is scaled down.
     const wide = await receiveNow('Breit', {
       headers: ['Content-Type: text/html'],
       body: '<table width="600"><tr><td>left<td align="right">right</table>',

@@ -1,4 +1,4 @@
-/** Formatted messages: written, pasted, kept as drafts, made plain text, and sent in both forms. */
+/** Formatted messages: written, pasted, kept as drafts, turned into plain text, and sent in both forms. */
 import { simpleParser } from 'mailparser';
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -8,7 +8,7 @@ import { accessibilityFaults, usePages } from '../helpers/open-page.ts';
 import { getJson, startServiceWithSink, type RunningService } from '../helpers/running-service.ts';
 import type { SmtpSink } from '../helpers/smtp-sink.ts';
 
-/** As a web page and an office program give it: what is hostile, what is heavy, and what is kept. */
+/** In the style of a web page and an office program: with hostile parts, bulky parts, and parts that are kept. */
 const PASTED = `<meta charset="utf-8"><style>p { color: red }</style>
   <b style="font-weight:normal;" id="docs-internal-guid-1"><p class="x" style="position:fixed;color:red" onclick="top.hacked = 1">Red <b>bold</b>
   <span style="font-weight:700;font-style:italic">both</span>
@@ -21,7 +21,7 @@ const PNG =
   'iVBORw0KGgoAAAANSUhEUgAAACAAAAAgCAIAAAD8GO2jAAAAVElEQVR42mP4//8/AymAiYFEMKphVMOohlENoxpGNYxqGNUwqmFUw6iGUQ2jGkY1jGoY1TCqYVTDqIZRDaMaRjWMahjVMKphVMOohlENoxoAAN2yBD2Z3l8PAAAAAElFTkSuQmCC';
 const PICTURE = { name: 'plan.png', mimeType: 'image/png', buffer: Buffer.from(PNG, 'base64') };
 
-/** As mail programs send an image within a text. */
+/** An image within a text, as mail programs send it. */
 const WITH_IMAGE = [
   'From: Ann <ann@customer.test>',
   'To: sales@example.com',
@@ -125,7 +125,7 @@ describe.skipIf(skipWithoutChromium())('a formatted message', () => {
     imagesIn(page).evaluateAll((images) =>
       images.map((image) => (image as unknown as { naturalWidth: number }).naturalWidth > 0),
     );
-  /** Pastes or drops an image, and HTML where there is some. */
+  /** Pastes or drops an image, with HTML if given. */
   const give = (page: Page, kind: 'paste' | 'drop', html = '') =>
     page.evaluate(`(() => {
       const data = new DataTransfer();
@@ -154,7 +154,7 @@ describe.skipIf(skipWithoutChromium())('a formatted message', () => {
     await page.locator('input[aria-label="Insert images"]').setInputFiles([PICTURE]);
     await expect.poll(() => areShown(page)).toEqual([true, true, true, true]);
     expect(await accessibilityFaults(page)).toEqual([]);
-    // They are in the text, and no files beside it.
+    // The images are in the text, and not among the attached files.
     await expect.poll(() => page.getByRole('list', { name: 'Attached files' }).count()).toBe(0);
     await expect
       .poll(async () => {
@@ -169,7 +169,7 @@ describe.skipIf(skipWithoutChromium())('a formatted message', () => {
     await page.goto('/f/drafts');
     await page.locator('.row', { hasText: 'Pictures' }).click();
     await expect.poll(() => areShown(page)).toEqual([true, true, true, true]);
-    // What is taken out of the text does not go along.
+    // An image that is removed from the text is not sent.
     await imagesIn(page).first().click();
     await messageIn(page).locator('.ProseMirror-selectednode').waitFor();
     await page.keyboard.press('Delete');
@@ -227,7 +227,7 @@ describe.skipIf(skipWithoutChromium())('a formatted message', () => {
     await expect.poll(draft).toEqual(expect.objectContaining({ text_body: 'Slanted\n<no> more' }));
     expect(await draft()).not.toHaveProperty('html_body');
     expect(await accessibilityFaults(page)).toEqual([]);
-    // The next message is written in the same form.
+    // The next message starts in the same form.
     await discard(page);
     await page.goto('/write/new');
     await messageIn(page).fill('plain');

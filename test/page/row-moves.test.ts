@@ -1,8 +1,8 @@
-/** Which line of the list keeps its place on the screen while others come, go and move. */
+/** The line of the list that keeps its place on the screen while others appear, disappear and move. */
 import { describe, expect, it } from 'vitest';
 import { moveOf } from '../../page/src/features/threads/row-moves.ts';
 
-/** A line for each letter; a digit behind it is its latest mail. */
+/** One line per letter; a digit after it is its latest mail. */
 const lines = (text: string) => text.split(' ').map((mark) => ({ id: mark.slice(0, 1), at: mark.slice(1) }));
 const OLD = 'a b c d e f g h i j';
 

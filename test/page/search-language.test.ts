@@ -1,4 +1,4 @@
-/** What a person types into the page's field for searching, as filters of the API, and what is marked of it. */
+/** The text of the page's search field as filters of the API, and the parts of it that are marked. */
 import { describe, expect, it } from 'vitest';
 import { readSearch, withCustomer } from '../../page/src/features/search/search-language.ts';
 import { hasHit, markHits, toTerm, type Term } from '../../page/src/features/search/search-terms.ts';

@@ -1,4 +1,4 @@
-/** An email that failed: the page says why, and lets a user with the right to send it again do so. */
+/** A failed email: the page shows why, and lets a user with the right to send it again do so. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { skipWithoutChromium } from '../helpers/chromium.ts';
 import { accessibilityFaults, usePages } from '../helpers/open-page.ts';
@@ -16,7 +16,7 @@ describe.skipIf(skipWithoutChromium())('an email that failed', () => {
     let messages = 0;
     [database, server] = await Promise.all([
       createTestDatabase(),
-      // Refuses the first message alone.
+      // Refuses only the first message.
       startScriptedServer({
         script: { dot: () => ((messages += 1) === 1 ? '554 5.7.1 Looks like spam\r\n' : undefined) },
       }),

@@ -1,4 +1,4 @@
-/** Templates in the page: chosen, filled, looked at and taken into a message. */
+/** Templates in the page: chosen, filled in, previewed and inserted into a message. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { toVariables } from '../../page/src/features/write/template-variables.ts';
 import { skipWithoutChromium } from '../helpers/chromium.ts';

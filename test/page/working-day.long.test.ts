@@ -1,4 +1,6 @@
-/** A working day in the page, with mail by Postfix and Dovecot: a clerk in one window, a colleague in a second one, and an operator. */
+/**
+ * A working day in the page, with mail through Postfix and Dovecot: a clerk in one window, a colleague in a second one, and an operator.
+ */
 import { randomUUID } from 'node:crypto';
 import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
@@ -16,9 +18,9 @@ import { disposeService, startServiceProcess, type ServiceProcess } from '../hel
 import { makeTempFolder, type TempFolder } from '../helpers/temp-folder.ts';
 
 const OFFER = { name: 'offer.txt', mimeType: 'text/plain', buffer: Buffer.from('ten euros') };
-/** Mail takes some seconds by Postfix, Dovecot and the mailbox reader, and more on a busy machine. */
+/** Mail takes some seconds through Postfix, Dovecot and the mailbox reader, and longer on a busy machine. */
 const BY_MAIL = { timeout: 90_000 };
-/** All that a clerk does, one after the other. */
+/** Everything that a clerk does, one step after the other. */
 const DAY_MS = 300_000;
 
 interface Listing {
@@ -40,7 +42,7 @@ describe.skipIf(skipWithoutChromium() || skipWithoutMailServers())('a working da
       makeTempFolder(),
       createTestDatabase(),
       startMailServers(),
-      // Takes no message: the line breaks behind each.
+      // Accepts no message: the connection breaks after each one.
       startScriptedServer({ script: { dot: () => CLOSE } }),
     ]);
     const { password } = servers.users.alice;
@@ -72,7 +74,7 @@ describe.skipIf(skipWithoutChromium() || skipWithoutMailServers())('a working da
     await folder.remove();
   });
 
-  /** The customer's own mail program. */
+  /** Sends from the customer's own mail program. */
   async function customerWrites(subject: string, text: string, inReplyTo?: string): Promise<void> {
     const transport = createTransport({
       host: '127.0.0.1',
@@ -109,7 +111,7 @@ describe.skipIf(skipWithoutChromium() || skipWithoutMailServers())('a working da
       const colleague = await pages.open(service.url, '/');
       await colleague.locator('.row', { hasText: 'Roof windows' }).waitFor();
 
-      // Searches. A new email is found a moment after it came.
+      // Searching. A new email is found a moment after it came.
       await expect
         .poll(
           async () =>
@@ -121,7 +123,7 @@ describe.skipIf(skipWithoutChromium() || skipWithoutMailServers())('a working da
       await page.keyboard.type('windows from:marlow');
       await page.locator('.row mark', { hasText: 'windows' }).first().waitFor();
 
-      // Reads, without a mouse.
+      // Reading, without a mouse.
       await page.keyboard.press('Tab');
       await expect
         .poll(async () => {
@@ -132,7 +134,7 @@ describe.skipIf(skipWithoutChromium() || skipWithoutMailServers())('a working da
       await page.keyboard.press('Enter');
       await page.getByRole('article').getByText('What do three roof').waitFor();
 
-      // Answers with a file, takes it back, and sends it.
+      // Answering with a file, undoing the send, and sending again.
       await page.keyboard.press('r');
       const text = page.getByRole('textbox', { name: 'Message' });
       await text.waitFor();

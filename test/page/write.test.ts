@@ -1,4 +1,4 @@
-/** New messages as people write them in the page: completed addresses, files, drafts, and sends that are taken back. */
+/** New messages as people write them in the page: completed addresses, files, drafts, and sends that are undone. */
 import { simpleParser } from 'mailparser';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { skipWithoutChromium } from '../helpers/chromium.ts';
@@ -134,7 +134,7 @@ describe.skipIf(skipWithoutChromium())('writing a message', () => {
     });
     await page.route('**/api/uploads?*', async (route) => {
       await gate;
-      // Removing the file removes the request, too.
+      // Removing the file also removes the request.
       await route.continue().catch(() => undefined);
     });
     await attach('slow.txt', 'unwanted.txt', 'last.txt');

@@ -1,4 +1,4 @@
-/** What a bounce means for a send that is still in the queue, while a process is handing it over. */
+/** The effect of a bounce on a send that is still in the queue, while a process is handing it over. */
 import type pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createReportStore } from '../../src/adapters/postgres/receive/delivery-reports.ts';
@@ -30,7 +30,7 @@ afterAll(async () => {
 
 const NOW = new Date();
 
-/** A report that says that the only recipient failed; any email can stand for the report itself. */
+/** A report that the only recipient failed; any email can stand for the report itself. */
 async function bounce(emailId: string): Promise<void> {
   const recipients = [
     {

@@ -1,4 +1,4 @@
-/** Sends that wait and are changed: what goes out, to whom, and how often. */
+/** Waiting sends that are changed: what goes out, to whom, and how often. */
 import { randomUUID } from 'node:crypto';
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -52,7 +52,7 @@ const file = (filename: string, text: string, contentId: string | null = null) =
   content: { kind: 'bytes' as const, bytes: Buffer.from(text) },
 });
 
-/** Lets it go out, and gives what the mail server got under its Message-ID. */
+/** Lets the email go out, and returns the message that the mail server got under its Message-ID. */
 async function sent(node: QueueNode, id: string) {
   const { messageId } = await node.read(id);
   await node.change(id, { sendAt: null });
@@ -97,7 +97,7 @@ describe('a send that waits', () => {
     const node = await start();
     const id = await node.enqueue({ sendAt: later() });
     let sendAt = later();
-    // A moment that has passed meanwhile is refused.
+    // A time that has passed meanwhile is refused.
     for (let code: string | null = 'invalid_send_at'; code !== null;) {
       sendAt = later(1200);
       code = await codeOf(node.change(id, { sendAt }));
@@ -217,7 +217,7 @@ describe('a send that waits', () => {
         ['a.txt', false, 300_000],
       ],
     );
-    // The message, too large for the database, and its three files
+    // The message, which is too large for the database, and its three files
     await waitUntil('the files of before are gone', async () => (await filesOf(node)).length === 4);
     const { mail } = await sent(node, id);
     expect(mail.attachments.map(({ content }) => content.toString().slice(0, 3)).toSorted()).toEqual([
@@ -270,7 +270,7 @@ describe('a change is refused', () => {
     );
     const { subject } = await node.read(id);
     expect(subject).toBe(`s${all.findIndex(({ status }) => status === 'fulfilled')}`);
-    // Of those that came second nothing is left.
+    // Nothing is left of the changes that came too late.
     await waitUntil('one file is there', async () => (await filesOf(node)).length === 1);
     expect((await sent(node, id)).mail.attachments[0]?.content.toString()).toBe(subject.slice(1));
   });
@@ -296,7 +296,7 @@ describe('a change is refused', () => {
       code: 'email_not_found',
     });
     await sql('delete from send_queue where email_id = $1', [taken]);
-    // Put back by an operator, it has another version than any before.
+    // When an operator puts it back, it has a version that it never had before.
     await node.retrySend(cancelled!);
     await expect(node.change(cancelled!, CHANGE, 1)).rejects.toMatchObject({
       code: /not_editable|email_changed/,
@@ -324,7 +324,7 @@ describe('a change is refused', () => {
   });
 });
 
-/** null: it was done. */
+/** The error code; null if the work succeeded. */
 const codeOf = (work: Promise<unknown>): Promise<string | null> =>
   work.then(
     () => null,
@@ -349,11 +349,11 @@ it('never goes out twice, nor as it was before a change that was answered, nor m
           subject: `${next} von ${n}`,
           to: [`r${next}@e${n}.test`],
           body: { textBody: `Text ${next}`, htmlBody: null },
-          // At first no process can take it: each has one change at least.
+          // At first no process can claim it, so each email has at least one change.
           ...(last === 0 || Math.random() < 0.2 ? { sendAt: later(50 + Math.random() * 1000) } : {}),
         };
         const code = await codeOf(editor.change(id, change));
-        // A moment that has passed meanwhile is asked for again.
+        // Try again if the time has passed meanwhile.
         if (code === 'invalid_send_at') continue;
         codes.add(code);
         if (code !== null) break;
@@ -401,7 +401,7 @@ it('is not claimed by a statement that began before a change, since that would m
   const claim = () => claimSends(claimer, request, request.limit);
   try {
     const id = await editor.enqueue({ sendAt: later(), subject: 'Alt', to: ['old@e.test'] });
-    // A statement of the claimer looks at no row before the gate is open; what it sees was decided when it began.
+    // A statement of the claimer reads no row before the gate is open; its snapshot was taken when it began.
     await query(
       own.connectionString,
       `create function may_look() returns boolean language plpgsql as $$ begin
@@ -422,7 +422,7 @@ it('is not claimed by a statement that began before a change, since that would m
       );
       return waiting.length === 1;
     });
-    // Its time stays: a later one would keep the claim from it in any case.
+    // Its time is not changed: a later one would prevent the claim in any case.
     await editor.change(id, { subject: 'Neu', to: ['new@e.test'] });
     await gate.query('select pg_advisory_unlock(7301)');
     expect((await began).claims).toEqual([]);
@@ -431,7 +431,7 @@ it('is not claimed by a statement that began before a change, since that would m
     expect([claimed?.emailId, claimed?.envelope.rcptTo]).toEqual([id, ['new@e.test']]);
     expect(claimed?.raw?.toString('latin1')).toContain('\r\nSubject: Neu\r\n');
   } finally {
-    // With what they still wait for or hold.
+    // Including the locks that they still wait for or hold.
     gate.release(true);
     claimer.release(true);
     await editor.stop();

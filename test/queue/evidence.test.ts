@@ -1,4 +1,4 @@
-/** What becomes of a claim whose process ended or fell silent, in each state; and what operators may do about it. */
+/** The fate of a claim whose process ended or fell silent, in each state; and what operators may do about it. */
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import type { TransportResult } from '../../src/app/send/transport-ports.ts';
 import type { Claim } from '../../src/app/send/queue-ports.ts';
@@ -46,7 +46,7 @@ async function waitForState(node: QueueNode, id: string, state: string): Promise
   await waitUntil(`${id} is ${state}`, async () => (await node.read(id)).state === state);
 }
 
-/** One email, claimed by a node that does not work on it. With a short lease it is begun, and so to be lost. */
+/** One email, claimed by a node that does not work on it. With a short lease its hand-over is begun, so that the claim gets lost. */
 async function claimOne(owner: QueueNode, leaseMs = 60_000, to = 'ann@example.org'): Promise<Sample> {
   const subject = `evidence-${(count += 1)}`;
   const id = await owner.enqueue({ subject, to: [to] });
@@ -68,11 +68,11 @@ async function claimOne(owner: QueueNode, leaseMs = 60_000, to = 'ann@example.or
 interface Sample {
   readonly id: string;
   readonly claim: Claim;
-  /** Copies that the server has. */
+  /** Number of copies that the server has. */
   readonly sent: () => number;
 }
 
-/** The process that claimed is gone, and another one has noticed it. */
+/** The claiming process is gone, and another one has noticed that. */
 async function lose(owner: QueueNode): Promise<Sample & { readonly other: QueueNode }> {
   const sample = await claimOne(owner, 1);
   const other = await start();

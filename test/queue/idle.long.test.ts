@@ -1,4 +1,4 @@
-/** What a service without work asks the database. */
+/** The statements of a service without work. */
 import { createServer, connect, type AddressInfo, type Server, type Socket } from 'node:net';
 import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -7,7 +7,7 @@ import { createTestDatabase, type TestDatabase } from '../helpers/postgres.ts';
 import { disposeService, startServiceProcess, type ServiceProcess } from '../helpers/service-process.ts';
 import { waitUntil } from '../helpers/wait-until.ts';
 
-/** `Execute` and `Query` of PostgreSQL's protocol, of which each runs a statement. */
+/** `Execute` and `Query` of PostgreSQL's protocol, each of which runs a statement. */
 const RUNS = new Set(['E', 'Q']);
 
 let runs = 0;
@@ -16,14 +16,14 @@ let proxy: Server;
 let service: ServiceProcess;
 const sockets = new Set<Socket>();
 
-/** Counts the statements that pass. */
+/** Counts the statements that pass through. */
 function watchFrontend(socket: Socket): void {
   let pending = Buffer.alloc(0);
   let isStarted = false;
   socket.on('data', (piece) => {
     pending = Buffer.concat([pending, piece]);
     for (;;) {
-      // The first message has no type.
+      // The first message has no type byte.
       const header = isStarted ? 1 : 0;
       if (pending.length < header + 4) return;
       const length = header + pending.readInt32BE(header);
@@ -65,7 +65,7 @@ afterAll(async () => {
 });
 
 it('asks less than one statement each second', async () => {
-  // The first looks of all loops: they are over when there is none for a while.
+  // The first looks of all loops are over once there is no statement for a while.
   await waitUntil('it rests', async () => {
     runs = 0;
     await sleep(1500);

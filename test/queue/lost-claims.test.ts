@@ -37,7 +37,7 @@ afterAll(async () => {
   await database.drop();
 });
 
-/** A pool whose statements are carried out at once and committed when `commit` is called. */
+/** A pool whose statements run at once and are committed when `commit` is called. */
 function createHeldPool(): { readonly held: Pool; commit(): Promise<void> } {
   const clients: { query(text: string): Promise<unknown>; release(): void }[] = [];
   const held = {
@@ -137,7 +137,7 @@ it('waits in another row when an operator sends it again, which a claim that beg
   const operator = await pool.connect();
   await operator.query('begin');
   await enqueue(operator, { id, placement_rule: 'new' }, new Date(Date.now() + 60_000), new Date(0));
-  // As the statement of a claim does: what it waits for is the row that it saw.
+  // Like the statement of a claim: it waits for the row that it saw.
   const seen = pool.query('select from send_queue where email_id = $1 for update', [id]);
   await waitUntil('the statement waits for the operator', async () => {
     const waiting = await query(

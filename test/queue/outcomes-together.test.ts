@@ -99,7 +99,7 @@ it('do not hide one that another process has taken for lost, nor a recipient tha
   ];
   const claims = new Map((await claimAll(4)).map((claim) => [claim.emailId, claim]));
   const ofEmail = (id: string) => claims.get(id)!;
-  // An operator decided about it, and it waits for another attempt.
+  // An operator decided about the email, and it waits for another attempt.
   await node.queue.begin(node.owner, ofEmail(lostId), 1);
   await waitUntil(
     'its lease is over',
@@ -115,7 +115,7 @@ it('do not hide one that another process has taken for lost, nor a recipient tha
     settle(endOf(first, ['accepted'])),
   ]);
   expect(await node.read(goodId)).toMatchObject({ state: 'sent' });
-  // It is accepted late; no recipient is left for the attempt that the operator asked for.
+  // The late acceptance leaves no recipient for the attempt that the operator asked for.
   expect(await node.read(lostId)).toMatchObject({ state: 'sent', deliveries: [{ state: 'accepted' }] });
   expect(await node.read(partId)).toMatchObject({
     state: 'deferred',

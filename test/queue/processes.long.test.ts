@@ -1,6 +1,6 @@
 /**
- * The queue over processes that are killed at random: each email is accepted by the mail server at most once, and
- * every one ends `sent`, or `unknown` with an attempt that says so. `TEST_RUNS` makes it longer.
+ * The queue over processes that are killed at random: each email is accepted by the mail server at most once, and every one ends as `sent`,
+ * or as `unknown` with an attempt that explains it. `TEST_RUNS` makes it longer.
  */
 import { randomInt } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -30,7 +30,7 @@ afterEach(async () => {
     await service.kill();
     await disposeService(service);
   }
-  // After its clients: it waits for them.
+  // After its clients: the server waits for them.
   for (const sink of sinks.splice(0)) await sink.stop();
   await emptyTables(database.connectionString, 'emails', 'email_threads', 'thread_message_ids');
 });
@@ -105,7 +105,7 @@ async function readRows(): Promise<readonly Row[]> {
 
 describe.each([2, 4])('%i processes on one queue, killed at random', (processes) => {
   it('send every email at most once, and lose none', async () => {
-    // Slow enough that kills meet hand-overs in each of their steps.
+    // Slow enough that kills hit every step of the hand-overs.
     const sink = await openSink({
       onMailFrom(_address, _session, callback) {
         setTimeout(callback, randomInt(20));
@@ -139,7 +139,7 @@ describe.each([2, 4])('%i processes on one queue, killed at random', (processes)
     status.finished = true;
     await Promise.all(callers);
 
-    // A row stays in the queue until its owner, back again, has said what it knows.
+    // A row stays in the queue until its owner is back and has reported its evidence.
     await waitUntil(
       'the queue is empty',
       async () => (await query(database.connectionString, 'select 1 from send_queue')).length === 0,
@@ -165,7 +165,7 @@ describe.each([2, 4])('%i processes on one queue, killed at random', (processes)
       `${processes} processes, ${KILLS} kills: ${rows.length} emails, ${promised.length} promised, ${unknown} unknown\n`,
     );
     expect(promised.length).toBeGreaterThan(KILLS);
-    // Each process that starts again takes seconds on a busy machine.
+    // Each restarted process takes seconds on a busy machine.
   }, 240_000);
 });
 

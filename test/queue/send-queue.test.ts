@@ -1,4 +1,4 @@
-/** The queue with real parts in one process: what is sent, in which order, and how often. */
+/** The queue with real parts in one process: what is sent, in what order, and how often. */
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { createMessageStore } from '../helpers/mail-stores.ts';
 import { parseEmailsJson } from '../helpers/emails-json.ts';
@@ -122,7 +122,7 @@ describe('the order', () => {
     expect(order[0]).toBe('high');
     expect(order.at(-1)).toBe('low');
     const normal = order.slice(1, -1);
-    // Three lanes: each has its turn among any three that follow each other, while it has something.
+    // Three lanes: each gets a turn among any three consecutive ones, as long as it has something.
     expect(
       normal
         .slice(0, 3)
@@ -248,7 +248,7 @@ describe('a send that is put off', () => {
     await dead.stop();
     const node = await start({ smtpUrl: dead.url, delaysMs: [200] });
     const id = await node.enqueue();
-    // It is tried again and again meanwhile.
+    // Meanwhile it is tried again and again.
     await waitForState(node, id, 'deferred');
     expect((await node.read(id)).attempts[0]).toMatchObject({ outcome: 'refused', reply: null });
     await node.stop();
@@ -334,7 +334,7 @@ describe('the list', () => {
   });
 
   it('uses the index of the rare states', async () => {
-    // With the few rows of a test, reading them all is cheaper, once the server has counted them.
+    // With the few rows of a test, reading all of them is cheaper, once the server has counted them.
     const plan = await query(
       { connectionString: database.connectionString, options: '-c enable_seqscan=off' },
       `explain select id from emails e where e.state = 'unknown' order by e.date desc, e.id desc limit 50`,

@@ -1,4 +1,4 @@
-/** When an email is `sending`: nothing is written for a claim, only for a hand-over that takes long. */
+/** When an email is `sending`: a claim writes nothing, only a hand-over that takes long does. */
 import { afterAll, afterEach, beforeAll, expect, it } from 'vitest';
 import type { Claim } from '../../src/app/send/queue-ports.ts';
 import { conclude } from '../../src/core/delivery/conclude.ts';
@@ -44,7 +44,7 @@ async function start(options: Partial<QueueNodeOptions> = {}): Promise<QueueNode
 
 const sql = (text: string) => query(database.connectionString, text);
 
-/** Of the email's own row, which is another one with each change. */
+/** The version of the email's row, which differs after each change. */
 const versionOf = async (id: string) =>
   (await sql(`select xmin::text, ctid::text, state from emails where id = '${id}'`))[0];
 

@@ -1,10 +1,10 @@
-/** Labels that a stranger made up: they cost about what known ones cost, and no exception each. */
+/** Labels that a stranger made up: each costs about as much as a known one, and causes no exception. */
 import { expect, it } from 'vitest';
 import { decodeHeaderText } from '../../src/core/mime/text/header-text.ts';
 import { bestCpuMs } from './cpu-time.ts';
 
 const WORDS = 20_000;
-/** An exception for each word makes it 8 to 10 times as much. */
+/** With an exception for each word, the factor is 8 to 10. */
 const MAX_FACTOR = 5;
 
 const words = (word: (at: number) => string): string =>

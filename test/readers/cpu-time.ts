@@ -1,6 +1,6 @@
 import { expect } from 'vitest';
 
-/** CPU time of this process, in milliseconds: what a busy machine does meanwhile does not count. */
+/** CPU time of this process, in milliseconds: other work of a busy machine does not count. */
 export function cpuMs(work: () => void): number {
   const before = process.cpuUsage();
   work();
@@ -8,14 +8,14 @@ export function cpuMs(work: () => void): number {
   return (user + system) / 1000;
 }
 
-/** The least of several runs: garbage collection and compilation fall into some of them only. */
+/** The lowest of several runs: garbage collection and compilation affect only some of them. */
 export function bestCpuMs(runs: number, work: () => void): number {
   let best = Number.POSITIVE_INFINITY;
   for (let run = 0; run < runs; run++) best = Math.min(best, cpuMs(work));
   return best;
 }
 
-/** The first runs compile, and garbage collection falls into some: one that takes less than the limit is enough. */
+/** The first runs compile, and garbage collection affects some: one run below the limit is enough. */
 const MAX_RUNS = 5;
 
 /** Fails when the work takes this much CPU or more in each of several runs. */

@@ -1,4 +1,4 @@
-/** The regular expressions of the source: literals by parsing it, others by watching it make them. */
+/** The regular expressions of the source: literals found by parsing it, others by watching it create them. */
 import { readFileSync, readdirSync } from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -7,23 +7,23 @@ import { Visitor, parseSync } from 'oxc-parser';
 const SOURCE = fileURLToPath(new URL('../../src', import.meta.url));
 
 export interface FoundExpression {
-  /** Below src. */
+  /** Path below src. */
   readonly file: string;
   readonly line: number;
   readonly source: string;
   readonly flags: string;
-  /** Characters that it is ever given, as the comment above it says; null when it says nothing. */
+  /** The most characters that it is ever given, from the comment above it; null if no comment gives a bound. */
   readonly maxChars: number | null;
 }
 
-/** A call of `RegExp`, the pattern of which only running it tells. */
+/** A call of `RegExp` whose pattern is only known at run time. */
 export interface FoundCall {
   readonly file: string;
   readonly line: number;
   readonly maxChars: number | null;
 }
 
-/** What such a call made. */
+/** The expression that such a call created. */
 export interface MadeExpression {
   readonly file: string;
   readonly source: string;
@@ -35,14 +35,14 @@ export interface SourceExpressions {
   readonly calls: readonly FoundCall[];
 }
 
-/** Files that hold code of the service, below src. */
+/** Files with code of the service, below src. */
 export function sourceFiles(): readonly string[] {
   return readdirSync(SOURCE, { recursive: true, encoding: 'utf8' })
     .filter((file) => file.endsWith('.ts') && !file.includes('.test.') && !file.endsWith('.d.ts'))
     .sort();
 }
 
-/** Throws for a file that can't be parsed. */
+/** Throws if the file can't be parsed. */
 export function findExpressions(file: string): SourceExpressions {
   const text = readFileSync(path.join(SOURCE, file), 'utf8');
   const { program, errors } = parseSync(file, text);
@@ -76,7 +76,7 @@ function boundAbove(lines: readonly string[], line: number): number | null {
   return bound === undefined ? null : Number(bound.replaceAll(',', ''));
 }
 
-/** Loads the files, and notes what they make of `RegExp` meanwhile. */
+/** Loads the files, and records the expressions that they create with `RegExp` meanwhile. */
 export async function watchExpressions(files: readonly string[]): Promise<readonly MadeExpression[]> {
   const made: MadeExpression[] = [];
   const remember = (expression: RegExp): RegExp => {

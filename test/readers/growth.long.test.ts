@@ -1,6 +1,6 @@
 /**
- * What hostile input costs, in CPU time: four times the input, about four times the work. Sizes double until the work
- * can be measured, so that a reader which grows with the square is found while it is small.
+ * The cost of hostile input, in CPU time: four times the input, about four times the work. Sizes double until the work can be measured, so
+ * that a reader whose time grows with the square is found while the input is small.
  */
 import { describe, expect, it } from 'vitest';
 import { bestCpuMs, cpuMs } from './cpu-time.ts';
@@ -9,15 +9,15 @@ import type { HostileShape } from './hostile-shapes.ts';
 import { READERS } from './readers.ts';
 
 const FIRST_BYTES = 8 * 1024;
-/** Of the large input, in small ones. With twice as much, the noise of a busy machine came up to the limit. */
+/** Size of the large input, in small ones. With twice as much, the noise of a busy machine reached the limit. */
 const FACTOR = 4;
-/** `FACTOR` times as much is still a header within its limit: beyond it another path is measured. */
+/** `FACTOR` times as much is still a header within its limit: beyond it another code path would be measured. */
 const LAST_BYTES = 128 * 1024;
-/** Below this, noise is as large as what is measured. */
+/** Below this, the noise is as large as the measured time. */
 const MEASURABLE_MS = 60;
-/** 4 is linear, 16 the square. */
+/** 4 is linear, 16 is quadratic. */
 const MAX_RATIO = 8;
-/** Of CPU, where it is linear. Nearly all take less than a tenth of it on a machine that does nothing else; a busy one has taken twice as long. */
+/** CPU time of linear work. Nearly all readers take less than a tenth of it on an idle machine; a busy one has taken twice as long. */
 const MAX_MS_PER_MEGABYTE = 3000;
 
 describe('readers', () => {
@@ -35,7 +35,7 @@ describe('readers', () => {
 
 interface Growth {
   readonly bytes: number;
-  /** Of the work for `FACTOR` times as many bytes. */
+  /** Cost ratio for `FACTOR` times as many bytes. */
   readonly ratio: number;
   readonly msPerMegabyte: number;
 }
@@ -45,14 +45,14 @@ function measure(shape: HostileShape): Growth {
   for (let bytes = FIRST_BYTES; ; bytes *= 2) {
     const [small, large] = [shape.make(bytes), shape.make(FACTOR * bytes)];
     let largeMs = cpuMs(() => read(large));
-    // Fixed costs are most of what a small input takes.
+    // Fixed costs dominate the time for a small input.
     if (bytes < LAST_BYTES && largeMs < 10 * MEASURABLE_MS) continue;
     // The first run compiles.
     let smallMs = bestCpuMs(2, () => read(small));
     const isSuspicious = (): boolean =>
       largeMs >= MEASURABLE_MS &&
       (largeMs / smallMs > MAX_RATIO || perMegabyte(largeMs, large) > MAX_MS_PER_MEGABYTE);
-    // Repeated before it counts, but not for minutes.
+    // Measured again before it counts, but not for minutes.
     for (let run = 0; run < 10 && isSuspicious() && largeMs < 5000; run++) {
       largeMs = Math.min(
         largeMs,

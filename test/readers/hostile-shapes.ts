@@ -1,15 +1,15 @@
-/** Inputs that cost a reader far more than they should when it looks at anything twice. */
+/** Inputs that are far too expensive for a reader that looks at anything twice. */
 import type { ReaderName } from './readers.ts';
 
 export interface HostileShape {
   readonly reader: ReaderName;
-  /** What it holds, for the name of the test. */
+  /** What the input contains, for the name of the test. */
   readonly name: string;
   /** About this many bytes. */
   readonly make: (bytes: number) => Buffer;
 }
 
-/** `unit` again and again, with something before and behind. */
+/** `unit` repeated, with text before and after it. */
 function repeated(reader: ReaderName, unit: string, before = '', after = ''): HostileShape {
   const name = [before, unit, after].map((text) => show(text)).join(' … ');
   return {

@@ -1,6 +1,6 @@
 /**
- * No bytes make a reader throw, or write far more than it got: random bytes, mails that were damaged line by line, and mails
- * built of hostile pieces. `npm run fuzz` does the same for hours.
+ * No bytes make a reader throw, or write far more than it got: random bytes, mails damaged line by line, and mails built from hostile
+ * pieces. `npm run fuzz` does the same for hours.
  */
 import * as fc from 'fast-check';
 import { describe, it } from 'vitest';
@@ -13,9 +13,9 @@ import { READERS, type ReaderName } from './readers.ts';
 import { runs } from '../helpers/runs.ts';
 
 const RUNS = runs(300);
-/** Of larger ones only a part is read, so that a run takes ms. */
+/** Larger inputs are cut to this size, so that a run takes ms. */
 const MAX_BYTES = 50_000;
-/** Marks of quotes and lists grow with the text, each character of a charset may be three bytes, and the text stands in two fields. */
+/** Marks of quotes and lists grow with the text, each character of a charset may become three bytes, and the text is in two fields. */
 const MAX_GROWTH = 40;
 const SLACK_CHARS = 10_000;
 

@@ -1,4 +1,4 @@
-/** Everything that reads what strangers write, each as one function of bytes. None of them may throw, whatever it gets. */
+/** Everything that reads strangers' input, each as one function of bytes. None of them may throw, whatever it gets. */
 import { JsonStringReader } from '../../src/adapters/http/body/json-string-reader.ts';
 import { VanishedUids } from '../../src/adapters/imap/vanished-uids.ts';
 import { decodeBase64 } from '../../src/adapters/http/body/base64-decoder.ts';
@@ -40,7 +40,7 @@ import { decodeTransfer } from '../../src/core/mime/parse/transfer-decoding.ts';
 import { toSearchDocument } from '../../src/core/search/document.ts';
 import { formatTsquery, parseSearchQuery } from '../../src/core/search/query.ts';
 
-/** Passes over the errors that are made for callers. */
+/** Swallows the errors that are meant for callers. */
 export type Reader = (input: Buffer) => void;
 
 /** A whole message, as receiving one reads it. */
@@ -131,7 +131,7 @@ function parse(raw: Buffer): ParsedMessage {
   }
 }
 
-/** In pieces, as files are read. */
+/** In chunks, as files are read. */
 function readMbox(input: Buffer): void {
   const splitter = createMboxSplitter();
   for (let at = 0; at < input.length; at += 65_536) splitter.write(input.subarray(at, at + 65_536));

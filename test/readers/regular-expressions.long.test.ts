@@ -1,26 +1,26 @@
 /**
- * No regular expression of the source takes more than time in proportion to its input (ReDoS): recheck proves it, or
- * looks for an input that shows otherwise. One that does has a bound on its input beside it: `Input: at most 320
- * characters`; then the worst input of that length is tried.
+ * No regular expression of the source takes more than linear time in the length of its input (ReDoS): recheck proves it, or looks for a
+ * counterexample. An expression with a counterexample has a bound on its input beside it, `Input: at most 320 characters`; then the worst
+ * input of that length is tried.
  */
 import { check } from 'recheck';
 import { describe, expect, it } from 'vitest';
 import { bestCpuMs, expectCpuBelow } from './cpu-time.ts';
 import { findExpressions, sourceFiles, watchExpressions } from './find-regular-expressions.ts';
 
-/** For one expression. */
+/** Time to check one expression. */
 const CHECK_TIMEOUT_MS = 60_000;
-/** For one that has a bound: its worst input is looked for, and need not be found. */
+/** Time to check an expression with a bound: its worst input is searched for, and need not be found. */
 const BOUNDED_CHECK_TIMEOUT_MS = 2000;
-/** CPU for the worst input within the bound. */
+/** CPU time in ms for the worst input within the bound. */
 const MAX_BOUNDED_MS = 20;
-/** In characters; up to here nothing that is fine takes a noticeable time. */
+/** In characters; up to here, no harmless expression takes a noticeable time. */
 const SHORT_ATTACK = 250;
 const LONG_ATTACK = 256_000;
-/** CPU that is no noise any more. The longest attack on a quadratic expression takes a thousand times as long. */
+/** CPU time in ms that is no longer noise. The longest attack on a quadratic expression takes a thousand times as long. */
 const NOTICEABLE_MS = 20;
 const FLOOR_MS = 1;
-/** An input of twice the length takes twice as long in proportion, four times as long when it is squared. */
+/** For an input of twice the length, linear growth takes twice the time, quadratic growth four times. */
 const QUADRATIC_GROWTH = 3;
 
 const found = sourceFiles().map((file) => ({ file, ...findExpressions(file) }));
@@ -77,7 +77,7 @@ describe('a regular expression', () => {
   );
 });
 
-/** Which call made which expression is not known, so all of a file have to have a bound, and the largest counts. */
+/** Which call created which expression is unknown, so all of a file must have a bound, and the largest counts. */
 function boundOfCalls(file: string): number | null {
   const bounds = calls
     .filter((call) => call.file === file)
@@ -92,8 +92,8 @@ interface Pump {
 }
 
 /**
- * On a busy machine recheck takes expressions for slow that are not: what it found is tried, in longer and longer inputs, so that one
- * that grows fast is seen before it takes for ever.
+ * On a busy machine recheck considers expressions slow that are not: its attack is tried with longer and longer inputs, so that fast growth
+ * shows before a run takes for ever.
  */
 function expectNoGrowth(expression: RegExp, attackOfLength: (chars: number) => string): void {
   const measure = (chars: number): number => {

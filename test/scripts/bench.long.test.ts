@@ -1,4 +1,4 @@
-/** The measurements work: `npm run bench -- --smoke`, whose figures mean nothing. */
+/** The benchmarks work: `npm run bench -- --smoke`, whose figures mean nothing. */
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { execFile } from 'node:child_process';
 import { tmpdir } from 'node:os';
@@ -11,7 +11,7 @@ import { skipWithoutMailServers } from '../helpers/mail-servers.ts';
 const BENCH = fileURLToPath(new URL('../../bench/', import.meta.url));
 const run = promisify(execFile);
 
-/** Of bench/report.mjs. */
+/** The report of bench/report.mjs. */
 interface Report {
   readResults(file: string): readonly object[];
   toTable(rows: readonly object[]): string;

@@ -1,4 +1,4 @@
-/** What scripts/bundle.mjs makes of the program. */
+/** The bundle that scripts/bundle.mjs makes of the program. */
 import { spawn } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
@@ -8,7 +8,7 @@ import { expect, it } from 'vitest';
 
 it('names the lines of the sources in traces', async () => {
   const program = fileURLToPath(new URL('../../dist/bundle/sender-worker.js', import.meta.url));
-  // It fails at once: it wants to be a thread.
+  // It fails at once: it must run as a thread.
   const child = spawn(process.execPath, [program], {
     stdio: ['ignore', 'ignore', 'pipe'],
   });
@@ -17,7 +17,7 @@ it('names the lines of the sources in traces', async () => {
 
 const FOLDER = fileURLToPath(new URL('../../dist/bundle', import.meta.url));
 
-/** The packages that are loaded with a file, whatever the configuration says. */
+/** The packages that are loaded with a file, whatever the configuration. */
 function packagesOf(file: string, seen = new Set<string>()): readonly string[] {
   if (seen.has(file)) return [];
   seen.add(file);

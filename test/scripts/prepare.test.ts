@@ -10,7 +10,7 @@ import { waitUntil } from '../helpers/wait-until.ts';
 
 const PREPARE = fileURLToPath(new URL('../../scripts/prepare.mjs', import.meta.url));
 
-/** Stands for npm: installs a compiler that copies, and npm's list of what is installed. */
+/** Stands for npm: installs a compiler that only copies, and npm's list of installed packages. */
 const NPM = `
 const fs = require('node:fs');
 fs.appendFileSync('calls', 'npm ' + process.argv.slice(2).join(' ') + '\\n');
@@ -29,7 +29,7 @@ fs.cpSync('src', 'dist', { recursive: true });
 if (fs.existsSync('broken')) process.exit(2);
 if (fs.existsSync('slow')) { fs.writeFileSync('building', ''); setTimeout(() => {}, 60_000); }
 `;
-/** Stands for what joins the compiled modules. */
+/** Stands for the script that bundles the compiled modules. */
 const BUNDLE = `
 import fs from 'node:fs';
 fs.appendFileSync('calls', 'bundle\\n');
@@ -100,7 +100,7 @@ describe('preparing a checkout', () => {
     const [output, [code]] = await Promise.all([text(child.stderr!), once(child, 'exit')]);
     return { code: code as number | null, output };
   };
-  /** What it ran since the last look. */
+  /** The calls since the last look. */
   const calls = async () => {
     const lines = await readFile(join(temp.path, 'calls'), 'utf8').catch(() => '');
     await remove('calls');
@@ -214,7 +214,7 @@ describe('preparing a checkout', () => {
   test('takes what was installed by hand, when it is what the lock file says', async () => {
     await prepare();
     const installed = structuredClone(LOCK) as { packages: Record<string, unknown> };
-    // npm leaves out what is for other platforms.
+    // npm leaves out packages for other platforms.
     delete installed.packages['node_modules/other'];
     await write('node_modules/.package-lock.json', JSON.stringify(installed));
     expect(await prepare()).toEqual([]);
@@ -293,7 +293,7 @@ describe('preparing a checkout', () => {
 
   test('removes a lock only when it is no longer renewed', async () => {
     await mkdir(join(temp.path, '.prepare-lock'));
-    // However long the start takes, it is not stale.
+    // The lock is not stale, however long the start takes.
     const later = new Date(Date.now() + 3_600_000);
     await utimes(join(temp.path, '.prepare-lock'), later, later);
     const child = launch();

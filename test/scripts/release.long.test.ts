@@ -34,7 +34,7 @@ const git = async (...args: readonly string[]) => (await run('git', args, { cwd:
 const release = (...args: readonly string[]) =>
   run(process.execPath, [RELEASE, ...args], { cwd: clone, env });
 
-/** What the project is made of: packages of our places, without anything to build. */
+/** The parts of the project: packages at our paths, without anything to build. */
 async function writeProject(root: string): Promise<void> {
   const manifest = (name: string, more: object = {}) =>
     `${JSON.stringify({ name, version: '0.1.0', ...more, files: ['README.md'] }, null, 2)}\n`;
@@ -115,7 +115,7 @@ describe('a release', () => {
     expect(await git('log', '-1', '--format=%s')).toBe('release: 0.2.0\n');
     expect(await git('describe', '--exact-match')).toBe('v0.2.0\n');
 
-    // The next one begins where this one ended.
+    // The next release begins where this one ended.
     await expect(release('patch')).rejects.toThrow('CHANGELOG.md has nothing under "## Unreleased"');
     await write(
       'CHANGELOG.md',

@@ -1,4 +1,4 @@
-/** scripts/statements.mjs: what it says when the schema and the statements do not fit each other. */
+/** scripts/statements.mjs: its messages when the schema and the statements do not match. */
 import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { pathToFileURL } from 'node:url';
@@ -7,10 +7,10 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createTestDatabase, type TestDatabase } from '../helpers/postgres.ts';
 
 const ROOT = path.join(import.meta.dirname, '..', '..');
-/** In the repository, so that the modules find their packages. */
+/** Inside the repository, so that the modules find their packages. */
 const DIST = path.join(ROOT, 'node_modules', '.cache', `statements-test-${process.pid}`);
 
-/** The schema is shown, and plans are explained, as the version of the embedded server does it. */
+/** The output of the schema and of plans is that of the embedded server's version. */
 const isOtherServer = process.env['TEST_DATABASE_URL'] !== undefined;
 
 type Places = ReadonlyMap<string, { readonly file: string; readonly line: number }>;

@@ -1,4 +1,4 @@
-/** Sent emails in the Sent mailbox of a real Dovecot: each once, whatever breaks. */
+/** Sent emails in the Sent mailbox of a real Dovecot: each exactly once, whatever breaks. */
 import { chmod, readdir } from 'node:fs/promises';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -194,14 +194,14 @@ plugin {
       const copy = await waitForCopy(service, large.id, ({ error }) => error !== null);
       expect(copy).toMatchObject({ state: 'pending', tries: 1 });
       expect(copy.error).toMatch(/quota/i);
-      // One that finds room does not wait for it.
+      // A copy for which there is room does not wait for it.
       const small = await sendJson(service, { ...HELLO, subject: 'Klein' });
       await waitForCopy(service, small.id);
       expect(await countCopies(own, [sent.messageId, large.messageId, small.messageId])).toEqual([1, 0, 1]);
     },
   );
 
-  /** Has it tried again, also when it waits. */
+  /** Has the copy tried again, even while it waits. */
   async function retryUntilStored(service: ServiceProcess, id: string): Promise<void> {
     await waitUntil(
       'it is stored',
@@ -306,7 +306,7 @@ plugin {
       const { id, messageId } = await sendJson(service, HELLO);
       const copy = await waitForCopy(service, id, ({ tries }) => tries === 1);
       expect(copy.state).toBe('pending');
-      // The next search is not made before the server has certainly ended what it was doing.
+      // The next search comes only when the server has certainly ended its work.
       expect(Date.parse(copy.at)).toBeGreaterThan(Date.now() + 20_000);
       await retryUntilStored(service, id);
       expect(await countCopies(dovecot, [messageId])).toEqual([1]);

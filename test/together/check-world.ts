@@ -1,4 +1,4 @@
-/** What must hold when everything has come to rest; says in plain words what does not. */
+/** Laws that must hold when everything has come to rest; violations are reported in plain words. */
 import { compareCustomerLinks } from '../helpers/customer-links.ts';
 import { compareEmailJson } from '../helpers/email-json-rows.ts';
 import type { TestDatabase } from '../helpers/postgres.ts';
@@ -97,7 +97,7 @@ function differences(
     failures.push(`${what}: ${JSON.stringify({ missing, surplus }, null, 1)}`);
 }
 
-/** Whatever was ever answered still leads somewhere. */
+/** Every identifier that was ever given out still leads somewhere. */
 async function checkIds(world: World, failures: string[]): Promise<void> {
   for (const id of world.threads) {
     const { status } = await world.request(0, `/api/thread/${id}`);

@@ -1,4 +1,4 @@
-/** What runs: two services and two readers of mailboxes on one database, a mail server, and a command beside them. */
+/** The running parts: two services and two mailbox readers on one database, a mail server, and a command beside them. */
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type pg from 'pg';
@@ -19,7 +19,7 @@ export const ACCOUNTS = ['default', 'other'] as const;
 export type Account = (typeof ACCOUNTS)[number];
 
 export interface Parts {
-  /** Gets what is logged as an error. */
+  /** Receives the errors from the logs. */
   readonly failures: string[];
   readonly folder: TempFolder;
   readonly pool: pg.Pool;
@@ -28,7 +28,7 @@ export interface Parts {
   readonly data: OpenData;
   readonly boxes: ReadonlyMap<Account, { inbox: MemoryMailbox; sent: MemoryMailbox }>;
   readonly nodes: readonly MailboxNode[];
-  /** Told of each message that the mail server takes, before it answers. */
+  /** Called for each message that the mail server takes, before it answers. */
   readonly taken: { tell: (raw: string) => void };
 }
 

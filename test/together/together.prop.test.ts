@@ -1,11 +1,11 @@
-/** Everything at the same moment, by two services on one database: what must hold in the end, holds. */
+/** Everything at the same moment, on two services with one database: the laws that must hold in the end do hold. */
 import { expect, it } from 'vitest';
 import { createTestDatabase } from '../helpers/postgres.ts';
 import { IS_LONG } from '../helpers/runs.ts';
 import { checkWorld } from './check-world.ts';
 import { startWorld } from './world.ts';
 
-/** Several, separated by commas, to repeat what failed; the name of a test says its seed. */
+/** Several seeds, separated by commas, to repeat a failure; the name of a test contains its seed. */
 const SEEDS = (process.env['TOGETHER_SEEDS'] ?? (IS_LONG ? '1,2,3,4,5,6,7,8,9,10' : '1'))
   .split(',')
   .map(Number);

@@ -1,6 +1,6 @@
 /**
- * A workload that does everything at once, with a mail server that gives copies back at the moment it takes an email. What
- * is done follows from the seed; which request comes first does not.
+ * A workload that does everything at once, with a mail server that returns copies at the moment it takes an email. The operations follow
+ * from the seed; their order does not.
  */
 import { createReadStream } from 'node:fs';
 import { mkdir, writeFile } from 'node:fs/promises';
@@ -29,7 +29,7 @@ const DEAD = ['gone@dead.test', 'left@dead.test'];
 const DOMAINS = ['acme.test', '*.acme.test', 'other.test', '*.test'];
 const SLOTS = 24;
 
-/** One email of the outside world, which may come in often and by several ways. */
+/** One email of the outside world, which may arrive often and by several ways. */
 interface Slot {
   readonly word: string;
   readonly account: Account;
@@ -46,23 +46,23 @@ export interface GivenEmail {
 
 export interface World {
   readonly pool: pg.Pool;
-  /** What went wrong, to be empty. */
+  /** Faults found; must stay empty. */
   readonly failures: string[];
-  /** Everything that was answered, for ever valid. */
+  /** All thread ids ever given out, valid for ever. */
   readonly threads: ReadonlySet<string>;
   readonly emails: ReadonlyMap<string, GivenEmail>;
-  /** Those of the service's own sends. */
+  /** Emails of the service's own sends. */
   readonly sends: readonly GivenEmail[];
   readonly words: ReadonlySet<string>;
   readonly data: OpenData;
   run(operations: number, atOnce: number): Promise<void>;
-  /** To the first or the second service, `service` 0 or 1. */
+  /** A request to the first or the second service, `service` 0 or 1. */
   request(
     service: number,
     path: string,
     init?: { method?: string; json?: unknown; raw?: string },
   ): Promise<Answer>;
-  /** Lets the mailbox readers take what is there. */
+  /** Lets the mailbox readers take all waiting mail. */
   settleMailboxes(): Promise<void>;
   stop(): Promise<void>;
 }
@@ -72,7 +72,7 @@ export interface Answer {
   readonly body: Record<string, unknown>;
 }
 
-/** Refusals that are expected, as the requests are made without looking first. */
+/** Expected refusals, as the requests are made without looking first. */
 const REFUSALS = new Set([
   'thread_not_found',
   'email_not_found',
@@ -102,7 +102,7 @@ function createWorld(parts: Parts, random: Random): World {
   const slots: Slot[] = [];
   let made = 0;
 
-  /** Letters only, and no prefix of another one. */
+  /** A word of letters only, and not a prefix of another one. */
   const newWord = () => {
     made += 1;
     const text = [...String(made).padStart(5, '0')].map((digit) => 'bcdfghjklm'[Number(digit)]).join('a');
@@ -161,7 +161,7 @@ function createWorld(parts: Parts, random: Random): World {
 
   const anyEmail = () => (emails.size === 0 ? null : random.pick([...emails.values()]));
   const anyThread = () => (threadList.length === 0 ? null : random.pick(threadList));
-  /** Of emails that are there, of slots, and of none. */
+  /** Message-IDs of existing emails, of slots, and of no email. */
   const anyMessageId = (account: Account) => {
     const known = [...emails.values()].filter((email) => email.account === account);
     if (known.length > 0 && random.chance(0.5)) return random.pick(known).messageId;
@@ -181,7 +181,7 @@ function createWorld(parts: Parts, random: Random): World {
       account,
       isSent,
       raw: mail({
-        // Two of them with one Message-ID now and then.
+        // Occasionally two slots share one Message-ID.
         messageId: `<slot${random.chance(0.1) ? random.integer(0, index) : index}@customer.test>`,
         from: isSent ? own : person,
         to: isSent ? person : own,
@@ -208,7 +208,7 @@ function createWorld(parts: Parts, random: Random): World {
     return status === 200 ? keep(account, body) : null;
   }
 
-  /** The email as others have it: the same, or with the relay's Message-ID. */
+  /** Gives the email back as others have it: unchanged, or with the relay's Message-ID. */
   async function giveBack(account: Account, sent: string): Promise<void> {
     const [, id = ''] = /^Message-ID: <([^>]*)>/im.exec(sent) ?? [];
     // A relay either replaces the Message-ID of an email or does not.
@@ -272,7 +272,7 @@ function createWorld(parts: Parts, random: Random): World {
   async function reparseSome(): Promise<void> {
     const email = random.chance(0.7) ? anyEmail() : null;
     if (email !== null && random.chance(0.5)) {
-      // As an older parser could have read it.
+      // As an older parser could have recorded it.
       await pool
         .query(
           `update emails set subject = 'unlesbar', in_reply_to = '{}' where id = $1 and identity_key is not null`,

@@ -1,4 +1,4 @@
-/** Delivering on a real database to real endpoints, with a clock that skips hours. */
+/** Delivery on a real database to real endpoints, with a clock that skips hours. */
 import { randomUUID } from 'node:crypto';
 import type pg from 'pg';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
@@ -31,7 +31,7 @@ let pool: pg.Pool;
 /** Statements of the part under test. */
 let statements: string[] = [];
 let counted: pg.Pool;
-/** So many answers to this statement are lost: it is carried out, and the connection breaks. */
+/** The number of answers to this statement that get lost: the statement is carried out, and the connection breaks. */
 const lost = { name: '', count: 0 };
 let time: SkippedTime;
 let receiver: WebhookReceiver;
@@ -76,12 +76,12 @@ async function startReceiver(): Promise<WebhookReceiver> {
 
 interface Node extends WebhookUseCases {
   readonly deliverer: WebhookDeliverer;
-  /** Has events written, numbered and told. */
+  /** Writes events, and has them numbered and announced. */
   happen(count: number, customerId?: string): Promise<readonly string[]>;
   stop(): Promise<void>;
 }
 
-/** A process, as far as it has to do with webhooks. */
+/** A process, as far as webhooks are concerned. */
 function startNode(
   options: { owner?: string; secrets?: readonly string[]; timeoutMs?: number; post?: PostWebhook } = {},
 ): Node {
@@ -155,7 +155,7 @@ async function create(
   return webhook;
 }
 
-/** As the watch does when another process changed something. */
+/** Acts as the watch does when another process changed something. */
 const resume = async (node: Node, id: string) => {
   await node.resumeWebhook(id);
   node.deliverer.changed();
@@ -169,7 +169,7 @@ const positionIs = (node: Node, id: string, eventId: string | undefined) =>
     `it is at ${eventId}`,
     async () => formatEventId((await node.readWebhook(id)).position) === eventId,
   );
-/** Skips to the next attempt, as often as one is planned. */
+/** Skips to the next attempt, whenever one is planned. */
 async function skipToAttempts(node: Node, id: string, count: number): Promise<void> {
   for (let attempt = receiver.received.length; attempt < count; attempt += 1) {
     await waitUntil('the failure is stored', async () => {
@@ -178,7 +178,7 @@ async function skipToAttempts(node: Node, id: string, count: number): Promise<vo
     });
     const due = (await node.readWebhook(id)).beyond.failed[0]?.dueAt.getTime() ?? 0;
     time.skip(Math.max(0, due - time.clock().getTime()) + 1);
-    // Claims run out by the time of the database, which does not skip.
+    // Claims expire by the database's clock, which does not skip.
     node.deliverer.wake();
     await received(attempt + 1);
   }
@@ -508,7 +508,7 @@ describe('the cost', () => {
     },
   );
 
-  /** Whatever is still to be done on a busy machine: then there is none for a while. */
+  /** Waits for remaining work on a busy machine: until there is no statement for a while. */
   const comesToRest = () =>
     waitUntil('it rests', async () => {
       statements = [];

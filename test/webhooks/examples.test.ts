@@ -29,7 +29,7 @@ const old = () => headersAt(new Date(Date.now() - 600_000));
 
 it('for Node.js takes what is ours, and nothing else', async () => {
   const port = await findFreePort();
-  // Beside the modules that it imports
+  // In a folder from which Node.js finds the modules that the file imports
   const file = path.join(ROOT, 'node_modules', '.cache', `webhooks-example-${process.pid}.mjs`);
   await mkdir(path.dirname(file), { recursive: true });
   await writeFile(file, example('js').replace('8080', String(port)));

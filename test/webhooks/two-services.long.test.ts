@@ -1,4 +1,4 @@
-/** Two services with one database: what one leaves when it is killed, with deliveries under way, the other one delivers. */
+/** Two services with one database: deliveries that one was making when it was killed are made by the other. */
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
@@ -56,7 +56,7 @@ const allEvents = async () =>
     ({ position }) => Number(position).toString(16).padStart(16, '0'),
   );
 
-/** The service that delivers. */
+/** The service that is delivering. */
 async function owner(): Promise<number> {
   const ids = await Promise.all(
     services.map(async ({ dataDir }) => (await readFile(path.join(dataDir, 'instance-id'), 'utf8')).trim()),
@@ -95,7 +95,7 @@ it.each([1, 4])(
     const events = await allEvents();
     expect(events.length).toBeGreaterThan(80);
     expect(receiver.faults).toEqual([]);
-    // What was repeated is what a killed process had not stored.
+    // The repeated events are those that a killed process had not stored.
     expect(receiver.received.length - events.length).toBeLessThan(3 * 60);
     const inOrder = [...new Set(receiver.ids())];
     expect(maxInFlight === 1 ? inOrder : inOrder.toSorted()).toEqual(events);

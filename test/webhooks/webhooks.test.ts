@@ -1,4 +1,4 @@
-/** Webhooks from outside: the built service posts what it does to an endpoint that checks every signature. */
+/** Webhooks from outside: the built service posts its events to an endpoint that checks every signature. */
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { backgroundWorkIsDone } from '../helpers/background-work.ts';
 import { mail, receive } from '../helpers/inbound-mail.ts';
@@ -50,7 +50,7 @@ afterAll(async () => {
   await database.drop();
 });
 beforeEach(async () => {
-  // What an earlier test did is in the feed, so that no webhook of this one gets it.
+  // The events of earlier tests are in the feed by now, so that no webhook of this test gets them.
   await backgroundWorkIsDone(database.connectionString);
   receiver = await startWebhookReceiver();
 });

@@ -1,6 +1,4 @@
-/**
- * Generators of addresses, as parseAddressList gives them and as people and attackers write them.
- */
+/** Generators of addresses, as parseAddressList returns them and as people and attackers write them. */
 import * as fc from 'fast-check';
 import type { Address } from '../../../src/core/address/address.ts';
 
@@ -29,7 +27,7 @@ const localPartArbitrary: fc.Arbitrary<string> = fc.oneof(
   }),
 );
 
-/** Display names as people have them, and every character that a parser may stumble over; no controls. */
+/** Display names as people have them, plus every character that a parser may stumble over; no controls. */
 const nameArbitrary: fc.Arbitrary<string> = fc.oneof(
   fc.constantFrom(
     '',
@@ -53,7 +51,7 @@ export const addressArbitrary: fc.Arbitrary<Address> = fc.record({
   domain: domainArbitrary,
 });
 
-/** Text that is nearly an address list: its tokens in any order. */
+/** Text that is nearly an address list: the tokens of one in any order. */
 export const addressListTextArbitrary: fc.Arbitrary<string> = fc
   .array(
     fc.oneof(

@@ -1,6 +1,4 @@
-/**
- * Generators of drafts: what callers write into emails, and what attackers would.
- */
+/** Generators of drafts: the content that callers write into emails, and that attackers would write. */
 import * as fc from 'fast-check';
 import type { Draft } from '../../../src/core/mime/compose/compose.ts';
 import type { FilePart } from '../../../src/core/mime/compose/part.ts';
@@ -9,7 +7,7 @@ import { messageIdArbitrary } from './message-id.ts';
 
 const BOUNDARY_SEED = '0123456789abcdef0123456789abcdef';
 
-/** Lines that careless mail software changes, and ordinary ones. */
+/** Ordinary lines, and lines that careless mail software changes. */
 const LINE = fc.oneof(
   fc.constantFrom(
     '',
@@ -48,7 +46,7 @@ const bodyTextArbitrary: fc.Arbitrary<string> = fc
       .replaceAll('\0', ''),
   );
 
-/** Text of one line without controls. */
+/** One line of text without controls. */
 const subjectArbitrary: fc.Arbitrary<string> = fc
   .oneof(
     fc.constantFrom(
@@ -127,7 +125,7 @@ export const draftArbitrary: fc.Arbitrary<Draft> = fc.record({
   boundarySeed: fc.constant(BOUNDARY_SEED),
 });
 
-/** The attachments as a message has them: what the HTML shows stands beside it, before the other files. */
+/** The attachments in message order: files that the HTML shows stand beside it, before the other files. */
 export function filesInOrder({ attachments, htmlBody }: Draft): Draft['attachments'] {
   const isShown = (file: Draft['attachments'][number]) => file.inline === true && htmlBody !== null;
   return [...attachments.filter(isShown), ...attachments.filter((file) => !isShown(file))];

@@ -1,9 +1,7 @@
-/**
- * Values from a JSON schema of the OpenAPI document: valid ones, and ones that were tampered with.
- */
+/** Values from a JSON schema of the OpenAPI document: valid ones, and damaged ones. */
 import * as fc from 'fast-check';
 
-/** The part of JSON Schema that our document uses; `$ref` is resolved before. */
+/** The part of JSON Schema that our document uses; `$ref` is already resolved. */
 export interface JsonSchema {
   readonly type?: string | readonly string[];
   readonly const?: unknown;
@@ -22,7 +20,7 @@ export interface JsonSchema {
   readonly maximum?: number;
 }
 
-/** Values that the schema allows. `samples` gives ones that mean something, by the name of the field. */
+/** Values that the schema allows. `samples` gives meaningful ones, by the name of the field. */
 export function arbitraryOf(
   schema: JsonSchema,
   samples: Readonly<Record<string, readonly unknown[]>> = {},
@@ -48,7 +46,7 @@ function objectOf(
     );
   const whole = fc.record(fields(schema.properties), { requiredKeys: [...(schema.required ?? [])] });
   if (schema.anyOf === undefined) return whole;
-  // An object that must fit one of several descriptions as well.
+  // An object that must also match one of several descriptions.
   const branches = schema.anyOf.map((branch) => fc.record(fields(branch.properties)));
   return fc.tuple(whole, fc.oneof(...branches)).map(([base, branch]) => ({ ...base, ...branch }));
 }
@@ -130,7 +128,7 @@ export function arbitraryDamage(values: fc.Arbitrary<unknown>): fc.Arbitrary<str
   return fc.tuple(values, fc.array(change, { minLength: 1, maxLength: 3 })).map(([value, changes]) => {
     let changed: unknown = structuredClone(value);
     for (const { kind, at, value: shared, name } of changes) {
-      // A later change may meddle with it.
+      // A later change may modify it.
       const odd: unknown = structuredClone(shared);
       const places = placesOf(changed);
       const place = places[at % Math.max(places.length, 1)];

@@ -1,6 +1,4 @@
-/**
- * Generators of Message-IDs, regular ones and such as broken software writes.
- */
+/** Generators of Message-IDs, both regular ones and those that broken software writes. */
 import * as fc from 'fast-check';
 import { toMessageId } from '../../../src/core/message/message-id.ts';
 import type { MessageId } from '../../../src/core/message/message-id.ts';
