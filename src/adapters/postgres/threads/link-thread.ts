@@ -86,16 +86,12 @@ export async function linkThread(trx: Executor, request: LinkRequest): Promise<L
   return { threadId, owners, partyId: await readParty(trx, request, threadId, isNamed), isNamed };
 }
 
-<<<<<<< HEAD
 /**
- * Of an email that names a customer; the thread's row is locked, or will be before anything is written.
+ * The party for an email that names a customer; the thread's row is locked, or will be before anything is written.
  *
  * @param isNamed another email bears or names one of its own Message-IDs. An operator may have put that one into a thread: then the
  * email belongs there too, and to that thread's party. Only a send that is recorded after a crash comes so late.
  */
-=======
-/** The party for an email that names a customer; the thread's row is locked, or will be before anything is written. */
->>>>>>> prose-postgres
 async function readParty(
   trx: Executor,
   { accountId, customer, email }: LinkRequest,

@@ -151,14 +151,8 @@ function toRecord(accountId: string, mail: Received): InboundRecord {
   };
 }
 
-<<<<<<< HEAD
 function createWorld(accountId: string) {
   /** Two processes. */
-=======
-/** @param mayBeNamed false: a send's Message-ID is new, as always except for a send that is recorded after a crash */
-function createWorld(accountId: string, mayBeNamed = true) {
-  /** As if in two processes. */
->>>>>>> prose-postgres
   const inbound = [createInboundStore(pool), createInboundStore(pool)] as const;
   const messages = createMessageStore(pool);
   const decisions = createThreadDecisions(pool);
