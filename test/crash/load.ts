@@ -6,8 +6,11 @@ import type { Random } from './random.ts';
 import { type Known, type LoadRequest, makeRequest } from './requests.ts';
 import type { ServiceNode } from './service-node.ts';
 
-/** Longer than every time-out of the service, so a missing answer is always a fault. */
-const ANSWER_TIMEOUT_MS = 20_000;
+/**
+ * Longer than every time-out of the service, so a missing answer is always a fault: a storage that falls silent is asked again after
+ * 20 s, and a send that its client gave up would come into the queue when the round has been checked.
+ */
+const ANSWER_TIMEOUT_MS = 70_000;
 const MAX_TRIES = 4;
 /** How long a key may be open while no process works on it. */
 const SETTLE_TIMEOUT_MS = 30_000;
