@@ -9,7 +9,7 @@ const isWriting = (target: EventTarget | null): boolean =>
 
 const isDialogOpen = (): boolean => document.querySelector('[role=dialog], [role=alertdialog]') !== null;
 
-/** `handlers` by `KeyboardEvent.key`. The last one that was mounted is asked first; it is told by `preventDefault`. */
+/** `handlers` by `KeyboardEvent.key`. The first one that was mounted takes a key; `preventDefault` tells the others. */
 export function useShortcuts(handlers: Readonly<Record<string, Handler>>): void {
   const current = useRef(handlers);
   useEffect(() => {

@@ -138,7 +138,7 @@ describe('authentication', () => {
 });
 
 describe('thread', () => {
-  it('answers exactly the fields of the specification, in its order', async () => {
+  it('answers exactly the fields that callers rely on, in their order', async () => {
     const response = await ask(`/api/thread/${IDS.thread}`);
     expect(response.headers['content-type']).toBe('application/json; charset=utf-8');
     expect(response.body).toBe(

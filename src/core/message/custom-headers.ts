@@ -92,7 +92,7 @@ export function readCustomHeaders(headers: CustomHeaders): readonly CustomHeader
       throw invalidRequest('too_long', { field: 'headers', limit: MAX_CUSTOM_HEADERS_CHARS });
     }
     const isStructured = STRUCTURED_KEYS.has(key);
-    // Control characters have an error code of their own: see rawTokens.
+    // Control characters have an error code of their own: see `customTokens` of mime/compose/header.ts.
     if (isStructured && !PRINTABLE_ASCII.test(value) && !/[\u0000-\u001f\u007f-\u009f]/.test(value)) {
       throw new ServiceError('invalid_text', { values: { field } });
     }

@@ -17,7 +17,7 @@ export interface FileResponse {
   readonly stream: Readable | null;
 }
 
-/** Header fields of every file; see answers/file-response.ts. */
+/** Header fields of every answer that is a file. */
 export const FILE_HEADERS = {
   'Content-Length': { type: 'integer', minimum: 0, description: 'Bytes of this answer.' },
   'Content-Disposition': {

@@ -1,6 +1,6 @@
 /**
- * Reads fields of a JSON body in code, since no schema reports mistakes in the fixed order of spec.md: each function throws the
- * ServiceError of one mistake, and names the field by its path.
+ * Reads fields of a JSON body in code, since no schema reports mistakes in a fixed order: each function throws the ServiceError of one
+ * mistake, and names the field by its path.
  */
 import { invalidRequest, ServiceError, TYPE_TEXTS } from '../../../core/errors.ts';
 import { UUID_PATTERN } from '../schemas/schemas.ts';

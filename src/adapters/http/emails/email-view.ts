@@ -10,7 +10,7 @@ import type { MailSource, VariantDetail, VariantView } from '../../../app/emails
 import type { EmailJson } from '../schemas/schemas.ts';
 import type { VariantDetailJson } from './variant-schema.ts';
 
-/** Exactly the fields of the specification, in its order. */
+/** Callers rely on these fields and their order: no other, and none left out. */
 export function toEmailJson(email: EmailSummary): EmailJson {
   return {
     id: email.id,
@@ -26,7 +26,7 @@ export function toEmailJson(email: EmailSummary): EmailJson {
   };
 }
 
-/** Exactly the fields of the specification, in its order. */
+/** As `toEmailJson`: these fields, in this order. */
 export const toAttachmentJson = (attachment: AttachmentView) => ({
   id: attachment.id,
   filename: attachment.filename,

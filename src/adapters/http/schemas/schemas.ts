@@ -106,7 +106,7 @@ export const attachmentProperties = {
 } as const;
 export const AttachmentRecord = record('Attachment', attachmentProperties);
 
-/** The fields of an email in lists, in the order of the specification. */
+/** The fields of an email in lists, in the order of their JSON. */
 export const emailProperties = {
   id: Uuid,
   message_id: MessageIdText,

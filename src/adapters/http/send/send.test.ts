@@ -47,7 +47,7 @@ async function post(
 }
 
 describe('send', () => {
-  it('answers 200 with exactly the fields of the specification', async () => {
+  it('answers 200 with exactly the fields that callers rely on', async () => {
     expect(await post(minimal)).toMatchObject({
       status: 200,
       json: { status: 'sent', id: IDS.email, messageId: '<abc@example.com>', threadId: IDS.thread },

@@ -274,7 +274,7 @@ const lower = (uuid: string | null | undefined) => (typeof uuid === 'string' ? u
 /** No thread has this version. */
 const NO_VERSION = 0;
 
-/** RFC 9110 §13.1.1: `*`, or one of the tags; compared strongly, so a weak one never matches. */
+/** RFC 9110 §13.1.1: `*`, or a tag; compared strongly, so a weak one never matches. Several tags are refused: a caller has read one version. */
 function toVersion(header: string | undefined): number | null {
   if (header === undefined || header.trim() === '*') return null;
   const tags = header.split(',').map((tag) => /^(W\/)?"([^"]*)"$/.exec(tag.trim()));

@@ -40,7 +40,7 @@ export interface EmailView {
   readonly tail: string;
 }
 
-/** As in the specification: `toEmailJson`. */
+/** As `toEmailJson` of the HTTP adapter makes it. */
 export const EMAIL: EmailView = view('email', '', `'}'`);
 
 /** As `AUTHOR` of email-detail.ts. */
