@@ -41,7 +41,8 @@ function assignments(text: string): readonly string[] {
 }
 
 /**
- * The tables and columns that the statements of a source write. Statements with assembled tables or columns are read after their assembly.
+ * The tables and columns that the statements of a source write. An assembled table counts as EVERY_TABLE, assembled columns by their source
+ * text.
  */
 function writesOf(source: string): readonly string[] {
   const text = source.replaceAll(/^\s*(?:\/\/|--|\*|\/\*).*$/gm, '');

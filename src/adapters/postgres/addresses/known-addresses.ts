@@ -11,11 +11,11 @@ import { MAX_TYPED_WORDS, type TypedWord } from '../../../core/address/typed-add
 import { matchOf } from '../customers/match-customer.ts';
 import { run, statements, type Executor } from '../db/statement.ts';
 
-/** Addresses that a walk looks at: of all accounts together, and at least of one account. Takes some 2 ms. */
+/** Addresses that a walk looks at: in all accounts together, and the minimum for each account. Takes some 2 ms. */
 const WALKED = 2000;
 const WALKED_OF_ONE = 100;
 
-/** Addresses that are looked up by a word: of all accounts together, and at least of one account. Takes some 10 ms. */
+/** Addresses that are looked up by a word: in all accounts together, and the minimum for each account. Takes some 10 ms. */
 const LOOKED_UP = 5000;
 const LOOKED_UP_OF_ONE = 500;
 

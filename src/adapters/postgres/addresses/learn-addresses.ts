@@ -68,7 +68,7 @@ async function renew(executor: Executor, keys: readonly AddressKey[]): Promise<v
     addresses: keys.map(({ address }) => address),
   };
   await run(executor, LOCK, columns);
-  // A separate statement, so that it sees the changes that were committed while this one waited for the lock.
+  // A separate statement, so that it sees the changes that were committed while LOCK waited.
   const rows = (await run(executor, READ, columns)).map((row) => {
     const words = row.mentions === 0 ? [] : addressWords(row.address, row.name);
     const old = row.words.split('\n').filter((word) => word !== '');

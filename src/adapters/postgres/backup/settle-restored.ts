@@ -1,6 +1,6 @@
 /**
- * Settles what must not go on as it stood in a restored database: claims of processes that are gone, and sends that may have gone out
- * since.
+ * Settles what must not go on as it stood in a restored database: claims of processes that are gone, sessions, and sends that may have gone
+ * out since.
  */
 import type { LoadResult, WaitingSendsPolicy } from '../../../app/backup/backup-ports.ts';
 import type { Executor } from '../db/statement.ts';

@@ -95,7 +95,7 @@ export async function keepAsVariant(executor: Executor, emailId: string, variant
   await run(executor, KEEP_RECEIVED, { emailId, variantId });
 }
 
-/** Returns the paths of the variant's files, which nothing refers to any more. */
+/** Returns the path of the variant's file, which nothing refers to any more; empty if it has none. */
 export async function dropVariant(
   executor: Executor,
   emailId: string,

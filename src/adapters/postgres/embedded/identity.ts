@@ -2,7 +2,7 @@
  * The user that the server runs as. PostgreSQL refuses to run as root, so for root there are substitutes:
  *
  * - a user namespace in which root has another number. Its files stay root's, and it can enter every folder that root owns, closed or not.
- * Containers usually forbid it (seccomp), and busybox' `unshare` can't do it.
+ *   Containers usually forbid it (seccomp), and busybox' `unshare` can't do it.
  * - another account of the system: the owner of existing data, else `email-worker`, `postgres` or `nobody`.
  *
  * The service tries out which of them works and can reach the binaries and the data; nothing is assumed.

@@ -22,7 +22,7 @@ const PATIENCE = 4;
 const FEW_MATCHES = 500;
 
 export interface SearchSituation {
-  /** Number of emails in the searched list. */
+  /** Number of all searchable emails, not only those in the list. */
   readonly emails: number;
   /** The share of them that matches, 0 to 1. */
   readonly share: number;

@@ -103,7 +103,7 @@ export interface SuppressionEvidence extends Omit<Suppression, 'note'> {
 }
 
 /**
- * Suppresses the address unless its suppression was lifted after the evidence, or it is already suppressed for an equally strong reason.
+ * Suppresses the address unless its suppression was lifted after the evidence, or it is already suppressed for a reason at least as strong.
  */
 export async function suppressByReport(
   executor: Executor,

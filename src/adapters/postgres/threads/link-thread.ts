@@ -29,7 +29,7 @@ export interface LinkRequest {
   readonly customer: NamedCustomer | null;
   /** Message-IDs of recorded emails that are tied to this one, other than those that it names. */
   readonly answeredBy?: readonly string[];
-  /** False when a person chose the thread: then Message-IDs of other threads stay where they are. */
+  /** False when a caller or a decision chose the thread: then Message-IDs of other threads stay where they are. */
   readonly mayMerge: boolean;
   /** True on the tries after a `LinkConflict`. */
   readonly exclusive: boolean;

@@ -1,4 +1,4 @@
-/** `RefusedMergeStore` on PostgreSQL. Threads that were joined since, by a person or by a decision, no longer count as refused. */
+/** `RefusedMergeStore` on PostgreSQL. Threads that were joined since, in whatever way, no longer count as refused. */
 import { accountIdsOf } from '../../../app/base/account-filter.ts';
 import type { RefusedMerge, RefusedMergeStore } from '../../../app/threads/refused-merge-ports.ts';
 import { isKnownAs } from './message-ids.ts';

@@ -188,7 +188,7 @@ async function findThread(trx: Executor, id: string): Promise<ThreadRef> {
   return { id: row.id, accountId: row.account_id };
 }
 
-/** The thread may change until the lock is taken; its account never does. */
+/** Which thread the identifier leads to may change until the lock is taken; its account never does. */
 async function lockAccountOf(trx: Executor, threadId: string): Promise<ThreadRef> {
   const { accountId } = await findThread(trx, threadId);
   await lockLinks(trx, accountId);

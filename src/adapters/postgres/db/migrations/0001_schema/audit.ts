@@ -1,6 +1,6 @@
 /**
  * The audit log: the author and target of each act, and its outcome. Both tables only ever grow: triggers refuse every other change, except
- * that a transaction which declares it may forget entries older than any AUDIT_DAYS may be. An entry is written before its act, so that no
+ * that a transaction which declares it may forget entries older than the least possible AUDIT_DAYS. An entry is written before its act, so that no
  * act goes without one; an entry without an outcome was cut off in between.
  */
 

@@ -13,7 +13,7 @@
  */
 const MAX_TEXT_BYTES = 128 * 1024;
 
-/** The same bound for recipients and subject, in bytes of JSON: there may be thousands of recipients. */
+/** The bound for recipients and subject, in bytes of JSON: there may be thousands of recipients. */
 const MAX_HEAD_BYTES = 64 * 1024;
 
 /** All columns but the first of the row of an email `e`; the JSON lacks its last brace, because lists show more. */

@@ -44,7 +44,7 @@ export const REPORTS = [
   // GET /api/emails?bounced=true
   `create index delivery_reports_bounced on delivery_reports (email_id)
     where outcome in ('bounced_hard', 'bounced_soft', 'blocked')`,
-  // For showing the report in an email, and for deleting one
+  // For finding what a received report says, as an erasure does, and for deleting one
   `create index delivery_reports_report on delivery_reports (report_id)`,
 
   `create table suppressions (

@@ -38,7 +38,7 @@ export const SEND = [
   `create index send_queue_due on send_queue (account_id, priority, due_at) where owner is null`,
   // The lanes of a priority one after the other, and the due sends of one lane
   `create index send_queue_lane on send_queue (account_id, priority, lane, due_at, email_id) where owner is null`,
-  // Claimed sends, also to find leases that ran out: they are few, and every lease expires at a different time
+  // Claimed sends, also to find leases that ran out: they are few, and an index of the leases would change with every renewal
   `create index send_queue_owner on send_queue (owner) where owner is not null`,
 
   `create table delivery_attempts (

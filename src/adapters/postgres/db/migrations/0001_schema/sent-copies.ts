@@ -1,5 +1,5 @@
 /**
- * Copies of sent emails that are to be put into the Sent mailboxes of their accounts, and the places where they were put.
+ * Copies of sent emails that are to be put into the Sent mailboxes of their accounts, and where they were put.
  *
  * The statement that makes an email `sent`, whichever it is, also makes the row of its copy; emails without a copy cost nothing. A claim of
  * a copy is marked by `claim_id`, and the copy is due again when the lease of the claim runs out.

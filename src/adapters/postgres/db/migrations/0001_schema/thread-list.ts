@@ -6,8 +6,8 @@
  * emails are in one thread; every other change counts the thread anew (`refresh_thread_summaries`). A row's lock is taken before its emails
  * are counted; an insert meanwhile waits for it and adds to the result.
  *
- * Emails that count as read from the start are never marked as unread. The insert names them in the setting `email_worker.read_emails` of
- * the transaction, as a uuid array.
+ * Emails that count as read from the start are not marked as unread first. The insert names them in the setting
+ * `email_worker.read_emails` of the transaction, as a uuid array.
  */
 
 /**
