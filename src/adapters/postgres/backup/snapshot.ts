@@ -75,7 +75,7 @@ const TRY_LOCK = statement(
   `select pg_try_advisory_xact_lock(${BACKUP_LOCK}) as is_locked`,
 );
 
-/** Locks all tables against changes and drops before the snapshot is taken, so that tables and rows are of the same moment. */
+/** Locks all tables against being altered or dropped before the snapshot is taken, so that tables and rows are of the same moment. */
 async function inSnapshot<T>(
   client: PoolClient,
   work: (tables: readonly SnapshotTable[]) => Promise<T>,

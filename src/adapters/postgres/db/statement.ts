@@ -177,7 +177,7 @@ function register(name: string, all: () => readonly StatementText[]): void {
   registered.set(name, all);
 }
 
-/** For the generator: name → its statement, or all statements of the family. Contains only the modules that were imported. */
+/** For the generator: name → its statement, or all statements of the family. Contains only those of modules that were imported. */
 export function allStatements(): ReadonlyMap<string, () => readonly StatementText[]> {
   return registered;
 }

@@ -25,7 +25,7 @@ export interface ReceivedLink {
   readonly customerSource: CustomerSource | null;
   readonly companyId: string | null;
   readonly companySource: CompanySource | null;
-  /** The sender takes no part in the thread: no email there is from or to the sender, except those of other new participants. */
+  /** The sender takes no part in the thread: no email there is from or to the sender, except emails of new participants. */
   readonly isNewParticipant: boolean;
   /** The email is in its thread only because others named its Message-ID, which no email had. */
   readonly isOnlyNamed: boolean;
@@ -116,7 +116,7 @@ export type LinkJson = JsonOf<typeof LINKS>;
 type LinkRow = RowOf<typeof READ_LINKS> | LinkJson;
 
 /**
- * Takes the emails in the order of their recording: a sender is not new to a thread that contains an earlier email of theirs.
+ * Takes the emails in the order of their recording: a sender is not new to a thread in which an earlier one of a participant names them.
  *
  * @param rows the result of READ_LINKS or LINKS
  */

@@ -1,7 +1,7 @@
 /**
  * The audit log: the author and target of each act, and its outcome. Both tables only ever grow: triggers refuse every other change, except
- * that a transaction which declares it may forget entries older than the least possible AUDIT_DAYS. An entry is written before its act, so that no
- * act goes without one; an entry without an outcome was cut off in between.
+ * that a transaction which declares it may forget entries older than the least possible AUDIT_DAYS. An entry is written before its act, so
+ * that no act goes without one; an entry without an outcome was cut off in between.
  */
 
 /** Younger entries are never deleted; see AUDIT_DAYS. */
