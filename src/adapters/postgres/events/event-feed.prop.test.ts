@@ -13,7 +13,7 @@ const ALL = { types: null, accountId: null, customerId: null, isHistorical: null
 const RUNS = runs(30);
 const WRITERS = 8;
 const READERS = 8;
-/** Days that begin while readers read: with an attached partition, every reader missed one in 300. */
+/** Days that begin while readers read: when partitions were attached without shutting readers out, every reader missed one in 300. */
 const DAYS = 5 * runs(100);
 
 let database: TestDatabase;
