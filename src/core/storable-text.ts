@@ -1,4 +1,4 @@
-/** False for text that PostgreSQL and messages can't contain: with NUL, or half of a surrogate pair. */
+/** Characters that PostgreSQL's texts and messages can't contain: NUL, and half of a surrogate pair. */
 
 export const isStorable = (text: string): boolean => !text.includes('\0') && text.isWellFormed();
 

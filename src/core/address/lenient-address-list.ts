@@ -149,7 +149,7 @@ function endOfSpace(text: string, from: number): number {
   return at;
 }
 
-/** The index after atoms, encoded words and anything else up to white space; at least one character. */
+/** The index after atoms, encoded words and anything else up to white space or a special; at least one character. */
 function endOfAtoms(text: string, from: number): number {
   let at = from;
   do {

@@ -45,7 +45,7 @@ export type SequenceState = Readonly<z.infer<typeof sequence>>;
 
 const manifest = z.object({
   format: z.literal(BACKUP_FORMAT),
-  /** When the snapshot was taken, by the database's clock; the backup contains everything committed by then. */
+  /** When the snapshot was taken, by the database's clock; the backup contains exactly what was committed by then. */
   takenAt: z.iso.datetime(),
   endedAt: z.iso.datetime(),
   serviceVersion: z.string(),

@@ -62,7 +62,7 @@ function unwrap(json: Json | null): Json | null {
   return parseObject(inner);
 }
 
-/** The details that a notice gives about a recipient; complaints give only the address. */
+/** null when the object is not a notice about recipients. Complaints give only their addresses. */
 function toNotice(json: Json | null): AmazonNotice | null {
   const mail = objectOf(json?.['mail']);
   // Identities send a notificationType, configuration sets an eventType.
@@ -100,7 +100,10 @@ function bouncedOf(bounce: Json | null): readonly BounceRecipient[] {
   }));
 }
 
-/** The server's words come first; SES's own class counts where there are none, as when SES did not try at all. */
+/**
+ * A subtype that is listed decides, then `Transient`, then the server's words. SES's own class counts where there are none,
+ * as when SES did not try at all.
+ */
 function severityOf(type: string, subtype: string, status: string | null, said: string): BounceSeverity {
   const known = BY_SUBTYPE[subtype];
   if (known !== undefined) return known;

@@ -11,7 +11,7 @@ export const MAX_BOUNCE_RECIPIENTS = 1000;
 export interface BounceRecipient {
   /** `local@domain`, as we wrote it if the report says so (Original-Recipient), else as the last server saw it. */
   readonly address: string;
-  /** The address as the last server saw it; null when it is the same. */
+  /** The address as the last server saw it; null when it is the same or not given. */
   readonly finalAddress: string | null;
   readonly action: BounceAction;
   /** null for `delivered`, `relayed` and `expanded`. */

@@ -14,7 +14,7 @@ export interface QueuePlace {
   readonly lane: string;
 }
 
-/** The first entry of an email in the queue. */
+/** An email's entry when it is first put into the queue. */
 export interface QueuedSend extends QueuePlace {
   /** null: at once. */
   readonly dueAt: Date | null;

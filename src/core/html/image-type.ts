@@ -18,8 +18,9 @@ export function rasterImageType(start: Buffer): string | null {
 }
 
 /**
- * The type under which a file is shown in the page: a raster image's by its bytes, whatever the declared type; a PDF if the
- * bytes are one; and plain text, which browsers show as text and nothing else. null: the file may only be downloaded.
+ * The type under which a file is shown in the page: a raster image's by its bytes, whatever the declared type; a
+ * declared PDF if its bytes are one; and declared plain text, which browsers show as text and nothing else. null: the file
+ * may only be downloaded.
  */
 export function inlineType(declared: string, start: Buffer): string | null {
   const image = rasterImageType(start);

@@ -17,7 +17,7 @@ const BRACKETED = /<([^<>]*)>/g;
  * Anything else is skipped. Never throws. Of very many ids the first and the newest are kept.
  *
  * Seen in practice, and accepted: commas or nothing between ids, white space from folding inside an id, comments and
- * phrases around ids, ids without `@`, and, when there are no brackets, bare ids. Encoded words too: see decodeIdWords.
+ * phrases around ids, ids without `@`, and, when no id is in brackets, bare ids. Encoded words too: see decodeIdWords.
  */
 export function parseMessageIdList(text: string): readonly MessageId[] {
   const visible = withoutComments(decodeIdWords(text));

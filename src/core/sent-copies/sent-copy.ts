@@ -14,7 +14,7 @@ export interface SentCopyView {
   readonly at: Date;
   /** Failed tries so far. */
   readonly tries: number;
-  /** The reason why the last try failed, in English; null when none did. */
+  /** What last kept it from being stored or tried, in English; null when nothing did. */
   readonly error: string | null;
   /** The mailbox with the copy; null while it is not stored. */
   readonly mailbox: string | null;

@@ -46,7 +46,7 @@ export function groupByLinks(graph: LinkGraph): Groups {
   const isContested = separations.length > 0 || parties.size > 1;
   if (isContested) ties.sort(compareTies);
   // The sender's choice counts, whichever the customer, unless an operator has decided: the thread in which a label places an
-  // email is not joined with the one that its sender chose.
+  // email is not joined with another party's thread that its sender chose.
   for (const { a, b, isAnchor, isLabelled } of ties)
     if ((isAnchor && !isLabelled) || !sets.areOfTwoParties(a, b)) sets.join(a, b);
   return {

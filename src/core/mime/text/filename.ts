@@ -82,7 +82,7 @@ export function asciiFilename(display: string): string {
 const numbered = (name: string, number: number): string =>
   number === 1 ? name : shorten(name, MAX_STORAGE_FILENAME_OCTETS, ` (${number})`);
 
-/** Equal for names that any file system treats as the same. */
+/** Equal for names that at least one file system treats as the same. */
 function toKey(name: string): string {
   return name.normalize('NFC').toUpperCase().toLowerCase();
 }

@@ -50,7 +50,7 @@ export function flattenHtml(html: string): string {
     }
     const isComment = html.startsWith('<!--', open);
     const end = isComment ? html.indexOf('-->', open + 4) : html.indexOf('>', open);
-    // A tag that is never closed can't be distinguished from text; browsers drop it as well.
+    // A tag or comment that is never closed can't be distinguished from text; browsers drop it as well.
     if (end === -1) break;
     at = end + (isComment ? 3 : 1);
     if (name === '') continue;
