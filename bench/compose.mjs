@@ -1,6 +1,7 @@
 /**
- * Composes one message: our composer against nodemailer's MailComposer, alternating within one run. Needs a build. node bench/compose.mjs
- * [rounds]
+ * Composes one message: our composer against nodemailer's MailComposer, alternating within one run. Needs a build.
+ *
+ *   node bench/compose.mjs [rounds]
  */
 import MailComposer from 'nodemailer/lib/mail-composer';
 import { composeMessage, composeMessageStream } from '../dist/core/mime/compose/compose.js';

@@ -1,4 +1,4 @@
-/** A mailbox made by search-data.sql, with the search index that the service itself makes, and the request of its lists. */
+/** A mailbox made by search-data.sql, with the search index that the service itself makes, and the arguments of a list of its threads. */
 import { readFileSync } from 'node:fs';
 import pg from 'pg';
 import { knowCustomersOf } from '../dist/adapters/postgres/customers/known-customers.js';

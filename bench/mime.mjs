@@ -1,7 +1,8 @@
 /**
  * Reads one received message: our reader against mailparser and postal-mime, in turns within one run. Three questions: the CPU cost of a
- * message, which reader differs where the other two agree, and the cost of hostile mail. Needs a build. node bench/mime.mjs [folder of
- * messages, one in each file or mbox] [rounds]
+ * message, which reader differs where the other two agree, and the cost of hostile mail. Needs a build.
+ *
+ *   node bench/mime.mjs [folder of messages, one in each file or mbox] [rounds]
  */
 import { spawnSync } from 'node:child_process';
 import { readdirSync, readFileSync, statSync } from 'node:fs';

@@ -4,7 +4,7 @@ import path from 'node:path';
 
 /**
  * SQL that is not a statement: transaction.ts sends `begin` and `commit`, migrate.ts the schema, connection.ts settings; replica-reads.ts
- * passes queries on. Backups read whatever tables exist.
+ * passes queries on. Backups and restores work on whatever tables exist.
  */
 const UNCHECKED = /\.query\s*[(<]/g;
 const MAY_SEND =

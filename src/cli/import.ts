@@ -186,7 +186,7 @@ async function countBytes(
   return total;
 }
 
-/** In a terminal a bar, once the files are counted; otherwise a line now and then, while the files are being counted. */
+/** In a terminal a bar, once the files are counted; otherwise a line now and then, without waiting for the count. */
 async function showProgress(
   output: Output,
   counts: ImportCounts,

@@ -6,7 +6,7 @@ export class Download {
   readonly #response: Response;
   /** MIME type as the email's sender named it: untrusted. */
   readonly contentType: string | null;
-  /** The size of the content; null when it is not known. */
+  /** The number of bytes to come; null when it is not known. */
   readonly sizeBytes: number | null;
   /** The value for `ifRange`. */
   readonly etag: string | null;

@@ -9,7 +9,7 @@ export interface ClientOptions {
   readonly fetch?: ((request: Request) => Promise<Response>) | undefined;
   /** How long one try may take, in ms, until the end of the answer, or of a download until its beginning. Default 60,000. */
   readonly timeoutMs?: number | undefined;
-  /** How often a temporary failure is repeated, where a repeat is safe. 0 to 10, default 3. */
+  /** How often a request is repeated after a temporary failure, where a repeat is safe. 0 to 10, default 3. */
   readonly retries?: number | undefined;
 }
 

@@ -1,10 +1,10 @@
 /** Decides when a request is repeated, and after how long. */
 import type { EmailWorkerError } from './errors.ts';
 
-/** The first wait is at most this long; each further one is twice as long. */
+/** The first wait is at most this long; each further one at most twice the one before. */
 const FIRST_BACKOFF_MS = 500;
 const MAX_BACKOFF_MS = 8_000;
-/** The client does not wait longer, even if the service asks for it: the caller knows better what to do meanwhile. */
+/** If the service asks for a longer wait, the request is not repeated: the caller knows better what to do meanwhile. */
 const MAX_WAIT_MS = 60_000;
 
 /** The request was not carried out, or its repeat has the same effect. 502 and 504 come from a proxy. */

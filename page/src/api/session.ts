@@ -2,7 +2,7 @@
 import { PAGE_HEADERS } from './client.ts';
 
 export interface Session {
-  /** The name of the key, or of `API_SECRET`. */
+  /** The name of the key; for the secret `API_SECRET`, with its number. */
   readonly name: string;
   readonly rights: readonly string[];
   /** The accounts that the session may see; null: all. */

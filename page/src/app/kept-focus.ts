@@ -27,7 +27,7 @@ export function useKeptFocus(): void {
         element.focus({ preventScroll: true });
         if (document.activeElement === element) return;
       }
-      // The whole path is gone, as for a thread that is done: every view has its list.
+      // Everything remembered is gone, as after a thread is done: every view has its list.
       document.getElementById('list')?.focus({ preventScroll: true });
     };
     const watching = new MutationObserver(() => {

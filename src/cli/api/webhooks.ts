@@ -1,4 +1,4 @@
-/** `email-worker webhooks`: lists the webhooks and their deliveries, and pauses or resumes them. */
+/** `email-worker webhooks`: lists the webhooks and their deliveries, and pauses or resumes a webhook. */
 import { path } from '../../adapters/mcp/api-call.ts';
 import { defineCommand, UsageError } from '../command.ts';
 import type { Column } from '../table.ts';

@@ -124,7 +124,7 @@ async function openDatabase(
   }
 }
 
-/** null: there is no database, or the process that holds it has not started it. */
+/** null: there is no database, or the process that holds DATA_DIR has not started it. */
 async function openEmbedded(
   folder: string,
   dataDir: DataDir,

@@ -45,7 +45,7 @@ export class Emails {
     );
   }
 
-  /** Newest first; filtered by `state`, or with `q` by emails that contain all the words. */
+  /** Newest first; by `state`, or with `q` those that contain all the words. */
   list(filter: EmailFilter = {}, options: RequestOptions = {}): Pages<EmailListing> {
     return this.#transport.pages(
       filter,
@@ -99,7 +99,7 @@ export class Emails {
     );
   }
 
-  /** Answers the email's author; the service fills in recipients, subject, thread and quote. Never sends twice, like `send`. */
+  /** Answers the email's writer; the service fills in recipients, subject, thread and quote. Never sends twice, like `send`. */
   reply(id: string, message: ReplyMessage, options: SendOptions = {}): Promise<SendResult> {
     return this.#answer('reply', id, message, options);
   }

@@ -3,7 +3,7 @@ import type { RequestOptions } from '../options.ts';
 import { plain, type Transport } from '../transport.ts';
 import type { Import, ImportFilter, QueryOf } from '../types.ts';
 
-/** Files of mail that the command `email-worker import` has recorded. */
+/** Files of mail that the command `email-worker import` records. */
 export class Imports {
   readonly #transport: Transport;
 

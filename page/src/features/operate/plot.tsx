@@ -22,7 +22,7 @@ export interface Line {
 /** `times`: in ms, on a logarithmic axis, since a few emails may take a thousand times as long as most. */
 export type PlotScale = 'counts' | 'times';
 
-/** The labels of the time axis. */
+/** The values labelled on the axis of the scale `times`. */
 const TIME_MARKS_MS = [1, 10, 100, 1000, 10_000, 60_000, 600_000, 3_600_000, 36_000_000, 864_000_000];
 
 interface PlotProps {

@@ -67,7 +67,7 @@ export function MailFrame({ email }: { readonly email: ThreadEmail }) {
     const findFit = (): void => {
       const room = place?.clientWidth ?? 0;
       setFit((now) => {
-        // The mail's own width does not make the frame wider.
+        // A frame that was fitted is as wide as the mail: the largest width measured so far counts.
         const mail = Math.max(...widths(body), now?.mail ?? 0);
         if (room === 0 || mail <= room + 1) return null;
         return now?.place === room && now.mail === mail ? now : { place: room, mail };

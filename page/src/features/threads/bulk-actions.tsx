@@ -17,7 +17,7 @@ export function BulkActions({ rows, selected, onEnd }: BulkActionsProps) {
   const chosen = rows.filter(({ id }) => selected.has(id));
   const areDone = chosen.every(({ status }) => status === 'done');
   const change = (): void => {
-    // Undo restores the previous state: only threads that were not in it are changed.
+    // Undo restores the previous state, so threads that already have the new one are left out.
     const ids = chosen.filter(({ status }) => (status === 'done') === areDone).map(({ id }) => id);
     const count = format.count(ids.length);
     actions.changeMany(

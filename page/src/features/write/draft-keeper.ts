@@ -68,8 +68,8 @@ export class DraftKeeper {
   }
 
   /**
-   * Sets the draft's files, chosen from its present ones, and stores the unsaved text along with them. Throws the reason when the service
-   * refuses; the draft then keeps its previous files.
+   * Sets the draft's files, which `choose` makes from the present ones, and stores the unsaved text along with them. Throws the reason when
+   * the service refuses; the draft then keeps its previous files.
    */
   async setFiles(choose: (files: readonly DraftAttachment[]) => Files): Promise<readonly DraftAttachment[]> {
     this.#cancelTimer();

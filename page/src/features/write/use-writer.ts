@@ -38,7 +38,7 @@ export interface WriterOptions {
   readonly answers: Answers | null;
   /** The preview of the parts that the service adds to an answer. */
   readonly preview: ReplyPreview | null;
-  /** The draft that is continued; null: a new message. */
+  /** The draft that is continued; null: a new one is begun. */
   readonly draft: Draft | null;
   readonly initial: WriterFields;
   readonly needsSubject?: boolean;

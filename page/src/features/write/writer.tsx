@@ -19,7 +19,7 @@ export interface WriterProps {
   /** The email that is answered or forwarded. */
   readonly replyTo: string;
   readonly mode: WriterMode;
-  /** The draft that is continued; null: a new message. */
+  /** The draft that is continued; null: a new one is begun. */
   readonly draft: Draft | null;
   /** `isDone`: nothing is left to continue. */
   readonly onClose: (isDone: boolean) => void;
