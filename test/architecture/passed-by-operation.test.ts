@@ -25,13 +25,13 @@ const WITHOUT_MAIL_SERVERS = skipWithoutMailServers();
 
 // Two files of each operation are the rights of the caller and its view of the application. Eight are the parts of a send beside its texts
 // (fields, images of its HTML, files by reference, lists to leave, a template); three read its body: fields, files and the rest. The
-// recipients that it did not reach are one, and the framing of a request is one of each. The name of a request is four: the safe name, the
-// code that makes it, the hook for it and, on Node.js 24, its carrier. Schemas that are compiled late are one. The duration of a send is
-// one of each. Rights of which one is enough are one function of each request. The place where a trace would begin, or go on, is one file
-// and four functions; two of them keep the work of loops apart from requests. A received mail passes through one file for its line ends,
-// one file and two functions for its List-Id, and two functions for what From shows. Choosing the parts of the statement of a send or of a
-// received mail is three functions. Passing over lines that need no dot is one file and four functions; counting the work under way is one
-// file. Messages beside the JSON of their emails are two functions.
+// recipients that it did not reach are one, and the framing of a request is one of each. The name of a request is four: the check that it
+// is safe, the code that makes it, the hook for it and, on Node.js 24, its carrier. Schemas that are compiled late are one. The duration of
+// a send is one of each. Rights of which one is enough are one function of each request. The place where a trace would begin, or go on, is
+// one file and four functions; two of them keep the work of loops apart from requests. A received mail passes through one file for its line
+// ends, one file and two functions for its List-Id, and two functions for what From shows. Choosing the parts of the statement of a send or
+// of a received mail is three functions. Passing over lines that need no dot is one file and four functions; counting the work under way is
+// one file. Messages beside the JSON of their emails are two functions.
 /** The largest counts allowed, a few functions above what a calm machine shows. Raise a figure only with a reason for each added file. */
 const LIMITS = {
   'a send': { files: 110, functions: 388 },

@@ -167,7 +167,7 @@ async function killed(place: Place, kind: string, args: readonly string[]): Prom
   command.process.kill('SIGKILL');
   const exitCode = await ended;
   const { database } = place;
-  // The next program takes over the embedded server, which ends its unfinished work.
+  // The embedded server is taken over by the next program, which ends the work that the server was doing.
   if (database !== null)
     await waitUntil('the server has given it up', async () => (await sessionsOf(database)) === 0);
   return exitCode;

@@ -85,7 +85,7 @@ it('is finished by the same command after an interruption, or given up', async (
   try {
     const mails = await writeMails(path.join(folder.path, 'others'), [mailOf(100, 0), mailOf(100, 1)]);
     expect(await run(source.connectionString, 'import', mails)).toMatchObject({ exitCode: 0 });
-    // One more import is attempted and noted before the database is moved.
+    // One more import is tried, and one more is noted, before the database is moved.
     const changed = ['imports'];
     const before = await readEverything(source.connectionString, changed);
 

@@ -80,7 +80,7 @@ async function examineWith(env: Readonly<Record<string, string>>) {
   const told = JSON.parse(result.stdout) as { problems: number; warnings: number; findings: FindingJson[] };
   const textOf = (grade: FindingJson['grade']) =>
     told.findings.filter((one) => one.grade === grade).map(({ text }) => text);
-  // Each problem has advice, and healthy things have none.
+  // Each problem or warning has advice, and healthy things have none.
   for (const { grade, advice } of told.findings) expect(advice === null).toBe(grade === 'ok');
   expect(result.exitCode).toBe(told.problems > 0 ? 1 : 0);
   return { ...result, ...told, problem: textOf('problem'), warning: textOf('warning'), ok: textOf('ok') };

@@ -124,7 +124,7 @@ describe.skipIf(skipWithoutChromium())('in Chromium', () => {
     await browser.close();
   });
 
-  /** Shows the email as the page does. Returns the height of the frame's content, and if a script in it did something. */
+  /** Shows the email as the page does. Returns the height of the frame's content, and whether a script in it did something. */
   const show = (id: string, query = '', sandbox = SANDBOX) =>
     page.evaluate<{ height: number; ran: boolean; top: boolean }>(`(async () => {
       for (const old of document.querySelectorAll('iframe')) old.remove();

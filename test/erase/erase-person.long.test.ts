@@ -187,7 +187,7 @@ describe.skipIf(skipWithoutMailServers())('a person is erased', () => {
         json: { labels: [MARKER], assignee: NAME, status: 'done' },
       }),
     );
-    // Mail between others: with the file that she received, and with a report that names her as the forwarding address.
+    // Mail between others: with the file that she received, and with a report that names her as the one it was forwarded to.
     const shared = await sendJson(service, {
       to: FORWARDER,
       subject: 'Preise',

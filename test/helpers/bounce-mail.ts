@@ -7,7 +7,7 @@ export interface ReportedRecipient {
   readonly action?: string;
   /** Default `5.1.1`. */
   readonly status?: string;
-  /** Default: a text that there is no such user. */
+  /** Default: a text saying that there is no such user. */
   readonly diagnostic?: string;
   /** Original-Recipient, where it differs. */
   readonly original?: string;

@@ -91,7 +91,7 @@ service imap-login {
     readLog,
     kill: () => daemon.kill(),
     async start() {
-      // A killed Dovecot leaves it behind, and the next one would take whatever process now has that id for itself.
+      // A killed Dovecot leaves it behind, and the next one would mistake whatever process now has that id for itself.
       await rm(path.join(root, 'dovecot-run', 'master.pid'), { force: true });
       daemon = run();
       await start();

@@ -36,7 +36,7 @@ export async function openDovecot({ host, imapPort, users }: MailServers): Promi
   };
 }
 
-/** LITERAL+ (RFC 7888), so that nothing needs quoting or waiting. */
+/** LITERAL+ (RFC 7888), so that nothing has to be quoted or waited for. */
 const literal = (text: string): string => `{${Buffer.byteLength(text)}+}\r\n${text} `;
 
 function createCommands(socket: Socket): (line: Buffer) => Promise<string> {

@@ -1,5 +1,5 @@
 /**
- * Shows HTML that was made safe in a real browser, in the most trusting way that a page could, and reports what it did: as part of a page
+ * Shows, in a real browser, HTML that was made safe, in the most trusting way that a page could, and reports what it did: as part of a page
  * with scripts, without a frame, a policy or a sandbox.
  */
 import { createServer } from 'node:http';

@@ -25,7 +25,7 @@ export interface TestHttpApp extends HttpApp {
   readonly events: readonly Readonly<Record<string, unknown>>[];
   /** Listens on a free port of the loopback interface. */
   listen(): Promise<number>;
-  /** Names of all files in the spool. */
+  /** Names of everything in the spool. */
   spooled(): Promise<readonly string[]>;
   close(): Promise<void>;
 }

@@ -54,7 +54,7 @@ export function outboundRecord(fields: Partial<OutboundRecord> = {}): OutboundRe
   };
 }
 
-/** The same, as an answer to a Message-ID that may or may not exist. */
+/** The same, as an answer to a Message-ID that may or may not be known. */
 export function answerTo(parent: MessageId, fields: Partial<OutboundRecord> = {}): OutboundRecord {
   return outboundRecord({ inReplyTo: [parent], references: [parent], ...fields });
 }

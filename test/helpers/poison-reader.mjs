@@ -1,5 +1,5 @@
 /**
- * A reading process for tests: the first word of a message selects what its reading does. `AS TOLD …` is returned. It runs the built
+ * A reading process for tests: the first line of a message selects what its reading does; any other message is returned. It runs the built
  * program, because Node 20 can't run TypeScript.
  */
 import { appendFileSync } from 'node:fs';

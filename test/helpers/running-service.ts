@@ -7,7 +7,7 @@ import { startSmtpSink, type SmtpSink } from './smtp-sink.ts';
 export interface RunningService {
   readonly database: TestDatabase;
   readonly service: ServiceProcess;
-  /** Stops the service and drops its database. */
+  /** Stops the service and its SMTP server, if it has one, and drops the database. */
   end(): Promise<void>;
 }
 

@@ -77,7 +77,7 @@ describe('formats', () => {
     requireRightThreads(mails);
     expect(mails[3]?.text_body.trimEnd()).toBe('From x\n>From y');
 
-    // Nothing is read again; neither changed flags nor appended mail matter.
+    // Nothing is read again, although flags have changed and mail was appended.
     await rename(path.join(maildir, 'cur', '2.M2.host:2,RS'), path.join(maildir, 'cur', '2.M2.host:2,S'));
     const boxes = [place('Archive'), place('crlf.mbox'), place('eml', 'notes.txt')];
     const sizes = await Promise.all(boxes.map(async (file) => (await stat(file)).size));

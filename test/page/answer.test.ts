@@ -151,7 +151,7 @@ describe.skipIf(skipWithoutChromium())('an answer', () => {
     await forward();
     await page.getByRole('checkbox', { name: 'Include its attachments' }).uncheck();
     await page.getByText('Draft saved').waitFor();
-    // As after a crash: the draft still has the text.
+    // As after a crash: the draft remembers the choice.
     await page.goto(`/t/${threadId}`);
     const box = page.getByRole('checkbox', { name: 'Include its attachments' });
     await box.waitFor();

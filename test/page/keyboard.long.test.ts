@@ -22,7 +22,7 @@ interface Stop {
   readonly name: string;
   /** True if it is on screen, at least in part. */
   readonly isSeen: boolean;
-  /** True if it looks different from without the focus. */
+  /** True if it looks different than without the focus. */
   readonly isMarked: boolean;
 }
 
