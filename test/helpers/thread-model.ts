@@ -120,9 +120,6 @@ export function createThreadModel(): ThreadModel {
       ({ id, messageIds }) =>
         places.get(id) === requested && (chosen !== null || messageIds.includes(answered ?? '')),
     );
-    // Where an operator put its Message-ID.
-    const decided = state.labels.has(own) ? (owners.get(own) ?? null) : null;
-    const party = partyOf(decided ?? requested);
     const email = (counting: readonly string[]): ModelEmail =>
       newEmail({
         isSent: true,
@@ -131,7 +128,7 @@ export function createThreadModel(): ThreadModel {
         date,
         customer,
         anchorId: beside?.id ?? null,
-        partyId: customer === null ? null : (party ?? customer),
+        partyId: customer === null ? null : (partyOf(requested) ?? customer),
       });
     if (chosen === null) {
       place(email(links), requested);
@@ -141,8 +138,8 @@ export function createThreadModel(): ThreadModel {
       place(email(counting), chosen);
     }
     const recorded = emails.at(-1);
-    if (recorded === undefined || customer === null || (requested === null && decided === null)) return;
-    recorded.partyId = partyOf(decided ?? places.get(recorded.id) ?? null);
+    if (recorded === undefined || customer === null || requested === null) return;
+    recorded.partyId = partyOf(places.get(recorded.id) ?? null);
   }
 
   function relay({ email: index, name }: ModelRelay): void {

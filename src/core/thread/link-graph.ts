@@ -45,10 +45,8 @@ export function groupByLinks(graph: LinkGraph): Groups {
   const parties = new Set(emails.flatMap(({ partyId }) => partyId ?? []));
   const isContested = separations.length > 0 || parties.size > 1;
   if (isContested) ties.sort(compareTies);
-  // The sender's choice counts, whichever the customer, unless an operator has decided: the thread in which a label places an
-  // email is not joined with another party's thread that its sender chose.
-  for (const { a, b, isAnchor, isLabelled } of ties)
-    if ((isAnchor && !isLabelled) || !sets.areOfTwoParties(a, b)) sets.join(a, b);
+  // The sender's choice counts, whichever the customer.
+  for (const { a, b, isAnchor } of ties) if (isAnchor || !sets.areOfTwoParties(a, b)) sets.join(a, b);
   return {
     emails: emails.map((_, index) => sets.find(index)),
     messageIds: new Map([...numbers].map(([id, number]) => [id, sets.find(number)])),

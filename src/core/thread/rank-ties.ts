@@ -11,8 +11,6 @@ export interface RankedTie {
   /** The Message-ID that ties them; null for an anchor. */
   readonly messageId: string | null;
   readonly isAnchor: boolean;
-  /** A decision says where its email is, or one of the email's own Message-IDs. */
-  readonly isLabelled: boolean;
   /** Lower ones count first. */
   readonly rank: number;
   /** Distance of its email from the beginning of a conversation, counted along the first link of each email. */
@@ -50,7 +48,6 @@ export function rankTies(graph: LinkGraph, numbers: ReadonlyMap<string, number>)
         b,
         messageId: name,
         isAnchor: rank === ANCHOR_RANK,
-        isLabelled,
         rank: rank + (isLabelled && rank > OTHER_OWN_RANK ? LABELLED_RANK : 0),
         depth: depths[index] ?? 0,
         date: email.date.getTime(),

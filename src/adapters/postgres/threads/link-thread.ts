@@ -12,7 +12,7 @@
  */
 import { LinkConflict } from '../db/linking-transaction.ts';
 import { makeAlias, openThread, readClusters, resolveThread } from '../emails/thread-rows.ts';
-import { isKnownAs, ownersOf, tieToThreads } from './message-ids.ts';
+import { ownersOf, tieToThreads } from './message-ids.ts';
 import { absorbThreads } from './move-threads.ts';
 import { arrangeThreads } from './arrange-threads.ts';
 import type { Newcomer } from './thread-graph.ts';
@@ -83,27 +83,17 @@ export async function linkThread(trx: Executor, request: LinkRequest): Promise<L
     const changesLinks = isNamed || (request.answeredBy ?? []).length > 0;
     if (changesLinks && !exclusive && (await isKeptApart(trx, threadId))) throw new LinkConflict();
   }
-  return { threadId, owners, partyId: await readParty(trx, request, threadId, isNamed), isNamed };
+  return { threadId, owners, partyId: await readParty(trx, request.customer, threadId), isNamed };
 }
 
-/**
- * The party for an email that names a customer; the thread's row is locked, or will be before anything is written.
- *
- * @param isNamed another email bears or names one of its own Message-IDs. An operator may have put that one into a thread: then the
- * email belongs there too, and to that thread's party. Only a send that is recorded after a crash comes so late.
- */
+/** The party for an email that names a customer; the thread's row is locked, or will be before anything is written. */
 async function readParty(
   trx: Executor,
-  { accountId, customer, email }: LinkRequest,
+  customer: NamedCustomer | null,
   threadId: string,
-  isNamed: boolean,
 ): Promise<string | null> {
-  if (customer === null) return null;
-  const [decided] = isNamed
-    ? await run(trx, DECIDED_THREAD, { accountId, messageIds: email.messageIds })
-    : [];
-  if (!customer.joinsParty && decided === undefined) return customer.id;
-  const [first] = await run(trx, FIRST_PARTY, { threadId: decided?.thread_id ?? threadId });
+  if (customer === null || !customer.joinsParty) return customer?.id ?? null;
+  const [first] = await run(trx, FIRST_PARTY, { threadId });
   return first?.party_id ?? customer.id;
 }
 
@@ -150,17 +140,15 @@ interface Arrangement {
  */
 async function placeExclusively(
   trx: Executor,
-  request: LinkRequest,
+  { accountId, threadId: requested, email, customer }: LinkRequest,
   messageIds: readonly string[],
 ): Promise<Arrangement> {
-  const { accountId, threadId: requested, email } = request;
   const owners = await ownersOf(trx, accountId, messageIds);
   const threads = await readClusters(trx, [...new Set([requested, ...owners.values()])], true);
   const exists = threads.some(({ id }) => id === requested);
   let arrangement: Arrangement;
   const ids = threads.map(({ id }) => id);
-  const isNamed = email.messageIds.some((id) => owners.has(id));
-  const partyId = await readParty(trx, request, requested, isNamed);
+  const partyId = await readParty(trx, customer, requested);
   const parties = await readParties(trx, ids);
   if (partyId !== null) parties.add(partyId);
   if (parties.size > 1 || threads.some((thread) => thread.cluster_id !== null)) {
@@ -196,15 +184,6 @@ async function readParties(trx: Executor, threadIds: readonly string[]): Promise
 const LOCK_LINKS = statement(
   'lock-links',
   `select pg_advisory_xact_lock(${MERGE_LOCK}, hashtext($accountId))`,
-);
-
-/** The thread of the Message-ID that a decision labelled. */
-const DECIDED_THREAD = statement(
-  'decided-thread-of-message-ids',
-  `select m.thread_id from unnest($messageIds::text[]) with ordinality n (message_id, place)
-  join thread_message_ids m on m.account_id = $accountId and ${isKnownAs('m', 'n')}
-  join message_id_labels l on l.account_id = m.account_id and l.message_id = m.message_id
-  order by n.place limit 1`,
 );
 
 const FIRST_PARTY = statement(

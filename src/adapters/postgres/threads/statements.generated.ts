@@ -101,15 +101,6 @@ declare module '../db/statement.ts' {
         count: number | null;
       };
     };
-    'decided-thread-of-message-ids': {
-      values: {
-        messageIds: readonly (string | null)[] | null;
-        accountId: string | null;
-      };
-      row: {
-        thread_id: string;
-      };
-    };
     'decisions-about-email': {
       values: {
         threadId: string | null;
