@@ -17,7 +17,10 @@ export function formatDisposition(kind: 'attachment' | 'inline', filename: strin
   return `${kind}; filename="${ascii}"; filename*=UTF-8''${encoded}`;
 }
 
-/** Removes control characters, folders, and the marks that change the writing direction: they make `fdp.exe` look like `exe.pdf`. */
+/**
+ * Leaves no path to a folder, no control characters, and no marks that change the writing direction: they make `fdp.exe` look like
+ * `exe.pdf`.
+ */
 function toSafeName(filename: string): string {
   const name = filename
     .toWellFormed()
