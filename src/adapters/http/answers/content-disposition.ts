@@ -18,8 +18,8 @@ export function formatDisposition(kind: 'attachment' | 'inline', filename: strin
 }
 
 /**
- * Leaves no path to a folder, no control characters, and no marks that change the writing direction: they make `fdp.exe` look like
- * `exe.pdf`.
+ * The name without folders, without control characters, and without the marks that change the writing direction: they make `fdp.exe` look
+ * like `exe.pdf`.
  */
 function toSafeName(filename: string): string {
   const name = filename
