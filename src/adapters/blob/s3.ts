@@ -30,7 +30,7 @@ export interface S3Credentials {
 }
 
 export interface S3BlobStoreOptions extends S3Location {
-  /** null: the SDK looks for credentials on the machine. */
+  /** null: the SDK looks for credentials that the machine offers. */
   readonly credentials: S3Credentials | null;
   /** A connection on which nothing moves for so long, in ms, is dead. Default 20,000. */
   readonly idleTimeoutMs?: number;

@@ -39,7 +39,7 @@ export async function fetchRows(
   if (uids.length === 1) connection.suspects.delete(first);
 }
 
-/** The UIDs that are in the mailbox. */
+/** Those of the UIDs that are in the mailbox. */
 export async function findPresent(connection: ImapConnection, uids: readonly Uid[]): Promise<readonly Uid[]> {
   if (uids.length === 0) return [];
   const found = new Set(await search(connection, { uid: formatUidSet(uids) }));

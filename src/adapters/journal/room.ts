@@ -11,7 +11,7 @@ import type { Environment } from './environment.ts';
 
 /** Pages that one operation may dirty beside its value: two tables' paths from root to leaf, and splits. */
 const PAGES_PER_OPERATION = 12;
-/** Pages that a transaction dirties once, however many operations it has: the list of free pages, the main table. */
+/** For the pages that a transaction dirties once, however many operations it has: the list of free pages, the main table. */
 const TRANSACTION_BYTES = 256 * 1024;
 const MIN_STEP_BYTES = 1024 * 1024;
 const MAX_STEP_BYTES = 16 * 1024 * 1024;

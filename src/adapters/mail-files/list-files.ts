@@ -117,7 +117,7 @@ async function listNamed(file: string, stats: BigIntStats, use: SpecialFolder | 
   if (!LOOKS_LIKE_MESSAGE.test(beginning.toString('latin1')) && !file.toLowerCase().endsWith('.eml')) {
     return unusable(file, 'is neither an email nor an mbox file');
   }
-  // A single file is in no folder that would show its purpose.
+  // Unlike the name of an mbox file, that of an email is not the name of a folder, so it shows no purpose.
   return toListed(file, 'message', stats, null);
 }
 

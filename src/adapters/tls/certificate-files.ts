@@ -35,7 +35,7 @@ export class CertificateFiles implements CertificateSource {
   readonly #listeners = new Set<(certificate: Certificate) => void>();
   readonly #timer: NodeJS.Timeout;
   #current: Certificate;
-  /** The fault of the last unusable pair, and how often it was found in a row. */
+  /** The last pair that could not be used, or why none could be read; and how often in a row that was found. */
   #refused: { readonly what: string; readonly times: number } | null = null;
   #warnedAt = Number.NEGATIVE_INFINITY;
   #looking: Promise<void> | null = null;
@@ -105,7 +105,7 @@ export class CertificateFiles implements CertificateSource {
     this.#warnOfEnd();
   }
 
-  /** Logged when a second check finds the same fault: the first one may have fallen between the writes of the two files. */
+  /** Logged when a second check finds the same: the first one may have fallen between the writes of the two files. */
   #refuse(what: string, err: unknown): void {
     const times = this.#refused?.what === what ? this.#refused.times + 1 : 1;
     this.#refused = { what, times };

@@ -24,7 +24,7 @@ export interface TargetRules {
   /** `host` as in a URL: an address in its usual form, or a name. True whatever its addresses are. */
   allowsHost(host: string): boolean;
   allowsAddress(address: string): boolean;
-  /** The operator allowed this very address: also without TLS. */
+  /** The operator allowed the address, or a network that contains it: also without TLS. */
   isListed(address: string): boolean;
   /** True if any network is allowed, so that a name may lead there. */
   readonly hasNetworks: boolean;

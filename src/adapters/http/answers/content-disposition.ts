@@ -17,7 +17,10 @@ export function formatDisposition(kind: 'attachment' | 'inline', filename: strin
   return `${kind}; filename="${ascii}"; filename*=UTF-8''${encoded}`;
 }
 
-/** Removes control characters, folders, and the marks that change the writing direction: they make `fdp.exe` look like `exe.pdf`. */
+/**
+ * The name without folders, without control characters, and without the marks that change the writing direction: they make `fdp.exe` look
+ * like `exe.pdf`.
+ */
 function toSafeName(filename: string): string {
   const name = filename
     .toWellFormed()

@@ -32,7 +32,7 @@ export function createEmailsResponse(limits: HttpLimits, logger: Logger): Emails
       if (typeof json === 'string') return reply.send(`${BEGINNING}${json}]${rest}`);
       return reply.send(Buffer.concat([BEGINNING_BYTES, json, Buffer.from(`]${rest}`)]));
     }
-    // Its length is unknown, and otherwise a HEAD answer has nothing to send.
+    // Its length is unknown, so a HEAD answer has nothing to send but its other headers.
     if (reply.request.method === 'HEAD') return reply.send(Readable.from([]));
 
     const slot = slots.reserve();

@@ -1,6 +1,6 @@
 /**
- * Checks the types in a JSON body before its schema is applied: Fastify's validation turns 5 into "5", as parameters need it, and would so
- * change the meaning of a body.
+ * Checks the types in a JSON body before its schema is applied: Fastify's validation converts types, as parameters need it. It would turn 5
+ * into "5", and so change the meaning of a body.
  */
 import { invalidRequest, ServiceError } from '../../../core/errors.ts';
 import { toTypeText } from './validation.ts';

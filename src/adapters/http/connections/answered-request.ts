@@ -20,7 +20,7 @@ export type RequestObserver = (answered: AnsweredRequest) => void;
 /**
  * Fastify's first hook: the observers are called when the request is over.
  *
- * @param follows the work that the request causes belongs to it; see request-scope.ts
+ * @param follows true if the work that a request causes belongs to it; see request-scope.ts
  */
 export function createRequestWatch(
   observers: readonly RequestObserver[],

@@ -57,7 +57,7 @@ export interface AuthenticatorParts {
   readonly access: AccessLog;
 }
 
-/** The credentials of a request; `found` null: none. */
+/** The credentials of a request, looked up; `found` null: there are none, or no valid ones. */
 interface Shown {
   readonly found: ShownKey | null | Promise<ShownKey | null>;
   /** The failure to report when nothing was found. */

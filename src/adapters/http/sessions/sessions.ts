@@ -171,7 +171,7 @@ export function registerSessionRoutes(
     secured.addHook('onRequest', (request, _reply, done) => {
       done(showsAnything(request) ? undefined : new ServiceError('unauthorized'));
     });
-    // Any key may read its own session: no route needs a right.
+    // Any key may read and end its own sessions: no route needs a right.
     secured.addHook('onRequest', authenticate);
 
     secured.get(
