@@ -227,7 +227,7 @@ export function startMailboxReader(ports: MailboxReaderPorts, options: MailboxRe
     try {
       await records.noteAccountFailure(owner, id, failure);
     } catch (err) {
-      // The database may be the failure; the next try finds out if the account is still ours.
+      // It may be the very failure to be noted; the next try finds out if the account is still ours.
       logger.debug({ err, accountId: id }, 'the failure of an account could not be noted');
     }
   }

@@ -147,8 +147,8 @@ export interface CustomerStore {
   listAmbiguousEmails(query: AmbiguousEmailsQuery): Promise<EmailPage>;
 }
 
-/** Links a little later the rules learned from sends, and the emails recorded while rules changed. */
+/** Links mail a little later: past mail by rules learned from sends, and emails recorded while rules changed. */
 export interface CustomerLinker {
-  /** Links some of them; false when nothing is left. */
+  /** Links some of it; false when nothing is left, or another transaction is changing the rules. */
   linkSome(): Promise<boolean>;
 }

@@ -20,7 +20,7 @@ export interface DraftPorts extends DraftFilePorts {
   readonly drafts: DraftStore;
   readonly blobs: Pick<BlobStore, 'get' | 'put' | 'delete'>;
   readonly logger: Logger;
-  /** Both take over the folder. */
+  /** All three take over the folder. */
   readonly send: (request: SendRequest, folder: SpoolFolder, emailId: string) => Promise<SendResult>;
   readonly reply: (request: ReplyRequest, folder: SpoolFolder, emailId: string) => Promise<SendResult>;
   readonly sendOnce: (key: string, send: KeyedSend, folder: SpoolFolder) => Promise<SendOnceResult>;

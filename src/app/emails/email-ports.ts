@@ -108,7 +108,7 @@ export interface EmailDetail extends EmailSummary {
   readonly bounce: BounceView | null;
   /** The new text, without quotes, of an email that was received or sent by another program; null for other emails. */
   readonly replyText: string | null;
-  /** null for a sent email, and when it equals From. */
+  /** The address in the Sender field; null for a sent email, and for one without that field. */
   readonly sender: AddressView | null;
   readonly replyTo: readonly AddressView[];
   /** The header fields that its send added; empty for a received email. */

@@ -60,7 +60,7 @@ export interface ImportFailure {
   readonly reason: string;
 }
 
-/** Counts of emails, except for the last five. */
+/** Counts of emails, except for the last six. */
 export interface ImportCounts {
   imported: number;
   /** Recorded before, by whatever path. */

@@ -73,7 +73,7 @@ export interface FailedMessage extends MessageRetry {
 }
 
 export interface PassResult {
-  /** Messages that wait: not recorded, set aside or gone. */
+  /** Messages that wait: neither recorded, nor set aside, nor gone. */
   readonly waiting: number;
   /** ms until the next message may be tried, of those that wait or are set aside; null when there is none. */
   readonly nextTryMs: number | null;
@@ -108,7 +108,7 @@ export interface MailboxRecords {
   release(owner: string, accountIds: readonly string[]): Promise<void>;
   /** Gives all accounts back: the owner no longer reads mailboxes. */
   leave(owner: string): Promise<void>;
-  /** A connection is attempted now; `failed`: the last one could not be made, or broke. */
+  /** A connection is attempted now, also after the last one could not be made, or broke. */
   noteAttempt(owner: string, accountId: string): Promise<void>;
   noteAccountFailure(
     owner: string,
@@ -125,7 +125,7 @@ export interface MailboxRecords {
   readUids(mailboxId: string, uidValidity: number): Promise<UidSet>;
   /** Adds waiting messages, and marks messages as gone; may be repeated. Messages that came back exist again. */
   recordChanges(mailbox: GenerationRef, changes: { arrived: UidSet; gone: UidSet }): Promise<void>;
-  /** Only after everything before that position is recorded. */
+  /** Only after everything that led to this progress is recorded. */
   recordProgress(mailbox: GenerationRef, progress: MailboxProgress): Promise<void>;
   /** Messages that may be tried now, the newest first. */
   nextMessages(mailboxId: string, uidValidity: number, limit: number): Promise<readonly WaitingMessage[]>;

@@ -8,6 +8,6 @@ export interface SearchIndex {
 export interface IndexedSome {
   /** Emails; 0 when none waits, or another instance works on them. */
   readonly count: number;
-  /** Some of them were written after those of the last call: emails are still arriving. */
+  /** Some of them were written after those of the last call: emails are still being written. */
   readonly isBusy: boolean;
 }

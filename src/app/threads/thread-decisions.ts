@@ -34,7 +34,7 @@ export interface DecisionResult {
   readonly threadId: string;
   /** False for a repeat: nothing had to change. */
   readonly changed: boolean;
-  /** The decision that made the change; null when none was needed. */
+  /** The decision that put the emails there, for a repeat the earlier one; null when none was needed. */
   readonly decision: { readonly id: string; readonly decidedAt: Date } | null;
 }
 
@@ -46,7 +46,7 @@ export interface DecisionIds {
 
 /**
  * The decisions as the database stores them. Each is one transaction, one after the other with all merging of the
- * account; a repeat changes nothing. All throw `thread_not_found`, `email_not_found`, `different_accounts`,
+ * account; a repeat changes nothing. Throws `thread_not_found`, `email_not_found`, `different_accounts`,
  * `database_unavailable`.
  */
 export interface ThreadDecisions {

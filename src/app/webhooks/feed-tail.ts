@@ -79,7 +79,7 @@ export class FeedTail {
       const { events, next, isLast } = await this.#feed.read(after, filter, limit);
       return { events: events.map((event) => new TailEvent(event)), next, isLast };
     }
-    // Nothing was read for a long time, so many events would be read in vain.
+    // Nothing was read for a long time: reading on would read many events in vain.
     if (after > this.#to) this.#restart(after);
     if (after === this.#to && !this.#isLast) await this.#readOn();
     // The events that were kept may have been dropped meanwhile.

@@ -109,7 +109,7 @@ export function createWebhooks({
           ...(changes.url === undefined ? {} : { url: rules.check(changes.url) }),
           ...(headers === undefined ? {} : { headerNames: Object.keys(headers) }),
         };
-        // The secrets can't be read, so nothing of them is kept: a new secret has to be requested.
+        // Secrets that can't be read can't be kept: a new secret has to be requested first.
         const secrets = known ?? unreadable();
         return { settings, secrets: headers === undefined ? secrets : { ...secrets, headers } };
       });
