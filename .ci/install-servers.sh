@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Postfix, Dovecot, OpenDKIM, Exim, OpenSMTPD, PostgreSQL, PgBouncer, dnsmasq, promtool (prometheus), nginx, systemd-analyze,
-# Chromium, and the shells and small programs that tests run (Debian). Only the programs are used: the tests start their own instances in a temporary folder. Does nothing when they are there already.
+# Chromium, libfaketime, and the shells and small programs that tests run (Debian). Only the programs are used: the tests start their own instances in a temporary folder. Does nothing when they are there already.
 set -euo pipefail
 
 # Their packages conflict with Postfix's, so they are unpacked here; test/helpers/other-mail-servers.ts looks for them.
@@ -11,7 +11,7 @@ is_installed() {
 }
 
 missing=()
-servers=(postfix dovecot-imapd dovecot-lmtpd opendkim dnsmasq-base postgresql pgbouncer prometheus nginx-light systemd chromium)
+servers=(postfix dovecot-imapd dovecot-lmtpd opendkim dnsmasq-base postgresql pgbouncer prometheus nginx-light systemd chromium faketime)
 programs=(bash fish zsh curl git openssl openssh-client procps python3)
 for package in "${servers[@]}" "${programs[@]}"; do
   is_installed "$package" || missing+=("$package")
