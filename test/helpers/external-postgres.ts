@@ -43,8 +43,17 @@ export function identity(): { uid?: number; gid?: number } {
   return { uid: Number(uid), gid: Number(gid) };
 }
 
-/** @param settings such as `-c fsync=off` */
-export async function createExternalPostgres(...settings: readonly string[]): Promise<ExternalPostgres> {
+export interface ExternalPostgresOptions {
+  /** Such as `-c`, `fsync=off`. */
+  readonly settings?: readonly string[];
+  /** Environment variables of the server, such as those of a `FakeClock`. */
+  readonly env?: Readonly<Record<string, string>>;
+}
+
+export async function createExternalPostgres({
+  settings = [],
+  env = {},
+}: ExternalPostgresOptions = {}): Promise<ExternalPostgres> {
   const binaries = findBinaries();
   if (binaries === null) throw new Error('no PostgreSQL is installed');
   const user = identity();
@@ -58,7 +67,7 @@ export async function createExternalPostgres(...settings: readonly string[]): Pr
   );
   const port = await findFreePort();
   const admin = `postgres://mail@127.0.0.1:${port}/postgres`;
-  const server = createServerProcess({ binaries, folder, port, url: admin, settings });
+  const server = createServerProcess({ binaries, folder, port, url: admin, settings, env });
   await server.start();
   await query(admin, 'create database email');
   return { ...server, url: `postgres://mail@127.0.0.1:${port}/email` };
@@ -72,6 +81,7 @@ export interface ServerProcessOptions {
   /** URL of a database in it. */
   readonly url: string;
   readonly settings: readonly string[];
+  readonly env?: Readonly<Record<string, string>>;
 }
 
 /** A server that has not been started yet. */
@@ -81,6 +91,7 @@ export function createServerProcess({
   port,
   url,
   settings,
+  env = {},
 }: ServerProcessOptions): Omit<ExternalPostgres, 'url'> {
   let server: ChildProcess | null = null;
   const stop = async () => {
@@ -95,7 +106,7 @@ export function createServerProcess({
       server = spawn(
         path.join(binaries, 'postgres'),
         ['-D', path.join(folder, 'data'), '-p', String(port), '-k', folder, ...settings],
-        { ...identity(), cwd: folder, stdio: 'ignore' },
+        { ...identity(), cwd: folder, stdio: 'ignore', env: { ...process.env, ...env } },
       );
       await waitUntil('PostgreSQL answers', () =>
         query(url, 'select 1').then(

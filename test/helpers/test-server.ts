@@ -97,7 +97,7 @@ async function startServers(
   cleanups: (() => Promise<void>)[],
 ): Promise<Pick<TestServer, 'adminUrl' | 'pooledUrl'>> {
   if (process.env['TEST_POOLER'] === '1') {
-    const server = await createExternalPostgres(...QUICK, '-c', 'max_connections=300');
+    const server = await createExternalPostgres({ settings: [...QUICK, '-c', 'max_connections=300'] });
     cleanups.push(() => server.dispose());
     const pooler = await startPgBouncer(server.url);
     cleanups.push(() => pooler.stop());
