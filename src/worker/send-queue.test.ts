@@ -45,6 +45,7 @@ function createPorts(
           suppressed: [],
           raw: Buffer.alloc(0),
           rawPath: null,
+          rawSizeBytes: 1,
         })),
         lastLane: afterLane,
       }),

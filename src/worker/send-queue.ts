@@ -261,7 +261,7 @@ export function startSendQueue(ports: SendQueuePorts, options: SendQueueOptions)
         ? await handOverClaim(ports, claim, { mayBegin: () => mayBegin(claim), onAnswered: endOwnTurn })
         : giveUpUntried(claim);
       if (result.kind === 'given_up') await giveUp(account, claim);
-      else endOwnTurn(result.result);
+      else if (result.kind === 'ended') endOwnTurn(result.result);
     } catch (err) {
       // A full disk, for instance: nothing was handed over, or the journal has the attempt.
       held.end(claim);

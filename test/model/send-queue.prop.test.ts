@@ -129,6 +129,7 @@ class QueueWorld {
             suppressed: [],
             raw: Buffer.alloc(0),
             rawPath: null,
+            rawSizeBytes: 1,
           })),
           lastLane: afterLane,
         })),

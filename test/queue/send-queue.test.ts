@@ -1,4 +1,7 @@
 /** The queue with real parts in one process: what is sent, in what order, and how often. */
+import { randomUUID } from 'node:crypto';
+import { copyFile, rename, truncate } from 'node:fs/promises';
+import path from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { createMessageStore } from '../helpers/mail-stores.ts';
 import { parseEmailsJson } from '../helpers/emails-json.ts';
@@ -83,6 +86,48 @@ describe('a queued send', () => {
     const [copy] = copies('large');
     expect(copy?.raw.length).toBe((await node.read(id)).rawSizeBytes);
   });
+
+  it.each([
+    [
+      'is missing',
+      /the message can not be read: no file _raw\//,
+      (file: string) => rename(file, `${file}.away`),
+    ],
+    [
+      'is shorter than recorded',
+      /the message can not be read: _raw\/.* has 1000 bytes, and not /,
+      async (file: string) => {
+        await copyFile(file, `${file}.away`);
+        await truncate(file, 1000);
+      },
+    ],
+  ])(
+    'whose file %s waits, holds up no other, and goes out once the file is back',
+    async (_, reason, harm) => {
+      const node = await start({ work: false, slots: 1 });
+      const bytes = Buffer.alloc(300_000, 'x');
+      const attachment = { filename: 'a.bin', contentType: null, content: { kind: 'bytes' as const, bytes } };
+      const subject = randomUUID();
+      const harmed = await node.enqueue({ subject, attachments: [attachment] });
+      const other = await node.enqueue({ subject: 'beside a harmed one' });
+      const [row] = await sql('select raw_path from emails where id = $1', [harmed]);
+      const file = path.join(node.folder.path, 'files', String(row?.['raw_path']));
+      await harm(file);
+      node.start();
+      await waitForState(node, harmed, 'deferred');
+      await waitForState(node, other, 'sent');
+      const email = await node.read(harmed);
+      expect(email).toMatchObject({
+        stateDetail: expect.stringMatching(reason),
+        deliveries: [{ state: 'deferred', reply: null }],
+      });
+      expect(email.nextAttemptAt).not.toBeNull();
+      expect(copies(subject)).toHaveLength(0);
+      await rename(`${file}.away`, file);
+      await waitForState(node, harmed, 'sent');
+      expect(copies(subject)).toHaveLength(1);
+    },
+  );
 
   it('waits for its time, which the Date header tells', async () => {
     const node = await start();

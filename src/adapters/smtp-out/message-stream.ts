@@ -13,7 +13,7 @@ type FileContent = Extract<Content, { kind: 'file' }>;
 /** Large messages go to the socket in pieces of this size, so that it can apply back-pressure. */
 const CHUNK_BYTES = 64 * 1024;
 
-/** The file of a message is gone or has changed: sending it can never succeed. */
+/** The file of a message is gone or has changed. */
 export class ContentChangedError extends Error {
   override readonly name = 'ContentChangedError';
 }

@@ -51,11 +51,11 @@ describe('createOutboxTransport', () => {
   it.each([
     ['missing', 'nowhere', 5],
     ['of another size', 'message', 5],
-  ])('refuses a file that is %s and leaves nothing behind', async (_, name, sizeBytes) => {
+  ])('puts off a file that is %s and leaves nothing behind', async (_, name, sizeBytes) => {
     await writeFile(path.join(folder, 'message'), BYTES);
     const transport = createOutboxTransport(path.join(folder, 'outbox'));
     const result = await transport.send(ENVELOPE, { kind: 'file', path: path.join(folder, name), sizeBytes });
-    expect(result).toMatchObject({ kind: 'refused', temporary: false, reply: null });
+    expect(result).toMatchObject({ kind: 'refused', temporary: true, reply: null });
     expect(await readdir(path.join(folder, 'outbox'))).toEqual([]);
   });
 

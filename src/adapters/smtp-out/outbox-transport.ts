@@ -31,7 +31,7 @@ export function createOutboxTransport(folder: string): Transport {
       await rm(`${target}.json`, { force: true }).catch(() => {});
       const gone = error instanceof ContentChangedError;
       const detail = gone ? error.message : `writing to the outbox folder failed: ${codeOf(error)}`;
-      return toRefused(envelope, { reply: null, detail }, NONE_REFUSED, gone ? 'rejected' : 'deferred');
+      return toRefused(envelope, { reply: null, detail }, NONE_REFUSED, 'deferred');
     }
     const reply: Reply = { code: 250, enhancedStatus: '2.0.0', text: `written to the outbox as ${name}.eml` };
     return toAccepted(envelope, reply, NONE_REFUSED, null);

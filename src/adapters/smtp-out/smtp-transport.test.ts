@@ -159,14 +159,14 @@ describe('a message', () => {
     ['missing', 'nowhere', 5, /missing/],
     ['shorter than announced', 'short', 500, /another size/],
     ['longer than announced', 'short', 5, /another size/],
-  ])('whose file is %s is refused before a connection is made', async (_, name, sizeBytes, detail) => {
+  ])('whose file is %s is put off before a connection is made', async (_, name, sizeBytes, detail) => {
     await writeFile(path.join(folder, 'short'), RAW);
     const server = await startScripted({});
     const content: Content = { kind: 'file', path: path.join(folder, name), sizeBytes };
     const result = await connect(`smtp://127.0.0.1:${server.port}`).send(ENVELOPE, content);
     expect(result).toMatchObject({
       kind: 'refused',
-      temporary: false,
+      temporary: true,
       detail: expect.stringMatching(detail),
     });
     expect(server.connections).toBe(0);

@@ -8,7 +8,7 @@
 import type { Content } from '../../app/files/file-ports.ts';
 import type { Envelope, Transport, TransportResult } from '../../app/send/transport-ports.ts';
 import type { Logger } from '../../app/base/basics.ts';
-import { ContentChangedError, describeContentError, findEightBit } from './message-stream.ts';
+import { describeContentError, findEightBit } from './message-stream.ts';
 import { toRefused } from './send-result.ts';
 import { createSessionPool } from './session-pool.ts';
 import type { SmtpSession } from './smtp-session.ts';
@@ -45,8 +45,7 @@ export function createSmtpTransport(options: SmtpTransportOptions): SmtpTranspor
     try {
       eightBit = await findEightBit(raw);
     } catch (error) {
-      const state = error instanceof ContentChangedError ? 'rejected' : 'deferred';
-      return toRefused(envelope, { reply: null, detail: describeContentError(error) }, undefined, state);
+      return toRefused(envelope, { reply: null, detail: describeContentError(error) }, undefined, 'deferred');
     }
     try {
       return await sendOnce(envelope, raw, eightBit, beforeFirstByte);

@@ -20,6 +20,8 @@ export interface Claim extends ClaimRef {
   /** The location of the raw message: exactly one of `raw` and `rawPath` is set. */
   readonly raw: Buffer | null;
   readonly rawPath: string | null;
+  /** Of the message as it was recorded. */
+  readonly rawSizeBytes: number;
 }
 
 export interface ClaimRequest {

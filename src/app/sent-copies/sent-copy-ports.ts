@@ -41,8 +41,7 @@ export interface FailedCopy {
   readonly emailId: string;
   /** English, without a secret. */
   readonly reason: string;
-  /** null: it is never tried again automatically. */
-  readonly retryMs: number | null;
+  readonly retryMs: number;
 }
 
 /** All throw `ServiceError('database_unavailable')`. */

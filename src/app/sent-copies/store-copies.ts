@@ -11,8 +11,9 @@ import type { IdSource, Logger } from '../base/basics.ts';
 import { RENEWALS_PER_LEASE } from '../base/leases.ts';
 import type { Limit } from '../base/limit.ts';
 import type { BlobStore } from '../files/file-ports.ts';
+import { openStored } from '../files/open-stored.ts';
 import { MailboxError } from '../mailboxes/mailbox-ports.ts';
-import { ServiceError } from '../../core/errors.ts';
+import { ServiceError, type ErrorCode } from '../../core/errors.ts';
 import { copyRetryDelay } from '../../core/sent-copies/retry.ts';
 import type { ClaimedCopy, SentCopyQueue, SentMailbox, SentMailboxes } from './sent-copy-ports.ts';
 
@@ -133,13 +134,9 @@ async function storeOne(
       { weight: copy.sizeBytes, signal },
     );
   } catch (error) {
-    if (error instanceof MissingMessage) {
-      await queue.failed(claimId, { emailId: copy.emailId, reason: error.message, retryMs: null });
-      return;
-    }
     const isOwn =
       (error instanceof MailboxError && error.kind === 'refused') ||
-      (error instanceof ServiceError && error.code === 'storage_unavailable');
+      (error instanceof ServiceError && NOT_READ.has(error.code));
     if (!isOwn || signal.aborted) throw error;
     await noteFailure(ports, claimId, copy, error);
   }
@@ -202,16 +199,15 @@ async function whileLeased<T>(
   }
 }
 
-class MissingMessage extends Error {}
+/** The message can't be read: a file that is missing may come back, as storage that is away does. */
+const NOT_READ: ReadonlySet<ErrorCode> = new Set(['storage_unavailable', 'content_missing']);
 
 async function readRaw(
   { blobs }: Pick<StoreCopiesPorts, 'blobs'>,
   { raw, rawPath }: ClaimedCopy,
 ): Promise<Buffer> {
   if (raw !== null) return raw;
-  const stream = rawPath === null ? null : await blobs.get(rawPath);
-  if (stream === null) throw new MissingMessage(`the message is gone: no file ${rawPath}`);
   const pieces: Buffer[] = [];
-  for await (const piece of stream) pieces.push(piece as Buffer);
+  for await (const piece of await openStored(blobs, rawPath)) pieces.push(piece as Buffer);
   return Buffer.concat(pieces);
 }

@@ -26,6 +26,7 @@ export async function claimSends(
       suppressed: row.suppressed,
       raw: row.raw,
       rawPath: row.raw_path,
+      rawSizeBytes: Number(row.raw_size_bytes),
     })),
     lastLane: rows.at(-1)?.lane ?? afterLane,
   };
@@ -92,7 +93,7 @@ const CLAIM = statement(
     returning q.email_id, q.claim_id, q.attempts as attempt, c.lane, c.turn, c.rank
   )
   select t.email_id, t.claim_id, t.attempt, t.lane, e.from_address ->> 'address' as mail_from, e.message_id, e.raw,
-    e.raw_path, coalesce(open.addresses, '{}') as rcpt_to, coalesce(open.suppressed, '{}') as suppressed
+    e.raw_path, e.raw_size_bytes, coalesce(open.addresses, '{}') as rcpt_to, coalesce(open.suppressed, '{}') as suppressed
   -- The array, again, is for the planner.
   from taken t join emails e on e.id = any (array(select email_id from chosen)) and e.id = t.email_id
   cross join lateral (

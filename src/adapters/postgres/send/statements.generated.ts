@@ -86,6 +86,7 @@ declare module '../db/statement.ts' {
         message_id: string;
         raw: Buffer | null;
         raw_path: string | null;
+        raw_size_bytes: string;
         rcpt_to: string[] | null;
         suppressed: string[] | null;
       };

@@ -129,8 +129,8 @@ const NEXT_STATE = (isFinal: string) => `
 const FAILED = statement(
   'sent-copy-failed',
   `update sent_copies
-  set ${NEXT_STATE('$retryMs::float8 is null or give_up_at <= now()')}, tries = tries + 1,
-    due_at = ${fromNow('coalesce($retryMs::float8, 0)')}
+  set ${NEXT_STATE('give_up_at <= now()')}, tries = tries + 1,
+    due_at = ${fromNow('$retryMs')}
   where email_id = $emailId and claim_id = $claimId`,
 );
 

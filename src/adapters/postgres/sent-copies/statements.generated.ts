@@ -81,8 +81,8 @@ declare module '../db/statement.ts' {
     };
     'sent-copy-failed': {
       values: {
-        retryMs: number | null;
         reason: string | null;
+        retryMs: number | null;
         emailId: string | null;
         claimId: string | null;
       };
