@@ -121,6 +121,7 @@ async function runService(): Promise<void> {
     const { startService } = await import('./service/service.ts');
     tellUncaught(logger);
     stopRequest = listenForStop(process, logger);
+    void stopRequest.made.then(() => endAfter(config.shutdownTimeoutMs, logger));
     service = await startService(config, logger, stopRequest.signal);
   } catch (err) {
     if (stopRequest?.signal.aborted === true && err === stopRequest.signal.reason) {
@@ -156,6 +157,14 @@ function tellUncaught(logger: Logger): void {
   process.on('uncaughtExceptionMonitor', (err) => {
     logger.error({ err }, 'an error was not caught; email-worker ends at once');
   });
+}
+
+/** One time bounds the whole stop, whatever hangs: supervisors kill after theirs. The next start continues with what is left. */
+function endAfter(timeoutMs: number, logger: Logger): void {
+  setTimeout(() => {
+    logger.error({ timeoutMs }, 'the stop took longer than SHUTDOWN_TIMEOUT_MS; email-worker ends at once');
+    process.exit(1);
+  }, timeoutMs).unref();
 }
 
 function tellStopped({ madeAt }: StopRequest, logger: Logger): void {

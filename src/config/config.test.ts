@@ -41,6 +41,7 @@ describe('values', () => {
   });
 
   it.each([
+    ['SHUTDOWN_DRAIN_MS', '15001'],
     ['PORT', '-1'],
     ['PORT', '65536'],
     ['PORT', '0x10'],

@@ -51,12 +51,12 @@ const PROCESS_VARIABLES = {
     'SHUTDOWN_DRAIN_MS',
     0,
     { min: 0, max: 600_000 },
-    'How long requests are still taken after SIGTERM or SIGINT, in ms, while `/api/health/ready` says 503 and connections end with their answer; for several instances behind a load balancer.',
+    'How long requests are still taken after SIGTERM or SIGINT, in ms, while `/api/health/ready` answers 503 and connections end with their answer; for several instances behind a load balancer. At most half of `SHUTDOWN_TIMEOUT_MS`, which includes it.',
   ),
   shutdownTimeoutMs: milliseconds(
     'SHUTDOWN_TIMEOUT_MS',
     30_000,
-    'How long running requests may take to finish after SIGTERM or SIGINT, in ms.',
+    'How long the whole stop after SIGTERM or SIGINT may take, in ms. What still runs near its end is cut off and recorded; at its end the process ends in any case. Supervisors must wait longer before they kill.',
   ),
   logLevel: variable('LOG_LEVEL', {
     parse(value, name) {
@@ -110,7 +110,7 @@ export function loadConfig(values: Readonly<Record<string, string | undefined>>,
 function readConfig(env: Environment, files: SecretFiles) {
   const accounts = readAccounts(env);
   const config = {
-    ...readAll(PROCESS_VARIABLES, env),
+    ...readProcess(env),
     ...readAll(HTTP_VARIABLES, env),
     ...readTls(env),
     ...readDatabase(env),
@@ -139,6 +139,15 @@ function readConfig(env: Environment, files: SecretFiles) {
       ...files.files,
     ],
   } as const;
+}
+
+function readProcess(env: Environment) {
+  const config = readAll(PROCESS_VARIABLES, env);
+  // The other half is for the work under way.
+  if (config.shutdownDrainMs > config.shutdownTimeoutMs / 2) {
+    throw new ConfigError('SHUTDOWN_DRAIN_MS', 'must be at most half of SHUTDOWN_TIMEOUT_MS');
+  }
+  return config;
 }
 
 /** The table of variables for `--help`. */

@@ -1,16 +1,14 @@
 /** A part of the composition root: the database, embedded or external, migrated and ready. */
-import { setTimeout as wait } from 'node:timers/promises';
 import { findEmbeddedPostgres } from '../adapters/postgres/embedded/find-server.ts';
 import { startEmbeddedPostgres } from '../adapters/postgres/embedded/server.ts';
 import { checkSessions } from '../adapters/postgres/db/check-database.ts';
 import { isLatest, migrateToLatest } from '../adapters/postgres/db/migrate.ts';
 import { createPool, isAway, type PoolOptions } from '../adapters/postgres/db/pool.ts';
 import { createReplicaReads, type ReplicaReads } from '../adapters/postgres/db/replica-reads.ts';
+import { untilThere } from '../adapters/postgres/db/until-there.ts';
 import { keepStatistics } from '../adapters/postgres/db/statistics.ts';
 import type { Logger } from '../app/base/basics.ts';
-import { createFailureLog } from '../app/base/failure-log.ts';
 import type { Config } from '../config/config.ts';
-import { ServiceError } from '../core/errors.ts';
 import type { Teardown } from './teardown.ts';
 
 export interface OpenDatabase {
@@ -29,12 +27,6 @@ export interface OpenDatabase {
  */
 const PATIENT_TIMEOUT_MS = 600_000;
 const PATIENT_CONNECTIONS = 2;
-
-/**
- * How long an external server may be unavailable at the start, in ms: machines that start together come up in any order.
- */
-const START_PATIENCE_MS = 60_000;
-const RETRY_AFTER_MS = 1000;
 
 /**
  * Adds the steps to undo to `teardown`. Throws when the server stays unavailable or can't be migrated.
@@ -58,7 +50,7 @@ export async function openDatabase(
   await migrateWhenThere({ ...options, ...ended }, logger);
   const database = openPool(options, teardown);
   const replica = openReplica(config, database.pool, options, teardown);
-  if (await checkSessions(database.pool))
+  if (await untilThere(() => checkSessions(database.pool), { logger, signal }))
     logger.info({ pooler: 'transaction' }, 'database sessions are shared');
   return { ...database, replica };
 }
@@ -165,27 +157,21 @@ export async function openUnlimitedDatabase(
   return unlimited(poolOptions(config, embedded?.connection ?? url ?? '', logger));
 }
 
-/** Migrations take the time that they need, so they have separate connections. */
+/**
+ * Migrations take the time that they need, so they have separate connections. Each attempt waits longer for one, up to ten times: a starved
+ * process reads the server's answer late.
+ */
 async function migrateWhenThere(options: PoolOptions, logger: Logger): Promise<void> {
-  const { signal } = options;
-  const deadline = performance.now() + START_PATIENCE_MS;
-  const failures = createFailureLog(logger, 'the database is not there yet; waiting for it');
-  for (;;) {
-    signal?.throwIfAborted();
-    const pool = createPool({ ...options, maxConnections: 2, statementTimeoutMs: null });
-    try {
-      await migrateToLatest(pool);
-      return;
-    } catch (err) {
-      signal?.throwIfAborted();
-      if (!isAway(err) || performance.now() > deadline) throw err;
-      failures.failed(
-        err instanceof ServiceError ? err : new ServiceError('database_unavailable', { cause: err }),
-      );
-    } finally {
-      await pool.end();
-    }
-    // The reason is thrown at the top.
-    await wait(RETRY_AFTER_MS, undefined, { signal }).catch(() => undefined);
-  }
+  await untilThere(
+    async (attempt) => {
+      const connectTimeoutMs = options.connectTimeoutMs * Math.min(attempt, 10);
+      const pool = createPool({ ...options, connectTimeoutMs, maxConnections: 2, statementTimeoutMs: null });
+      try {
+        await migrateToLatest(pool);
+      } finally {
+        await pool.end();
+      }
+    },
+    { logger, signal: options.signal },
+  );
 }

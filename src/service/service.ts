@@ -5,6 +5,7 @@ import type { AddressInfo } from 'node:net';
 import { setTimeout as wait } from 'node:timers/promises';
 import { waitForDataDir } from '../adapters/data-dir/data-dir-lock.ts';
 import { loadOrCreateSecret } from '../adapters/data-dir/api-secret.ts';
+import { untilThere } from '../adapters/postgres/db/until-there.ts';
 import { createAccountOf } from '../adapters/postgres/keys/account-of.ts';
 import { createAuditLog } from '../adapters/postgres/audit/audit-log.ts';
 import { createSessionStore } from '../adapters/postgres/sessions/session-store.ts';
@@ -157,7 +158,10 @@ async function startParts(
       maxConnections: config.httpMaxConnections,
     },
   });
-  teardown.push(() => closeHttp(app, config.shutdownTimeoutMs, logger));
+  let deadline: number | null = null;
+  /** When the stop is to be over, by `performance.now()`. */
+  const stopBy = () => (deadline ??= performance.now() + config.shutdownTimeoutMs);
+  teardown.push(() => closeHttp(app, stopBy() - wrapUpMs(config) / 2, logger));
   const receive = application.receiveMessage;
   const listeners = await startListeners(config, {
     receive,
@@ -182,22 +186,31 @@ async function startParts(
   });
   mailboxes = reading;
   teardown.push(() => reading.stop());
-  const url = await listen(app, config);
-  await noteExposure(app, config, madeSecret?.path ?? null, security);
-
-  const isNew = page !== null && !(await sessionStore.wasEverOpened());
+  await noteReadableFiles(security, [
+    ...config.secretFiles,
+    config.dataDir,
+    ...(madeSecret === null ? [] : [madeSecret.path]),
+  ]);
   const [secret = ''] = secrets;
-  const loginLink = isNew
-    ? formatLoginLink(
-        loginUrl(url, certificates),
-        await createLoginLink({ store: sessionStore, clock, ids: parts.ids }, { kind: 'secret', secret }),
-      )
-    : null;
+  // Repeated as a whole: a token that was stored without an answer opens nothing, because it is shown to no person, and expires.
+  const loginToken = await untilThere(
+    async () =>
+      page === null || (await sessionStore.wasEverOpened())
+        ? null
+        : await createLoginLink({ store: sessionStore, clock, ids: parts.ids }, { kind: 'secret', secret }),
+    { logger, signal },
+  );
+  signal?.throwIfAborted();
+  // From here on the service is ready, so nothing below may fail.
+  const url = await listen(app, config);
+  noteExposure(app, config, security);
+  const loginLink = loginToken === null ? null : formatLoginLink(loginUrl(url, certificates), loginToken);
 
   let stopping: Promise<void> | null = null;
   const stop = async () => {
-    await drain(app, config.shutdownDrainMs, logger);
-    await stopWithin(config.shutdownTimeoutMs, teardown, [transports, parts.blobs], logger);
+    const by = stopBy();
+    await drain(app, config, by - config.shutdownTimeoutMs / 2, logger);
+    await stopBefore(by - wrapUpMs(config), teardown, [transports, parts.blobs], logger);
   };
   return { url, secretFile: madeSecret?.path ?? null, loginLink, stop: () => (stopping ??= stop()) };
 }
@@ -218,39 +231,37 @@ function loginUrl(listening: string, { http }: Certificates): string {
   return url.origin;
 }
 
-async function noteExposure(
-  app: HttpApp,
-  { tls, trustedProxies, secretFiles, dataDir }: Config,
-  secretFile: string | null,
-  security: SecurityLog,
-): Promise<void> {
+function noteExposure(app: HttpApp, { tls, trustedProxies }: Config, security: SecurityLog): void {
   for (const bound of app.fastify.addresses()) {
     const { address } = bound as AddressInfo;
     // A service with trusted proxies has a proxy in front, which terminates TLS.
     const isSafe = tls !== null || trustedProxies.length > 0;
     noteOpenListener(security, { protocol: 'http', address, tls: isSafe, login: true });
   }
-  const files = [...secretFiles, dataDir, ...(secretFile === null ? [] : [secretFile])];
-  await noteReadableFiles(security, files);
 }
 
+/** The last part of the shutdown time, in which work that was cut off is recorded and answered, in ms. */
+const MAX_WRAP_UP_MS = 5000;
+
+const wrapUpMs = ({ shutdownTimeoutMs }: Config): number => Math.min(MAX_WRAP_UP_MS, shutdownTimeoutMs / 4);
+
 /**
- * Work that mail servers and file storage have not answered by the deadline is recorded, and reported, in its state at
- * that time.
+ * Work that mail servers and file storage have not answered by `cutOffAt` (by `performance.now()`) is recorded, and reported, in its state
+ * at that time.
  */
-async function stopWithin(
-  timeoutMs: number,
+async function stopBefore(
+  cutOffAt: number,
   teardown: Teardown,
   waiting: readonly { abort(): void }[],
   logger: Logger,
 ): Promise<void> {
-  const timer = setTimeout(() => {
-    logger.warn(
-      { timeoutMs },
-      'sends or files were still under way at the end of the shutdown time; they are cut off',
-    );
-    for (const part of waiting) part.abort();
-  }, timeoutMs);
+  const timer = setTimeout(
+    () => {
+      logger.warn({}, 'sends or files were still under way near the end of the shutdown time; they are cut off');
+      for (const part of waiting) part.abort();
+    },
+    Math.max(0, cutOffAt - performance.now()),
+  );
   try {
     await takeDown(teardown, logger);
   } finally {
@@ -266,33 +277,35 @@ const QUIET_MS = 1000;
 /** How long to wait for a balancer that sends requests all the same, in ms. */
 const MAX_TURNING_AWAY_MS = 10_000;
 
-/** By then, load balancers send elsewhere; see connections/shutdown.ts. */
-async function drain({ shutdown }: HttpApp, drainMs: number, logger: Logger): Promise<void> {
-  if (drainMs === 0) return;
-  logger.info({ drainMs }, 'waiting for load balancers to send elsewhere');
+/** By `until`, load balancers send elsewhere, and the rest of the shutdown time is for the work under way; see connections/shutdown.ts. */
+async function drain(
+  { shutdown }: HttpApp,
+  { shutdownDrainMs }: Config,
+  until: number,
+  logger: Logger,
+): Promise<void> {
+  if (shutdownDrainMs === 0) return;
+  logger.info({ drainMs: shutdownDrainMs }, 'waiting for load balancers to send elsewhere');
   shutdown.beginDrain();
-  await wait(drainMs);
+  await wait(shutdownDrainMs);
   shutdown.turnAway();
-  const began = performance.now();
+  const last = Math.min(until, performance.now() + MAX_TURNING_AWAY_MS);
   for (;;) {
-    const leftMs = Math.min(QUIET_MS - shutdown.quietMs(), MAX_TURNING_AWAY_MS - (performance.now() - began));
+    const leftMs = Math.min(QUIET_MS - shutdown.quietMs(), last - performance.now());
     if (leftMs <= 0) return;
     await wait(leftMs);
   }
 }
 
-/** How long requests may take to answer after the sends under way were cut off, in ms. */
-const ANSWER_MS = 2000;
-
-/** Requests under way may finish; a little after the deadline their connections are cut. */
-async function closeHttp(app: HttpApp, timeoutMs: number, logger: Logger): Promise<void> {
-  const timer = setTimeout(() => {
-    logger.warn(
-      { timeoutMs },
-      'requests were still running at the end of the shutdown time; they are cut off',
-    );
-    app.fastify.server.closeAllConnections();
-  }, timeoutMs + ANSWER_MS);
+/** Requests under way may finish; those that have not by `cutAt` lose their connections. */
+async function closeHttp(app: HttpApp, cutAt: number, logger: Logger): Promise<void> {
+  const timer = setTimeout(
+    () => {
+      logger.warn({}, 'requests were still running near the end of the shutdown time; they are cut off');
+      app.fastify.server.closeAllConnections();
+    },
+    Math.max(0, cutAt - performance.now()),
+  );
   try {
     app.shutdown.end();
     await app.fastify.close();

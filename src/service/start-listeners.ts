@@ -47,7 +47,8 @@ export async function startListeners(
         maxBytes: config.maxInboundBytes,
         maxClients: config.listenClients.max,
         maxClientsPerAddress: config.listenClients.maxPerAddress,
-        closeTimeoutMs: config.shutdownTimeoutMs,
+        // Other parts of the stop need their time too; a message that is cut off is delivered again.
+        closeTimeoutMs: config.shutdownTimeoutMs / 4,
         accountOf,
         take: (delivery) => takeDelivery({ ...parts, senders }, delivery),
         logger: parts.logger,

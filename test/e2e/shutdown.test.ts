@@ -3,6 +3,8 @@ import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import { afterEach, beforeEach, expect, it } from 'vitest';
+import { watchPostgres } from '../crash/stream-watchers.ts';
+import { TcpProxy } from '../crash/tcp-proxy.ts';
 import { createTestDatabase, type TestDatabase } from '../helpers/postgres.ts';
 import { SILENCE, startScriptedServer, type ScriptedServer } from '../helpers/scripted-smtp-server.ts';
 import { disposeService, startServiceProcess, type ServiceProcess } from '../helpers/service-process.ts';
@@ -12,24 +14,27 @@ let database: TestDatabase;
 let server: ScriptedServer;
 let service: ServiceProcess;
 let silent: boolean;
+let cleanups: (() => Promise<unknown>)[];
 
 beforeEach(async () => {
   silent = false;
+  cleanups = [];
   database = await createTestDatabase();
   server = await startScriptedServer({ script: { dot: () => (silent ? SILENCE : undefined) } });
   service = await start();
 });
 afterEach(async () => {
   await disposeService(service);
+  for (const cleanup of cleanups) await cleanup();
   await server.close();
   await database.drop();
 });
 
-const start = (dataDir?: string) =>
+const start = (dataDir?: string, databaseUrl = database.connectionString) =>
   startServiceProcess({
     ...(dataDir === undefined ? {} : { dataDir }),
     env: {
-      DATABASE_URL: database.connectionString,
+      DATABASE_URL: databaseUrl,
       SMTP_URL: `smtp://127.0.0.1:${server.port}`,
       SHUTDOWN_TIMEOUT_MS: '1500',
     },
@@ -85,4 +90,21 @@ it('waits no longer than it may for a silent mail server, and records what was h
   const { emails } = (await listed.json()) as { emails: { subject: string }[] };
   expect(emails.map((email) => email.subject)).toEqual([subject]);
   expect(server.received).toHaveLength(1);
+});
+
+it('ends at the end of its time when the database does not answer any more', async () => {
+  const line = new TcpProxy(watchPostgres);
+  cleanups.push(() => line.stop());
+  const port = await line.start();
+  const socket = new URL(database.connectionString);
+  line.target = { path: `${socket.searchParams.get('host')}/.s.PGSQL.${socket.port}` };
+  await disposeService(service);
+  service = await start(undefined, `postgres://${socket.username}@127.0.0.1:${port}${socket.pathname}`);
+  expect((await service.request('/api/emails')).status).toBe(200);
+  line.silence();
+  const waiting = service.request('/api/emails').catch(() => null);
+  // Statements have a minute, and connections half of one.
+  expect(await service.stop()).toBe(1);
+  await waiting;
+  expect(service.log.join('')).toContain('the stop took longer than SHUTDOWN_TIMEOUT_MS');
 });

@@ -83,6 +83,7 @@ it('starts what the guide installs, in the folder that the guide makes', () => {
 });
 
 it('waits for the end of a stop, which the service does in order by itself', () => {
+  // SHUTDOWN_TIMEOUT_MS bounds the whole stop; test/e2e/shutdown.test.ts.
   expect(Number(valuesOf('TimeoutStopSec')[0]) * 1000).toBeGreaterThan(loadConfig({}, '/').shutdownTimeoutMs);
   expect(valuesOf('KillMode')).toEqual(['mixed']);
 });

@@ -25,6 +25,11 @@ async function ask(request: InjectOptions | string, options: Partial<TestHttpApp
   return fastify.inject({ ...given, headers: { ...AUTHORIZED, ...given.headers } });
 }
 
+it('has no time limit for its own start, which takes long on a starved machine', async () => {
+  const { fastify } = await start();
+  expect(fastify.initialConfig.pluginTimeout).toBe(0);
+});
+
 describe('health', () => {
   it('answers exactly the three fields without a secret', async () => {
     const { fastify } = await start({ clock: () => new Date('2026-01-31T12:00:00.007Z') });

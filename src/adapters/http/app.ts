@@ -184,6 +184,8 @@ export function createHttpApp(options: HttpAppOptions): HttpApp {
     trustProxy: trustedProxies.length === 0 ? false : [...trustedProxies],
     // Our hook answers instead, in our format.
     return503OnClosing: false,
+    // A starved process takes longer than the default of 10 s to load its own plugins, and would end instead of starting.
+    pluginTimeout: 0,
     forceCloseConnections: 'idle',
     // Called for each address that is listened on.
     serverFactory: (handler) => {

@@ -6,6 +6,7 @@
  */
 import { mkdir, realpath } from 'node:fs/promises';
 import type { Logger } from '../../../app/base/basics.ts';
+import { untilThere } from '../db/until-there.ts';
 import { findBinaries } from './binaries.ts';
 import { type EmbeddedConnection, ensureDatabase, initDataFolder } from './init-database.ts';
 import { chooseLocation, prepareLocation } from './location.ts';
@@ -63,7 +64,7 @@ export async function startEmbeddedPostgres(options: EmbeddedPostgresOptions): P
   });
   const connection = { host: socketFolder.path, port: SOCKET_PORT, user: USER, database: DATABASE };
   try {
-    await server.start(() => ensureDatabase(connection));
+    await server.start(() => untilThere(() => ensureDatabase(connection), { logger, signal }));
   } catch (error) {
     log.close();
     signal?.throwIfAborted();
