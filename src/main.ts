@@ -121,7 +121,7 @@ async function runService(): Promise<void> {
     const { startService } = await import('./service/service.ts');
     tellUncaught(logger);
     stopRequest = listenForStop(process, logger);
-    void stopRequest.made.then(() => endAfter(config.shutdownTimeoutMs, logger));
+    stopRequest.signal.addEventListener('abort', () => endAfter(config.shutdownTimeoutMs, logger));
     service = await startService(config, logger, stopRequest.signal);
   } catch (err) {
     if (stopRequest?.signal.aborted === true && err === stopRequest.signal.reason) {

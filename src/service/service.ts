@@ -257,7 +257,10 @@ async function stopBefore(
 ): Promise<void> {
   const timer = setTimeout(
     () => {
-      logger.warn({}, 'sends or files were still under way near the end of the shutdown time; they are cut off');
+      logger.warn(
+        {},
+        'sends or files were still under way near the end of the shutdown time; they are cut off',
+      );
       for (const part of waiting) part.abort();
     },
     Math.max(0, cutOffAt - performance.now()),
