@@ -1,5 +1,6 @@
 /** `email-worker doctor`, with real servers, healthy and not. */
-import { spawn } from 'node:child_process';
+import { execFileSync, spawn } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { chmod, mkdir, readdir, writeFile } from 'node:fs/promises';
 import { createServer as createHttpServer } from 'node:http';
@@ -25,10 +26,13 @@ import { skipWithoutMailServers } from '../helpers/mail-servers.ts';
 import { openMailStores } from '../helpers/mail-stores.ts';
 import { outboundRecord } from '../helpers/outbound-record.ts';
 import { skipWithoutPgBouncer, startPgBouncer } from '../helpers/pgbouncer.ts';
-import { createTestDatabase, type TestDatabase } from '../helpers/postgres.ts';
+import { createEmptyDatabase, createTestDatabase, type TestDatabase } from '../helpers/postgres.ts';
+import { query } from '../helpers/query.ts';
 import { PASSWORD, startRealSmtpServer } from '../helpers/real-smtp-server.ts';
+import { startScriptedServer } from '../helpers/scripted-smtp-server.ts';
 import { startS3Server } from '../helpers/s3-server.ts';
 import { makeTempFolder, type TempFolder } from '../helpers/temp-folder.ts';
+import { withTinyDisk } from '../helpers/tiny-disk.ts';
 import { startTokenServer } from '../helpers/token-server.ts';
 
 const DAY_MS = 86_400_000;
@@ -231,6 +235,95 @@ describe('faults', () => {
     expect(missing.warning).toContain(`${folder.path} is not there`);
     await mkdir(folder.path, { mode: 0o755 });
     expect((await examine()).warning).toContain(`other users of this machine can read ${folder.path} (0755)`);
+  });
+});
+
+describe('TLS at the wrong place', () => {
+  const adviceOf = async (env: Readonly<Record<string, string>>, beginning: string) =>
+    (await examine(env)).findings.find(({ text }) => text.startsWith(beginning))?.advice;
+  const cannotSend = "account default can't send";
+  const cannotRead = "account default can't read its mailbox";
+
+  it('is named for a server that does not begin with TLS, or begins with it', async () => {
+    const plain = await startRealSmtpServer({ disabledCommands: ['STARTTLS'], authOptional: true });
+    const greeter = createServer((socket) => {
+      socket.on('error', () => undefined);
+      socket.end('* OK IMAP4rev1 ready\r\n');
+    });
+    greeter.listen(0, '127.0.0.1');
+    await once(greeter, 'listening');
+    const imap = `127.0.0.1:${(greeter.address() as AddressInfo).port}`;
+    expect(await adviceOf({ SMTP_URL: `smtps://localhost:${plain.port}` }, cannotSend)).toMatch(
+      /^This port does not begin with TLS: write smtp:\/\//,
+    );
+    expect(await adviceOf({ IMAP_URL: `imaps://alice:secret@${imap}` }, cannotRead)).toMatch(
+      /^This port does not begin with TLS: write imap:\/\//,
+    );
+    await plain.close();
+    greeter.close();
+
+    const silent = createServer((socket) => socket.on('error', () => undefined));
+    silent.listen(0, '127.0.0.1');
+    await once(silent, 'listening');
+    const address = `127.0.0.1:${(silent.address() as AddressInfo).port}`;
+    expect(
+      await adviceOf({ SMTP_URL: `smtp://${address}`, SMTP_GREETING_TIMEOUT_MS: '300' }, cannotSend),
+    ).toContain('If the port begins with TLS, write smtps://');
+    silent.close();
+  });
+
+  it('is named for a server that refuses or lacks STARTTLS', async () => {
+    const lacking = await startRealSmtpServer({ disabledCommands: ['STARTTLS'], authOptional: true });
+    const starttls = (serverPort: number) => ({
+      SMTP_URL: `smtp://localhost:${serverPort}?starttls=required`,
+    });
+    const advice = /^The server offers no TLS by STARTTLS, or refuses it: .* smtps:\/\//;
+    expect(await adviceOf(starttls(lacking.port), cannotSend)).toMatch(advice);
+    await lacking.close();
+    const refusing = await startScriptedServer({
+      script: { starttls: () => '454 4.7.0 TLS not available\r\n' },
+    });
+    expect(await adviceOf(starttls(refusing.port), cannotSend)).toMatch(advice);
+    await refusing.close();
+  });
+});
+
+describe('a disk without room, or that can not be written', () => {
+  it('is reported where DATA_DIR is not there yet', async (context) => {
+    await withTinyDisk(context, 100_000, async (disk) => {
+      const dataDir = path.join(disk, 'mail', 'data');
+      const small = await examineWith(envOf({ DATA_DIR: dataDir }));
+      expect(small.problem).toContainEqual(expect.stringContaining('are free on the disk'));
+      expect(small.problem.join()).not.toContain("can't be made");
+      await writeFile(path.join(disk, 'filler'), Buffer.alloc(200_000)).catch(() => undefined);
+      const full = await examineWith(envOf({ DATA_DIR: dataDir }));
+      expect(full.problem).toContainEqual(
+        expect.stringMatching(`^DATA_DIR can't be made in ${disk}: .*ENOSPC`),
+      );
+      execFileSync('mount', ['-o', 'remount,ro', disk]);
+      const sealed = await examineWith(envOf({ DATA_DIR: dataDir }));
+      expect(sealed.problem).toContainEqual(
+        expect.stringMatching(`^DATA_DIR can't be made in ${disk}: .*EROFS`),
+      );
+    });
+  });
+});
+
+describe('a role that may not create the schema', () => {
+  it('is named, with the statement that helps', async () => {
+    const empty = await createEmptyDatabase();
+    const role = `doctor_${randomUUID().slice(0, 8)}`;
+    await query(empty.connectionString, `create role ${role} login`);
+    const url = new URL(empty.connectionString);
+    url.username = role;
+    const result = await examine({ DATABASE_URL: url.href });
+    await empty.drop();
+    await query(database.connectionString, `drop role ${role}`);
+    const text = `the role ${role} may not create the schema email_worker`;
+    expect(result.problem).toContain(text);
+    expect(result.findings.find((one) => one.text === text)?.advice).toContain(
+      `create schema email_worker authorization ${role}`,
+    );
   });
 });
 

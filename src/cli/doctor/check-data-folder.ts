@@ -30,6 +30,7 @@ export function checkDataFolder(config: Config, { dataDir }: PatientData): Check
             `${folder} is not there`,
             'The service makes it at its first start; if it has run before, correct DATA_DIR.',
           ),
+          ...(await ofPlace(folder)),
         ];
       }
       if (dataDir.kind === 'unusable') {
@@ -40,6 +41,25 @@ export function checkDataFolder(config: Config, { dataDir }: PatientData): Check
   };
 }
 
+/** The place where the first start is to make DATA_DIR: the nearest folder above it that exists. Only faults are reported. */
+async function ofPlace(folder: string): Promise<readonly Finding[]> {
+  const above = path.dirname(folder);
+  const kind = await stat(above).then(
+    (found) => (found.isDirectory() ? 'folder' : 'file'),
+    (error: unknown) => (isMissing(error) && above !== folder ? 'missing' : 'closed'),
+  );
+  if (kind === 'missing') return await ofPlace(above);
+  const fault = kind === 'folder' ? await faultOfWriting(above) : `${above} is no folder that can be entered`;
+  const disk = kind === 'folder' ? (await ofDisk(above)).filter(({ grade }) => grade !== 'ok') : [];
+  return fault === null ? disk : [problem(`DATA_DIR can't be made in ${above}: ${fault}`, WRITABLE), ...disk];
+}
+
+const isMissing = (error: unknown): boolean =>
+  error instanceof Error && 'code' in error && error.code === 'ENOENT';
+
+const WRITABLE =
+  'Make room on its disk, give the folder to the user of the service, or mount it for writing.';
+
 function ofHolder(dataDir: PatientData['dataDir']): Finding {
   if (dataDir.kind === 'held') {
     return ok(dataDir.holder === null ? 'a service has DATA_DIR' : `process ${dataDir.holder} has DATA_DIR`);
@@ -48,6 +68,14 @@ function ofHolder(dataDir: PatientData['dataDir']): Finding {
 }
 
 async function ofWriting(folder: string): Promise<Finding> {
+  const fault = await faultOfWriting(folder);
+  return fault === null
+    ? ok(`${folder} can be written`)
+    : problem(`DATA_DIR can't be written: ${fault}`, WRITABLE);
+}
+
+/** null: a file can be written in the folder. */
+async function faultOfWriting(folder: string): Promise<string | null> {
   const probe = path.join(folder, `.doctor-${randomUUID()}`);
   try {
     const file = await open(probe, 'wx', 0o600);
@@ -58,13 +86,9 @@ async function ofWriting(folder: string): Promise<Finding> {
       await file.close();
       await rm(probe, { force: true });
     }
-    return ok(`${folder} can be written`);
+    return null;
   } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error);
-    return problem(
-      `DATA_DIR can't be written: ${reason}`,
-      'Make room on its disk, give the folder to the user of the service, or mount it for writing.',
-    );
+    return error instanceof Error ? error.message : String(error);
   }
 }
 

@@ -29,13 +29,14 @@ export function checkDatabase(config: Config, data: PatientData): Check {
       }
       if (database.kind === 'away')
         return [problem(`the database is away: ${database.reason}`, adviceFor(database.reason, config))];
-      const facts = await inspectDatabaseServer(database.pool);
+      const facts = await inspectDatabaseServer(database.pool, config.databaseSchema);
       const schema = await isLatest(database.pool);
       return [
         ...ofServer(facts, config),
         judgeClock(facts),
         ...ofConnections(facts, config),
         ...ofTables(facts),
+        ...(facts.mayHaveSchema ? [] : [withoutSchema(facts, config)]),
         schema
           ? ok(`the schema ${config.databaseSchema} is the one of this version`)
           : warning(
@@ -57,6 +58,8 @@ function adviceFor(reason: string, { databaseUrl }: Config): string {
     return 'Correct user and password in DATABASE_URL, or pg_hba.conf of the server.';
   if (/does not exist/i.test(reason))
     return 'Create the database that DATABASE_URL names, or correct the name.';
+  if (/does not support SSL/i.test(reason))
+    return 'Turn ssl on in postgresql.conf, or, on a network that you trust, remove sslmode from DATABASE_URL.';
   if (/certificate|SSL|TLS/i.test(reason)) return 'Correct sslmode and sslrootcert in DATABASE_URL.';
   return 'Start the server, or correct host and port in DATABASE_URL; see that no firewall is between.';
 }
@@ -82,6 +85,13 @@ function ofServer(facts: ServerFacts, { databaseUrl }: Config): readonly Finding
     );
   }
   return findings;
+}
+
+function withoutSchema({ role }: ServerFacts, { databaseSchema }: Config): Finding {
+  return problem(
+    `the role ${role} may not create the schema ${databaseSchema}`,
+    `Have a superuser make it: create schema ${databaseSchema} authorization ${role}.`,
+  );
 }
 
 /** The measured difference may be as large as the time that the question took, although the clock is right. */

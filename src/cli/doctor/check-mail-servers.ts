@@ -149,6 +149,8 @@ export function adviceFor(error: unknown, isLogIn: boolean, variable: string): s
   if (isLogIn) {
     return `Correct user and password in ${variable}; some providers want a password for programs, or OAuth2.`;
   }
+  const ofTls = adviceForTls(reason, variable);
+  if (ofTls !== null) return ofTls;
   if (/expired/i.test(reason)) return 'Have the operator of the server renew its certificate.';
   if (/certificate|self.signed|altnames/i.test(reason)) {
     return `Let ${variable} name the host as its certificate does, or trust its authority with tls_ca.`;
@@ -156,6 +158,19 @@ export function adviceFor(error: unknown, isLogIn: boolean, variable: string): s
   if (/ENOTFOUND|EAI_AGAIN|getaddrinfo/i.test(reason))
     return `Correct the host in ${variable}, or the DNS of this machine.`;
   return `See that the server runs, that ${variable} has its host and port, and that no firewall or provider closes the port.`;
+}
+
+/** null: the reason is not about the way in which TLS begins (RFC 8314 §3): at once, or by STARTTLS. */
+function adviceForTls(reason: string, variable: string): string | null {
+  const scheme = variable === 'IMAP_URL' ? 'imap' : 'smtp';
+  const ports = variable === 'IMAP_URL' ? { plain: 143, tls: 993 } : { plain: 587, tls: 465 };
+  if (/wrong version number|packet length too long|unexpected message|EPROTO/i.test(reason))
+    return `This port does not begin with TLS: write ${scheme}:// in ${variable}, which begins TLS by STARTTLS, or name the port that does (often ${ports.tls}).`;
+  if (/STARTTLS/i.test(reason))
+    return `The server offers no TLS by STARTTLS, or refuses it: name its port that begins with TLS (often ${ports.tls}) with ${scheme}s:// in ${variable}, or have its operator allow STARTTLS.`;
+  if (/greeting/i.test(reason))
+    return `If the port begins with TLS, write ${scheme}s:// in ${variable}; the port for ${scheme}:// is often ${ports.plain}. Otherwise the server is overloaded, or no mail server.`;
+  return null;
 }
 
 /** null: the reason is not about OAuth2. The codes are those of RFC 6749 §5.2. */

@@ -12,6 +12,8 @@ export interface ServerFacts {
   readonly askedMs: number;
   readonly role: string;
   readonly isSuperuser: boolean;
+  /** The schema of the service is there, or the role may create it. */
+  readonly mayHaveSchema: boolean;
   /** A standby, or a database that is switched to read-only. */
   readonly isReadOnly: boolean;
   readonly hasTls: boolean;
@@ -27,9 +29,9 @@ export interface ServerFacts {
 }
 
 /** Throws `ServiceError('database_unavailable')`. */
-export async function inspectDatabaseServer(pool: Pool): Promise<ServerFacts> {
+export async function inspectDatabaseServer(pool: Pool, schema: string): Promise<ServerFacts> {
   const started = performance.now();
-  const [row] = await run(pool, SERVER);
+  const [row] = await run(pool, SERVER, { schema });
   const askedMs = performance.now() - started;
   const middle = Date.now() - askedMs / 2;
   const [tables] = await run(pool, TABLES, { atLeast: MIN_DEAD_ROWS });
@@ -40,6 +42,7 @@ export async function inspectDatabaseServer(pool: Pool): Promise<ServerFacts> {
     askedMs,
     role: row.role,
     isSuperuser: row.is_superuser,
+    mayHaveSchema: row.may_have_schema,
     isReadOnly: row.is_read_only,
     hasTls: row.has_tls,
     connections: row.connections,
@@ -59,6 +62,8 @@ const SERVER = statement(
   `select split_part(current_setting('server_version'), ' ', 1) as version, clock_timestamp() as asked_at,
     current_user::text as role,
     coalesce((select r.rolsuper from pg_roles r where r.rolname = current_user), false) as is_superuser,
+    exists (select from pg_namespace n where n.nspname = $schema::text)
+      or has_database_privilege(current_database()::text, 'create') as may_have_schema,
     pg_is_in_recovery() or current_setting('default_transaction_read_only')::boolean as is_read_only,
     coalesce((select s.ssl from pg_stat_ssl s where s.pid = pg_backend_pid()), false) as has_tls,
     (select count(*) from pg_stat_activity a where a.backend_type = 'client backend')::int as connections,
@@ -70,6 +75,7 @@ const SERVER = statement(
   asked_at: Date;
   role: string;
   is_superuser: boolean;
+  may_have_schema: boolean;
   is_read_only: boolean;
   has_tls: boolean;
   connections: number;

@@ -18,12 +18,15 @@ declare module '../db/statement.ts' {
       };
     };
     'doctor-server': {
-      values: object;
+      values: {
+        schema: string | null;
+      };
       row: {
         version: string | null;
         asked_at: Date | null;
         role: string | null;
         is_superuser: boolean | null;
+        may_have_schema: boolean | null;
         is_read_only: boolean | null;
         has_tls: boolean | null;
         connections: number | null;
