@@ -43,7 +43,12 @@ export async function openDatabase(
   const ended = signal === undefined ? {} : { signal };
   const embedded =
     config.databaseUrl === null
-      ? await startEmbeddedPostgres({ dataDir: config.dataDir, logger, ...ended })
+      ? await startEmbeddedPostgres({
+          dataDir: config.dataDir,
+          logger,
+          ...ended,
+          patiently: (step) => untilThere(step, { logger, signal }),
+        })
       : null;
   if (embedded !== null) teardown.push(() => embedded.stop());
   const options = poolOptions(config, embedded?.connection ?? config.databaseUrl ?? '', logger);

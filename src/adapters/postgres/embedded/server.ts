@@ -6,7 +6,6 @@
  */
 import { mkdir, realpath } from 'node:fs/promises';
 import type { Logger } from '../../../app/base/basics.ts';
-import { untilThere } from '../db/until-there.ts';
 import { findBinaries } from './binaries.ts';
 import { type EmbeddedConnection, ensureDatabase, initDataFolder } from './init-database.ts';
 import { chooseLocation, prepareLocation } from './location.ts';
@@ -26,6 +25,8 @@ export interface EmbeddedPostgresOptions {
   readonly fallbackFolder?: string;
   /** Ends a start that is under way, which stops everything that it began and throws the reason. */
   readonly signal?: AbortSignal;
+  /** Repeats the first connection while the server does not answer in time. Default: there is one attempt. */
+  readonly patiently?: (step: () => Promise<void>) => Promise<void>;
 }
 
 export interface EmbeddedPostgres {
@@ -40,7 +41,7 @@ export interface EmbeddedPostgres {
  * ends unasked it is started again; pools reconnect on their own. Throws `EmbeddedPostgresError`.
  */
 export async function startEmbeddedPostgres(options: EmbeddedPostgresOptions): Promise<EmbeddedPostgres> {
-  const { logger, signal } = options;
+  const { logger, signal, patiently = (step) => step() } = options;
   const binaries = await findBinaries();
   await mkdir(options.dataDir, { recursive: true, mode: 0o700 });
   const dataDir = await realpath(options.dataDir);
@@ -64,7 +65,7 @@ export async function startEmbeddedPostgres(options: EmbeddedPostgresOptions): P
   });
   const connection = { host: socketFolder.path, port: SOCKET_PORT, user: USER, database: DATABASE };
   try {
-    await server.start(() => untilThere(() => ensureDatabase(connection), { logger, signal }));
+    await server.start(() => patiently(() => ensureDatabase(connection)));
   } catch (error) {
     log.close();
     signal?.throwIfAborted();
