@@ -97,11 +97,13 @@ create table customer_accounts (
 create table customer_addresses (
   address text not null,
   customer_id uuid not null,
+  account_id text not null default ''::text,
   created_at timestamp with time zone not null default now(),
   origin text not null default 'learned'::text,
   is_applied boolean not null default false,
-  constraint customer_addresses_pkey PRIMARY KEY (address, customer_id),
+  constraint customer_addresses_pkey PRIMARY KEY (address, customer_id, account_id),
   constraint customer_addresses_address_check CHECK ((address = lower((address COLLATE "C")))),
+  constraint customer_addresses_check CHECK (((account_id = ''::text) OR (origin = 'learned'::text))),
   constraint customer_addresses_origin_check CHECK ((origin = ANY (ARRAY['learned'::text, 'registered'::text, 'removed'::text])))
 );
 CREATE INDEX customer_addresses_beginning ON customer_addresses (address text_pattern_ops);
@@ -125,10 +127,12 @@ CREATE INDEX customer_domains_beginning ON customer_domains (ltrim(domain, '*.':
 CREATE INDEX customer_domains_customer ON customer_domains (customer_id, domain);
 
 create table customer_relinks (
+  id bigint not null generated always as identity,
   email_id uuid not null,
-  constraint customer_relinks_pkey PRIMARY KEY (email_id),
+  constraint customer_relinks_pkey PRIMARY KEY (id),
   constraint customer_relinks_email_id_fkey FOREIGN KEY (email_id) REFERENCES emails(id) ON DELETE CASCADE
 );
+CREATE INDEX customer_relinks_email ON customer_relinks (email_id);
 
 create table customer_rules_version (
   only_row boolean not null default true,
@@ -549,6 +553,7 @@ CREATE TRIGGER emails_queue_rewritten AFTER UPDATE OF subject, text_body, from_a
 CREATE TRIGGER emails_sent_copies_after_sent AFTER INSERT OR UPDATE OF state ON emails FOR EACH ROW WHEN ((new.keeps_copy AND (new.state = 'sent'::text))) EXECUTE FUNCTION emails_sent_copies_after_sent();
 CREATE TRIGGER emails_tags_after_insert AFTER INSERT ON emails FOR EACH ROW WHEN ((new.tags <> '{}'::text[])) EXECUTE FUNCTION emails_tags();
 CREATE TRIGGER emails_tags_after_update AFTER UPDATE OF tags, date ON emails FOR EACH ROW WHEN ((((old.tags <> '{}'::text[]) OR (new.tags <> '{}'::text[])) AND ((old.tags IS DISTINCT FROM new.tags) OR (old.date IS DISTINCT FROM new.date)))) EXECUTE FUNCTION emails_tags();
+CREATE TRIGGER emails_teach_after_sent AFTER UPDATE OF state ON emails FOR EACH ROW WHEN (((new.state = 'sent'::text) AND (old.state <> 'sent'::text) AND (new.direction = 'outbound'::text) AND (new.customer_source = 'explicit'::text))) EXECUTE FUNCTION emails_teach_after_sent();
 
 create table erasures (
   id uuid not null,
@@ -1858,6 +1863,17 @@ AS $function$
     return null;
   end $function$;
 
+CREATE OR REPLACE FUNCTION emails_teach_after_sent()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+  begin
+    if exists (select from taught_addresses(new.customer_id, new.to_addresses, new.author_key)) then
+      insert into customer_relinks (email_id) values (new.id);
+    end if;
+    return null;
+  end $function$;
+
 CREATE OR REPLACE FUNCTION erased_address(address text)
  RETURNS text
  LANGUAGE sql
@@ -2282,6 +2298,27 @@ AS $function$
       new.email_id, null, null, null, false, json_build_object('address', new.address, 'reason', new.reason))) e;
     return null;
   end $function$;
+
+CREATE OR REPLACE FUNCTION taught_accounts(author_key text)
+ RETURNS text[]
+ LANGUAGE sql
+ STABLE PARALLEL SAFE
+RETURN CASE WHEN (author_key IS NULL) THEN ARRAY[''::text] ELSE (SELECT COALESCE(k.accounts, ARRAY[''::text]) AS "coalesce" FROM api_keys k WHERE (k.id = taught_accounts.author_key)) END;
+
+CREATE OR REPLACE FUNCTION taught_addresses(customer uuid, recipients jsonb, author_key text)
+ RETURNS TABLE(address text, customer_id uuid, account_id text)
+ LANGUAGE sql
+ STABLE PARALLEL SAFE
+BEGIN ATOMIC
+ SELECT DISTINCT lower(((a.value ->> 'address'::text) COLLATE "C")) AS lower,
+     taught_addresses.customer AS customer,
+     t.account_id
+    FROM jsonb_array_elements(taught_addresses.recipients) a(value),
+     unnest(taught_accounts(taught_addresses.author_key)) t(account_id)
+   WHERE (NOT (EXISTS ( SELECT
+            FROM customer_addresses c
+           WHERE ((c.address = lower(((a.value ->> 'address'::text) COLLATE "C"))) AND (c.customer_id = taught_addresses.customer) AND (c.account_id = ANY (ARRAY[''::text, t.account_id]))))));
+END;
 
 CREATE OR REPLACE FUNCTION thread_aliases_events_after_insert()
  RETURNS trigger

@@ -69,8 +69,20 @@ describe('GET /api/customer/{customerId}', () => {
         name: 'Ada GmbH',
         company_id: null,
         addresses: [
-          { address: `ada@${domain}`, origin: 'registered', status: 'decides', other_customer_ids: [] },
-          { address: `bob@${domain}`, origin: 'learned', status: 'decides', other_customer_ids: [] },
+          {
+            address: `ada@${domain}`,
+            origin: 'registered',
+            account_ids: null,
+            status: 'decides',
+            other_customer_ids: [],
+          },
+          {
+            address: `bob@${domain}`,
+            origin: 'learned',
+            account_ids: null,
+            status: 'decides',
+            other_customer_ids: [],
+          },
         ],
         domains: [{ domain: `*.${domain}`, status: 'decides', other_customer_ids: [] }],
         complete: true,

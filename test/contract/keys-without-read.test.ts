@@ -2,6 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { mail, receive } from '../helpers/inbound-mail.ts';
+import { query } from '../helpers/query.ts';
 import { codeOf, later, sendBody, useKeyService, type Expected, type Json } from '../helpers/key-service.ts';
 
 const keys = useKeyService();
@@ -172,8 +173,8 @@ describe('a key that may not read', () => {
     );
     const answered: string[] = [];
     for (const { id, call } of all) {
-      // Drafts and templates are for keys that write, and the document names every right.
-      if (/draft|template/i.test(id) && id !== 'createDraft') continue;
+      // Drafts are for keys that write, and the document names every right.
+      if (/draft/i.test(id) && id !== 'createDraft') continue;
       if (id === 'getOpenApiDocument' || id === 'endSessions') continue;
       const [method = '', path = ''] = call.split(' ');
       for (const target of path === '/api/emails/{id}/cancel' ? [queued] : [email, queued]) {
@@ -193,6 +194,36 @@ describe('a key that may not read', () => {
     expect(answered).toEqual(
       expect.arrayContaining(['sendEmail', 'createDraft', 'cancelSend', 'retrySend', 'deleteEmail']),
     );
+  });
+
+  it('is shown nothing that was stored by operations that change it', async () => {
+    const template = await ask(null, '/api/templates', {
+      json: { name: SECRET_TEXT, subject: SECRET_TEXT, text_body: SECRET_TEXT },
+    });
+    const address = `${randomUUID()}@customer.test`;
+    const [left] = await query(
+      keys.database.connectionString,
+      `insert into unsubscribes (id, account_id, list, address, email_id)
+      values (gen_random_uuid(), 'billing', '${SECRET_TEXT}', '${address}', gen_random_uuid()) returning id`,
+    );
+    const customer = `/api/customer/${randomUUID()}/addresses`;
+    const rules = { addresses: [], domains: [] };
+    await ask(null, customer, { method: 'PUT', json: { ...rules, name: SECRET_TEXT } });
+    const suppression = `/api/suppressions/${address}`;
+    await ask(null, suppression, { method: 'PUT', json: { note: SECRET_TEXT } });
+    const { secret } = await makeKey({ rights: ['draft', 'send', 'receive', 'operate'] });
+    const id = template.json['id'] as string;
+    const changes: readonly (readonly [string, string, Json, Record<string, string>?])[] = [
+      ['PATCH', `/api/templates/${id}`, { name: 'x' }, { 'if-match': '"1"' }],
+      ['PATCH', `/api/templates/${id}`, { name: 'x' }, { 'if-match': '"7"' }],
+      ['PUT', suppression, {}],
+      ['PUT', customer, rules],
+      ['DELETE', `/api/unsubscribes/${String(left?.['id'])}`, {}],
+    ];
+    for (const [method, target, json, headers = {}] of changes) {
+      const { status, text } = await ask(secret, target, { method, json, headers });
+      expect([target, status, text]).toEqual([target, 403, expect.not.stringContaining(SECRET_TEXT)]);
+    }
   });
 
   it('sends nothing of a thread that it answers in', async () => {

@@ -386,6 +386,24 @@ describe('errors', () => {
         'cache-control': 'no-store',
       });
     }
+    for (const url of [
+      '/api/docs',
+      '/api/docs/static/index.css',
+      '/api/docs/none',
+      '/unsubscribe/x',
+      '/api/nope',
+    ]) {
+      expect([url, (await ask(url)).headers]).toEqual([
+        url,
+        expect.objectContaining({
+          'x-content-type-options': 'nosniff',
+          'content-security-policy': expect.stringContaining("default-src 'none'") as string,
+          'cross-origin-opener-policy': 'same-origin',
+          'cross-origin-resource-policy': 'same-origin',
+          'referrer-policy': 'no-referrer',
+        }),
+      ]);
+    }
   });
 });
 

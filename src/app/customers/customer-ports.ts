@@ -20,6 +20,8 @@ export interface AddressClaim extends ClaimView {
   readonly address: string;
   /** Set by hand, or learned from a send. */
   readonly origin: 'registered' | 'learned';
+  /** The accounts in which it counts, when only sends of keys that are limited to accounts taught it; null: all. */
+  readonly accountIds: readonly string[] | null;
 }
 
 export interface DomainClaim extends ClaimView {

@@ -543,7 +543,7 @@ export interface paths {
         head?: never;
         /**
          * Change a template
-         * @description Makes a new version; the ones before stay, and can be named by sends. What is not named stays, and null takes a body away. When another change came first, the answer is 412 and `details` has the newest version. Needs the right `operate`.
+         * @description Makes a new version; the ones before stay, and can be named by sends. What is not named stays, and null takes a body away. When another change came first, the answer is 412 and `details` has the newest version. Needs the rights `read` and `operate`.
          */
         patch: operations["changeTemplate"];
         trace?: never;
@@ -750,7 +750,7 @@ export interface paths {
         get: operations["getSuppression"];
         /**
          * Send nothing to an address any more
-         * @description Its reason becomes `manual`, also when it was on the list for another one. Needs the right `operate`.
+         * @description Its reason becomes `manual`, also when it was on the list for another one. Needs the rights `read` and `operate`.
          */
         put: operations["suppress"];
         post?: never;
@@ -816,7 +816,7 @@ export interface paths {
         post?: never;
         /**
          * Send mail of a list to an address again
-         * @description For addresses whose owner asked for it. The links in earlier mail work as before. Needs no body; fields of one are refused. Needs the right `operate`.
+         * @description For addresses whose owner asked for it. The links in earlier mail work as before. Needs no body; fields of one are refused. Needs the rights `read` and `operate`.
          */
         delete: operations["removeUnsubscribe"];
         options?: never;
@@ -915,7 +915,7 @@ export interface paths {
         put?: never;
         /**
          * Put an email into the Sent mailbox now
-         * @description For a copy that failed, or that waits for its next try; it has all its time before it again. The mailbox is searched first, so it never has two. Needs no body; fields of one are refused. Needs the right `operate`.
+         * @description For a copy that failed, or that waits for its next try; it has all its time before it again. The mailbox is searched first, so it never has two. Needs no body; fields of one are refused. Needs the rights `read` and `operate`.
          */
         post: operations["retrySentCopy"];
         delete?: never;
@@ -933,7 +933,7 @@ export interface paths {
         };
         /**
          * List or search customers
-         * @description By name, those without one last: every customer that something is registered for, or that has mail; a new one is listed a moment after its first email. A key of single accounts sees those that they have mail of. Needs the right `read`.
+         * @description By name, those without one last: every customer that something is registered for, or that has mail; a new one is listed a moment after its first email. A key of single accounts sees those that they have mail of, and finds them by their names alone: it may not read registered addresses. Needs the right `read`.
          */
         get: operations["listCustomers"];
         put?: never;
@@ -998,7 +998,7 @@ export interface paths {
         get: operations["getCustomerAddresses"];
         /**
          * Set the addresses and domains of a customer
-         * @description Replaces all addresses and domains, learned ones included, and links past mail by it before it answers, all or nothing. What a send named explicitly never changes. Public domains are refused. Needs the right `operate`.
+         * @description Replaces all addresses and domains, learned ones included, and links past mail by it before it answers, all or nothing. What a send named explicitly never changes. Public domains are refused. Needs the rights `read` and `operate`.
          */
         put: operations["putCustomerAddresses"];
         post?: never;
@@ -3122,10 +3122,12 @@ export interface components {
             /** @description `local@domain`, lower-case. */
             address: string;
             /**
-             * @description Set by hand, or taught by a send that named the customer.
+             * @description Set by hand, or taught by a send that named the customer and was accepted.
              * @enum {string}
              */
             origin: "registered" | "learned";
+            /** @description It counts in these accounts alone, since only keys that are limited to accounts taught it; null: in all. */
+            account_ids: components["schemas"]["AccountId"][] | null;
             /** @description `ambiguous`: other customers claim the same with equal right, so none of them gets the mail. `overruled`: it was learned, and another customer has it by hand. */
             status: components["schemas"]["ClaimStatus"];
             /** @description Who claims the same; at most 20. */
@@ -3773,6 +3775,10 @@ export interface components {
             /** @enum {unknown} */
             code?: "invalid_cursor" | "invalid_request" | "unknown_account" | "unknown_field";
         };
+        CrossSiteRequestOrForbiddenAccountOrForbiddenRightError: components["schemas"]["Error"] & {
+            /** @enum {unknown} */
+            code?: "cross_site_request" | "forbidden_account" | "forbidden_right";
+        };
         CrossSiteRequestOrForbiddenRightError: components["schemas"]["Error"] & {
             /** @enum {unknown} */
             code?: "cross_site_request" | "forbidden_right";
@@ -3784,10 +3790,6 @@ export interface components {
         CreateWebhook400Error: components["schemas"]["Error"] & {
             /** @enum {unknown} */
             code?: "duplicate_field" | "invalid_json" | "invalid_request" | "invalid_uuid" | "invalid_webhook_header" | "invalid_webhook_url" | "unknown_account" | "unknown_field" | "webhook_address_refused";
-        };
-        CrossSiteRequestOrForbiddenAccountOrForbiddenRightError: components["schemas"]["Error"] & {
-            /** @enum {unknown} */
-            code?: "cross_site_request" | "forbidden_account" | "forbidden_right";
         };
     };
     responses: {
@@ -4347,16 +4349,6 @@ export interface components {
                     /** @enum {unknown} */
                     code?: "suppression_not_found";
                 };
-            };
-        };
-        /** @description Codes: `cross_site_request`, `forbidden_account`, `forbidden_right`. */
-        CrossSiteRequestOrForbiddenAccountOrForbiddenRightToOperateError: {
-            headers: {
-                "X-Request-Id": components["headers"]["XRequestId"];
-                [name: string]: unknown;
-            };
-            content: {
-                "application/json": components["schemas"]["CrossSiteRequestOrForbiddenAccountOrForbiddenRightError"];
             };
         };
         /** @description Codes: `variant_not_found`. */
@@ -7460,7 +7452,7 @@ export interface operations {
                 };
             };
             401: components["responses"]["UnauthorizedError"];
-            403: components["responses"]["CrossSiteRequestOrForbiddenRightToOperateError"];
+            403: components["responses"]["CrossSiteRequestOrForbiddenRightToReadError"];
             404: components["responses"]["TemplateNotFoundError"];
             408: components["responses"]["RequestTimeoutError"];
             412: components["responses"]["TemplateChangedError"];
@@ -8594,7 +8586,7 @@ export interface operations {
                 };
             };
             401: components["responses"]["UnauthorizedError"];
-            403: components["responses"]["CrossSiteRequestOrForbiddenAccountOrForbiddenRightToOperateError"];
+            403: components["responses"]["CrossSiteRequestOrForbiddenAccountOrForbiddenRightToReadError"];
             408: components["responses"]["RequestTimeoutError"];
             413: components["responses"]["PayloadTooLargeError"];
             415: components["responses"]["UnsupportedContentEncodingOrUnsupportedMediaTypeError"];
@@ -8645,7 +8637,16 @@ export interface operations {
                 };
             };
             401: components["responses"]["UnauthorizedError"];
-            403: components["responses"]["CrossSiteRequestOrForbiddenAccountOrForbiddenRightToOperateError"];
+            /** @description Codes: `cross_site_request`, `forbidden_account`, `forbidden_right`. */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CrossSiteRequestOrForbiddenAccountOrForbiddenRightError"];
+                };
+            };
             404: components["responses"]["SuppressionNotFoundError"];
             408: components["responses"]["RequestTimeoutError"];
             413: components["responses"]["PayloadTooLargeError"];
@@ -8844,7 +8845,7 @@ export interface operations {
                 };
             };
             401: components["responses"]["UnauthorizedError"];
-            403: components["responses"]["CrossSiteRequestOrForbiddenRightToOperateError"];
+            403: components["responses"]["CrossSiteRequestOrForbiddenRightToReadError"];
             /** @description Codes: `unsubscribe_not_found`. */
             404: {
                 headers: {
@@ -9224,7 +9225,7 @@ export interface operations {
                 };
             };
             401: components["responses"]["UnauthorizedError"];
-            403: components["responses"]["CrossSiteRequestOrForbiddenRightToOperateError"];
+            403: components["responses"]["CrossSiteRequestOrForbiddenRightToReadError"];
             404: components["responses"]["EmailNotFoundError"];
             408: components["responses"]["RequestTimeoutError"];
             /** @description Codes: `no_sent_copy_to_retry`. */
@@ -9331,6 +9332,7 @@ export interface operations {
                      *         {
                      *           "address": "ann@example.com",
                      *           "origin": "registered",
+                     *           "account_ids": null,
                      *           "status": "decides",
                      *           "other_customer_ids": []
                      *         }
@@ -9478,6 +9480,7 @@ export interface operations {
                      *         {
                      *           "address": "ann@example.com",
                      *           "origin": "registered",
+                     *           "account_ids": null,
                      *           "status": "decides",
                      *           "other_customer_ids": []
                      *         }
@@ -9550,6 +9553,7 @@ export interface operations {
                      *         {
                      *           "address": "ann@example.com",
                      *           "origin": "registered",
+                     *           "account_ids": null,
                      *           "status": "decides",
                      *           "other_customer_ids": []
                      *         }
@@ -9586,7 +9590,7 @@ export interface operations {
                 };
             };
             401: components["responses"]["UnauthorizedError"];
-            403: components["responses"]["CrossSiteRequestOrForbiddenAccountOrForbiddenRightToOperateError"];
+            403: components["responses"]["CrossSiteRequestOrForbiddenAccountOrForbiddenRightToReadError"];
             408: components["responses"]["RequestTimeoutError"];
             413: components["responses"]["PayloadTooLargeError"];
             415: components["responses"]["UnsupportedContentEncodingOrUnsupportedMediaTypeError"];

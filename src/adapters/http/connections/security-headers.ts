@@ -8,9 +8,20 @@ export const API_CSP = "default-src 'none'; frame-ancestors 'none'";
 export const FILE_CSP = "sandbox; default-src 'none'";
 
 /**
+ * Of every answer, pages and mail included: another site gets no hold of the window, can't embed the answer, and is not sent the address,
+ * which may contain a token.
+ */
+const ISOLATING_HEADERS = {
+  'referrer-policy': 'no-referrer',
+  'cross-origin-opener-policy': 'same-origin',
+  'cross-origin-resource-policy': 'same-origin',
+} as const;
+
+/**
  * Answers contain mail: no cache may keep them, and no type may be guessed. There are no CORS headers, so no other origin can read them.
  */
 export function setAnswerHeaders(reply: FastifyReply): void {
+  reply.headers(ISOLATING_HEADERS);
   reply.header('x-content-type-options', 'nosniff');
   reply.header('content-security-policy', API_CSP);
   reply.header('cache-control', 'no-store');

@@ -94,7 +94,8 @@ export function registerCustomerRuleRoutes(
     {
       schema: {
         operationId: 'putCustomerAddresses',
-        right: 'operate',
+        // The answer shows what was stored before.
+        right: ['read', 'operate'],
         tags: ['Customers'],
         summary: 'Set the addresses and domains of a customer',
         description:

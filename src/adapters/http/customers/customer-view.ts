@@ -9,7 +9,7 @@ import type {
 } from '../../../app/customers/customer-ports.ts';
 import { MAX_COUNTED } from '../../../app/customers/customer-ports.ts';
 import { MAX_SHOWN_NAME_CHARS } from '../../../core/address/display-name.ts';
-import { pageSchema } from '../schemas/page-schemas.ts';
+import { AccountId, pageSchema } from '../schemas/page-schemas.ts';
 import { NullableTimestamp, NullableUuid, record, Uuid } from '../schemas/schemas.ts';
 
 /** Maximum characters of a name. The same as in core/address/display-name.ts, which cuts names from mail. */
@@ -47,7 +47,12 @@ const registrationProperties = {
       origin: {
         type: 'string',
         enum: ['registered', 'learned'],
-        description: 'Set by hand, or taught by a send that named the customer.',
+        description: 'Set by hand, or taught by a send that named the customer and was accepted.',
+      },
+      account_ids: {
+        anyOf: [{ type: 'array', items: AccountId }, { type: 'null' }],
+        description:
+          'It counts in these accounts alone, since only keys that are limited to accounts taught it; null: in all.',
       },
       ...claimProperties,
     }),
@@ -162,9 +167,10 @@ export function toRegistrationJson(
     customer_id: customerId,
     name,
     company_id: companyId,
-    addresses: addresses.map(({ address, origin, status, otherCustomerIds }) => ({
+    addresses: addresses.map(({ address, origin, accountIds, status, otherCustomerIds }) => ({
       address,
       origin,
+      account_ids: accountIds === null ? null : [...accountIds],
       status,
       other_customer_ids: [...otherCustomerIds],
     })),

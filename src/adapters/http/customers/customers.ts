@@ -56,7 +56,8 @@ export function registerCustomerRoutes(
         summary: 'List or search customers',
         description:
           'By name, those without one last: every customer that something is registered for, or that has mail; a new one is ' +
-          'listed a moment after its first email. A key of single accounts sees those that they have mail of.',
+          'listed a moment after its first email. A key of single accounts sees those that they have mail of, and finds them ' +
+          'by their names alone: it may not read registered addresses.',
         querystring: CustomersQuery,
         response: {
           200: jsonResponse('One page.', CustomersSchema),

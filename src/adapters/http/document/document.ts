@@ -59,8 +59,9 @@ export function registerDocumentRoutes(app: HttpServer, context: HttpContext, ro
       url,
       handler: async (request, reply) => {
         const { routing } = await page();
-        // The page sets its own headers, except for the request ID.
-        reply.raw.setHeader('x-request-id', request.id);
+        // The page overrides some of the headers of every answer.
+        for (const [name, value] of Object.entries(reply.getHeaders()))
+          if (value !== undefined) reply.raw.setHeader(name, value);
         request.raw.headers['x-request-id'] = request.id;
         reply.hijack();
         routing(request.raw, reply.raw);
@@ -93,10 +94,6 @@ async function buildPage(
     staticCSP: PAGE_CSP,
     theme: { title: 'email-worker API' },
     uiConfig: { url: DOCUMENT_PATH, docExpansion: 'list', deepLinking: true, validatorUrl: null },
-  });
-  page.addHook('onSend', (_request, reply, _payload, done) => {
-    reply.header('x-content-type-options', 'nosniff');
-    done();
   });
   await page.ready();
   return page;

@@ -303,13 +303,31 @@ export const EXAMPLE_VALUES: Readonly<Record<string, unknown>> = {
   company_source: null,
   addresses: [],
   'Customer.addresses': [
-    { address: 'ann@example.com', origin: 'registered', status: 'decides', other_customer_ids: [] },
+    {
+      address: 'ann@example.com',
+      origin: 'registered',
+      account_ids: null,
+      status: 'decides',
+      other_customer_ids: [],
+    },
   ],
   'CustomerRegistration.addresses': [
-    { address: 'ann@example.com', origin: 'registered', status: 'decides', other_customer_ids: [] },
+    {
+      address: 'ann@example.com',
+      origin: 'registered',
+      account_ids: null,
+      status: 'decides',
+      other_customer_ids: [],
+    },
   ],
   'CustomerRegistered.addresses': [
-    { address: 'ann@example.com', origin: 'registered', status: 'decides', other_customer_ids: [] },
+    {
+      address: 'ann@example.com',
+      origin: 'registered',
+      account_ids: null,
+      status: 'decides',
+      other_customer_ids: [],
+    },
   ],
   domains: [],
   'CustomerRegistered.domains': [{ domain: '*.example.com', status: 'decides', other_customer_ids: [] }],

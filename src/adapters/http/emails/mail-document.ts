@@ -36,8 +36,6 @@ export function sendMailDocument(
   const scheme = safe.madeFrom === 'html' && setsColours(safe.html) ? 'light' : COLOUR_SCHEMES[theme];
   return reply
     .header('content-security-policy', policy(request, allowRemote))
-    .header('referrer-policy', 'no-referrer')
-    .header('cross-origin-resource-policy', 'same-origin')
     .header('vary', 'accept, sec-fetch-dest')
     .type('text/html; charset=utf-8')
     .send(toDocument(safe.html, scheme, theme));

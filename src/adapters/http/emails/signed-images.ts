@@ -65,6 +65,8 @@ export function registerSignedImageRoutes(app: HttpServer, context: HttpContext)
       const { attachment, type } = await readSignedImage({ attachmentId, expires, signature });
       const seconds = Math.max(0, expires - Math.ceil(context.clock().getTime() / 1000));
       reply.header('cache-control', `private, max-age=${seconds}, immutable`);
+      // Pages of other origins show mail, too, and mail in a sandbox has no origin.
+      reply.header('cross-origin-resource-policy', 'cross-origin');
       reply.header('accept-ranges', 'none');
       reply.header('content-type', type);
       return sendFile(reply, context, {

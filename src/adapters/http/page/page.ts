@@ -38,9 +38,6 @@ const PAGE_CSP = [
 
 const PAGE_HEADERS = {
   'content-security-policy': PAGE_CSP,
-  'referrer-policy': 'no-referrer',
-  'cross-origin-opener-policy': 'same-origin',
-  'cross-origin-resource-policy': 'same-origin',
   'permissions-policy': 'camera=(), geolocation=(), microphone=(), payment=(), usb=()',
   vary: 'accept-encoding',
 };

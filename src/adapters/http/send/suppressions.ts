@@ -124,7 +124,8 @@ export function registerSuppressionRoutes(
     {
       schema: {
         operationId: 'suppress',
-        right: 'operate',
+        // The answer shows what was stored before.
+        right: ['read', 'operate'],
         tags: ['Suppressions'],
         summary: 'Send nothing to an address any more',
         description: 'Its reason becomes `manual`, also when it was on the list for another one.',

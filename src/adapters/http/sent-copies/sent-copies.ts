@@ -11,7 +11,8 @@ export function registerSentCopyRoutes(app: HttpServer, { operationsFor, limits 
     {
       schema: {
         operationId: 'retrySentCopy',
-        right: 'operate',
+        // The answer shows what was stored before.
+        right: ['read', 'operate'],
         tags: ['Mailboxes'],
         summary: 'Put an email into the Sent mailbox now',
         description:

@@ -259,7 +259,8 @@ export function registerTemplateRoutes(
     {
       schema: {
         operationId: 'changeTemplate',
-        right: 'operate',
+        // The answer shows what was stored before.
+        right: ['read', 'operate'],
         tags: ['Templates'],
         summary: 'Change a template',
         description:

@@ -123,7 +123,6 @@ function show(request: FastifyRequest, reply: FastifyReply, kind: PageKind, view
     .header('content-security-policy', PAGE_CSP)
     .header('cache-control', 'no-store')
     .header('x-content-type-options', 'nosniff')
-    .header('referrer-policy', 'no-referrer')
     .header('x-robots-tag', 'noindex')
     .header('vary', 'accept-language')
     .send(

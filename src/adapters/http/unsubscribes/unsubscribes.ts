@@ -70,7 +70,8 @@ export function registerUnsubscribeRoutes(
     {
       schema: {
         operationId: 'removeUnsubscribe',
-        right: 'operate',
+        // The answer shows what was stored before.
+        right: ['read', 'operate'],
         tags: ['Unsubscribes'],
         summary: 'Send mail of a list to an address again',
         description:

@@ -147,7 +147,7 @@ const COMPLETE = statements(
       bool_or(k.is_written_to) as is_written_to, max(k.last_at) as last_at
     from known_addresses k where k.account_id = any ($accountIds::text[]) and k.address = b.address
   ) n
-  cross join lateral ${matchOf('array[b.address]', 'true')} m
+  cross join lateral ${matchOf('array[b.address]', '$accountIds::text[]', 'true')} m
   left join customers c on c.customer_id = m.customer_id
   order by b.rank desc, b.address`,
 ).narrow<{

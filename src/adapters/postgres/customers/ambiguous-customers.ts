@@ -57,17 +57,20 @@ const AMBIGUOUS_CLAIMS = statement(
   `select kind, value, customers[1:20] as customers, cardinality(customers) as customer_count
   from (
     (
-      select 1 as place, 'address' as kind, address as value,
-        case when count(*) filter (where origin = 'registered') > 0
-          then array_agg(customer_id order by customer_id) filter (where origin = 'registered')
-          else array_agg(customer_id order by customer_id)
-        end as customers
-      from customer_addresses
-      where address > $afterAddress and origin <> 'removed'
-      group by address
-      having count(*) filter (where origin = 'registered') > 1
-        or (count(*) > 1 and count(*) filter (where origin = 'registered') = 0)
-      order by address
+      select 1 as place, 'address' as kind, c.address as value, array_agg(distinct c.customer_id order by c.customer_id) as customers
+      from customer_addresses c
+      where c.address > $afterAddress and c.origin <> 'removed'
+        and (c.origin = 'registered' or not exists (
+          select from customer_addresses o where o.address = c.address and o.origin = 'registered'
+        ))
+        -- Another customer claims it in the same account.
+        and exists (
+          select from customer_addresses o
+          where o.address = c.address and o.customer_id <> c.customer_id and o.origin = c.origin
+            and (o.account_id = '' or c.account_id = '' or o.account_id = c.account_id)
+        )
+      group by c.address
+      order by c.address
       limit $limit
     )
     union all

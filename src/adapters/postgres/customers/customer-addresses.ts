@@ -2,16 +2,17 @@
 import { run, statement, type Executor } from '../db/statement.ts';
 
 /**
- * As a part of a statement: sends teach the customers of their recipients. Must not run while rules are being changed.
+ * As a part of a statement: sends that were accepted teach the customers of their recipients, within the accounts of the key that sent them.
+ * Must not run while rules are being changed.
  *
- * @param source a query with the columns customer_id, to_addresses
+ * @param source a query with the columns customer_id, to_addresses, author_key
  */
 export const learnAddresses = (source: string): string => `
-  insert into customer_addresses (address, customer_id)
-  select distinct lower((a ->> 'address') collate "C"), s.customer_id
-  from (${source}) s, jsonb_array_elements(s.to_addresses) a
+  insert into customer_addresses (address, customer_id, account_id)
+  select distinct l.address, l.customer_id, l.account_id
+  from (${source}) s, taught_addresses(s.customer_id, s.to_addresses, s.author_key) l
   -- Sorted, so that two sends that teach the same never wait for each other in a circle.
-  order by 1, 2
+  order by 1, 2, 3
   on conflict do nothing`;
 
 /** Learns from recorded sends. The caller shares the lock of the rules. */
@@ -21,8 +22,8 @@ export async function learnFrom(executor: Executor, emailIds: readonly string[])
 
 const LEARN = statement(
   'learn-addresses',
-  learnAddresses(`select customer_id, to_addresses from emails
-    where id = any ($emailIds::uuid[]) and customer_source = 'explicit' and direction = 'outbound'`),
+  learnAddresses(`select customer_id, to_addresses, author_key from emails
+    where id = any ($emailIds::uuid[]) and customer_source = 'explicit' and direction = 'outbound' and state = 'sent'`),
 );
 
 /** Some of the addresses that were learned and not yet applied to past mail; they count as applied from now on. */
@@ -52,23 +53,31 @@ export async function replaceAddresses(
 
 const REPLACE = statement(
   'replace-customer-addresses',
-  `with removed as (
+  `with of_accounts as (
+    delete from customer_addresses where customer_id = $customerId and account_id <> '' returning address
+  ), removed as (
     update customer_addresses set origin = 'removed', is_applied = true
-    where customer_id = $customerId and origin <> 'removed' and address <> all ($addresses::text[])
+    where customer_id = $customerId and account_id = '' and origin <> 'removed' and address <> all ($addresses::text[])
     returning address
+  ), removed_everywhere as (
+    insert into customer_addresses (address, customer_id, origin, is_applied)
+    select distinct address, $customerId::uuid, 'removed', true from of_accounts where address <> all ($addresses::text[])
+    on conflict do nothing
   ), registered as (
     insert into customer_addresses as c (address, customer_id, origin, is_applied)
     select address, $customerId, 'registered', true from unnest($addresses::text[]) address
-    on conflict (address, customer_id) do update set origin = 'registered', is_applied = true
+    on conflict (address, customer_id, account_id) do update set origin = 'registered', is_applied = true
     where c.origin <> 'registered'
     returning address
   )
-  select address from removed union select address from registered`,
+  select address from of_accounts union select address from removed union select address from registered`,
 ).narrow<{ address: string }>();
 
 export interface Learned {
   readonly address: string;
   readonly customerId: string;
+  /** Empty: all. */
+  readonly accountId: string;
 }
 
 /** Addresses that only these emails taught: without them no send names the customer for the address. */
@@ -77,12 +86,16 @@ export async function learnedOnlyFrom(
   emailIds: readonly string[],
 ): Promise<readonly Learned[]> {
   const rows = await run(executor, LEARNED_ONLY_FROM, { emailIds });
-  return rows.map(({ address, customer_id }) => ({ address, customerId: customer_id }));
+  return rows.map(({ address, customer_id, account_id }) => ({
+    address,
+    customerId: customer_id,
+    accountId: account_id,
+  }));
 }
 
 const LEARNED_ONLY_FROM = statement(
   'learned-only-from',
-  `select distinct c.address, c.customer_id
+  `select distinct c.address, c.customer_id, c.account_id
   from emails e cross join lateral jsonb_array_elements(e.to_addresses) a
   join customer_addresses c on c.address = lower((a ->> 'address') collate "C") and c.customer_id = e.customer_id
     and c.origin = 'learned'
@@ -90,7 +103,8 @@ const LEARNED_ONLY_FROM = statement(
     and not exists (
       select from emails o
       where o.customer_id = e.customer_id and o.direction = 'outbound' and o.customer_source = 'explicit'
-        and o.id <> all ($emailIds::uuid[]) and exists (
+        and o.state = 'sent' and o.id <> all ($emailIds::uuid[]) and c.account_id = any (taught_accounts(o.author_key))
+        and exists (
           select from jsonb_array_elements(o.to_addresses) b where lower((b ->> 'address') collate "C") = c.address
         )
     )`,
@@ -101,14 +115,15 @@ export async function unlearn(executor: Executor, learned: readonly Learned[]): 
   await run(executor, UNLEARN, {
     addresses: learned.map(({ address }) => address),
     customerIds: learned.map(({ customerId }) => customerId),
+    accountIds: learned.map(({ accountId }) => accountId),
   });
 }
 
 const UNLEARN = statement(
   'unlearn-addresses',
   `delete from customer_addresses c
-  using unnest($addresses::text[], $customerIds::uuid[]) n (address, customer_id)
-  where c.address = n.address and c.customer_id = n.customer_id and c.origin = 'learned'`,
+  using unnest($addresses::text[], $customerIds::uuid[], $accountIds::text[]) n (address, customer_id, account_id)
+  where c.address = n.address and c.customer_id = n.customer_id and c.account_id = n.account_id and c.origin = 'learned'`,
 );
 
 /** All rules about the addresses, and all addresses of the customer. The caller holds the lock of the rules. */

@@ -103,7 +103,7 @@ const INHERIT_COMPANY = statement(
  * @param source a query with the column id
  */
 export const markToRelink = (source: string): string => `
-  insert into customer_relinks (email_id) ${source} on conflict do nothing`;
+  insert into customer_relinks (email_id) ${source}`;
 
 /** One email of each thread stands for it: threads may end by a merge, emails stay. */
 export async function markThreads(executor: Executor, threadIds: readonly string[]): Promise<void> {
@@ -116,21 +116,26 @@ const MARK_THREADS = statement(
     where thread_id = any ($threadIds::uuid[]) order by thread_id, id`),
 );
 
-/** Locks and returns some marked emails that no other transaction has locked. */
-export async function takeMarked(executor: Executor, limit: number): Promise<readonly string[]> {
-  return (await run(executor, TAKE_MARKED, { limit })).map(({ email_id }) => email_id);
+export interface RelinkMark {
+  readonly id: string;
+  readonly email_id: string;
+}
+
+/** Locks and returns some marks that no other transaction has locked. */
+export async function takeMarked(executor: Executor, limit: number): Promise<readonly RelinkMark[]> {
+  return run(executor, TAKE_MARKED, { limit });
 }
 
 const TAKE_MARKED = statement(
   'take-emails-to-relink',
-  'select email_id from customer_relinks order by email_id limit $limit for update skip locked',
+  'select id, email_id from customer_relinks order by id limit $limit for update skip locked',
 );
 
-export async function removeMarks(executor: Executor, emailIds: readonly string[]): Promise<void> {
-  await run(executor, REMOVE_MARKS, { emailIds });
+export async function removeMarks(executor: Executor, marks: readonly RelinkMark[]): Promise<void> {
+  await run(executor, REMOVE_MARKS, { ids: marks.map(({ id }) => id) });
 }
 
 const REMOVE_MARKS = statement(
   'remove-relink-marks',
-  'delete from customer_relinks where email_id = any ($emailIds::uuid[])',
+  'delete from customer_relinks where id = any ($ids::bigint[])',
 );

@@ -42,7 +42,8 @@ function linkByLearned(pool: Pool): Promise<boolean> {
 async function linkMarked(pool: Pool): Promise<boolean> {
   const marked = await inLinkingTransaction(pool, async (trx) => {
     if (!(await tryToShareRules(trx))) return [];
-    const ids = await takeMarked(trx, MAX_EMAILS);
+    const marks = await takeMarked(trx, MAX_EMAILS);
+    const ids = [...new Set(marks.map((mark) => mark.email_id))];
     const threads = await run(trx, THREADS_OF_EMAILS, { ids });
     await lockAndRelink(
       trx,
@@ -50,7 +51,7 @@ async function linkMarked(pool: Pool): Promise<boolean> {
     );
     // As when a send is recorded: the thread first. linkByLearned applies new rules to past mail.
     await learnFrom(trx, ids);
-    await removeMarks(trx, ids);
+    await removeMarks(trx, marks);
     return ids;
   });
   await mendVersion(pool);

@@ -34,8 +34,10 @@ const HAS_RULES = `(select exists (select from customer_addresses) or ${HAS_DOMA
  * A subquery of one row, (customer_id, source): the customer of an email with these counterparties, and the reason. The customer is null
  * with the source `ambiguous` when several have a claim, and null with the source null when none has. Does no work unless `condition`
  * holds.
+ *
+ * @param accounts an array, as SQL: addresses that were learned for one account count in these
  */
-export const matchOf = (addresses: string, condition: string): string => `(
+export const matchOf = (addresses: string, accounts: string, condition: string): string => `(
   select
     case when count(distinct best.customer_id) = 1 then min(best.customer_id::text)::uuid end as customer_id,
     case
@@ -48,12 +50,13 @@ export const matchOf = (addresses: string, condition: string): string => `(
     select given.address collate "default" as address from unnest(${addresses}) as given (address)
   ) a
   cross join lateral (
-    select case when count(*) = 1 then min(c.customer_id::text)::uuid end as customer_id, bool_or(c.rank < 2) as is_address
+    select case when count(distinct c.customer_id) = 1 then min(c.customer_id::text)::uuid end as customer_id, bool_or(c.rank < 2) as is_address
     from (
       select claims.*, min(claims.rank) over () as best_rank
       from (
         select customer_id, case origin when 'registered' then 0 else 1 end as rank
-        from customer_addresses where address = a.address and origin <> 'removed'
+        from customer_addresses
+        where address = a.address and origin <> 'removed' and (account_id = '' or account_id = any (${accounts}))
         union all
         -- The exact domain, then the longest. The rules of an address are made once, whatever the plan.
         select d.customer_id, case when d.domain like '*%' then 1000 - length(d.domain) else 2 end
@@ -89,14 +92,15 @@ export function linkColumns(namedCustomer: string, namedCompany: string): string
 }
 
 /**
- * The joins that linkColumns needs, after `t`. `addresses` is the array of the counterparties, as SQL. The rules are looked up where
- * `condition` holds: by default where they may decide.
+ * The joins that linkColumns needs, after `t`. `addresses` is the array of the counterparties, as SQL, and `account` the email's. The rules
+ * are looked up where `condition` holds: by default where they may decide.
  */
 export function linkJoins(
   namedCustomer: string,
   addresses: string,
+  account: string,
   condition = `${namedCustomer} is null and t.customer_source is distinct from 'explicit'`,
 ): string {
-  return `cross join lateral ${matchOf(addresses, condition)} m
+  return `cross join lateral ${matchOf(addresses, `array[${account}]`, condition)} m
     left join customer_companies c on c.customer_id = coalesce(${namedCustomer}, t.customer_id, m.customer_id)`;
 }

@@ -19,12 +19,19 @@ export function toRegistration(row: RegistrationRow | undefined, limit: number):
   };
 }
 
-function toAddressClaim({ address, origin, registered, learned }: JsonOf<typeof ADDRESS>): AddressClaim {
+function toAddressClaim({
+  address,
+  origin,
+  account_ids: accountIds,
+  registered,
+  learned,
+}: JsonOf<typeof ADDRESS>): AddressClaim {
   const byHand = registered ?? [];
   const others = origin === 'registered' || byHand.length > 0 ? byHand : (learned ?? []);
   return {
     address,
     origin,
+    accountIds,
     status:
       others.length === 0 ? 'decides' : origin === 'learned' && byHand.length > 0 ? 'overruled' : 'ambiguous',
     otherCustomerIds: others,
@@ -45,16 +52,23 @@ const othersOf = (claims: string) => `(
     select o.customer_id from ${claims} and o.customer_id <> $customerId order by o.customer_id limit 20
   ) o
 )`;
+/** Those with a claim in an account in which this claim counts. */
 const othersOfAddress = (origin: string) =>
-  othersOf(`customer_addresses o where o.address = c.address and o.origin = '${origin}'`);
+  othersOf(`(
+    select distinct customer_id from customer_addresses
+    where address = c.address and origin = '${origin}'
+      and (account_id = '' or c.account_ids is null or account_id = any (c.account_ids))
+  ) o where true`);
 
 const ADDRESS = jsonObject('claimed-address-json', {
   from: `(
-      select address, origin from customer_addresses where customer_id = $customerId and origin <> 'removed'
-      order by origin desc, address limit $limit
+      select address, max(origin) as origin,
+        case when min(account_id) <> '' then array_agg(account_id order by account_id) end as account_ids
+      from customer_addresses where customer_id = $customerId and origin <> 'removed'
+      group by address order by max(origin) desc, address limit $limit
     ) c`,
   columns: {
-    ...columnsOf('c', 'address', 'origin'),
+    ...columnsOf('c', 'address', 'origin', 'account_ids'),
     registered: othersOfAddress('registered'),
     learned: othersOfAddress('learned'),
   },

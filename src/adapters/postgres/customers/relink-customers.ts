@@ -67,8 +67,8 @@ type MailRow = RowOf<typeof READ_MAILS>;
 
 async function relinkChunk(trx: Executor, threadIds: readonly string[]): Promise<Relinked> {
   const mails = await run(trx, READ_MAILS, { threadIds });
-  const matches = await readMatches(trx, new Set(mails.flatMap((mail) => mail.counterparties)));
-  const linked = mails.map((mail) => toLinkedMail(mail, matches));
+  const matchOf = await readMatches(trx, new Set(mails.flatMap((mail) => mail.counterparties)));
+  const linked = mails.map((mail) => toLinkedMail(mail, matchOf));
   const companies = await readCompanies(trx, linked, mails);
   const companyOf = (customerId: string) => companies.get(customerId) ?? null;
 
@@ -92,31 +92,39 @@ async function relinkChunk(trx: Executor, threadIds: readonly string[]): Promise
   return countChanges(mails, emailLinks);
 }
 
-function toLinkedMail(mail: MailRow, matches: ReadonlyMap<string, Match>): LinkedMail {
+type MatchOf = (address: string, accountId: string) => Match;
+
+function toLinkedMail(mail: MailRow, matchOf: MatchOf): LinkedMail {
   return {
     id: mail.id,
     namedCustomerId: mail.named_customer_id,
     namedCompanyId: mail.named_company_id,
     isStranger: mail.is_stranger,
-    match: matchAll(mail.counterparties.map((address) => matches.get(address) ?? { kind: 'none' })),
+    match: matchAll(mail.counterparties.map((address) => matchOf(address, mail.account_id))),
   };
 }
 
-async function readMatches(
-  trx: Executor,
-  addresses: ReadonlySet<string>,
-): Promise<ReadonlyMap<string, Match>> {
+/** The matches of these addresses: an address that was learned for one account counts in that one alone. */
+async function readMatches(trx: Executor, addresses: ReadonlySet<string>): Promise<MatchOf> {
   const domains = new Set([...addresses].flatMap(domainRulesOf));
   const rows = await run(trx, READ_CLAIMS, { addresses: [...addresses], domains: [...domains] });
   const of = (wanted: string) =>
     new Map(rows.filter(({ kind }) => kind === wanted).map(({ key, customers }) => [key, customers]));
-  const [registered, learned, byDomain] = [of('registered'), of('learned'), of('domain')];
-  const claims: Claims = {
+  const [registered, byDomain] = [of('registered'), of('domain')];
+  const learned = new Map<string, Set<string>>();
+  for (const { key, kind, account_id: accountId, customers } of rows) {
+    if (kind !== 'learned') continue;
+    const place = `${accountId} ${key}`;
+    learned.set(place, new Set([...(learned.get(place) ?? []), ...customers]));
+  }
+  const claimsIn = (accountId: string): Claims => ({
     registered: (address) => registered.get(address) ?? [],
-    learned: (address) => learned.get(address) ?? [],
+    learned: (address) => [
+      ...new Set(['', accountId].flatMap((account) => [...(learned.get(`${account} ${address}`) ?? [])])),
+    ],
     domain: (rule) => byDomain.get(rule) ?? [],
-  };
-  return new Map([...addresses].map((address) => [address, matchAddress(address, claims)]));
+  });
+  return (address, accountId) => matchAddress(address, claimsIn(accountId));
 }
 
 async function readCompanies(
@@ -147,7 +155,7 @@ function countChanges(mails: readonly MailRow[], links: ThreadLinks['emails']): 
 
 const READ_MAILS = statement(
   'customers-of-threads',
-  `select e.id, e.thread_id, e.customer_id, e.new_participant or e.own_customer as is_stranger,
+  `select e.id, e.thread_id, e.account_id::text as account_id, e.customer_id, e.new_participant or e.own_customer as is_stranger,
       case when e.customer_source = 'explicit' then e.customer_id end as named_customer_id,
       case when e.company_source = 'explicit' then e.company_id end as named_company_id,
       ${counterparties('e.direction', 'e.from_address', '(e.to_addresses || e.cc_addresses || e.bcc_addresses)')}
@@ -155,18 +163,23 @@ const READ_MAILS = statement(
       t.chosen_customer_id, t.chosen_company_id
     from emails e join email_threads t on t.id = e.thread_id where e.thread_id = any ($threadIds::uuid[])
     order by e.thread_id, e.created_at, e.id`,
-).narrow<{ is_stranger: boolean; counterparties: string[] }>();
+).narrow<{ account_id: string; is_stranger: boolean; counterparties: string[] }>();
 
 const READ_CLAIMS = statement(
   'claims-of-addresses',
-  `select address as key, origin as kind, array_agg(customer_id::text) as customers
+  `select address as key, origin as kind, account_id, array_agg(customer_id::text) as customers
     from customer_addresses where address = any ($addresses::text[]) and origin <> 'removed'
-    group by address, origin
+    group by address, origin, account_id
     union all
-    select domain, 'domain', array_agg(customer_id::text)
+    select domain, 'domain', '', array_agg(customer_id::text)
     from customer_domains where domain = any ($domains::text[])
     group by domain`,
-).narrow<{ key: string; kind: 'registered' | 'learned' | 'domain'; customers: string[] }>();
+).narrow<{
+  key: string;
+  kind: 'registered' | 'learned' | 'domain';
+  account_id: string;
+  customers: string[];
+}>();
 
 const READ_COMPANIES = statement(
   'companies-of-customers',

@@ -42,7 +42,8 @@ declare module '../db/statement.ts' {
       values: object;
       row: {
         address: string;
-        origin: 'learned' | 'registered' | 'removed';
+        origin: string | null;
+        account_ids: string[] | null;
         registered: string[] | null;
         learned: string[] | null;
       };
@@ -62,6 +63,7 @@ declare module '../db/statement.ts' {
       row: {
         key: string | null;
         kind: string | null;
+        account_id: string | null;
         customers: string[] | null;
       };
     };
@@ -117,6 +119,7 @@ declare module '../db/statement.ts' {
       row: {
         id: string;
         thread_id: string;
+        account_id: string | null;
         customer_id: string | null;
         is_stranger: boolean | null;
         named_customer_id: string | null;
@@ -189,6 +192,7 @@ declare module '../db/statement.ts' {
       row: {
         address: string;
         customer_id: string;
+        account_id: string;
       };
     };
     'link-threads-like-first': {
@@ -260,7 +264,7 @@ declare module '../db/statement.ts' {
     };
     'remove-relink-marks': {
       values: {
-        emailIds: readonly (string | null)[] | null;
+        ids: readonly (number | string | null)[] | null;
       };
       row: object;
     };
@@ -316,6 +320,7 @@ declare module '../db/statement.ts' {
         limit: number | string | null;
       };
       row: {
+        id: string;
         email_id: string;
       };
     };
@@ -359,6 +364,7 @@ declare module '../db/statement.ts' {
       values: {
         addresses: readonly (string | null)[] | null;
         customerIds: readonly (string | null)[] | null;
+        accountIds: readonly (string | null)[] | null;
       };
       row: object;
     };

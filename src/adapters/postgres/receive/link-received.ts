@@ -91,7 +91,7 @@ const LINKS_QUERY = `
     lateral (
       select ${linkColumns('null::uuid', 'null::uuid')}, t.customer_id is null as is_unlinked,
         m.customer_id as match_customer, m.source as match_source, own.company_id as match_company
-      from ${threadById('r.thread_id')} t ${linkJoins('null::uuid', 'r.counterparties', 'true')}
+      from ${threadById('r.thread_id')} t ${linkJoins('null::uuid', 'r.counterparties', 'r.account_id::text', 'true')}
       left join customer_companies own on own.customer_id = m.customer_id
     ) l
   order by r.ordinal`;

@@ -64,7 +64,7 @@ it('mail is linked again while a send to the same address is recorded', async ()
     customerId,
   });
   await createMessageStore(pool).recordOutbound(record);
-  await pool.query('insert into customer_relinks select id from emails');
+  await pool.query('insert into customer_relinks (email_id) select id from emails');
   await pool.query('delete from customer_addresses');
   await other.query('select from email_threads for no key update');
   const deadlocks = await meet(createCustomerLinker(pool).linkSome(), () =>

@@ -105,14 +105,16 @@ const COUNTERPARTIES = counterparties(`'outbound'`, 'r.from_address', RECIPIENTS
 
 /** The columns of the JSON that placing an email and finding its customer need. */
 const KEY_COLUMNS = `id uuid, account_id text, thread_id uuid, message_id text, relay_message_id text, date timestamptz,
-  from_address jsonb, to_addresses jsonb, cc_addresses jsonb, bcc_addresses jsonb, customer_id uuid, company_id uuid`;
+  from_address jsonb, to_addresses jsonb, cc_addresses jsonb, bcc_addresses jsonb, customer_id uuid, company_id uuid,
+  state text, author_key text`;
 
 /** `decides`: the email decides the customer of its thread, which existed before. */
 const INPUT = `
     rules as materialized (
       select ${RULES_ARE_FRESH} as are_fresh
     ), given as materialized (
-      select r.id, r.account_id, r.thread_id, r.message_id, r.relay_message_id, r.date, r.to_addresses, r.customer_id,
+      select r.id, r.account_id, r.thread_id, r.message_id, r.relay_message_id, r.date, r.to_addresses, r.customer_id, r.state,
+        r.author_key,
         ${linkColumns('r.customer_id', 'r.company_id')},
         t.id is not null and (
           (r.customer_id is not null and t.customer_source is distinct from 'explicit')
@@ -121,7 +123,7 @@ const INPUT = `
         ) as decides
       from ${partsOfRecords('$emails', KEY_COLUMNS)}
       left join lateral ${threadById('r.thread_id')} t on true
-      ${linkJoins('r.customer_id', COUNTERPARTIES)}
+      ${linkJoins('r.customer_id', COUNTERPARTIES, 'r.account_id::text')}
     ), input as (
       -- A journal may still have one that is deleted.
       select g.* from given g where not exists (select from deleted_emails d where d.id = g.id)
@@ -180,7 +182,8 @@ function insertFrom(source: string, parts: Parts): string {
       parts === 'all'
         ? `, learned as (
       ${learnAddresses(
-        `select i.customer_id, i.to_addresses from rules, ${source} i where i.customer_id is not null and rules.are_fresh`,
+        `select i.customer_id, i.to_addresses, i.author_key from rules, ${source} i
+        where i.customer_id is not null and i.state = 'sent' and rules.are_fresh`,
       )}
     )`
         : ''

@@ -65,7 +65,7 @@ const DUE_WORK = statement(
     (extract(epoch from (${FIRST_SEND}) - clock_timestamp()) * 1000)::float8 as send_in_ms,
     (select id from search_queue order by id desc limit 1) is not null as search,
     (select address from customer_addresses where not is_applied order by created_at limit 1) is not null
-      or (select email_id from customer_relinks order by email_id limit 1) is not null as customers,
+      or (select id from customer_relinks order by id limit 1) is not null as customers,
     coalesce((
       select next_match_at from bounce_reports where next_match_at is not null order by next_match_at limit 1
     ) <= now(), false) as reports,

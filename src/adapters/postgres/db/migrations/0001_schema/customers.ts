@@ -4,12 +4,14 @@ export const CUSTOMERS = [
   `create table customer_addresses (
     address text,
     customer_id uuid,
+    -- The account in which it counts. Empty: all; only sends of keys that are limited to accounts teach for one
+    account_id text default '' check (account_id = '' or origin = 'learned'),
     created_at timestamptz not null default now(),
     -- Learned from a send that named the customer, or registered
     origin text not null default 'learned' check (origin in ('learned', 'registered', 'removed')),
     -- Past mail is linked by it
     is_applied boolean not null default false,
-    primary key (address, customer_id),
+    primary key (address, customer_id, account_id),
     -- ASCII letters only: the same in every locale
     check (address = lower(address collate "C"))
   )`,
@@ -60,10 +62,13 @@ export const CUSTOMERS = [
     version bigint not null
   )`,
   `insert into customer_rules_version (version) values (1)`,
-  // Emails recorded while rules changed: to be relinked
+  // Emails recorded while rules changed, and sends that were accepted after they were recorded: to be relinked, and to teach. An email may have
+  // several marks: one that is added while another is being worked off is never lost.
   `create table customer_relinks (
-    email_id uuid primary key references emails on delete cascade
+    id bigint generated always as identity primary key,
+    email_id uuid not null references emails on delete cascade
   )`,
+  `create index customer_relinks_email on customer_relinks (email_id)`,
 
   // The counterparties of an email, each written backwards as a word, so that one index finds the emails of an address (the word) and those
   // of a domain and its subdomains (words with that beginning). A text of 250 characters or more is no address, and could exceed the

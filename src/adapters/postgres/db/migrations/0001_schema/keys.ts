@@ -29,4 +29,31 @@ export const KEYS = [
     check ((old_secret_hash is null) = (old_secret_until is null))
   )`,
   `create index api_keys_created_at on api_keys (created_at, id)`,
+
+  // The accounts for which a send teaches addresses of customers: those of its key. An empty name: all. No row of the key: none.
+  `create function taught_accounts(author_key text) returns text[] language sql stable parallel safe
+    return case when author_key is null then array['']
+      else (select coalesce(k.accounts, array['']) from api_keys k where k.id = author_key) end`,
+  // What a send teaches that no rule for all accounts says already
+  `create function taught_addresses(customer uuid, recipients jsonb, author_key text)
+    returns table (address text, customer_id uuid, account_id text) language sql stable parallel safe
+    begin atomic
+      select distinct lower((a ->> 'address') collate "C"), customer, t.account_id
+      from jsonb_array_elements(recipients) a, unnest(taught_accounts(author_key)) t (account_id)
+      where not exists (
+        select from customer_addresses c
+        where c.address = lower((a ->> 'address') collate "C") and c.customer_id = customer and c.account_id = any (array['', t.account_id])
+      );
+    end`,
+  // A send that was recorded before it was accepted
+  `create function emails_teach_after_sent() returns trigger language plpgsql as $$
+  begin
+    if exists (select from taught_addresses(new.customer_id, new.to_addresses, new.author_key)) then
+      insert into customer_relinks (email_id) values (new.id);
+    end if;
+    return null;
+  end $$`,
+  `create trigger emails_teach_after_sent after update of state on emails for each row
+    when (new.state = 'sent' and old.state <> 'sent' and new.direction = 'outbound' and new.customer_source = 'explicit')
+    execute function emails_teach_after_sent()`,
 ];
