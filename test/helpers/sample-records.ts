@@ -84,8 +84,20 @@ export const sampleRegistration: CustomerRegistration = {
   name: 'Example GmbH',
   companyId: null,
   addresses: [
-    { address: 'ann@example.org', origin: 'registered', accountIds: null, status: 'decides', otherCustomerIds: [] },
-    { address: 'bob@example.org', origin: 'learned', accountIds: null, status: 'ambiguous', otherCustomerIds: [IDS.thread] },
+    {
+      address: 'ann@example.org',
+      origin: 'registered',
+      accountIds: null,
+      status: 'decides',
+      otherCustomerIds: [],
+    },
+    {
+      address: 'bob@example.org',
+      origin: 'learned',
+      accountIds: null,
+      status: 'ambiguous',
+      otherCustomerIds: [IDS.thread],
+    },
   ],
   domains: [{ domain: '*.example.org', status: 'decides', otherCustomerIds: [] }],
   isComplete: true,

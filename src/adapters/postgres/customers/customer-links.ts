@@ -5,7 +5,7 @@
  */
 import type { ThreadLinks } from '../../../core/customer/link-emails.ts';
 import { knowCustomersOf } from './known-customers.ts';
-import { run, statement, type Executor } from '../db/statement.ts';
+import { run, statement, type Executor, type RowOf } from '../db/statement.ts';
 
 type Link = ThreadLinks['thread'] | ThreadLinks['emails'][number];
 
@@ -116,10 +116,7 @@ const MARK_THREADS = statement(
     where thread_id = any ($threadIds::uuid[]) order by thread_id, id`),
 );
 
-export interface RelinkMark {
-  readonly id: string;
-  readonly email_id: string;
-}
+export type RelinkMark = RowOf<typeof TAKE_MARKED>;
 
 /** Locks and returns some marks that no other transaction has locked. */
 export async function takeMarked(executor: Executor, limit: number): Promise<readonly RelinkMark[]> {

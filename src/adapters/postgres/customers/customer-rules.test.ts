@@ -178,7 +178,13 @@ describe('learned addresses', () => {
     expect((await put(two, [`ada@${domain}`])).linked).toBe(3);
     expect(await ownerOf(past)).toBe(`${two} address`);
     expect((await customers.readRegistration(one)).addresses).toEqual([
-      { address: `ada@${domain}`, origin: 'learned', accountIds: null, status: 'overruled', otherCustomerIds: [two] },
+      {
+        address: `ada@${domain}`,
+        origin: 'learned',
+        accountIds: null,
+        status: 'overruled',
+        otherCustomerIds: [two],
+      },
     ]);
   });
 
@@ -192,7 +198,13 @@ describe('learned addresses', () => {
     await linkAll();
     expect(await ownerOf(await receive(ada))).toBe('nobody -');
     expect((await customers.readRegistration(customer)).addresses).toEqual([
-      { address: `bob@${domain}`, origin: 'registered', accountIds: null, status: 'decides', otherCustomerIds: [] },
+      {
+        address: `bob@${domain}`,
+        origin: 'registered',
+        accountIds: null,
+        status: 'decides',
+        otherCustomerIds: [],
+      },
     ]);
     await put(customer, [`ada@${domain}`]);
     expect(await ownerOf(await receive(ada))).toBe(`${customer} address`);
