@@ -168,7 +168,6 @@ function wire(
   const { settleUnknown } = createOperations({
     operations: createSendOperations(parts.pool),
     retry: { schedule: config.retrySchedule, random: Math.random },
-    clock,
     // Sends that this process settles leave the queue.
     wakeQueue: () => undefined,
   });

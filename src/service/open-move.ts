@@ -50,7 +50,7 @@ async function settle(
     const { journal } = await openJournal(config, logger, closing);
     const pool = source(new AbortController().signal, CONNECTIONS);
     closing.push(() => pool.end());
-    return await settleLeftSends(config, { journal, pool, blobs, clock: () => new Date() }, logger);
+    return await settleLeftSends(config, { journal, pool, blobs }, logger);
   } finally {
     for (const step of closing.toReversed()) await step();
   }

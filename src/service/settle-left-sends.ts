@@ -14,10 +14,10 @@ import type { OpenData } from './open-data.ts';
 /** Returns how many are left. Does nothing beside a running service, which settles them itself. */
 export async function settleLeftSends(
   config: Config,
-  data: Pick<OpenData, 'journal' | 'pool' | 'blobs' | 'clock'>,
+  data: Pick<OpenData, 'journal' | 'pool' | 'blobs'>,
   logger: Logger,
 ): Promise<number> {
-  const { journal, pool, blobs, clock } = data;
+  const { journal, pool, blobs } = data;
   if (journal === null || countEntries(journal) === 0) return 0;
   await settleJournal(
     {
@@ -26,7 +26,6 @@ export async function settleLeftSends(
       store: createOutboundStore(pool),
       blobs,
       retry: { schedule: config.retrySchedule, random: Math.random },
-      clock,
       logger,
       held: createHeldClaims(),
       settling: createSettling(),

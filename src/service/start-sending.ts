@@ -64,7 +64,6 @@ export async function startSending(parts: Parts, security: SecurityLog, teardown
   const { settleUnknown, ...operations } = createOperations({
     operations: createSendOperations(pool),
     retry,
-    clock,
     wakeQueue: () => sendQueue.wake(),
   });
   const [defaultAccount] = config.accounts;

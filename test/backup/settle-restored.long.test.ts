@@ -58,8 +58,9 @@ async function enqueue(dueAt: Date | null): Promise<string> {
       priority: 'normal',
       lane: 'new',
       dueAt,
+      dueInMs: 0,
       timedFrom: new Date(),
-      giveUpAt: new Date(Date.now() + 86_400_000),
+      giveUpAfterMs: 86_400_000,
     },
   });
   await createOutboundStore(poolOf(source)).recordOutbound(record);
@@ -109,10 +110,10 @@ it('sends nothing that may have been sent since the backup, until an operator sa
     [later]: 'unknown unknown f',
   });
   const operations = createSendOperations(poolOf(target));
-  expect(await operations.retry(waiting, new Date(Date.now() + 86_400_000))).toMatchObject({
+  expect(await operations.retry(waiting, 86_400_000)).toMatchObject({
     state: 'queued',
   });
-  expect(await operations.resolve(begun, 'sent', new Date(), 'seen')).toMatchObject({ state: 'sent' });
+  expect(await operations.resolve(begun, 'sent', 86_400_000, 'seen')).toMatchObject({ state: 'sent' });
   // The feed reports it, like any other change.
   const feed = createEventFeed(poolOf(target));
   await feed.number(1000);

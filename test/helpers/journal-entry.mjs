@@ -38,8 +38,9 @@ export function makeAttempt(n, rawBytes = 2000) {
       priority: 'normal',
       lane: 'new',
       dueAt: null,
+      dueInMs: 0,
       timedFrom: new Date('2026-01-02T03:04:05.006Z'),
-      giveUpAt: new Date('2026-01-06T03:04:06.001Z'),
+      giveUpAfterMs: 345_600_000,
     },
   };
   const envelope = { mailFrom: null, rcptTo: ['bob@example.com'] };

@@ -121,7 +121,7 @@ export async function startQueueNode(options: QueueNodeOptions): Promise<QueueNo
   };
   let loop: SendQueueLoop | null = null;
   const wakeQueue = () => loop?.wake();
-  const operations = createOperations({ operations: createSendOperations(pool), retry, clock, wakeQueue });
+  const operations = createOperations({ operations: createSendOperations(pool), retry, wakeQueue });
   const shared = {
     store,
     settleUnknown: operations.settleUnknown,

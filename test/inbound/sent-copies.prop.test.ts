@@ -71,7 +71,7 @@ async function settle({ id }: OutboundRecord, relayMessageId: MessageId): Promis
       relayMessageId,
     },
   };
-  await queue.settle(randomUUID(), ended, () => ({ state: 'sent', detail: null, dueAt: null }));
+  await queue.settle(randomUUID(), ended, () => ({ state: 'sent', detail: null, dueInMs: null }));
 }
 
 interface Result {

@@ -10,7 +10,7 @@ import type { AttemptOutcome, DeliveryState, EmailState } from '../../src/core/d
 interface Row {
   attempts: number;
   dueAt: number;
-  giveUpAt: Date;
+  giveUpAt: number;
   owner: string | null;
   claimId: string | null;
   leaseUntil: number | null;
@@ -140,7 +140,7 @@ export class QueueDatabase {
     if (known === undefined || known === 'unknown') email.attempts.set(ended.attempt, kind);
     for (const { state } of recipients) if (isCurrent || state === 'accepted') setDelivery(email, state);
     if (isCurrent) {
-      this.#apply(email, decide({ states: [email.delivery], giveUpAt: row.giveUpAt }));
+      this.#apply(email, decide({ states: [email.delivery], giveUpInMs: row.giveUpAt - this.#now() }));
     } else if (
       kind === 'accepted' &&
       (row === null || row.leaseUntil === null) &&
@@ -177,17 +177,17 @@ export class QueueDatabase {
     // A failed email may be retried, and the mail server may have accepted it.
     else email.permissions += 1;
     if (email.delivery === 'unknown') email.delivery = outcome === 'sent' ? 'accepted' : 'rejected';
-    const conclusion = conclude([email.delivery], 'an operator decided', new Date(this.#now()));
-    if (conclusion.dueAt !== null) {
+    const conclusion = conclude([email.delivery], 'an operator decided', 0);
+    if (conclusion.dueInMs !== null) {
       const attempts = email.row?.attempts ?? Math.max(0, ...email.attempts.keys());
       email.row = { ...FREE, attempts, dueAt: this.#now(), giveUpAt: this.#giveUpAt() };
     }
     this.#apply(email, conclusion);
   }
 
-  #apply(email: ModelEmail, { state, dueAt }: Conclusion): void {
-    if (dueAt === null) email.row = null;
-    else Object.assign(email.row!, FREE, { dueAt: dueAt.getTime() });
+  #apply(email: ModelEmail, { state, dueInMs }: Conclusion): void {
+    if (dueInMs === null) email.row = null;
+    else Object.assign(email.row!, FREE, { dueAt: this.#now() + dueInMs });
     email.state = state;
   }
 
@@ -206,8 +206,8 @@ export class QueueDatabase {
     return row.owner === null && row.dueAt <= this.#now();
   }
 
-  #giveUpAt(): Date {
-    return new Date(this.#now() + GIVE_UP_MS);
+  #giveUpAt(): number {
+    return this.#now() + GIVE_UP_MS;
   }
 }
 

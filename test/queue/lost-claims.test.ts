@@ -136,7 +136,7 @@ it('waits in another row when an operator sends it again, which a claim that beg
 
   const operator = await pool.connect();
   await operator.query('begin');
-  await enqueue(operator, { id, placement_rule: 'new' }, new Date(Date.now() + 60_000), new Date(0));
+  await enqueue(operator, { id, placement_rule: 'new' }, 60_000);
   // Like the statement of a claim: it waits for the row that it saw.
   const seen = pool.query('select from send_queue where email_id = $1 for update', [id]);
   await waitUntil('the statement waits for the operator', async () => {

@@ -61,9 +61,7 @@ function endOf(claim: Claim, states: readonly DeliveryState[]): EndedAttempt {
 }
 
 const settle = (ended: EndedAttempt) =>
-  node.queue.settle(node.owner, ended, ({ states }) =>
-    conclude(states, ended.result.detail, new Date(Date.now() + 60_000)),
-  );
+  node.queue.settle(node.owner, ended, ({ states }) => conclude(states, ended.result.detail, 60_000));
 
 const enqueue = (count: number, to: string[] = ['ann@example.org']) =>
   Promise.all(Array.from({ length: count }, () => node.enqueue({ to })));

@@ -334,10 +334,16 @@ describe('a record that is stored again', () => {
   it('does not queue again what was sent meanwhile', async () => {
     const pool = createTestPool(database, 1);
     const store = createMessageStore(pool);
-    const giveUpAt = new Date(Date.now() + 60_000);
     const record = outboundRecord({
       state: 'deferred',
-      queue: { lane: 'new', priority: 'normal', dueAt: giveUpAt, timedFrom: new Date(), giveUpAt },
+      queue: {
+        lane: 'new',
+        priority: 'normal',
+        dueAt: null,
+        dueInMs: 60_000,
+        timedFrom: new Date(),
+        giveUpAfterMs: 60_000,
+      },
     });
     await store.recordOutbound(record);
     await store.recordOutbound(record);

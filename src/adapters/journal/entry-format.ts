@@ -15,7 +15,7 @@ import { fromKey, toKey } from './commit.ts';
 import type { DiskSpool, DiskSpoolFolder } from './spool.ts';
 
 /** Raise it when a reader of the previous version would misunderstand a value; then read both. */
-const FORMAT_VERSION = 3;
+const FORMAT_VERSION = 4;
 
 /** The value stored under a claim's key. */
 export type Stored<T> = readonly [version: number, value: T];

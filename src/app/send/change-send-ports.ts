@@ -48,7 +48,8 @@ export interface Replacement {
   readonly hasOtherFiles: boolean;
   /** null: now. */
   readonly dueAt: Date | null;
-  readonly giveUpAt: Date;
+  /** See QueuedSend. */
+  readonly giveUpAfterMs: number;
 }
 
 /** The reason why a send could not be changed. `fixed`: it is claimed, or was tried, cancelled or sent. */

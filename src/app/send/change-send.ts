@@ -71,7 +71,7 @@ async function replace(ports: ChangeSendPorts, { id, send, change, folder, keyId
       recipients: prepared.envelope.rcptTo,
       hasOtherRecipients: [change.to, change.cc, change.bcc].some((list) => list !== undefined),
       dueAt,
-      giveUpAt: prepared.email.queue.giveUpAt,
+      giveUpAfterMs: prepared.email.queue.giveUpAfterMs,
     };
     isAsked = true;
     const result = await ports.waiting.replace(id, send.version, replacement, keyId);

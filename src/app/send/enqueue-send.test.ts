@@ -9,7 +9,14 @@ const PREPARED = {
     record: { id: 'the-id', messageId: 'a@example.com', threadId: 'the-thread', attachments: [] },
     raw: { kind: 'bytes', bytes: Buffer.from('raw') },
     attachments: [],
-    queue: { lane: 'new', priority: 'normal', dueAt: null, timedFrom: new Date(), giveUpAt: new Date(1000) },
+    queue: {
+      lane: 'new',
+      priority: 'normal',
+      dueAt: null,
+      dueInMs: 0,
+      timedFrom: new Date(),
+      giveUpAfterMs: 1000,
+    },
   },
   envelope: { mailFrom: null, rcptTo: ['b@example.com'] },
 } as unknown as PreparedSend;

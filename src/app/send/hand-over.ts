@@ -7,7 +7,7 @@
  * send still stands, and marks it as begun; the outcome is in the journal before the database is asked to store it. A
  * process that dies in between leaves evidence; without evidence, only an operator may send again.
  */
-import type { Logger } from '../base/basics.ts';
+import type { Clock, Logger } from '../base/basics.ts';
 import type { Content, SpoolFolder } from '../files/file-ports.ts';
 import type { ClaimKey, ClaimRef } from './claim.ts';
 import type { HeldClaims } from './held-claims.ts';
@@ -18,6 +18,8 @@ import type { Envelope, Transport, TransportResult } from './transport-ports.ts'
 
 export interface HandOverPorts extends StoreOutcomePorts {
   readonly transportOf: (accountId: string) => Transport;
+  /** For the record of the attempt. */
+  readonly clock: Clock;
   readonly held: HeldClaims;
   readonly settling: Settling;
 }

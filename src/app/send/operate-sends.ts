@@ -2,13 +2,11 @@
 import { ServiceError, type ErrorCode } from '../../core/errors.ts';
 import type { EmailState } from '../../core/delivery/states.ts';
 import type { SendUseCases } from './use-cases.ts';
-import type { Clock } from '../base/basics.ts';
 import type { OperationResult, RetryPolicy, SendOperations } from './queue-ports.ts';
 
 export interface OperateSendsPorts {
   readonly operations: SendOperations;
   readonly retry: RetryPolicy;
-  readonly clock: Clock;
   /** Notifies the queue that something may be due. */
   readonly wakeQueue: () => void;
 }
@@ -18,20 +16,20 @@ interface Operations extends Pick<SendUseCases, 'cancelSend' | 'retrySend' | 're
   settleUnknown(id: string, evidence: string): Promise<void>;
 }
 
-export function createOperations({ operations, retry, clock, wakeQueue }: OperateSendsPorts): Operations {
-  const giveUpAt = () => new Date(clock().getTime() + retry.schedule.giveUpAfterMs);
+export function createOperations({ operations, retry, wakeQueue }: OperateSendsPorts): Operations {
+  const { giveUpAfterMs } = retry.schedule;
   return {
     cancelSend: async (id, keyId = null) => stateOf(await operations.cancel(id, keyId), 'not_cancellable'),
 
     async retrySend(id, keyId = null) {
-      const state = stateOf(await operations.retry(id, giveUpAt(), keyId), 'not_retryable');
+      const state = stateOf(await operations.retry(id, giveUpAfterMs, keyId), 'not_retryable');
       wakeQueue();
       return state;
     },
 
     async resolveSend(id, outcome, keyId = null) {
       const state = stateOf(
-        await operations.resolve(id, outcome, giveUpAt(), `an operator decided: ${outcome}`, keyId),
+        await operations.resolve(id, outcome, giveUpAfterMs, `an operator decided: ${outcome}`, keyId),
         'not_unknown',
       );
       wakeQueue();
@@ -39,7 +37,7 @@ export function createOperations({ operations, retry, clock, wakeQueue }: Operat
     },
 
     async settleUnknown(id, evidence) {
-      await operations.resolve(id, 'sent', giveUpAt(), evidence, null);
+      await operations.resolve(id, 'sent', giveUpAfterMs, evidence, null);
       wakeQueue();
     },
   };

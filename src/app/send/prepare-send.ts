@@ -235,8 +235,9 @@ export async function prepareSend(
     queue: {
       ...queuePlace,
       dueAt: sendAt,
+      dueInMs: 0,
       timedFrom: sendAt ?? now,
-      giveUpAt: new Date((sendAt ?? now).getTime() + ports.retry.schedule.giveUpAfterMs),
+      giveUpAfterMs: ports.retry.schedule.giveUpAfterMs,
     },
   };
   return { email, envelope: { ...envelopeOf(from, recipients), envelopeId: draft.messageId } };

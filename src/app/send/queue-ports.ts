@@ -47,7 +47,8 @@ export interface ClaimedSends {
 export interface Situation {
   /** The states of all recipients, with the attempt's results. */
   readonly states: readonly DeliveryState[];
-  readonly giveUpAt: Date;
+  /** The time until the email is given up, in ms, by the database's clock. */
+  readonly giveUpInMs: number;
 }
 
 export interface ReleaseOptions {
@@ -108,16 +109,19 @@ export interface SendQueue {
   takeRoom(accountId: string, rate: RateLimit): Promise<number>;
 }
 
-/** The operator's acts on a send; each is one transaction. `keyId`: the key that acts; null: none. */
+/**
+ * The operator's acts on a send; each is one transaction. `giveUpAfterMs`: how long it is tried again, in ms. `keyId`: the
+ * key that acts; null: none.
+ */
 export interface SendOperations {
   /** `refused`: its state does not allow it. */
   cancel(emailId: string, keyId?: string | null): Promise<OperationResult>;
-  retry(emailId: string, giveUpAt: Date, keyId?: string | null): Promise<OperationResult>;
+  retry(emailId: string, giveUpAfterMs: number, keyId?: string | null): Promise<OperationResult>;
   /** `reason` is English, for the record. */
   resolve(
     emailId: string,
     outcome: 'sent' | 'failed',
-    giveUpAt: Date,
+    giveUpAfterMs: number,
     reason: string,
     keyId?: string | null,
   ): Promise<OperationResult>;

@@ -3,12 +3,12 @@
  * Every step may be repeated, so the whole may be called again after any failure or crash.
  */
 import { conclude, type Conclusion } from '../../core/delivery/conclude.ts';
-import { nextAttemptAt } from '../../core/delivery/retry-schedule.ts';
+import { nextAttemptInMs } from '../../core/delivery/retry-schedule.ts';
 import { deleteFiles } from '../files/delete-files.ts';
 import type { BlobStore, RecordedRaw } from '../files/file-ports.ts';
 import { locationOfRaw } from '../files/raw-location.ts';
 import { tookMs } from '../../core/statistics/latency.ts';
-import type { Clock, Logger } from '../base/basics.ts';
+import type { Logger } from '../base/basics.ts';
 import type { EndedAttempt, Journal, UnrecordedEmail } from './journal-ports.ts';
 import type { OutboundRecord, OutboundStore } from './outbound-ports.ts';
 import type { RetryPolicy, SendQueue, Situation } from './queue-ports.ts';
@@ -20,7 +20,6 @@ export interface StoreOutcomePorts {
   readonly store: Pick<OutboundStore, 'recordOutbound'>;
   readonly blobs: Pick<BlobStore, 'put' | 'delete'>;
   readonly retry: RetryPolicy;
-  readonly clock: Clock;
   readonly logger: Logger;
   /** See compareCopies. */
   readonly compareCopies: (emailId: string) => Promise<void>;
@@ -65,22 +64,21 @@ export function isConnectionFailure(result: TransportResult): boolean {
 }
 
 function decideAfter(
-  { retry, clock }: StoreOutcomePorts,
+  { retry }: StoreOutcomePorts,
   { attempt, email, result }: EndedAttempt,
-  { states, giveUpAt }: Situation,
+  { states, giveUpInMs }: Situation,
 ): Conclusion {
   // The caller of a direct send learns that it failed, so it must not go out later.
   if (email !== null && result.kind === 'refused') {
-    return { state: 'failed', detail: result.detail, dueAt: null };
+    return { state: 'failed', detail: result.detail, dueInMs: null };
   }
-  const dueAt = nextAttemptAt(retry.schedule, {
+  const dueInMs = nextAttemptInMs(retry.schedule, {
     attempts: attempt,
     failure: isConnectionFailure(result) ? 'connection' : 'reply',
-    now: clock(),
-    giveUpAt,
+    giveUpInMs,
     random: retry.random(),
   });
-  return conclude(states, result.detail, dueAt);
+  return conclude(states, result.detail, dueInMs);
 }
 
 function toRecord(
@@ -91,8 +89,8 @@ function toRecord(
 ): OutboundRecord {
   const { recipients: deliveries, kind: outcome, reply, detail, relayMessageId } = result;
   const states = deliveries.map((delivery) => delivery.state);
-  const conclusion = decide({ states, giveUpAt: queue.giveUpAt });
-  const { dueAt } = conclusion;
+  const conclusion = decide({ states, giveUpInMs: queue.giveUpAfterMs });
+  const { dueInMs } = conclusion;
   return {
     ...record,
     ...location,
@@ -100,7 +98,7 @@ function toRecord(
     stateDetail: conclusion.detail,
     deliveries,
     attempt: { number, startedAt, endedAt, outcome, reply, detail },
-    queue: dueAt === null ? null : { ...queue, dueAt },
+    queue: dueInMs === null ? null : { ...queue, dueInMs },
     tookMs: conclusion.state === 'sent' && endedAt !== null ? tookMs(queue.timedFrom, endedAt) : null,
     relayMessageId: relayMessageId === record.messageId ? null : relayMessageId,
   };

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { conclude } from './conclude.ts';
 
-const later = new Date('2026-01-31T12:00:00.000Z');
+const later = 60_000;
 
 describe('an email', () => {
   it.each([
@@ -9,13 +9,13 @@ describe('an email', () => {
     [['accepted', 'rejected'], 'sent', '1 of 2 recipients were not reached: why'],
     [['rejected', 'rejected'], 'failed', 'why'],
   ] as const)('with %j is %s', (states, state, detail) => {
-    expect(conclude(states, 'why', later)).toEqual({ state, detail, dueAt: null });
+    expect(conclude(states, 'why', later)).toEqual({ state, detail, dueInMs: null });
   });
 
   it.each([[['deferred']], [['pending']], [['accepted', 'deferred']], [['rejected', 'deferred']]] as const)(
     'with %j is tried again',
     (states) => {
-      expect(conclude(states, 'why', later)).toEqual({ state: 'deferred', detail: 'why', dueAt: later });
+      expect(conclude(states, 'why', later)).toEqual({ state: 'deferred', detail: 'why', dueInMs: later });
     },
   );
 
@@ -23,13 +23,13 @@ describe('an email', () => {
     [['deferred'], 'failed', 'given up: why'],
     [['accepted', 'deferred', 'rejected'], 'sent', '2 of 3 recipients were not reached: given up: why'],
   ] as const)('with %j that is given up is %s', (states, state, detail) => {
-    expect(conclude(states, 'why', null)).toEqual({ state, detail, dueAt: null });
+    expect(conclude(states, 'why', null)).toEqual({ state, detail, dueInMs: null });
   });
 
   it.each([[['unknown']], [['unknown', 'deferred']], [['accepted', 'unknown']]] as const)(
     'with %j is not sent again by itself',
     (states) => {
-      expect(conclude(states, 'why', later)).toEqual({ state: 'unknown', detail: 'why', dueAt: null });
+      expect(conclude(states, 'why', later)).toEqual({ state: 'unknown', detail: 'why', dueInMs: null });
     },
   );
 });

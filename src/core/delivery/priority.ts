@@ -16,12 +16,14 @@ export interface QueuePlace {
 
 /** An email's entry when it is first put into the queue. */
 export interface QueuedSend extends QueuePlace {
-  /** null: at once. */
+  /** When it is to go out, as its caller wishes; null: `dueInMs` counts. */
   readonly dueAt: Date | null;
-  /** When it was accepted, or is to go out: its latency is measured from this moment. */
+  /** From when it is recorded until it is tried, in ms. */
+  readonly dueInMs: number;
+  /** When it was accepted, or is to go out: its latency is measured from this moment, and nothing else follows from it. */
   readonly timedFrom: Date;
-  /** After this it is not tried again. */
-  readonly giveUpAt: Date;
+  /** From when it is first due until it is not tried again, in ms. */
+  readonly giveUpAfterMs: number;
 }
 
 /** In UTF-16 units. */

@@ -32,18 +32,18 @@ export interface PutOff {
   readonly attempts: number;
   /** `connection`: no reply to the message or its envelope arrived. */
   readonly failure: 'connection' | 'reply';
-  readonly now: Date;
-  readonly giveUpAt: Date;
+  /** The time until the send is given up, in ms, by the database's clock. */
+  readonly giveUpInMs: number;
   /** From 0 (inclusive) to 1 (exclusive). */
   readonly random: number;
 }
 
-/** The time of the next attempt; null when it would be after the time to give up. */
-export function nextAttemptAt(schedule: RetrySchedule, putOff: PutOff): Date | null {
+/** The time until the next attempt, in ms; null when it would be after the time to give up. */
+export function nextAttemptInMs(schedule: RetrySchedule, putOff: PutOff): number | null {
   const { delaysMs } = schedule;
   const base = delaysMs[Math.min(putOff.attempts, delaysMs.length) - 1] ?? delaysMs[0];
   const share = putOff.failure === 'connection' ? CONNECTION_SHARE : 1;
   const jitter = 1 + JITTER * (2 * putOff.random - 1);
-  const at = new Date(putOff.now.getTime() + Math.max(1, Math.round(base * share * jitter)));
-  return at > putOff.giveUpAt ? null : at;
+  const delayMs = Math.max(1, Math.round(base * share * jitter));
+  return delayMs > putOff.giveUpInMs ? null : delayMs;
 }

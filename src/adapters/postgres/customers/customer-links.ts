@@ -37,17 +37,25 @@ const LINKS = `
 const DIFFERS = `r.id = l.id and (r.customer_id, r.customer_source, r.company_id, r.company_source)
   is distinct from (l.customer_id, l.customer_source, l.company_id, l.company_source)`;
 
+/** The links that differ; their rows are locked, in one order. */
+const changed = (table: 'emails' | 'email_threads'): string => `
+  changed as materialized (
+    select l.* from ${table} r, ${LINKS} where ${DIFFERS} order by r.id for no key update of r
+  )`;
+
 const WRITE_THREADS = statement(
   'write-thread-links',
-  `update email_threads r set customer_id = l.customer_id, customer_source = l.customer_source,
+  `with ${changed('email_threads')}
+  update email_threads r set customer_id = l.customer_id, customer_source = l.customer_source,
     company_id = l.company_id, company_source = l.company_source
-  from ${LINKS} where ${DIFFERS}`,
+  from changed l where r.id = l.id`,
 );
 const WRITE_EMAILS = statement(
   'write-email-links',
-  `update emails r set customer_id = l.customer_id, customer_source = l.customer_source,
+  `with ${changed('emails')}
+  update emails r set customer_id = l.customer_id, customer_source = l.customer_source,
     company_id = l.company_id, company_source = l.company_source
-  from ${LINKS} where ${DIFFERS}`,
+  from changed l where r.id = l.id`,
 );
 
 /** Gives a thread the link of its email, for each of these emails that is alone in its thread. Returns the ids of those threads. */

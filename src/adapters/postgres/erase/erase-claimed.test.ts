@@ -43,8 +43,9 @@ async function queued(address: string): Promise<string> {
       lane: 'new',
       priority: 'normal',
       dueAt: new Date(0),
+      dueInMs: 0,
       timedFrom: new Date(),
-      giveUpAt: new Date(Date.now() + 60_000),
+      giveUpAfterMs: 60_000,
     },
   });
   await store.recordOutbound(record);

@@ -124,10 +124,16 @@ const CLAIM = statement(
     ${READER.array('where r.owner <> $owner and r.alive_until >= now()', 'r.owner')} as others`,
 ).narrow<{ accounts: readonly JsonOf<typeof ACCOUNT>[]; others: readonly JsonOf<typeof READER>[] }>();
 
+/** Locks the accounts of the owner, in the order in which they are claimed. */
+const own = (condition: string): string => `
+  own as materialized (
+    select account_id from mailbox_accounts where owner = $owner ${condition} order by account_id for update
+  )`;
+
 const RELEASE = statement(
   'release-mailboxes',
-  `update mailbox_accounts set owner = null, lease_until = null
-  where owner = $owner and account_id = any ($accountIds::text[])`,
+  `with ${own('and account_id = any ($accountIds::text[])')}
+  update mailbox_accounts m set owner = null, lease_until = null from own o where m.account_id = o.account_id`,
 );
 
 /** Also removes processes that died long ago, and will not come back under the same name. */
@@ -135,8 +141,8 @@ const LEAVE = statement(
   'leave-mailboxes',
   `with gone as (
     delete from mailbox_readers where owner = $owner or alive_until < now() - interval '1 day'
-  )
-  update mailbox_accounts set owner = null, lease_until = null where owner = $owner`,
+  ), ${own('')}
+  update mailbox_accounts m set owner = null, lease_until = null from own o where m.account_id = o.account_id`,
 );
 
 const NOTE_ATTEMPT = statement(

@@ -177,7 +177,7 @@ describe('an email', () => {
     });
     await store.recordOutbound(answer);
     expect(await findThreads('zitrone')).toEqual([first.threadId]);
-    await createSendOperations(pool).resolve(answer.id, 'failed', new Date(), 'a test');
+    await createSendOperations(pool).resolve(answer.id, 'failed', 60_000, 'a test');
     expect(await findThreads('zitrone')).toEqual([]);
     expect(await findEmails('zitrone')).toEqual([answer.id]);
     expect(await findEmails('zitrone', { state: 'failed' })).toEqual([answer.id]);

@@ -1,6 +1,7 @@
 /** Single rows of the queue, in transactions that lock them before their email; send-queue.ts changes many at once. */
 import { defaultLane, PRIORITIES, type QueuedSend } from '../../../core/delivery/priority.ts';
 import type { Conclusion } from '../../../core/delivery/conclude.ts';
+import { after, fromNow } from '../db/from-now.ts';
 import { run, runCounting, statement, type Executor, type RowOf } from '../db/statement.ts';
 import { beginUnseen, loseWaiting, setState } from './send-states.ts';
 
@@ -27,27 +28,29 @@ const IS_THERE = statement('is-in-queue', 'select from send_queue where email_id
 /** `is_claimed`: a process works on it. */
 const LOCK = statement(
   'lock-queue-row',
-  `select owner, claim_id, timed_from, give_up_at, attempts, version, lease_until is not null as is_claimed
+  `select owner, claim_id, timed_from, attempts, version, lease_until is not null as is_claimed,
+    (extract(epoch from give_up_at - now()) * 1000)::float8 as give_up_in_ms
   from send_queue where email_id = $emailId for update`,
-).narrow<{ is_claimed: boolean }>();
+).narrow<{ is_claimed: boolean; give_up_in_ms: number }>();
 
 /** The columns that insertQueued needs from the JSON of an email that is to be recorded (emails/email-row.ts). */
-export const QUEUE_COLUMNS = `account_id text, lane text, priority smallint, due_at timestamptz, timed_from timestamptz,
-  give_up_at timestamptz, attempts jsonb`;
+export const QUEUE_COLUMNS = `account_id text, lane text, priority smallint, due_at timestamptz, due_in_ms float8,
+  timed_from timestamptz, give_up_after_ms float8, attempts jsonb`;
 
 export const toQueueRow = (queue: QueuedSend | null) => ({
   lane: queue?.lane ?? null,
   priority: queue === null ? null : PRIORITIES.indexOf(queue.priority),
   due_at: queue?.dueAt ?? null,
+  due_in_ms: queue?.dueInMs ?? null,
   timed_from: queue?.timedFrom ?? null,
-  give_up_at: queue?.giveUpAt ?? null,
+  give_up_after_ms: queue?.giveUpAfterMs ?? null,
 });
 
 /** @param source rows `r` of emails that are new: a repeat must not queue again an email that was sent meanwhile */
 export const insertQueued = (source: string): string => `
   insert into send_queue (email_id, account_id, lane, priority, due_at, timed_from, give_up_at, attempts)
-  select r.id, r.account_id, r.lane, r.priority, coalesce(r.due_at, now()), r.timed_from, r.give_up_at,
-    jsonb_array_length(r.attempts)
+  select r.id, r.account_id, r.lane, r.priority, coalesce(r.due_at, ${fromNow('r.due_in_ms')}), r.timed_from,
+    ${after('coalesce(r.due_at, now())', 'r.give_up_after_ms')}, jsonb_array_length(r.attempts)
   from ${source}
   where r.lane is not null`;
 
@@ -55,17 +58,17 @@ export const insertQueued = (source: string): string => `
 export async function applyConclusion(
   executor: Executor,
   emailId: string,
-  { state, detail, dueAt }: Conclusion,
+  { state, detail, dueInMs }: Conclusion,
   tookMs: number | null = null,
 ): Promise<void> {
-  if (dueAt === null) await dequeue(executor, emailId);
-  else await run(executor, PUT_BACK, { emailId, dueAt });
+  if (dueInMs === null) await dequeue(executor, emailId);
+  else await run(executor, PUT_BACK, { emailId, dueInMs });
   await setState(executor, emailId, state, detail, state === 'sent' ? tookMs : null);
 }
 
 const PUT_BACK = statement(
   'put-back-into-queue',
-  `update send_queue set ${FREE}, due_at = $dueAt where email_id = $emailId`,
+  `update send_queue set ${FREE}, due_at = ${fromNow('$dueInMs')} where email_id = $emailId`,
 );
 
 export async function dequeue(executor: Executor, emailId: string): Promise<void> {
@@ -83,7 +86,7 @@ export async function bringForward(executor: Executor, emailId: string): Promise
 export async function replaceQueueRow(
   executor: Executor,
   emailId: string,
-  { dueAt, giveUpAt }: { readonly dueAt: Date | null; readonly giveUpAt: Date },
+  { dueAt, giveUpAfterMs }: { readonly dueAt: Date | null; readonly giveUpAfterMs: number },
 ): Promise<void> {
   const [row] = await run(executor, TAKE_OUT, { emailId });
   if (row === undefined) throw new Error('the row of a send that was locked is gone');
@@ -94,7 +97,7 @@ export async function replaceQueueRow(
     priority: row.priority,
     version: row.version + 1,
     dueAt,
-    giveUpAt,
+    giveUpAfterMs,
   });
 }
 
@@ -107,7 +110,7 @@ const TAKE_OUT = statement(
 const PUT_IN = statement(
   'put-into-queue-changed',
   `insert into send_queue (email_id, account_id, lane, priority, due_at, timed_from, give_up_at, version)
-  select $emailId, $accountId, $lane, $priority, d.at, d.at, $giveUpAt, $version
+  select $emailId, $accountId, $lane, $priority, d.at, d.at, ${after('d.at', '$giveUpAfterMs')}, $version
   from (select coalesce($dueAt::timestamptz, now()) as at) d`,
 );
 
@@ -118,13 +121,12 @@ const BRING_FORWARD = statement(
 
 /**
  * Puts the email into the queue as a free row, whatever row it has; the count of attempts goes on from where it ended. Always as another
- * row: a claim that saw the row before, and stood still since, would take this one with the recipients of that time.
+ * row: a claim that saw the row before, and stood still since, would take this one with the recipients of that time. It is due now.
  */
 export async function enqueue(
   executor: Executor,
   email: { readonly id: string; readonly placement_rule: string },
-  giveUpAt: Date,
-  dueAt: Date,
+  giveUpAfterMs: number,
 ): Promise<void> {
   const [before] = await run(executor, TAKE_OUT, { emailId: email.id });
   await run(executor, ENQUEUE, {
@@ -133,8 +135,7 @@ export async function enqueue(
     priority: before?.priority ?? PRIORITIES.indexOf('normal'),
     timedFrom: before?.timed_from ?? null,
     attempts: before?.attempts ?? 0,
-    giveUpAt,
-    dueAt,
+    giveUpAfterMs,
   });
 }
 
@@ -142,7 +143,7 @@ const ENQUEUE = statement(
   'enqueue-again',
   // A version other than any that a caller may know from the row before.
   `insert into send_queue (email_id, account_id, lane, priority, due_at, timed_from, give_up_at, attempts, version)
-  select e.id, e.account_id, $lane, $priority, least($dueAt, now()), coalesce($timedFrom, now()), $giveUpAt,
+  select e.id, e.account_id, $lane, $priority, now(), coalesce($timedFrom, now()), ${fromNow('$giveUpAfterMs')},
     greatest($attempts::int, (select max(a.attempt) from delivery_attempts a where a.email_id = e.id)),
     1000 + floor(random() * 900000000)::int
   from emails e where e.id = $emailId`,

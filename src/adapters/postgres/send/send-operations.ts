@@ -54,7 +54,7 @@ export function createSendOperations(pool: Pool): SendOperations {
         return next;
       }),
 
-    retry: (emailId, giveUpAt, keyId) =>
+    retry: (emailId, giveUpAfterMs, keyId) =>
       change(emailId, keyId, async (executor, email, row) => {
         if (email.state === 'deferred' && row !== undefined && row.owner === null) {
           await bringForward(executor, emailId);
@@ -62,19 +62,19 @@ export function createSendOperations(pool: Pool): SendOperations {
         }
         if (!RETRYABLE.has(email.state)) return null;
         await reopenRecipients(executor, emailId);
-        await enqueue(executor, email, giveUpAt, new Date(0));
+        await enqueue(executor, email, giveUpAfterMs);
         await setState(executor, emailId, 'queued', null);
         return 'queued';
       }),
 
-    resolve: (emailId, outcome, giveUpAt, reason, keyId) =>
+    resolve: (emailId, outcome, giveUpAfterMs, reason, keyId) =>
       change(emailId, keyId, async (executor, email) => {
         if (email.state !== 'unknown') return null;
         await resolveRecipients(executor, emailId, outcome === 'sent' ? 'accepted' : 'rejected');
         const states = await readStates(executor, emailId);
         // Recipients that were put off while the others' outcome was unknown get their turn now.
-        const conclusion = conclude(states, reason, new Date());
-        if (conclusion.dueAt !== null) await enqueue(executor, email, giveUpAt, conclusion.dueAt);
+        const conclusion = conclude(states, reason, 0);
+        if (conclusion.dueInMs !== null) await enqueue(executor, email, giveUpAfterMs);
         await applyConclusion(executor, emailId, conclusion);
         return conclusion.state;
       }),

@@ -8,7 +8,7 @@ import { fromNow } from '../db/from-now.ts';
 import { run, statement } from '../db/statement.ts';
 import { isLimited, lockRoom, useRoom } from './rate-windows.ts';
 import { FREE, lockQueueRow } from './queue-rows.ts';
-import { giveUpOpen, loseAttempt, showSending, takeBackAttempt } from './send-states.ts';
+import { giveUpOpen, lockedEmailsOf, loseAttempt, showSending, takeBackAttempt } from './send-states.ts';
 import { createAttemptSettler } from './settle-attempt.ts';
 import { inTransaction } from '../db/transaction.ts';
 
@@ -96,9 +96,7 @@ export function createSendQueue(pool: Pool): SendQueue {
 
 /** Two arrays of equal length for `unnest`. */
 function columnsOf(refs: readonly ClaimRef[]) {
-  // Statements lock their rows in this order, so that two of them do not wait for each other in a circle.
-  const sorted = refs.toSorted((a, b) => (a.emailId < b.emailId ? -1 : 1));
-  return { emailIds: sorted.map(({ emailId }) => emailId), claimIds: sorted.map(({ claimId }) => claimId) };
+  return { emailIds: refs.map(({ emailId }) => emailId), claimIds: refs.map(({ claimId }) => claimId) };
 }
 
 interface Beginning {
@@ -121,33 +119,38 @@ const DUE_ACCOUNTS = statement(
   where ${firstDue('q.account_id = a.account_id and q.priority = p and q.owner is null')} <= now()`,
 ).narrow<{ account_id: string }>();
 
-/** Only claims that still have a lease: a claim that was taken for lost does not come back. */
-const STANDING = `
-  from unnest($emailIds::uuid[], $claimIds::uuid[]) c (email_id, claim_id)
-  where q.email_id = c.email_id and q.claim_id = c.claim_id and q.owner = $owner and q.lease_until is not null
-  returning q.claim_id`;
+/**
+ * Locks those of the claims that still have a lease: a claim that was taken for lost does not come back. First, and in one order, as the join
+ * of an update takes its rows in the order of its plan: two statements over the same rows would wait for each other in a circle.
+ */
+const standing = (condition = ''): string => `
+  standing as materialized (
+    select q.email_id, q.claim_id from send_queue q
+    where (q.email_id, q.claim_id) in (select * from unnest($emailIds::uuid[], $claimIds::uuid[]))
+      and q.owner = $owner and q.lease_until is not null ${condition}
+    order by q.email_id
+    for update
+  )`;
 
 const RENEW = statement(
   'renew-leases',
-  `update send_queue q set lease_until = ${fromNow('$leaseMs')} ${STANDING}`,
+  `with ${standing()}
+  update send_queue q set lease_until = ${fromNow('$leaseMs')} from standing s where q.email_id = s.email_id`,
 );
 
 const BEGIN = statement(
   'begin-claims',
-  `update send_queue q set begun_at = coalesce(q.begun_at, now()), lease_until = ${fromNow('$leaseMs')} ${STANDING}`,
-);
+  `with ${standing()}
+  update send_queue q set begun_at = coalesce(q.begun_at, now()), lease_until = ${fromNow('$leaseMs')}
+  from standing s where q.email_id = s.email_id
+  returning s.claim_id`,
+).narrow<{ claim_id: string }>();
 
-/** The rows are locked first: a send that got an outcome meanwhile, or was taken for lost, is left as it is. */
+/** A send that got an outcome meanwhile, or was taken for lost, is left as it is. */
 const SHOW_SENDING = statement(
   'show-sending',
-  `with under_way as materialized (
-    select q.email_id from send_queue q
-    where (q.email_id, q.claim_id) in (select * from unnest($emailIds::uuid[], $claimIds::uuid[]))
-      and q.owner = $owner and q.lease_until is not null and q.begun_at is not null
-    order by q.email_id
-    for update
-  )
-  ${showSending('under_way')}`,
+  `with ${standing('and q.begun_at is not null')}, ${lockedEmailsOf('standing')}
+  ${showSending('(select id as email_id from locked_emails)')}`,
 );
 
 /** Also from `unknown`: the owner reports that it handed nothing over. */
@@ -177,8 +180,8 @@ const EXPIRE = statement(
     select email_id, attempts, claimed_at, begun_at is not null as is_begun from send_queue
     where lease_until < now() and owner <> $owner
     for update skip locked
-  ), begun as materialized (
-    select email_id, attempts, claimed_at from silent where is_begun
+  ), ${lockedEmailsOf('silent')}, begun as materialized (
+    select s.email_id, s.attempts, s.claimed_at from silent s join locked_emails l on l.id = s.email_id where s.is_begun
   ), untouched as materialized (
     select email_id from silent where not is_begun
   ), lost as (

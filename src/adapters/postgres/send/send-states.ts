@@ -11,6 +11,7 @@ import type { RecordedOutcome } from '../../../app/send/outbound-ports.ts';
 import type { DeliveryState, EmailState, RecipientOutcome, Reply } from '../../../core/delivery/states.ts';
 import { NO_BOUND_MS } from '../../../core/statistics/latency.ts';
 import { run, statement, type Executor } from '../db/statement.ts';
+import { lockedEmails } from '../emails/lock-emails.ts';
 
 /** Attempts whose recipients were all accepted, as JSON for `acceptedRows`. */
 export const toAcceptedRow = (
@@ -154,6 +155,10 @@ const REMOVE_RECIPIENTS = statement(
   'remove-recipients',
   'delete from email_deliveries where email_id = $emailId',
 );
+
+/** Locks the emails of sends whose rows in the queue are locked. @param source has the column email_id */
+export const lockedEmailsOf = (source: string): string =>
+  lockedEmails(`e.id = any (array(select email_id from ${source}))`);
 
 /** Marks emails whose hand-over is under way and whose state still says that they wait. */
 export const showSending = (source: string): string => `

@@ -19,6 +19,7 @@ import {
   acceptAll,
   acceptedRows,
   endAsSent,
+  lockedEmailsOf,
   readStates,
   saveAttempt,
   saveOutcomes,
@@ -68,7 +69,7 @@ async function acceptTogether(
     .map(({ ended, decide }) => {
       const states = ended.result.recipients.map(({ state }) => state);
       // The time of giving up does not matter: no recipient is left.
-      return toAcceptedRow(ended, decide({ states, giveUpAt: ended.startedAt }));
+      return toAcceptedRow(ended, decide({ states, giveUpInMs: 0 }));
     })
     .sort((a, b) => (a.email_id < b.email_id ? -1 : 1));
   try {
@@ -95,8 +96,9 @@ const ACCEPT_ALL = statement(
     where q.email_id = any (array(select email_id from input)) and q.owner = $owner
     order by q.email_id
     for update
-  ), whole as materialized (
+  ), ${lockedEmailsOf('locked')}, whole as materialized (
     select i.*, l.timed_from from input i join locked l on l.email_id = i.email_id and l.claim_id = i.claim_id
+    join locked_emails e on e.id = i.email_id
     where not exists (
       select from email_deliveries d
       where d.email_id = i.email_id and d.state <> 'accepted' and d.address <> all (i.addresses)
@@ -123,7 +125,7 @@ async function settleAlone(pool: Pool, { owner, ended, decide }: Settlement): Pr
     if (isCurrent) {
       const states = await readStates(client, emailId);
       const took = ended.endedAt === null ? null : tookMs(row.timed_from, ended.endedAt);
-      const conclusion = decide({ states, giveUpAt: row.give_up_at });
+      const conclusion = decide({ states, giveUpInMs: row.give_up_in_ms });
       // Deferred once more: the feed must report that, so the state has to differ from the one before.
       if (conclusion.state === email?.state) await setState(client, emailId, 'sending', null);
       await applyConclusion(client, emailId, conclusion, took);

@@ -39,10 +39,10 @@ declare module '../db/statement.ts' {
     };
     'begin-claims': {
       values: {
-        leaseMs: number | null;
         emailIds: readonly (string | null)[] | null;
         claimIds: readonly (string | null)[] | null;
         owner: string | null;
+        leaseMs: number | null;
       };
       row: {
         claim_id: string | null;
@@ -154,9 +154,8 @@ declare module '../db/statement.ts' {
       values: {
         lane: string | null;
         priority: number | null;
-        dueAt: Date | string | null;
         timedFrom: Date | string | null;
-        giveUpAt: Date | string | null;
+        giveUpAfterMs: number | null;
         attempts: number | null;
         emailId: string | null;
       };
@@ -413,10 +412,10 @@ declare module '../db/statement.ts' {
         owner: string | null;
         claim_id: string | null;
         timed_from: Date;
-        give_up_at: Date;
         attempts: number;
         version: number;
         is_claimed: boolean | null;
+        give_up_in_ms: number | null;
       };
     };
     'lock-send-window': {
@@ -509,7 +508,7 @@ declare module '../db/statement.ts' {
     };
     'put-back-into-queue': {
       values: {
-        dueAt: Date | string | null;
+        dueInMs: number | null;
         emailId: string | null;
       };
       row: object;
@@ -520,7 +519,7 @@ declare module '../db/statement.ts' {
         accountId: string | null;
         lane: string | null;
         priority: number | null;
-        giveUpAt: Date | string | null;
+        giveUpAfterMs: number | null;
         version: number | null;
         dueAt: Date | string | null;
       };
@@ -625,14 +624,12 @@ declare module '../db/statement.ts' {
     };
     'renew-leases': {
       values: {
-        leaseMs: number | null;
         emailIds: readonly (string | null)[] | null;
         claimIds: readonly (string | null)[] | null;
         owner: string | null;
+        leaseMs: number | null;
       };
-      row: {
-        claim_id: string | null;
-      };
+      row: object;
     };
     'reopen-recipients': {
       values: {

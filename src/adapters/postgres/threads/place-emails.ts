@@ -5,19 +5,19 @@
 import type { Placement } from '../../../app/emails/email-ports.ts';
 import type { Move } from '../../../core/thread/plan-threads.ts';
 import { run, runCounting, statement, type Executor } from '../db/statement.ts';
+import { lockedEmails } from '../emails/lock-emails.ts';
 
 export async function moveEmails(executor: Executor, moves: readonly Move[]): Promise<void> {
   if (moves.length === 0) return;
-  // Sorted, so that two transactions never wait for each other in a circle.
-  const sorted = moves.toSorted((a, b) => (a.id < b.id ? -1 : 1));
-  await run(executor, MOVE, { ids: sorted.map(({ id }) => id), threadIds: sorted.map(({ to }) => to) });
+  await run(executor, MOVE, { ids: moves.map(({ id }) => id), threadIds: moves.map(({ to }) => to) });
 }
 
 const MOVE = statement(
   'move-emails',
-  `update emails e set thread_id = m.thread_id
-  from unnest($ids::uuid[], $threadIds::uuid[]) as m (id, thread_id)
-  where e.id = m.id and e.thread_id <> m.thread_id`,
+  `with ${lockedEmails('e.id = any($ids::uuid[])')}
+  update emails e set thread_id = m.thread_id
+  from unnest($ids::uuid[], $threadIds::uuid[]) as m (id, thread_id) join locked_emails l on l.id = m.id
+  where e.id = l.id and e.thread_id <> m.thread_id`,
 );
 
 /** Hands over all emails of the ending threads. */
@@ -31,7 +31,8 @@ export async function handOverEmails(
 
 const HAND_OVER = statement(
   'hand-over-emails',
-  'update emails set thread_id = $survivorId where thread_id = any($endingIds::uuid[])',
+  `with ${lockedEmails('e.thread_id = any($endingIds::uuid[])')}
+  update emails e set thread_id = $survivorId from locked_emails l where e.id = l.id`,
 );
 
 export interface EmailReason {
@@ -51,9 +52,11 @@ export async function setReasons(executor: Executor, reasons: readonly EmailReas
 
 const SET_REASONS = statement(
   'set-placement-reasons',
-  `update emails e set placement_rule = n.rule, placement_message_id = n.message_id
+  `with ${lockedEmails('e.id = any($ids::uuid[])')}
+  update emails e set placement_rule = n.rule, placement_message_id = n.message_id
   from unnest($ids::uuid[], $rules::text[], $messageIds::text[]) as n (id, rule, message_id)
-  where e.id = n.id`,
+    join locked_emails l on l.id = n.id
+  where e.id = l.id`,
 );
 
 /** From now on their senders' choice of place no longer counts. */
@@ -63,8 +66,9 @@ export async function setDecided(executor: Executor, emailIds: readonly string[]
 
 const SET_DECIDED = statement(
   'set-placement-decided',
-  `update emails set placement_rule = 'decision', placement_message_id = null, anchor_id = null
-  where id = any($emailIds::uuid[])`,
+  `with ${lockedEmails('e.id = any($emailIds::uuid[])')}
+  update emails e set placement_rule = 'decision', placement_message_id = null, anchor_id = null
+  from locked_emails l where e.id = l.id`,
 );
 
 /** Emails beside one of the old ones are now beside the new one. */
@@ -78,7 +82,8 @@ export async function moveAnchors(
 
 const MOVE_ANCHORS = statement(
   'move-anchors',
-  'update emails set anchor_id = $anchorId where anchor_id = any($oldIds::uuid[])',
+  `with ${lockedEmails('e.anchor_id = any($oldIds::uuid[])')}
+  update emails e set anchor_id = $anchorId from locked_emails l where e.id = l.id`,
 );
 
 /** The party of each thread is the first customer that one of its sends names. Returns the number of sends whose party has changed. */
@@ -88,11 +93,12 @@ export function renewParties(executor: Executor, threadIds: readonly string[]): 
 
 const RENEW_PARTIES = statement(
   'renew-parties',
-  `update emails e set party_id = f.customer_id
-  from (
+  `with ${lockedEmails("e.thread_id = any($threadIds::uuid[]) and e.customer_source = 'explicit'")}
+  update emails e set party_id = f.customer_id
+  from locked_emails l, (
     select distinct on (thread_id) thread_id, customer_id from emails
     where thread_id = any($threadIds::uuid[]) and customer_source = 'explicit'
     order by thread_id, created_at, id
   ) f
-  where e.thread_id = f.thread_id and e.customer_source = 'explicit' and e.party_id is distinct from f.customer_id`,
+  where e.id = l.id and e.thread_id = f.thread_id and e.party_id is distinct from f.customer_id`,
 );

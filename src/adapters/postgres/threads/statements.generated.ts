@@ -270,8 +270,8 @@ declare module '../db/statement.ts' {
     };
     'hand-over-emails': {
       values: {
-        survivorId: string | null;
         endingIds: readonly (string | null)[] | null;
+        survivorId: string | null;
       };
       row: object;
     };
@@ -604,8 +604,8 @@ declare module '../db/statement.ts' {
     };
     'move-anchors': {
       values: {
-        anchorId: string | null;
         oldIds: readonly (string | null)[] | null;
+        anchorId: string | null;
       };
       row: object;
     };

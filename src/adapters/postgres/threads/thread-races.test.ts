@@ -65,8 +65,9 @@ const JOINS: Readonly<Record<string, (threadId: string, parent: OutboundRecord) 
         lane: 'default',
         priority: 'normal',
         dueAt: null,
+        dueInMs: 0,
         timedFrom: new Date(),
-        giveUpAt: new Date('2027-01-01T00:00:00Z'),
+        giveUpAfterMs: 86_400_000,
       },
     }),
   'that answers an email of it': (threadId, parent) =>

@@ -162,8 +162,9 @@ async function perform(step: Operation): Promise<void> {
         lane: 'new',
         priority: 'normal',
         dueAt: null,
+        dueInMs: 0,
         timedFrom: new Date(),
-        giveUpAt: new Date(Date.now() + DAY_MS),
+        giveUpAfterMs: DAY_MS,
       } as const;
       await store.recordOutbound(
         outboundRecord({
@@ -212,10 +213,9 @@ async function perform(step: Operation): Promise<void> {
     case 'resolve': {
       const email = await chosen('emails', step.pick, `direction = 'outbound'`);
       if (email === null) return;
-      const giveUpAt = new Date(Date.now() + DAY_MS);
       if (step.kind === 'cancel') await operations.cancel(email);
-      else if (step.kind === 'retry') await operations.retry(email, giveUpAt);
-      else await operations.resolve(email, 'failed', giveUpAt, 'a test');
+      else if (step.kind === 'retry') await operations.retry(email, DAY_MS);
+      else await operations.resolve(email, 'failed', DAY_MS, 'a test');
       return;
     }
     case 'turn': {

@@ -113,8 +113,11 @@ const PAUSE = statement(
 
 const RELEASE = statement(
   'release-webhooks',
-  `update webhook_positions set owner = null, lease_until = now()
-  where owner = $owner and webhook_id <> all ($kept::uuid[])`,
+  `with mine as (
+    select webhook_id from webhook_positions where owner = $owner and webhook_id <> all ($kept::uuid[])
+    order by webhook_id for update
+  )
+  update webhook_positions p set owner = null, lease_until = now() from mine m where p.webhook_id = m.webhook_id`,
 );
 
 const RESEAL = statement(
