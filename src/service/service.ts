@@ -273,10 +273,11 @@ async function stopBefore(
 }
 
 /**
- * No request may have come for this long before the listener closes, in ms: then no connection of a balancer is on its
- * way.
+ * This many turns in a row, each this long in ms, must pass without a request before the listener closes: then no connection of a balancer
+ * is on its way. Turns, because a starved process may find a second gone before it has read what arrived in it.
  */
-const QUIET_MS = 1000;
+const QUIET_TURNS = 10;
+const QUIET_TURN_MS = 100;
 /** How long to wait for a balancer that sends requests all the same, in ms. */
 const MAX_TURNING_AWAY_MS = 10_000;
 
@@ -293,10 +294,10 @@ async function drain(
   await wait(shutdownDrainMs);
   shutdown.turnAway();
   const last = Math.min(until, performance.now() + MAX_TURNING_AWAY_MS);
-  for (;;) {
-    const leftMs = Math.min(QUIET_MS - shutdown.quietMs(), last - performance.now());
-    if (leftMs <= 0) return;
-    await wait(leftMs);
+  for (let turns = 0, seen = shutdown.taken; turns < QUIET_TURNS && performance.now() < last; turns += 1) {
+    await wait(QUIET_TURN_MS);
+    if (shutdown.taken > seen) turns = -1;
+    seen = shutdown.taken;
   }
 }
 

@@ -4,6 +4,7 @@
 import { randomUUID } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { Starver } from '../crash/starver.ts';
 import { findFreePort } from '../helpers/free-port.ts';
 import { skipWithoutNginx, startNginxWith, type Nginx } from '../helpers/nginx.ts';
 import { createTestDatabase, type TestDatabase } from '../helpers/postgres.ts';
@@ -20,6 +21,7 @@ import { waitUntil } from '../helpers/wait-until.ts';
 const NODES = 2;
 const SENDERS = 3;
 const READERS = 3;
+const STARVER_SEED = 29;
 /** Number of answers that show that a node serves, or that the load goes on. */
 const SOME = 20;
 
@@ -27,16 +29,19 @@ describe.skipIf(skipWithoutNginx())('instances behind nginx', () => {
   let database: TestDatabase;
   let sink: SmtpSink;
   let nginx: Nginx;
+  let starver: Starver | null;
   const nodes: ServiceProcess[] = [];
 
   async function start(port: number, dataDir?: string): Promise<ServiceProcess> {
     return await startServiceProcess({
       ...(dataDir === undefined ? {} : { dataDir }),
+      onSpawn: (pid) => starver?.add(pid),
       env: {
         DATABASE_URL: database.connectionString,
         SMTP_URL: sink.url,
         PORT: String(port),
         SHUTDOWN_DRAIN_MS: '500',
+        SHUTDOWN_TIMEOUT_MS: '60000',
         ACCESS_LOG: 'routes',
       },
     });
@@ -53,6 +58,7 @@ describe.skipIf(skipWithoutNginx())('instances behind nginx', () => {
   }
 
   beforeEach(async () => {
+    starver = null;
     [database, sink] = await Promise.all([createTestDatabase(), startSmtpSink()]);
     const ports: number[] = [];
     for (let index = 0; index < NODES; index += 1) {
@@ -62,6 +68,7 @@ describe.skipIf(skipWithoutNginx())('instances behind nginx', () => {
     nginx = await startGuidesNginx(ports);
   });
   afterEach(async () => {
+    starver?.stop();
     await nginx.stop();
     await Promise.all(nodes.splice(0).map(disposeService));
     await sink.stop();
@@ -74,7 +81,15 @@ describe.skipIf(skipWithoutNginx())('instances behind nginx', () => {
       headers: { authorization: `Bearer ${TEST_SECRET}`, 'content-type': 'application/json' },
     });
 
-  it('answer every request while each is restarted, and lose or double no send', async () => {
+  it.each([
+    ['answer every request while each is restarted, and lose or double no send', false],
+    ['do so while each gets little of the machine and is stopped for moments, at its start too', true],
+  ])('%s', async (_, isStarved) => {
+    if (isStarved) {
+      starver = new Starver(STARVER_SEED);
+      for (const { process } of nodes) starver.add(process.pid!);
+      starver.begin();
+    }
     const failed: string[] = [];
     const sent: string[] = [];
     let read = 0;
@@ -117,6 +132,7 @@ describe.skipIf(skipWithoutNginx())('instances behind nginx', () => {
     await goesOn();
     for (const [index, node] of nodes.entries()) {
       expect(await node.stop()).toBe(0);
+      starver?.remove(node.process.pid!);
       await goesOn();
       const again = await start(Number(new URL(node.url).port), node.dataDir);
       nodes[index] = again;
@@ -126,6 +142,7 @@ describe.skipIf(skipWithoutNginx())('instances behind nginx', () => {
         () => again.log.filter((line) => line.includes('"/api/send"')).length > SOME,
       );
     }
+    await starver?.end();
     over.abort();
     await Promise.all(load);
 

@@ -41,6 +41,8 @@ export interface ServiceProcessOptions {
   readonly dataDir?: string;
   /** Default: the program as users run it. */
   readonly program?: string;
+  /** Called as soon as the process exists. */
+  readonly onSpawn?: (pid: number) => void;
   /** Receives the log lines; for events before the service is ready. */
   readonly log?: string[];
 }
@@ -63,6 +65,7 @@ export async function startServiceProcess(options: ServiceProcessOptions = {}): 
     stdio: ['ignore', 'pipe', 'pipe'],
     cwd: dataDir,
   });
+  if (child.pid !== undefined) options.onSpawn?.(child.pid);
   const log = options.log ?? [];
   child.stderr.on('data', (chunk: Buffer) => log.push(chunk.toString()));
   const lines = createInterface({ input: child.stdout });

@@ -124,7 +124,7 @@ export interface HttpApp {
   /** Call `listen` or `inject` on it, and `close` when done, which waits for the requests under way. */
   readonly fastify: FastifyInstance;
   /** Stops taking requests, in steps. */
-  readonly shutdown: Pick<Shutdown, 'beginDrain' | 'turnAway' | 'quietMs' | 'end'>;
+  readonly shutdown: Pick<Shutdown, 'beginDrain' | 'turnAway' | 'taken' | 'end'>;
 }
 
 /** Accepts no key. */
@@ -147,7 +147,7 @@ export function createHttpApp(options: HttpAppOptions): HttpApp {
   const operationsOf = options.operationsOf ?? ((_actor, ofCaller) => ofCaller);
   const operationsFor = (request: FastifyRequest) => operationsOf(actorOf(request), applicationFor(request));
   const { keys = NO_KEYS, sessions = NO_SESSIONS } = options;
-  const shutdown = new Shutdown(() => performance.now());
+  const shutdown = new Shutdown();
   const access = options.access ?? NO_ACCESS_LOG;
   const context: HttpContext = {
     applicationFor,

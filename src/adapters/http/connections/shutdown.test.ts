@@ -1,14 +1,12 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { Shutdown } from './shutdown.ts';
 
-let now: number;
 let shutdown: Shutdown;
 let server: { keepAliveTimeout: number };
 
 beforeEach(() => {
-  now = 0;
   server = { keepAliveTimeout: 72_000 };
-  shutdown = new Shutdown(() => now);
+  shutdown = new Shutdown();
   shutdown.attach(server);
 });
 
@@ -29,17 +27,16 @@ describe('a service that stops', () => {
     expect(shutdown.stopping.aborted).toBe(false);
   });
 
-  it('turns reads away then, ends what waits for events, and knows when nothing came any more', () => {
+  it('turns reads away then, ends what waits for events, and counts what is still taken', () => {
     shutdown.beginDrain();
     shutdown.turnAway();
     expect(codesOf()).toEqual({ ...TAKEN, GET: 'shutting_down', HEAD: 'shutting_down' });
     expect(shutdown.stopping.aborted).toBe(true);
-    now = 700;
-    expect(shutdown.quietMs()).toBe(700);
+    const before = shutdown.taken;
     shutdown.faultOf('GET');
-    expect(shutdown.quietMs()).toBe(700);
+    expect(shutdown.taken).toBe(before);
     shutdown.faultOf('POST');
-    expect(shutdown.quietMs()).toBe(0);
+    expect(shutdown.taken).toBe(before + 1);
   });
 
   it('ends the connections of each address it listens on', () => {

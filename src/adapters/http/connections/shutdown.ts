@@ -12,16 +12,10 @@ import { ServiceError } from '../../../core/errors.ts';
 const READS: ReadonlySet<string> = new Set(['GET', 'HEAD']);
 
 export class Shutdown {
-  readonly #now: () => number;
   readonly #stopping = new AbortController();
   readonly #servers = new Set<{ keepAliveTimeout: number }>();
   #step: 'serving' | 'draining' | 'turning away' | 'ended' = 'serving';
-  #takenAt = Number.NEGATIVE_INFINITY;
-
-  /** @param now in milliseconds, by a clock that never goes back */
-  constructor(now: () => number) {
-    this.#now = now;
-  }
+  #taken = 0;
 
   /** One server for each address that is listened on: `localhost` may be two. */
   attach(server: { keepAliveTimeout: number }): void {
@@ -45,13 +39,12 @@ export class Shutdown {
   turnAway(): void {
     if (this.#step === 'ended') return;
     this.#step = 'turning away';
-    this.#takenAt = this.#now();
     this.#stopping.abort();
   }
 
-  /** How long no request has been taken since reads are turned away, in ms. */
-  quietMs(): number {
-    return this.#now() - this.#takenAt;
+  /** Number of requests taken since reads are turned away. */
+  get taken(): number {
+    return this.#taken;
   }
 
   end(): void {
@@ -65,7 +58,7 @@ export class Shutdown {
   faultOf(method: string): ServiceError | null {
     if (this.#step === 'serving' || this.#step === 'draining') return null;
     if (this.#step === 'ended' || READS.has(method)) return new ServiceError('shutting_down');
-    this.#takenAt = this.#now();
+    this.#taken += 1;
     return null;
   }
 }
