@@ -936,13 +936,20 @@ create table sessions (
   token_hash bytea not null,
   key_id text collate "C",
   credential bytea not null,
+  id uuid not null,
+  device text not null,
+  binding bytea not null,
   created_at timestamp with time zone not null default now(),
+  last_used_at timestamp with time zone not null default now(),
   expires_at timestamp with time zone not null,
   ends_at timestamp with time zone not null,
   constraint sessions_pkey PRIMARY KEY (token_hash),
+  constraint sessions_id_key UNIQUE (id),
   constraint sessions_key_id_fkey FOREIGN KEY (key_id) REFERENCES api_keys(id),
+  constraint sessions_binding_check CHECK ((length(binding) = 32)),
   constraint sessions_check CHECK ((expires_at <= ends_at)),
   constraint sessions_credential_check CHECK ((length(credential) = 32)),
+  constraint sessions_device_check CHECK (((length(device) >= 1) AND (length(device) <= 100))),
   constraint sessions_token_hash_check CHECK ((length(token_hash) = 32))
 );
 CREATE INDEX sessions_key_id ON sessions (key_id, expires_at);

@@ -217,7 +217,7 @@ export async function fillWithDemo(url, secret) {
     'Jana Petersen': ['read', 'draft', 'send', 'operate'],
     Rechnungslauf: ['send'],
   }))
-    await call('/api/keys', { body: { name, rights } });
+    await call('/api/keys', { body: { name, rights, account_ids: '*' } });
   await call('/api/drafts', {
     body: {
       author: 'API_SECRET',

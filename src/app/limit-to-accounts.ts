@@ -8,6 +8,7 @@
  */
 import { createHash } from 'node:crypto';
 import { invalidRequest, ServiceError, type ErrorCode } from '../core/errors.ts';
+import { seesAccounts } from '../core/keys/caller.ts';
 import type { Application } from './application.ts';
 import type { AccountFilter } from './base/account-filter.ts';
 import type { Draft } from './drafts/draft-ports.ts';
@@ -419,8 +420,12 @@ export function limitToAccounts(
     // It covers all accounts.
     listAudit: refuse,
 
+    async createKey(caller, request) {
+      // Before unknown accounts are refused: the caller can't tell one that exists from one that does not.
+      if (!seesAccounts({ accounts }, request.accounts)) throw new ServiceError('key_exceeds_caller');
+      return application.createKey(caller, request);
+    },
     // They check the caller themselves.
-    createKey: (caller, request) => application.createKey(caller, request),
     listKeys: (caller, request) => application.listKeys(caller, request),
     readKey: (caller, id) => application.readKey(caller, id),
     revokeKey: (caller, id) => application.revokeKey(caller, id),

@@ -47,7 +47,11 @@ export const keysCommand = defineCommand({
       type: 'string',
       value: 'id',
       multiple: true,
-      meaning: 'Limits the new key to this account; may be given several times. Default: all accounts.',
+      meaning: 'Limits the new key to this account; may be given several times. Either this or --all-accounts.',
+    },
+    'all-accounts': {
+      type: 'boolean',
+      meaning: 'The new key sees and acts for all accounts, those of later too.',
     },
     expires: {
       type: 'string',
@@ -69,7 +73,7 @@ export const keysCommand = defineCommand({
     { line: 'keys list', meaning: 'Lists all keys.' },
   ],
   async run(
-    { name, right = [], account, expires, overlap = String(DEFAULT_OVERLAP_HOURS), json = false },
+    { name, right = [], account, 'all-accounts': all = false, expires, overlap = String(DEFAULT_OVERLAP_HOURS), json = false },
     [action, id],
     { output, open },
   ): Promise<CommandResult> {
@@ -77,6 +81,8 @@ export const keysCommand = defineCommand({
     switch (action) {
       case 'create': {
         if (name === undefined || right.length === 0) throw new UsageError('create needs --name and --right');
+        if (all === (account !== undefined))
+          throw new UsageError('create needs either --account or --all-accounts');
         const request = {
           name,
           rights: right.map(toRight),
@@ -163,7 +169,7 @@ const COLUMNS: readonly Column<KeyJson>[] = [
   { title: 'KEY', value: ({ id }) => id },
   { title: 'NAME', value: ({ name }) => name, shrinks: true },
   { title: 'RIGHTS', value: ({ rights }) => rights.join(', '), shrinks: true },
-  { title: 'ACCOUNTS', value: ({ account_ids: ids }) => ids?.join(', ') ?? 'all', shrinks: true },
+  { title: 'ACCOUNTS', value: ({ account_ids: ids }) => ids === '*' ? 'all' : ids.join(', '), shrinks: true },
   {
     title: 'STANDING',
     value: standingOf,

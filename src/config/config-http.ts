@@ -1,4 +1,5 @@
 /** The addresses at which HTTP listens, and which clients may use it. */
+import { domainToASCII } from 'node:url';
 import { ConfigError } from './config-error.ts';
 import { isLoopback } from '../core/server-url.ts';
 import { readListen, readNetworks, readWord } from './config-values.ts';
@@ -26,6 +27,12 @@ export const HTTP_VARIABLES = {
     defaultText: 'none',
     meaning:
       'Where recipients of mail reach the service, such as `https://mail.example.com`; a proxy may take a path in front of it away. For links to unsubscribe; only `/unsubscribe/` needs to be reachable there.',
+  }),
+  allowedHosts: variable('ALLOWED_HOSTS', {
+    parse: readHosts,
+    defaultText: 'none',
+    meaning:
+      'Names of hosts, such as `mail.intern.example,mail`, under which browsers reach the page, beside those of `PUBLIC_URL` and `HOST`, `localhost` and addresses. Under any other name the service answers 421 to what has no bearer secret, so that no page of a stranger whose name leads here can use a log-in.',
   }),
   accessLog: variable('ACCESS_LOG', {
     parse: (value, name) => readWord(name, value ?? 'off', ['off', 'routes', 'paths']),
@@ -85,6 +92,20 @@ function readPublicUrl(text: string | null, name: string): string | null {
   }
   // Input: at most 200 characters, MAX_PUBLIC_URL_CHARS.
   return url.href.replace(/\/+$/, '');
+}
+
+/** In lower-case ASCII, without ports. */
+function readHosts(text: string | null, name: string): readonly string[] {
+  return (text ?? '')
+    .split(',')
+    .map((host) => host.trim())
+    .filter((host) => host !== '')
+    .map((host) => {
+      const ascii = domainToASCII(host);
+      if (!/^[a-z0-9_-]+(?:\.[a-z0-9_-]+)*$/.test(ascii))
+        throw new ConfigError(name, 'must be names of hosts, without ports, separated by commas');
+      return ascii;
+    });
 }
 
 function readSecrets(text: string | null, name: string): readonly string[] {

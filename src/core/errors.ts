@@ -103,6 +103,11 @@ export const ERRORS = {
     403,
     'Die Anfrage kommt nicht von der Oberfläche dieses Dienstes und gilt deshalb nicht für die Anmeldung im Browser.',
   ),
+  session_not_found: permanent(404, 'Diese Sitzung wurde nicht gefunden.'),
+  unknown_host: permanent(
+    421,
+    'Unter dem Namen {value} antwortet dieser Dienst nicht. Ein Name, unter dem Browser ihn erreichen, steht in PUBLIC_URL oder ALLOWED_HOSTS.',
+  ),
   forbidden_right: permanent(403, 'Dem Schlüssel fehlt das Recht {right}.'),
   forbidden_account: permanent(
     403,

@@ -148,6 +148,11 @@ async function startParts(
     logger,
     security,
     trustedProxies: config.trustedProxies,
+    hosts: [
+      ...config.allowedHosts,
+      config.host.toLowerCase(),
+      ...(config.publicUrl === null ? [] : [new URL(config.publicUrl).hostname]),
+    ],
     tls: certificates.http,
     hstsDays: config.hstsDays,
     clock,

@@ -33,6 +33,8 @@ const METHODS = {
   getSession: 'client.sessions.current',
   endSession: 'client.sessions.end',
   endSessions: 'client.sessions.endAll',
+  listSessions: 'client.sessions.list',
+  endOneSession: 'client.sessions.endOne',
   explainPlacement: 'client.emails.placement',
   changeDraft: 'client.drafts.change',
   changeTemplate: 'client.templates.change',

@@ -41,7 +41,9 @@ const list = (filter: string) =>
 
 describe('the audit log', () => {
   it('says who made a key, and what the key did', async () => {
-    const made = await service.request('/api/keys', { json: { name: 'CRM', rights: ['admin'] } });
+    const made = await service.request('/api/keys', {
+      json: { name: 'CRM', rights: ['admin'], account_ids: '*' },
+    });
     const { key, secret } = (await made.json()) as { key: { id: string }; secret: string };
     const headers = { authorization: `Bearer ${secret}` };
     await service.request('/api/suppressions/Ann@Example.com', { method: 'PUT', json: {}, headers });
@@ -62,7 +64,7 @@ describe('the audit log', () => {
         author: { kind: 'secret', id: null, name: 'API_SECRET 1' },
         act: 'key.created',
         outcome: 'done',
-        result: { id: key.id, name: 'CRM', rights: ['admin'] },
+        result: { id: key.id, name: 'CRM', rights: ['admin'], account_ids: '*' },
       },
     ]);
     const text = JSON.stringify(entries).toLowerCase();
@@ -107,7 +109,9 @@ describe('the audit log', () => {
     { tags: ['long'] },
     async () => {
       const other = await startServiceProcess({ env: { DATABASE_URL: database.connectionString } });
-      const made = await service.request('/api/keys', { json: { name: 'Reader', rights: ['read'] } });
+      const made = await service.request('/api/keys', {
+        json: { name: 'Reader', rights: ['read'], account_ids: '*' },
+      });
       const { key, secret } = (await made.json()) as { key: { id: string }; secret: string };
       const tryWith = async (token: string, path = '/api/emails', init = {}) =>
         (await other.request(path, { ...init, headers: { authorization: `Bearer ${token}` } })).status;
@@ -139,7 +143,9 @@ describe('the audit log', () => {
 
   it('has log-ins and log-outs of browsers', async () => {
     const page = { 'x-requested-with': 'email-worker', 'sec-fetch-site': 'same-origin' };
-    const made = await service.request('/api/keys', { json: { name: 'Eva', rights: ['read'] } });
+    const made = await service.request('/api/keys', {
+      json: { name: 'Eva', rights: ['read'], account_ids: '*' },
+    });
     const { key, secret } = (await made.json()) as { key: { id: string }; secret: string };
     const opened = await service.request('/api/session', { json: { secret }, headers: page });
     expect(opened.status).toBe(200);
@@ -160,7 +166,7 @@ describe('the audit log', () => {
   it('has the acts of commands, without what may name a person', async () => {
     const env = { DATABASE_URL: database.connectionString };
     const { stdout } = await runCommandInProcess(
-      ['keys', 'create', '--name', 'Ann Ames', '--right', 'read'],
+      ['keys', 'create', '--name', 'Ann Ames', '--right', 'read', '--all-accounts'],
       {
         dataDir: service.dataDir,
         env,

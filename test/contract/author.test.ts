@@ -30,7 +30,9 @@ afterAll(() => running.end());
 
 async function makeKey(name: string): Promise<Key> {
   const rights = ['read', 'draft', 'send', 'operate'];
-  const made = await ask<{ key: Author; secret: string }>(null, '/api/keys', { json: { name, rights } });
+  const made = await ask<{ key: Author; secret: string }>(null, '/api/keys', {
+    json: { name, rights, account_ids: '*' },
+  });
   return { id: made.key.id, name, secret: made.secret };
 }
 

@@ -63,6 +63,8 @@ const CHECKS: Readonly<Record<string, ((others: Others) => readonly Check[]) | n
   getSession: null,
   endSession: null,
   endSessions: null,
+  listSessions: null,
+  endOneSession: null,
   getThread: ({ thread }) => [[`/api/thread/${thread}`, GET, THREAD]],
   getThreadPage: ({ thread }) => [[`/api/threads/${thread}`, GET, THREAD]],
   changeThread: ({ thread }) => [

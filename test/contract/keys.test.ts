@@ -64,7 +64,7 @@ describe('a key', () => {
       id,
       name: 'Ännchen',
       rights: ['read'],
-      account_ids: null,
+      account_ids: '*',
       created_at: expect.any(String),
       created_by: { kind: 'secret', id: null, name: 'API_SECRET 1' },
       expires_at: null,
@@ -156,8 +156,10 @@ describe('a key', () => {
     const { secret, id } = await makeKey({ rights: ['admin'], account_ids: ['sales'], expires_at: soon });
     const own = { name: 'x', rights: ['read'], account_ids: ['sales'], expires_at: soon };
     for (const more of [
-      { account_ids: null },
+      { account_ids: '*' },
       { account_ids: ['sales', 'support'] },
+      // Not told apart from one that exists.
+      { account_ids: ['sales', 'nobody'] },
       { expires_at: null },
       { expires_at: new Date(Date.now() + 7_200_000).toISOString() },
     ]) {
@@ -194,10 +196,17 @@ describe('a key', () => {
     [{ rights: ['root'] }, 'invalid_request'],
     [{ account_ids: ['nobody'] }, 'unknown_account'],
     [{ account_ids: [] }, 'invalid_request'],
+    [{ account_ids: null }, 'invalid_request'],
+    [{ account_ids: undefined }, 'invalid_request'],
     [{ expires_at: '2020-01-01T00:00:00Z' }, 'invalid_request'],
   ])('is refused with %j', async (fields, code) => {
-    const json = { name: 'x', rights: ['read'], ...fields };
+    const json = { name: 'x', rights: ['read'], account_ids: '*', ...fields };
     expect(await codeOf(ask(null, '/api/keys', { json }))).toEqual([400, code]);
+  });
+
+  it('names the field when it is not told which accounts a key is for', async () => {
+    const { status, json } = await ask(null, '/api/keys', { json: { name: 'x', rights: ['read'] } });
+    expect([status, json['error']]).toEqual([400, expect.stringContaining('account_ids')]);
   });
 
   it('is made, listed, rotated and revoked by commands', async () => {
@@ -223,12 +232,20 @@ describe('a key', () => {
     await waitUntil('it is revoked', async () => {
       return (await ask(rotated.stdout.trim(), '/api/threads')).status === 401;
     });
-    expect((await command('create', '--name', 'x', '--right', 'root')).exitCode).toBe(2);
+    expect((await command('create', '--name', 'x', '--right', 'root', '--all-accounts')).exitCode).toBe(2);
+    // Which accounts has to be said.
+    for (const accounts of [[], ['--all-accounts', '--account', 'sales']])
+      expect((await command('create', '--name', 'x', '--right', 'read', ...accounts)).exitCode).toBe(2);
+    const whole = await command('create', '--name', 'x', '--right', 'read', '--all-accounts');
+    expect((await ask(whole.stdout.trim(), '/api/accounts')).text).toContain('support');
     expect((await command('create', '--name', 'x', '--right', 'read', '--account', 'nobody')).exitCode).toBe(
       2,
     );
     for (const time of ['2027-02-30', '2020-01-01', 'soon', '2027-01-31T12:00:00'])
-      expect((await command('create', '--name', 'x', '--right', 'read', '--expires', time)).exitCode).toBe(2);
+      expect(
+        (await command('create', '--name', 'x', '--right', 'read', '--all-accounts', '--expires', time))
+          .exitCode,
+      ).toBe(2);
     expect((await command('revoke', 'unknown')).exitCode).toBe(1);
   });
 });

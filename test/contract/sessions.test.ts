@@ -292,6 +292,64 @@ describe('a request with the cookie', () => {
   });
 });
 
+const FIREFOX = 'Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0';
+const NEWER_FIREFOX = FIREFOX.replaceAll('140', '141');
+
+describe('the sessions of a key', () => {
+  it('are listed, and each ends alone', async () => {
+    const key = await makeKey();
+    const laptop = cookieOf(await logIn({ secret: key.secret }, { 'user-agent': FIREFOX }));
+    const phone = cookieOf(await logIn({ secret: key.secret }, { 'user-agent': 'Phone/1.0' }));
+    const stranger = cookieOf(await logIn({ secret: (await makeKey()).secret }));
+    const as = (cookie: string, agent: string) => ({ ...PAGE, cookie, 'user-agent': agent });
+    const list = async (headers: Headers) =>
+      (await ask('/api/sessions', { headers })).json['sessions'] as Json[];
+    const seen = await list(as(laptop, FIREFOX));
+    const moment = expect.any(String) as string;
+    const one = { id: moment, created_at: moment, last_used_at: moment, expires_at: moment };
+    expect(seen).toHaveLength(2);
+    expect(seen).toEqual(
+      expect.arrayContaining([
+        { ...one, device: 'Firefox, Linux', current: true },
+        { ...one, device: 'Phone', current: false },
+      ]),
+    );
+    const id = String(seen.find(({ device }) => device === 'Phone')?.['id']);
+    const end = (headers: Headers) => ask(`/api/sessions/${id}`, { method: 'DELETE', headers });
+    // Not by another key.
+    expect(await codeOf(end({ ...PAGE, cookie: stranger }))).toEqual([404, 'session_not_found']);
+    expect((await end(as(laptop, FIREFOX))).json).toEqual({ ended: 1 });
+    expect(await codeOf(end(as(laptop, FIREFOX)))).toEqual([404, 'session_not_found']);
+    expect((await ask('/api/session', { headers: as(phone, 'Phone/1.0') })).status).toBe(401);
+    expect(await list(as(laptop, FIREFOX))).toMatchObject([{ current: true }]);
+    // A program with the same key may end it, too.
+    const bearer = { authorization: `Bearer ${key.secret}` };
+    const [left] = await list(bearer);
+    const ended = await ask(`/api/sessions/${String(left?.['id'])}`, { method: 'DELETE', headers: bearer });
+    expect(ended.status).toBe(200);
+    expect((await ask('/api/session', { headers: as(laptop, FIREFOX) })).status).toBe(401);
+  });
+
+  it('hold for the browser that logged in, and over plain http for its address', async () => {
+    const open = async (headers: Headers) => ({
+      ...headers,
+      cookie: cookieOf(await logIn({ secret: TEST_SECRET }, headers)),
+    });
+    const status = async (headers: Headers) => (await ask('/api/session', { headers })).status;
+    const plain = await open({ 'user-agent': FIREFOX, 'x-forwarded-for': '192.0.2.1' });
+    expect(await status(plain)).toBe(200);
+    expect(await status({ ...plain, 'user-agent': NEWER_FIREFOX })).toBe(200);
+    expect(await status({ ...plain, 'user-agent': 'curl/8.5.0' })).toBe(401);
+    expect(await status({ ...plain, 'x-forwarded-for': '192.0.2.2' })).toBe(401);
+    const safe = await open({ ...plain, 'x-forwarded-proto': 'https' });
+    expect(await status({ ...safe, 'x-forwarded-for': '192.0.2.2' })).toBe(200);
+    expect(await status({ ...safe, 'user-agent': 'curl/8.5.0' })).toBe(401);
+    expect(await status(plain)).toBe(200);
+    const rows = await query(database.connectionString, 'select row_to_json(s)::text as row from sessions s');
+    expect(JSON.stringify(rows)).not.toContain('192.0.2');
+  });
+});
+
 describe('a session', () => {
   it('is known to every process at once', async () => {
     const cookie = await cookieFor(TEST_SECRET);

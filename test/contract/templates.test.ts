@@ -439,7 +439,7 @@ describe('a template', () => {
 
   it('is made, changed and deleted by callers who may operate, and told to the audit log', async () => {
     const key = async (right: string) => {
-      const { json } = await ask('/api/keys', { name: right, rights: [right] });
+      const { json } = await ask('/api/keys', { name: right, rights: [right], account_ids: '*' });
       return { authorization: `Bearer ${String(json['secret'])}` };
     };
     const [reader, sender, operator] = [await key('read'), await key('send'), await key('operate')];

@@ -405,7 +405,9 @@ describe('a draft', () => {
   });
 
   it('of a key that may not read emails takes none of their files', async () => {
-    const made = await service.request('/api/keys', { json: { name: 'Assistant', rights: ['draft'] } });
+    const made = await service.request('/api/keys', {
+      json: { name: 'Assistant', rights: ['draft'], account_ids: '*' },
+    });
     const { secret } = (await made.json()) as { secret: string };
     const [{ fileId }, { id: uploadId }] = [await receivePicture(), await upload(Buffer.from('a'))];
     const tryWith = (attachment: object) =>

@@ -68,6 +68,7 @@ const GENERAL_CODES: readonly ErrorCode[] = [
   'method_not_allowed',
   'request_timeout',
   'uri_too_long',
+  'unknown_host',
   'headers_too_large',
 ];
 

@@ -77,6 +77,9 @@ describe.skipIf(skipWithoutChromium())('an operator', () => {
     const page = await pages.open(service.url, '/operate/keys');
     await page.getByRole('button', { name: 'New key' }).click();
     await page.getByLabel('Name').fill('Jana');
+    // Which accounts has to be said.
+    expect(await page.getByRole('button', { name: 'Create the key' }).isDisabled()).toBe(true);
+    await page.getByText('All accounts, including later ones').click();
     expect(await accessibilityFaults(page)).toEqual([]);
     await page.getByRole('button', { name: 'Create the key' }).click();
     const secret = await page.locator('.key-secret').textContent();
@@ -94,6 +97,7 @@ describe.skipIf(skipWithoutChromium())('an operator', () => {
       'Kept apart',
       'Figures',
       'Imports',
+      'Sessions',
     ]);
 
     await page.locator('tr', { hasText: 'Jana' }).getByRole('button', { name: 'Revoke' }).click();

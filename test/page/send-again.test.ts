@@ -43,7 +43,7 @@ describe.skipIf(skipWithoutChromium())('an email that failed', () => {
     const { id, thread_id: threadId } = emails[0]!;
 
     const made = await service.request('/api/keys', {
-      json: { name: 'Reader', rights: ['read'], account_ids: null },
+      json: { name: 'Reader', rights: ['read'], account_ids: '*' },
     });
     const { secret } = (await made.json()) as { secret: string };
     const reader = await pages.open(service.url, `/t/${threadId}`, secret);

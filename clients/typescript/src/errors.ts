@@ -14,7 +14,12 @@ type OperationCode = { [Name in keyof operations]: CodesOf<operations[Name]['res
 
 /** Codes that any request may get before it reaches an operation. */
 type RoutingCode =
-  'not_found' | 'method_not_allowed' | 'uri_too_long' | 'headers_too_large' | 'unsupported_transfer_coding';
+  | 'not_found'
+  | 'method_not_allowed'
+  | 'uri_too_long'
+  | 'unknown_host'
+  | 'headers_too_large'
+  | 'unsupported_transfer_coding';
 
 /** Codes that the service answers with. A newer service may use more, so keep a default branch. */
 export type ServiceErrorCode = OperationCode | RoutingCode;

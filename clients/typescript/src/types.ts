@@ -48,6 +48,7 @@ export type AuditEntry = Schemas['AuditEntry'];
 export type Key = Schemas['Key'];
 export type KeyAuthor = Schemas['KeyAuthor'];
 export type Session = Schemas['Session'];
+export type BrowserSession = Schemas['BrowserSession'];
 export type KeyWithSecret = Schemas['KeyWithSecret'];
 export type LiftedSuppression = Schemas['LiftedSuppression'];
 export type QuarantinedMessage = Schemas['QuarantinedMessage'];

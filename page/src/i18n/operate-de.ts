@@ -20,6 +20,7 @@ export const operateDe: OperateMessages = {
     webhooks: 'Webhooks',
     keys: 'Schlüssel',
     audit: 'Protokoll',
+    sessions: 'Anmeldungen',
   },
   accounts: {
     hint: 'Die E-Mail-Konten dieses Dienstes und wie weit ihre Postfächer gelesen sind.',
@@ -198,6 +199,7 @@ export const operateDe: OperateMessages = {
     name: 'Name',
     rights: 'Darf',
     accounts: 'Konten',
+    allAccounts: 'Alle Konten, auch spätere',
     used: 'Zuletzt benutzt',
     expires: 'Läuft ab',
     revoke: 'Sperren',
@@ -228,5 +230,15 @@ export const operateDe: OperateMessages = {
     outcome: 'Ergebnis',
     outcomes: { done: 'Erledigt', refused: 'Abgelehnt', unknown: 'Unbekannt' },
     command: 'Befehl',
+  },
+  sessions: {
+    hint: 'Browser, die mit Ihrem Schlüssel angemeldet sind. Beenden Sie die, die Sie nicht mehr benutzen oder nicht kennen.',
+    empty: 'Kein Browser ist angemeldet.',
+    device: 'Browser',
+    opened: 'Angemeldet',
+    used: 'Zuletzt benutzt',
+    current: 'Dieser Browser',
+    end: 'Abmelden',
+    confirmEnd: (device) => `„${device}“ muss sich neu anmelden.`,
   },
 };

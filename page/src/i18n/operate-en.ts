@@ -18,6 +18,7 @@ export const operateEn = {
     webhooks: 'Webhooks',
     keys: 'Keys',
     audit: 'Audit log',
+    sessions: 'Sessions',
   },
   accounts: {
     hint: 'The mail accounts of this service, and how far their mailboxes have been read.',
@@ -190,6 +191,7 @@ export const operateEn = {
     name: 'Name',
     rights: 'Rights',
     accounts: 'Accounts',
+    allAccounts: 'All accounts, including later ones',
     used: 'Last used',
     expires: 'Expires',
     revoke: 'Revoke',
@@ -219,6 +221,16 @@ export const operateEn = {
     outcome: 'Outcome',
     outcomes: { done: 'Done', refused: 'Refused', unknown: 'Unknown' },
     command: 'Command',
+  },
+  sessions: {
+    hint: 'Browsers that are logged in with your key. End those that you no longer use or do not recognise.',
+    empty: 'No browser is logged in.',
+    device: 'Browser',
+    opened: 'Logged in',
+    used: 'Last used',
+    current: 'This browser',
+    end: 'Log out',
+    confirmEnd: (device: string) => `“${device}” has to log in again.`,
   },
 };
 

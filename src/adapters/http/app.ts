@@ -28,6 +28,7 @@ import { createErrorHandler } from './answers/error-handler.ts';
 import { createServer } from './connections/create-server.ts';
 import { createRequestWatch, type RequestObserver } from './connections/answered-request.ts';
 import { Framing } from './connections/framing-fault.ts';
+import { createHostCheck, type HostCheck } from './connections/known-host.ts';
 import { findHeaderFault } from './connections/header-fault.ts';
 import { Handshakes } from './connections/handshakes.ts';
 import { createHttpLimits, type HttpLimits } from './connections/limits.ts';
@@ -112,6 +113,8 @@ export interface HttpAppOptions {
   /** Addresses and networks whose X-Forwarded-For is trusted to name the client; default: none. */
   readonly trustedProxies?: readonly string[];
   readonly clock: Clock;
+  /** Names of hosts under which browsers reach the service, beside those of this machine; default: any. */
+  readonly hosts?: readonly string[];
   /** Default: HTTP without TLS. */
   readonly tls?: CertificateSource | null;
   /** How long browsers are told to use only https, in days; default: 0, they are not told. */
@@ -176,6 +179,7 @@ export function createHttpApp(options: HttpAppOptions): HttpApp {
   const authenticate = createAuthenticator(options.secrets, { failures, slots, keys, sessions, access });
   const handleError = createErrorHandler(limits, lingering, logger);
   const framing = new Framing(limits.maxHeaders);
+  const checkHost = options.hosts === undefined ? () => undefined : createHostCheck(options.hosts);
 
   const app: HttpServer = Fastify({
     // Our own logger writes the important events; a line for each request would be most of the log.
@@ -229,7 +233,7 @@ export function createHttpApp(options: HttpAppOptions): HttpApp {
     done();
   });
   app.addHook('onRequest', createRequestWatch(options.observers ?? [], followsRequests));
-  app.addHook('onRequest', createGuard(limits, shutdown, slots, framing, hstsDays));
+  app.addHook('onRequest', createGuard({ limits, shutdown, slots, framing, hstsDays, checkHost }));
 
   const routes = new RouteTable();
   app.addHook('onRoute', (route) => routes.add(route));
@@ -237,7 +241,7 @@ export function createHttpApp(options: HttpAppOptions): HttpApp {
   app.setNotFoundHandler((request, reply) =>
     page?.has(request) === true ? page.send(request, reply) : routes.answerUnrouted(request, reply),
   );
-  const log = { sessions, failures, security, access };
+  const log = { sessions, failures, security, access, checkHost };
   registerRoutes(app, context, authenticate, routes, options.mcp);
   registerOpenSessionRoute(app, context, log);
   registerSessionRoutes(app, context, authenticate, log);
@@ -314,14 +318,24 @@ function answerExpectations(server: Server): void {
   });
 }
 
+interface GuardParts {
+  readonly limits: HttpLimits;
+  readonly shutdown: Shutdown;
+  readonly slots: ConnectionSlots;
+  readonly framing: Framing;
+  readonly hstsDays: number;
+  readonly checkHost: HostCheck;
+}
+
 /** The checks that every request must pass before its route runs. */
-function createGuard(
-  limits: HttpLimits,
-  shutdown: Shutdown,
-  slots: ConnectionSlots,
-  framing: Framing,
-  hstsDays: number,
-): onRequestHookHandler {
+function createGuard({
+  limits,
+  shutdown,
+  slots,
+  framing,
+  hstsDays,
+  checkHost,
+}: GuardParts): onRequestHookHandler {
   return (request, reply, done) => {
     setAnswerHeaders(reply);
     if (hstsDays > 0) requireHttps(request, reply, hstsDays);
@@ -339,7 +353,21 @@ function createGuard(
     } else if ((raw.url ?? '').length > limits.maxUrlLength) {
       done(new ServiceError('uri_too_long'));
     } else {
-      done(findHeaderFault(raw) ?? undefined);
+      done(findHeaderFault(raw) ?? hostFaultOf(request, checkHost));
     }
   };
+}
+
+/**
+ * A program may use any name: what it shows as a bearer is known to no page of a stranger, and no cookie counts beside it. Names of containers
+ * and services so need no setting.
+ */
+function hostFaultOf(request: FastifyRequest, check: HostCheck): Error | undefined {
+  if (request.headers.authorization !== undefined) return undefined;
+  try {
+    check(request);
+    return undefined;
+  } catch (error) {
+    return error as Error;
+  }
 }

@@ -33,6 +33,8 @@ interface Known {
 
 /** A session that was opened with a key, or with a secret. */
 export interface ShownSession {
+  /** Not secret: a UUID. */
+  readonly id: string;
   /** SHA-256 of its token. */
   readonly digest: Buffer;
   /** The session ends then, unless it is used before. */

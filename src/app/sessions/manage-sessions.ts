@@ -11,14 +11,20 @@ import type { IdSource } from '../base/basics.ts';
 import { hashSecret } from '../keys/hash-secret.ts';
 import type { KeyRing, ShownKey } from '../keys/key-ring.ts';
 import { createSecretMatcher } from '../keys/secret-holders.ts';
-import type { SessionBase, SessionStore } from './session-ports.ts';
-import { credentialOfSecret, hashToken, SessionRing, type SessionRingPorts } from './session-ring.ts';
+import type { SessionBase, SessionBrowser, SessionStore } from './session-ports.ts';
+import {
+  bindingOf,
+  credentialOfSecret,
+  hashToken,
+  SessionRing,
+  type SessionRingPorts,
+} from './session-ring.ts';
 import type { OpenedSession, SessionUseCases } from './use-cases.ts';
 
 export interface SessionPorts extends SessionRingPorts {
   readonly store: SessionStore;
   readonly keys: Pick<KeyRing, 'find' | 'findByHash' | 'refresh'>;
-  readonly ids: Pick<IdSource, 'randomBytes'>;
+  readonly ids: Pick<IdSource, 'randomBytes' | 'uuid'>;
   /** The maximum life of a session, however much it is used. */
   readonly maxMs: number;
 }
@@ -36,6 +42,7 @@ export function createSessions(ports: SessionPorts): SessionUseCases & Pick<Sess
   /** null when the link was used meanwhile. */
   async function open(
     shown: ShownKey,
+    browser: SessionBrowser,
     toBase: (token: string) => SessionBase,
     link: Buffer | null,
   ): Promise<OpenedSession | null> {
@@ -43,7 +50,15 @@ export function createSessions(ports: SessionPorts): SessionUseCases & Pick<Sess
     const openedAt = clock().getTime();
     const endsAt = new Date(openedAt + maxMs);
     const expiresAt = new Date(openedAt + Math.min(idleMs, maxMs));
-    const session = { ...toBase(token), digest: hashToken(token), expiresAt, endsAt };
+    const session = {
+      ...toBase(token),
+      id: ids.uuid(),
+      device: browser.device,
+      binding: bindingOf(token, browser),
+      digest: hashToken(token),
+      expiresAt,
+      endsAt,
+    };
     if (!(await store.open(session, link))) return null;
     ring.expire();
     return { token, shown, session, endsAt };
@@ -55,16 +70,16 @@ export function createSessions(ports: SessionPorts): SessionUseCases & Pick<Sess
   });
 
   return {
-    async openBySecret(secret) {
+    async openBySecret(secret, browser) {
       const holder = secretOf(Buffer.from(secret, 'utf8'));
-      if (holder !== null) return open(holder, baseOfSecret(holder.secret), null);
+      if (holder !== null) return open(holder, browser, baseOfSecret(holder.secret), null);
       const key = parseApiKey(secret);
       const shown = key === null ? null : await keys.find(secret);
       if (key === null || shown === null) return null;
-      return open(shown, () => ({ keyId: key.id, credential: hashSecret(key.secret) }), null);
+      return open(shown, browser, () => ({ keyId: key.id, credential: hashSecret(key.secret) }), null);
     },
 
-    async openByLink(token) {
+    async openByLink(token, browser) {
       if (!isSessionToken(token)) return null;
       if (linkReads.add('all', now()).count > MAX_LINK_READS) throw new ServiceError('busy');
       const digest = hashToken(token);
@@ -73,10 +88,10 @@ export function createSessions(ports: SessionPorts): SessionUseCases & Pick<Sess
       const shown = await ring.holderOf(token, link);
       if (shown === null) return null;
       const secret = secrets.find(({ caller }) => caller === shown.caller)?.secret;
-      return open(shown, secret === undefined ? () => link : baseOfSecret(secret), digest);
+      return open(shown, browser, secret === undefined ? () => link : baseOfSecret(secret), digest);
     },
 
-    find: (token) => ring.find(token),
+    find: (token, browser) => ring.find(token, browser),
     refresh: () => ring.refresh(),
 
     async end({ digest }) {
@@ -84,8 +99,20 @@ export function createSessions(ports: SessionPorts): SessionUseCases & Pick<Sess
       ring.expire();
     },
 
-    async endAllOf({ caller: { author } }) {
-      const ended = await store.endAll(author.kind === 'key' ? author.id : null);
+    async listOf(shown) {
+      const sessions = await ring.listOf(keyIdOf(shown));
+      return [...sessions].sort((a, b) => b.lastUsedAt.getTime() - a.lastUsedAt.getTime());
+    },
+
+    async endOneOf(shown, id) {
+      const session = (await ring.listOf(keyIdOf(shown))).find((one) => one.id === id);
+      if (session === undefined) throw new ServiceError('session_not_found');
+      await store.end(session.digest);
+      ring.expire();
+    },
+
+    async endAllOf(shown) {
+      const ended = await store.endAll(keyIdOf(shown));
       ring.expire();
       return ended;
     },
@@ -93,3 +120,7 @@ export function createSessions(ports: SessionPorts): SessionUseCases & Pick<Sess
     close: () => ring.close(),
   };
 }
+
+/** null: a secret. */
+const keyIdOf = ({ caller: { author } }: ShownKey): string | null =>
+  author.kind === 'key' ? author.id : null;

@@ -11,12 +11,32 @@ export interface SessionBase {
   readonly credential: Buffer;
 }
 
+/** What a session is bound to beside its token. */
+export interface SessionBrowser {
+  /** As core/sessions/device.ts names it. */
+  readonly device: string;
+  /** The group of the client's address, when the connection lets others read the cookie; null: any. */
+  readonly address: string | null;
+}
+
 export interface StoredSession extends SessionBase {
+  /** A UUID, not secret. */
+  readonly id: string;
+  readonly device: string;
+  /** HMAC-SHA256 of its browser with the token, so that the address can't be read from the database. */
+  readonly binding: Buffer;
   /** SHA-256 of the token. */
   readonly digest: Buffer;
   /** Extended while it is used, but not beyond `endsAt`. */
   readonly expiresAt: Date;
   readonly endsAt: Date;
+}
+
+/** As it is read. */
+export interface KnownSession extends StoredSession {
+  readonly createdAt: Date;
+  /** Within a quarter of an hour. */
+  readonly lastUsedAt: Date;
 }
 
 export interface StoredLink extends SessionBase {
@@ -31,7 +51,7 @@ export interface SessionStore {
    * the sessions of one key, or of the secrets, those that would end first make room.
    */
   open(session: StoredSession, linkDigest: Buffer | null): Promise<boolean>;
-  /** Extends its life until then. */
+  /** Extends its life until then, and notes that it was used. */
   renew(digest: Buffer, expiresAt: Date): Promise<void>;
   end(digest: Buffer): Promise<void>;
   /** Ends all sessions of a key; null: of the secrets. Returns how many. */
@@ -39,7 +59,7 @@ export interface SessionStore {
   /** Every session that has not expired; null when nothing has changed since `revision`. */
   readAll(
     revision: string | null,
-  ): Promise<{ readonly revision: string; readonly sessions: readonly StoredSession[] } | null>;
+  ): Promise<{ readonly revision: string; readonly sessions: readonly KnownSession[] } | null>;
   /** The oldest links make room. */
   createLink(link: StoredLink): Promise<void>;
   /** null: no valid link. */

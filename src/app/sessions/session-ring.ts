@@ -8,7 +8,7 @@ import type { Clock, Logger } from '../base/basics.ts';
 import { CachedRows } from '../base/cached-rows.ts';
 import type { KeyRing, ShownKey } from '../keys/key-ring.ts';
 import type { SecretHolder } from '../keys/secret-holders.ts';
-import type { SessionBase, SessionStore, StoredSession } from './session-ports.ts';
+import type { KnownSession, SessionBase, SessionBrowser, SessionStore } from './session-ports.ts';
 
 export interface SessionRingPorts {
   readonly store: Pick<SessionStore, 'readAll' | 'renew'>;
@@ -22,14 +22,15 @@ export interface SessionRingPorts {
   readonly idleMs: number;
 }
 
-/** A session is renewed once this part of `idleMs` has passed: a use costs a statement now and then, not each time. */
+/** A session is renewed once this part of `idleMs` has passed, or this long, in ms: a use costs a statement now and then, not each time. */
 const RENEWAL_PART = 0.05;
+const RENEWAL_MS = 900_000;
 
 export class SessionRing {
   readonly #ports: SessionRingPorts;
   readonly #copy: CachedRows;
   /** By their digests, in hex. */
-  #known = new Map<string, StoredSession>();
+  #known = new Map<string, KnownSession>();
   #revision: string | null = null;
   readonly #renewing = new Map<string, Promise<void>>();
 
@@ -47,12 +48,19 @@ export class SessionRing {
    * null: the token is not valid. A promise only when a copy has to be read; throws `database_unavailable` when it can't
    * be.
    */
-  find(token: string): ShownKey | null | Promise<ShownKey | null> {
+  find(token: string, browser: SessionBrowser): ShownKey | null | Promise<ShownKey | null> {
     if (!isSessionToken(token)) return null;
     const id = hashToken(token).toString('hex');
     const session = this.#copy.find(() => this.#valid(id));
-    if (session instanceof Promise) return session.then((found) => this.#open(id, token, found));
-    return this.#open(id, token, session);
+    if (session instanceof Promise) return session.then((found) => this.#open(id, token, browser, found));
+    return this.#open(id, token, browser, session);
+  }
+
+  /** The sessions that the key opened, and have not expired; of a secret, those that any secret opened. */
+  async listOf(keyId: string | null): Promise<readonly KnownSession[]> {
+    await this.#copy.refresh();
+    const now = this.#ports.clock();
+    return [...this.#known.values()].filter((session) => session.keyId === keyId && session.expiresAt > now);
   }
 
   /** The key or secret that opened it, while it is still valid; null: it is not. */
@@ -81,15 +89,16 @@ export class SessionRing {
   #open(
     id: string,
     token: string,
-    session: StoredSession | null,
+    browser: SessionBrowser,
+    session: KnownSession | null,
   ): ShownKey | null | Promise<ShownKey | null> {
-    if (session === null) return null;
+    if (session === null || !timingSafeEqual(session.binding, bindingOf(token, browser))) return null;
     const holder = this.holderOf(token, session);
     if (holder instanceof Promise) return holder.then((found) => this.#show(id, session, found));
     return this.#show(id, session, holder);
   }
 
-  #show(id: string, session: StoredSession, holder: ShownKey | null): ShownKey | null {
+  #show(id: string, session: KnownSession, holder: ShownKey | null): ShownKey | null {
     if (holder === null) return null;
     this.#renew(id, session);
     return {
@@ -99,16 +108,19 @@ export class SessionRing {
     };
   }
 
-  #valid(id: string): StoredSession | null {
+  #valid(id: string): KnownSession | null {
     const session = this.#known.get(id);
     return session !== undefined && session.expiresAt > this.#ports.clock() ? session : null;
   }
 
   /** In the background: a request neither waits for it nor fails with it. */
-  #renew(id: string, { digest, expiresAt, endsAt }: StoredSession): void {
+  #renew(id: string, { digest, expiresAt, endsAt, lastUsedAt }: KnownSession): void {
     const { store, clock, idleMs, logger } = this.#ports;
-    const until = Math.min(clock().getTime() + idleMs, endsAt.getTime());
-    if (until - expiresAt.getTime() < idleMs * RENEWAL_PART || this.#renewing.has(id)) return;
+    const now = clock().getTime();
+    const until = Math.min(now + idleMs, endsAt.getTime());
+    const isDue =
+      until - expiresAt.getTime() >= idleMs * RENEWAL_PART || now - lastUsedAt.getTime() >= RENEWAL_MS;
+    if (!isDue || this.#renewing.has(id)) return;
     const renewing = store
       .renew(digest, new Date(until))
       .catch((err: unknown) => logger.warn({ err }, 'the use of a session could not be noted'))
@@ -118,6 +130,12 @@ export class SessionRing {
 }
 
 export const hashToken = (token: string): Buffer => hash('sha256', token, 'buffer');
+
+/** See StoredSession. */
+export const bindingOf = (token: string, { device, address }: SessionBrowser): Buffer =>
+  createHmac('sha256', token)
+    .update(`${device}\n${address ?? ''}`)
+    .digest();
 
 /** See SessionBase. */
 export const credentialOfSecret = (secret: string, token: string): Buffer =>

@@ -1,5 +1,6 @@
 /** The use cases of sessions that the edges call. */
 import type { ShownKey, ShownSession } from '../keys/key-ring.ts';
+import type { KnownSession, SessionBrowser } from './session-ports.ts';
 
 export interface OpenedSession {
   /** Returned only this once, and stored nowhere. */
@@ -12,14 +13,18 @@ export interface OpenedSession {
 
 export interface SessionUseCases {
   /** null: the secret or key is not valid. */
-  openBySecret(secret: string): Promise<OpenedSession | null>;
+  openBySecret(secret: string, browser: SessionBrowser): Promise<OpenedSession | null>;
   /** null: the link was used, has expired, or its key is no longer valid. Throws `busy` when very many are tried. */
-  openByLink(token: string): Promise<OpenedSession | null>;
-  /** Finds the holder of a session; null: not a session. A promise only when a copy has to be read. */
-  find(token: string): ShownKey | null | Promise<ShownKey | null>;
+  openByLink(token: string, browser: SessionBrowser): Promise<OpenedSession | null>;
+  /** Finds the holder of a session; null: not a session of this browser. A promise only when a copy has to be read. */
+  find(token: string, browser: SessionBrowser): ShownKey | null | Promise<ShownKey | null>;
   /** For long-lived connections: afterwards, `isValid` of the session that was found is at most a second late. */
   refresh(): Promise<void>;
   end(session: ShownSession): Promise<void>;
+  /** The sessions of the same key, the last used first; for a secret, of all secrets. */
+  listOf(shown: ShownKey): Promise<readonly KnownSession[]>;
+  /** Ends one of them. Throws `session_not_found`. */
+  endOneOf(shown: ShownKey, id: string): Promise<void>;
   /** Ends all sessions of the same key; for a secret, of all secrets. Returns how many. */
   endAllOf(shown: ShownKey): Promise<number>;
 }

@@ -1255,7 +1255,7 @@ export interface paths {
         put?: never;
         /**
          * Make a key
-         * @description With rights of its own, for all accounts or some. No caller can give more than it has. Needs the right `admin`.
+         * @description With rights of its own, for the accounts that `account_ids` names, or all with `*`; it has to be said. No caller can give more than it has. Needs the right `admin`.
          */
         post: operations["createKey"];
         delete?: never;
@@ -1555,7 +1555,11 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        get?: never;
+        /**
+         * List the sessions of the key
+         * @description Browsers that are logged in with the same key, the last used first; for the secret, all that a secret opened.
+         */
+        get: operations["listSessions"];
         put?: never;
         post?: never;
         /**
@@ -1563,6 +1567,26 @@ export interface paths {
          * @description Ends all sessions that were opened by the same key, on all machines; for the secret, all that were opened by a secret. The key itself goes on opening. Needs no body.
          */
         delete: operations["endSessions"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/sessions/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /**
+         * Log out one browser
+         * @description Ends one of the sessions that `GET /api/sessions` lists. Needs no body.
+         */
+        delete: operations["endOneSession"];
         options?: never;
         head?: never;
         patch?: never;
@@ -3449,13 +3473,14 @@ export interface components {
             id: components["schemas"]["Uuid"];
             deleted_at: components["schemas"]["Timestamp"];
         };
+        /** @description A key sees and acts for these accounts alone; `*`: all, those of later too. */
+        KeyAccounts: "*" | components["schemas"]["AccountId"][];
         KeyRequest: {
             /** @description For people. */
             name: string;
             /** @description None that the caller does not have. */
             rights: components["schemas"]["Right"][];
-            /** @description It sees and acts for these alone. Default: null, all. */
-            account_ids?: components["schemas"]["AccountId"][] | null;
+            account_ids: components["schemas"]["KeyAccounts"];
             /** @description Default: null, never. */
             expires_at?: components["schemas"]["NullableTimestamp"];
         };
@@ -3477,8 +3502,7 @@ export interface components {
             name: string;
             /** @description What it may do. */
             rights: components["schemas"]["Right"][];
-            /** @description It sees and acts for these alone; null: all. */
-            account_ids: components["schemas"]["AccountId"][] | null;
+            account_ids: components["schemas"]["KeyAccounts"];
             created_at: components["schemas"]["Timestamp"];
             created_by: components["schemas"]["Author"];
             /** @description It opens nothing from then on; null: never. */
@@ -3730,6 +3754,21 @@ export interface components {
             refused_merges: components["schemas"]["RefusedMerge"][];
             /** @description For the next page; null on the last one. */
             next_cursor: string | null;
+        };
+        BrowserSession: {
+            id: components["schemas"]["Uuid"];
+            /** @description Browser and system, as the browser names them. */
+            device: string;
+            /** @description It is the one of this request. */
+            current: boolean;
+            created_at: components["schemas"]["Timestamp"];
+            /** @description Within a quarter of an hour. */
+            last_used_at: components["schemas"]["Timestamp"];
+            /** @description It ends then, unless it is used before. */
+            expires_at: components["schemas"]["Timestamp"];
+        };
+        BrowserSessions: {
+            sessions: components["schemas"]["BrowserSession"][];
         };
         InvalidRequestError: components["schemas"]["Error"] & {
             /** @enum {unknown} */
@@ -11835,6 +11874,46 @@ export interface operations {
             503: components["responses"]["DatabaseUnavailableOrShuttingDownOrStorageUnavailableError"];
         };
     };
+    listSessions: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description All of them. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "sessions": [
+                     *         {
+                     *           "id": "019a3f5e-7c00-7000-8000-0000000000aa",
+                     *           "device": "Firefox, Linux",
+                     *           "current": true,
+                     *           "created_at": "2026-01-30T09:15:00.000Z",
+                     *           "last_used_at": "2026-01-30T09:15:00.000Z",
+                     *           "expires_at": "2026-01-31T12:00:00.000Z"
+                     *         }
+                     *       ]
+                     *     }
+                     */
+                    "application/json": components["schemas"]["BrowserSessions"];
+                };
+            };
+            401: components["responses"]["UnauthorizedError"];
+            403: components["responses"]["CrossSiteRequestError"];
+            429: components["responses"]["TooManyFailedLoginsError"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["DatabaseUnavailableOrShuttingDownError"];
+        };
+    };
     endSessions: {
         parameters: {
             query?: never;
@@ -11871,6 +11950,66 @@ export interface operations {
             };
             401: components["responses"]["UnauthorizedError"];
             403: components["responses"]["CrossSiteRequestError"];
+            408: components["responses"]["RequestTimeoutError"];
+            413: components["responses"]["PayloadTooLargeError"];
+            415: components["responses"]["UnsupportedContentEncodingOrUnsupportedMediaTypeError"];
+            429: components["responses"]["TooManyFailedLoginsError"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["DatabaseUnavailableOrShuttingDownError"];
+        };
+    };
+    endOneSession: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The session. */
+                id: components["schemas"]["Uuid"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Logged out. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "ended": 1
+                     *     }
+                     */
+                    "application/json": components["schemas"]["EndedSessions"];
+                };
+            };
+            /** @description Codes: `duplicate_field`, `invalid_json`, `invalid_request`, `invalid_uuid`, `unknown_field`. */
+            400: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["MarkThreadRead400Error"];
+                };
+            };
+            401: components["responses"]["UnauthorizedError"];
+            403: components["responses"]["CrossSiteRequestError"];
+            /** @description Codes: `session_not_found`. */
+            404: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"] & {
+                        /** @enum {unknown} */
+                        code?: "session_not_found";
+                    };
+                };
+            };
             408: components["responses"]["RequestTimeoutError"];
             413: components["responses"]["PayloadTooLargeError"];
             415: components["responses"]["UnsupportedContentEncodingOrUnsupportedMediaTypeError"];

@@ -1,7 +1,7 @@
 /** `client.sessions` */
 import type { RequestOptions } from '../options.ts';
-import { plain, type Transport } from '../transport.ts';
-import type { LoginRequest, Schemas, Session } from '../types.ts';
+import { plain, segment, type Transport } from '../transport.ts';
+import type { BrowserSession, LoginRequest, Schemas, Session } from '../types.ts';
 
 /** Log-ins of browsers. The session itself is a cookie: a browser keeps it, and other programs have no use for it. */
 export class Sessions {
@@ -34,6 +34,22 @@ export class Sessions {
       this.#transport.api.DELETE('/api/session', attempt),
     );
     return ended;
+  }
+
+  /** The browsers that are logged in with the same key, the last used first. */
+  async list(options: RequestOptions = {}): Promise<readonly BrowserSession[]> {
+    const { sessions } = await this.#transport.json({ ...options, repeatable: true }, (attempt) =>
+      this.#transport.api.GET('/api/sessions', attempt),
+    );
+    return sessions;
+  }
+
+  /** Logs out one browser. Fails with `session_not_found`. */
+  async endOne(id: string, options: RequestOptions = {}): Promise<void> {
+    const path = { id: segment('id', id) };
+    await this.#transport.json({ ...options, repeatable: true }, (attempt) =>
+      this.#transport.api.DELETE('/api/sessions/{id}', { ...attempt, params: { path } }),
+    );
   }
 
   /** Logs out everywhere: ends all sessions opened with the same key. Returns their number. */

@@ -38,7 +38,7 @@ export function Keys() {
               },
               {
                 title: words.accounts,
-                cell: ({ account_ids: ids }) => (ids === null ? operate.all : format.names(ids)),
+                cell: ({ account_ids: ids }) => (ids === '*' ? operate.all : format.names(ids)),
               },
               { title: words.used, cell: (key) => moment(key.last_used_at) },
               { title: words.expires, cell: (key) => moment(key.expires_at) },

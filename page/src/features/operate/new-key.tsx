@@ -1,5 +1,6 @@
 /** Makes a key, and shows it the only time that it can be seen. */
-import { useState } from 'react';
+import { useState, type ReactNode } from 'react';
+import { useQuery } from '@tanstack/react-query';
 import {
   Checkbox,
   Dialog,
@@ -13,6 +14,7 @@ import {
 } from 'react-aria-components';
 import { Check } from 'lucide-react';
 import { client } from '../../api/client.ts';
+import { accountsQuery } from '../../api/queries.ts';
 import { useSession } from '../../app/session.tsx';
 import { useWords } from '../../i18n/index.tsx';
 import { Button } from '../../ui/button.tsx';
@@ -23,6 +25,8 @@ import '../../ui/field.css';
 
 const RIGHTS = ['read', 'draft', 'send', 'receive', 'operate', 'admin'] as const;
 type Right = (typeof RIGHTS)[number];
+/** All accounts, those of later too. */
+const ALL = '*';
 /** The rights that a clerk needs. */
 const USUAL: ReadonlySet<Right> = new Set<Right>(['read', 'draft', 'send', 'operate']);
 
@@ -64,26 +68,29 @@ interface KeyFormProps {
 function KeyForm({ onMade, onCancel }: KeyFormProps) {
   const { text } = useWords();
   const { keys: words } = useOperateWords().operate;
-  const { rights: own } = useSession();
+  const { rights: own, accounts: ownAccounts } = useSession();
   const [rights, setRights] = useState<ReadonlySet<Right>>(USUAL);
+  const accounts = useQuery(accountsQuery).data ?? [];
+  // Nothing is chosen beforehand: which accounts a key gets has to be said.
+  const [chosen, setChosen] = useState<ReadonlySet<string>>(new Set());
+  const isComplete = rights.size > 0 && chosen.size > 0;
   const create = useAct({
     view: 'keys',
-    run: (name: string) => client.keys.create({ name, rights: RIGHTS.filter((right) => rights.has(right)) }),
+    run: (name: string) =>
+      client.keys.create({
+        name,
+        rights: RIGHTS.filter((right) => rights.has(right)),
+        account_ids: chosen.has(ALL) ? ALL : [...chosen],
+      }),
     say: () => null,
   });
-  const toggle = (right: Right, isOn: boolean): void => {
-    const next = new Set(rights);
-    if (isOn) next.add(right);
-    else next.delete(right);
-    setRights(next);
-  };
   return (
     <Form
       className="key-form"
       onSubmit={(event) => {
         event.preventDefault();
         const name = String(new FormData(event.currentTarget).get('name')).trim();
-        if (name !== '' && rights.size > 0) create.mutate(name, { onSuccess: (made) => onMade(made.secret) });
+        if (name !== '' && isComplete) create.mutate(name, { onSuccess: (made) => onMade(made.secret) });
       }}
     >
       <Heading slot="title" level={2}>
@@ -96,28 +103,70 @@ function KeyForm({ onMade, onCancel }: KeyFormProps) {
       <fieldset className="key-rights">
         <legend className="field-label">{words.rights}</legend>
         {RIGHTS.filter((right) => own.includes(right) || own.includes('admin')).map((right) => (
-          <Checkbox
+          <Choice
             key={right}
-            className="check"
             isSelected={rights.has(right)}
-            onChange={(isOn) => toggle(right, isOn)}
+            onChange={(isOn) => setRights(toggled(rights, right, isOn))}
           >
-            <span className="check-box" aria-hidden>
-              <Check size={12} strokeWidth={3} />
-            </span>
             {words.right[right]}
-          </Checkbox>
+          </Choice>
+        ))}
+      </fieldset>
+      <fieldset className="key-rights">
+        <legend className="field-label">{words.accounts}</legend>
+        {ownAccounts === null && (
+          <Choice
+            isSelected={chosen.has(ALL)}
+            onChange={(isOn) => setChosen(new Set<string>(isOn ? [ALL] : []))}
+          >
+            {words.allAccounts}
+          </Choice>
+        )}
+        {accounts.map(({ id }) => (
+          <Choice
+            key={id}
+            isSelected={chosen.has(id)}
+            isDisabled={chosen.has(ALL)}
+            onChange={(isOn) => setChosen(toggled(chosen, id, isOn))}
+          >
+            {id}
+          </Choice>
         ))}
       </fieldset>
       <div className="operate-dialog-actions">
         <Button look="outline" onPress={onCancel}>
           {text.app.cancel}
         </Button>
-        <Button look="primary" type="submit" isPending={create.isPending} isDisabled={rights.size === 0}>
+        <Button look="primary" type="submit" isPending={create.isPending} isDisabled={!isComplete}>
           {words.create}
         </Button>
       </div>
     </Form>
+  );
+}
+
+function toggled<T>(set: ReadonlySet<T>, item: T, isOn: boolean): ReadonlySet<T> {
+  const next = new Set(set);
+  if (isOn) next.add(item);
+  else next.delete(item);
+  return next;
+}
+
+interface ChoiceProps {
+  readonly isSelected: boolean;
+  readonly isDisabled?: boolean;
+  readonly onChange: (isOn: boolean) => void;
+  readonly children: ReactNode;
+}
+
+function Choice({ isSelected, isDisabled = false, onChange, children }: ChoiceProps) {
+  return (
+    <Checkbox className="check" isSelected={isSelected} isDisabled={isDisabled} onChange={onChange}>
+      <span className="check-box" aria-hidden>
+        <Check size={12} strokeWidth={3} />
+      </span>
+      {children}
+    </Checkbox>
   );
 }
 

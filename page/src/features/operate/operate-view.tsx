@@ -15,6 +15,7 @@ import { useOperateWords } from './operate-words.ts';
 import { Quarantine } from './quarantine.tsx';
 import { isSection, SECTIONS, type Section } from './sections.ts';
 import { Sends } from './sends.tsx';
+import { Sessions } from './sessions.tsx';
 import { Suppressions } from './suppressions.tsx';
 import { Webhooks } from './webhooks.tsx';
 import './operate.css';
@@ -33,6 +34,7 @@ const VIEWS: Readonly<Record<Section, ComponentType>> = {
   webhooks: Webhooks,
   keys: Keys,
   audit: Audit,
+  sessions: Sessions,
 };
 
 /** On a phone the tabs reach beyond the screen. */
@@ -43,9 +45,10 @@ const intoView = (tabs: HTMLElement | null): void => {
 export function OperateView({ section }: { readonly section: string }) {
   const { text, operate } = useOperateWords();
   const { rights } = useSession();
-  const open = (Object.keys(VIEWS) as Section[]).filter(
-    (name) => rights.includes(SECTIONS[name]) || rights.includes('admin'),
-  );
+  const open = (Object.keys(VIEWS) as Section[]).filter((name) => {
+    const right = SECTIONS[name];
+    return right === null || rights.includes(right) || rights.includes('admin');
+  });
   const current = isSection(section) && open.includes(section) ? section : null;
   const name = current === null ? operate.title : operate.sections[current];
   const View = current === null ? null : VIEWS[current];

@@ -1,4 +1,4 @@
-/** The operators' views, and the right that each requires. */
+/** The operators' views, and the right that each requires; null: none. */
 export const SECTIONS = {
   accounts: 'read',
   sends: 'read',
@@ -10,6 +10,7 @@ export const SECTIONS = {
   webhooks: 'admin',
   keys: 'admin',
   audit: 'admin',
+  sessions: null,
 } as const;
 
 export type Section = keyof typeof SECTIONS;

@@ -18,7 +18,7 @@ import { clientAddressOf } from './client-address.ts';
 import type { ConnectionSlots } from './connection-slots.ts';
 import { requireOwnPage, requirePageHeader } from './own-page.ts';
 import type { LoginFailure, LoginFailures } from './login-failures.ts';
-import { readSessionCookie } from './session-cookie.ts';
+import { browserOf, readSessionCookie } from './session-cookie.ts';
 
 /** Case-insensitive scheme (RFC 9110 §11.1), then one token. */
 const BEARER = /^bearer +(\S+) *$/i;
@@ -92,7 +92,7 @@ export function createAuthenticator(
     if (cookie === null) return { found: null, failure: 'missing' };
     requireOwnPage(request);
     requirePageHeader(request);
-    return { found: sessions.find(cookie), failure: 'ended' };
+    return { found: sessions.find(cookie, browserOf(request)), failure: 'ended' };
   }
 
   function refuse(request: FastifyRequest, reply: FastifyReply, reason: LoginFailure): ServiceError {

@@ -460,6 +460,10 @@ export const EXAMPLE_VALUES: Readonly<Record<string, unknown>> = {
   'Upload.sha256': '753692ec36adb4c794c973945eb2a99c1649703ea6f76bf259abb4fb838e013e',
   expires_at: LATER,
 
+  'BrowserSession.id': '019a3f5e-7c00-7000-8000-0000000000aa',
+  'BrowserSession.device': 'Firefox, Linux',
+  'BrowserSession.current': true,
+  'BrowserSession.last_used_at': SENT_AT,
   'Session.name': 'Ada',
   'Session.rights': ['read', 'draft', 'send'],
   'Session.accounts': null,

@@ -7,7 +7,7 @@ export function toKeyJson(key: StoredKey) {
     id: key.id,
     name: key.name,
     rights: [...key.rights],
-    account_ids: key.accounts === null ? null : [...key.accounts],
+    account_ids: key.accounts === null ? ('*' as const) : [...key.accounts],
     created_at: key.createdAt.toISOString(),
     created_by: toAuthorJson(key.createdBy),
     expires_at: key.expiresAt?.toISOString() ?? null,

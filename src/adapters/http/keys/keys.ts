@@ -23,15 +23,21 @@ const MAX_OVERLAP_HOURS = 720;
 /** Enough for a name and some accounts. */
 const MAX_KEY_BYTES = 16_384;
 
+/** No default, and no null: nothing that a request leaves out may give more. */
+const KeyAccounts = {
+  title: 'KeyAccounts',
+  $comment: 'A key sees and acts for these accounts alone; `*`: all, those of later too.',
+  anyOf: [
+    { type: 'string', const: '*' },
+    { type: 'array', minItems: 1, maxItems: MAX_ACCOUNTS, items: AccountId },
+  ],
+} as const;
+
 const keyProperties = {
   id: { type: 'string', pattern: '^[0-9a-z]{12}$', description: 'No secret; the second part of the key.' },
   name: { type: 'string', description: 'For people.' },
   rights: { type: 'array', items: RightName, description: 'What it may do.' },
-  account_ids: {
-    type: ['array', 'null'],
-    items: AccountId,
-    description: 'It sees and acts for these alone; null: all.',
-  },
+  account_ids: KeyAccounts,
   created_at: Timestamp,
   created_by: AuthorSchema,
   expires_at: { ...NullableTimestamp, description: 'It opens nothing from then on; null: never.' },
@@ -57,7 +63,7 @@ const KeyBody = {
   type: 'object',
   title: 'KeyRequest',
   additionalProperties: false,
-  required: ['name', 'rights'],
+  required: ['name', 'rights', 'account_ids'],
   properties: {
     name: { type: 'string', minLength: 1, maxLength: MAX_NAME_CHARS, description: 'For people.' },
     rights: {
@@ -67,13 +73,7 @@ const KeyBody = {
       items: RightName,
       description: 'None that the caller does not have.',
     },
-    account_ids: {
-      type: ['array', 'null'],
-      minItems: 1,
-      maxItems: MAX_ACCOUNTS,
-      items: AccountId,
-      description: 'It sees and acts for these alone. Default: null, all.',
-    },
+    account_ids: KeyAccounts,
     expires_at: { ...NullableTimestamp, description: 'Default: null, never.' },
   },
 } as const;
@@ -115,7 +115,9 @@ export function registerKeyRoutes(
         right: 'admin',
         tags: ['Keys'],
         summary: 'Make a key',
-        description: 'With rights of its own, for all accounts or some. No caller can give more than it has.',
+        description:
+          'With rights of its own, for the accounts that `account_ids` names, or all with `*`; it has to be said. No caller can ' +
+          'give more than it has.',
         body: KeyBody,
         response: {
           200: jsonResponse('Made, with its secret.', SecretKey),
@@ -135,7 +137,7 @@ export function registerKeyRoutes(
       const made = await operationsFor(request).createKey(callerOf(request), {
         name,
         rights,
-        accounts: accounts ?? null,
+        accounts: accounts === '*' ? null : accounts,
         expiresAt: expiresAt === undefined || expiresAt === null ? null : toMoment('expires_at', expiresAt),
       });
       return toSecretJson(made);

@@ -14,19 +14,21 @@ import { JSON_BODY_ERRORS, optionalJsonBody, smallJsonBody } from '../body/json-
 import { actorOf, callerOf, showsAnything, shownKeyOf, toActor } from '../connections/auth.ts';
 import { clientAddressOf } from '../connections/client-address.ts';
 import type { HttpLimits } from '../connections/limits.ts';
+import type { HostCheck } from '../connections/known-host.ts';
 import type { LoginFailures } from '../connections/login-failures.ts';
 import { requireOwnPage } from '../connections/own-page.ts';
-import { readSessionCookie, setSessionCookie } from '../connections/session-cookie.ts';
+import { browserOf, readSessionCookie, setSessionCookie } from '../connections/session-cookie.ts';
 import { toAuthorJson } from '../schemas/author.ts';
 import { RightName } from '../schemas/right.ts';
 import { anyKeyErrorResponses, errorResponses } from '../schemas/error-schemas.ts';
-import { jsonResponse, NullableTimestamp, record } from '../schemas/schemas.ts';
+import { jsonResponse, NullableTimestamp, record, Timestamp, Uuid } from '../schemas/schemas.ts';
 
 export interface SessionParts {
   readonly sessions: SessionUseCases;
   readonly failures: LoginFailures;
   readonly security: SecurityLog;
   readonly access: AccessLog;
+  readonly checkHost: HostCheck;
 }
 
 /** Logging in is disabled. */
@@ -36,6 +38,8 @@ export const NO_SESSIONS: SessionUseCases = {
   find: () => null,
   refresh: () => Promise.resolve(),
   end: () => Promise.resolve(),
+  listOf: () => Promise.resolve([]),
+  endOneOf: () => Promise.reject(new ServiceError('session_not_found')),
   endAllOf: () => Promise.resolve(0),
 };
 
@@ -72,6 +76,26 @@ const CurrentSession = record('CurrentSession', { session: SessionSchema });
 const EndedSessions = record('EndedSessions', {
   ended: { type: 'integer', minimum: 0, description: 'How many sessions there were.' },
 });
+
+const BrowserSessions = record('BrowserSessions', {
+  sessions: {
+    type: 'array',
+    items: record('BrowserSession', {
+      id: Uuid,
+      device: { type: 'string', description: 'Browser and system, as the browser names them.' },
+      current: { type: 'boolean', description: 'It is the one of this request.' },
+      created_at: Timestamp,
+      last_used_at: { ...Timestamp, description: 'Within a quarter of an hour.' },
+      expires_at: { ...Timestamp, description: 'It ends then, unless it is used before.' },
+    }),
+  },
+});
+
+const SessionParams = {
+  type: 'object',
+  required: ['id'],
+  properties: { id: { ...Uuid, description: 'The session.' } },
+} as const;
 
 const LoginBody = {
   type: 'object',
@@ -127,6 +151,8 @@ export function registerOpenSessionRoute(
         },
       },
       onRequest: (request, _reply, done) => {
+        // Also with a bearer, which is not looked at here.
+        parts.checkHost(request);
         // Another site must not log a browser in as someone else.
         requireOwnPage(request);
         done();
@@ -138,7 +164,9 @@ export function registerOpenSessionRoute(
       if ((secret === undefined) === (token === undefined))
         throw invalidRequest('missing', { field: 'secret' });
       const opened =
-        secret !== undefined ? await sessions.openBySecret(secret) : await sessions.openByLink(token ?? '');
+        secret !== undefined
+          ? await sessions.openBySecret(secret, browserOf(request))
+          : await sessions.openByLink(token ?? '', browserOf(request));
       if (opened === null) throw refuse(request, reply, parts, secret ?? '');
       await endShownBefore(request, sessions);
       const actor = toActor(request, opened.shown.caller);
@@ -217,6 +245,63 @@ export function registerSessionRoutes(
       },
     );
 
+    secured.get(
+      '/api/sessions',
+      {
+        schema: {
+          operationId: 'listSessions',
+          tags: ['Sessions'],
+          summary: 'List the sessions of the key',
+          description:
+            'Browsers that are logged in with the same key, the last used first; for the secret, all that a secret opened.',
+          response: {
+            200: jsonResponse('All of them.', BrowserSessions),
+            ...anyKeyErrorResponses('unauthorized'),
+          },
+        },
+      },
+      async (request) => {
+        const shown = shownKeyOf(request);
+        const listed = await sessions.listOf(shown);
+        return {
+          sessions: listed.map(({ id, device, createdAt, lastUsedAt, expiresAt }) => ({
+            id,
+            device,
+            current: id === shown.session?.id,
+            created_at: createdAt.toISOString(),
+            last_used_at: lastUsedAt.toISOString(),
+            expires_at: expiresAt.toISOString(),
+          })),
+        };
+      },
+    );
+
+    secured.delete(
+      '/api/sessions/:id',
+      {
+        schema: {
+          operationId: 'endOneSession',
+          tags: ['Sessions'],
+          summary: 'Log out one browser',
+          description: 'Ends one of the sessions that `GET /api/sessions` lists. Needs no body.',
+          params: SessionParams,
+          response: {
+            200: jsonResponse('Logged out.', EndedSessions),
+            ...anyKeyErrorResponses(...JSON_BODY_ERRORS, 'invalid_uuid', 'unauthorized', 'session_not_found'),
+          },
+        },
+        preValidation: optionalJsonBody(limits),
+      },
+      async (request, reply) => {
+        const shown = shownKeyOf(request);
+        const id = request.params.id.toLowerCase();
+        await sessions.endOneOf(shown, id);
+        if (id === shown.session?.id) setSessionCookie(request, reply, NO_COOKIE);
+        await noteEnd(request, 1);
+        return { ended: 1 };
+      },
+    );
+
     secured.delete(
       '/api/sessions',
       {
@@ -263,7 +348,7 @@ function refuse(
 /** The browser drops the old session with the new cookie; nothing else should continue to use it. */
 async function endShownBefore(request: FastifyRequest, sessions: SessionUseCases): Promise<void> {
   const before = readSessionCookie(request);
-  const shown = before === null ? null : await sessions.find(before);
+  const shown = before === null ? null : await sessions.find(before, browserOf(request));
   if (shown?.session !== undefined) await sessions.end(shown.session);
 }
 

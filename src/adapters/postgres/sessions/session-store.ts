@@ -1,7 +1,7 @@
 /** `SessionStore` on PostgreSQL. Only this module writes `sessions`, `session_clock` and `login_links`. */
 import type { Pool, PoolClient } from 'pg';
-import type { SessionStore } from '../../../app/sessions/session-ports.ts';
-import { run, statement, type Executor } from '../db/statement.ts';
+import type { KnownSession, SessionStore } from '../../../app/sessions/session-ports.ts';
+import { run, statement, type Executor, type RowOf } from '../db/statement.ts';
 import { inTransaction } from '../db/transaction.ts';
 
 /** Most sessions of one key, and of all secrets together: browsers on the machines of a person, or of the people who share the secret. */
@@ -18,13 +18,13 @@ export function createSessionStore(pool: Pool): SessionStore {
     });
 
   return {
-    open: ({ digest, keyId, credential, expiresAt, endsAt }, linkDigest) =>
+    open: ({ id, device, binding, digest, keyId, credential, expiresAt, endsAt }, linkDigest) =>
       changing(async (client) => {
         if (linkDigest !== null && (await run(client, USE_LINK, { digest: linkDigest })).length === 0)
           return false;
         await run(client, DELETE_EXPIRED);
         await run(client, MAKE_ROOM, { keyId, kept: MAX_SESSIONS - 1 });
-        await run(client, OPEN, { digest, keyId, credential, expiresAt, endsAt });
+        await run(client, OPEN, { id, device, binding, digest, keyId, credential, expiresAt, endsAt });
         await run(client, NOTE_OPENED);
         return true;
       }),
@@ -46,13 +46,7 @@ export function createSessionStore(pool: Pool): SessionStore {
       const revision = rows[0]?.revision;
       if (revision === undefined) throw new Error('the clock of sessions has no row');
       if (revision === known) return null;
-      const sessions = rows.flatMap(
-        ({ token_hash: digest, key_id: keyId, credential, expires_at: expiresAt, ends_at: endsAt }) =>
-          digest === null || credential === null || expiresAt === null || endsAt === null
-            ? []
-            : [{ digest, keyId, credential, expiresAt, endsAt }],
-      );
-      return { revision, sessions };
+      return { revision, sessions: rows.flatMap(toSessions) };
     },
 
     createLink: ({ digest, keyId, credential, expiresAt }) =>
@@ -71,6 +65,15 @@ export function createSessionStore(pool: Pool): SessionStore {
       return row?.was_opened === true;
     },
   };
+}
+
+/** Without a session, when there is none. */
+function toSessions(row: RowOf<typeof READ_ALL>): readonly KnownSession[] {
+  const { token_hash: digest, key_id: keyId, id, device, binding, credential } = row;
+  const { created_at: createdAt, last_used_at: lastUsedAt, expires_at: expiresAt, ends_at: endsAt } = row;
+  if (digest === null || id === null || device === null || binding === null || credential === null) return [];
+  if (createdAt === null || lastUsedAt === null || expiresAt === null || endsAt === null) return [];
+  return [{ id, device, binding, digest, keyId, credential, createdAt, lastUsedAt, expiresAt, endsAt }];
 }
 
 const NEXT_REVISION = statement('next-session-revision', 'update session_clock set revision = revision + 1');
@@ -101,14 +104,14 @@ const MAKE_ROOM = statement(
 
 const OPEN = statement(
   'open-session',
-  `insert into sessions (token_hash, key_id, credential, expires_at, ends_at)
-  values ($digest, $keyId, $credential, $expiresAt, $endsAt)`,
+  `insert into sessions (id, device, binding, token_hash, key_id, credential, expires_at, ends_at)
+  values ($id, $device, $binding, $digest, $keyId, $credential, $expiresAt, $endsAt)`,
 );
 
 const RENEW = statement(
   'renew-session',
-  `update sessions set expires_at = least($expiresAt::timestamptz, ends_at)
-  where token_hash = $digest and expires_at > now() and expires_at < $expiresAt::timestamptz`,
+  `update sessions set expires_at = greatest(expires_at, least($expiresAt::timestamptz, ends_at)), last_used_at = now()
+  where token_hash = $digest and expires_at > now()`,
 );
 
 const END = statement('end-session', 'delete from sessions where token_hash = $digest');
@@ -120,7 +123,8 @@ const END_ALL = statement(
 
 const READ_ALL = statement(
   'read-all-sessions',
-  `select c.revision, s.token_hash, s.key_id, s.credential, s.expires_at, s.ends_at
+  `select c.revision, s.id, s.device, s.binding, s.token_hash, s.key_id, s.credential, s.created_at, s.last_used_at,
+    s.expires_at, s.ends_at
   from session_clock c
   left join sessions s on c.revision is distinct from $known::bigint and s.expires_at > now()`,
 );

@@ -57,6 +57,9 @@ declare module '../db/statement.ts' {
     };
     'open-session': {
       values: {
+        id: string | null;
+        device: string | null;
+        binding: Buffer | null;
         digest: Buffer | null;
         keyId: string | null;
         credential: Buffer | null;
@@ -71,9 +74,14 @@ declare module '../db/statement.ts' {
       };
       row: {
         revision: string;
+        id: string | null;
+        device: string | null;
+        binding: Buffer | null;
         token_hash: Buffer | null;
         key_id: string | null;
         credential: Buffer | null;
+        created_at: Date | null;
+        last_used_at: Date | null;
         expires_at: Date | null;
         ends_at: Date | null;
       };

@@ -18,7 +18,14 @@ export const SESSIONS = [
     key_id text collate "C" references api_keys (id),
     -- The hash of the key's secret, or the secret's HMAC of the token
     credential bytea not null check (length(credential) = 32),
+    -- The name of the session in lists; no secret
+    id uuid not null unique,
+    -- Browser and system, such as: Firefox, Linux
+    device text not null check (length(device) between 1 and 100),
+    -- HMAC of the browser, and over plain http of its address, with the token
+    binding bytea not null check (length(binding) = 32),
     created_at timestamptz not null default now(),
+    last_used_at timestamptz not null default now(),
     -- Moves on while it is used
     expires_at timestamptz not null,
     ends_at timestamptz not null,
