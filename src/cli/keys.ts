@@ -47,7 +47,8 @@ export const keysCommand = defineCommand({
       type: 'string',
       value: 'id',
       multiple: true,
-      meaning: 'Limits the new key to this account; may be given several times. Either this or --all-accounts.',
+      meaning:
+        'Limits the new key to this account; may be given several times. Either this or --all-accounts.',
     },
     'all-accounts': {
       type: 'boolean',
@@ -73,7 +74,15 @@ export const keysCommand = defineCommand({
     { line: 'keys list', meaning: 'Lists all keys.' },
   ],
   async run(
-    { name, right = [], account, 'all-accounts': all = false, expires, overlap = String(DEFAULT_OVERLAP_HOURS), json = false },
+    {
+      name,
+      right = [],
+      account,
+      'all-accounts': all = false,
+      expires,
+      overlap = String(DEFAULT_OVERLAP_HOURS),
+      json = false,
+    },
     [action, id],
     { output, open },
   ): Promise<CommandResult> {
@@ -169,7 +178,11 @@ const COLUMNS: readonly Column<KeyJson>[] = [
   { title: 'KEY', value: ({ id }) => id },
   { title: 'NAME', value: ({ name }) => name, shrinks: true },
   { title: 'RIGHTS', value: ({ rights }) => rights.join(', '), shrinks: true },
-  { title: 'ACCOUNTS', value: ({ account_ids: ids }) => ids === '*' ? 'all' : ids.join(', '), shrinks: true },
+  {
+    title: 'ACCOUNTS',
+    value: ({ account_ids: ids }) => (ids === '*' ? 'all' : ids.join(', ')),
+    shrinks: true,
+  },
   {
     title: 'STANDING',
     value: standingOf,

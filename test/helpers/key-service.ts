@@ -48,7 +48,9 @@ export function useKeyService() {
   }
 
   async function makeKey(fields: Json, by: string | null = null): Promise<MadeKey> {
-    const { status, json, text } = await ask(by, '/api/keys', { json: { name: 'a key', account_ids: '*', ...fields } });
+    const { status, json, text } = await ask(by, '/api/keys', {
+      json: { name: 'a key', account_ids: '*', ...fields },
+    });
     if (status !== 200) throw new Error(`${status} ${text}`);
     return { id: (json['key'] as { id: string }).id, secret: json['secret'] as string };
   }

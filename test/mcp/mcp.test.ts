@@ -43,7 +43,9 @@ afterEach(async () => {
 async function keyWith(
   ...rights: readonly string[]
 ): Promise<{ readonly id: string; readonly secret: string }> {
-  const response = await running.service.request('/api/keys', { json: { name: 'agent', rights, account_ids: '*' } });
+  const response = await running.service.request('/api/keys', {
+    json: { name: 'agent', rights, account_ids: '*' },
+  });
   const { key, secret } = (await response.json()) as { key: { id: string }; secret: string };
   return { id: key.id, secret };
 }
