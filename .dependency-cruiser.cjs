@@ -82,6 +82,7 @@ module.exports = {
         'sent-copies',
         'templates',
         'statistics',
+        'files',
       ],
       ['emails'],
       ['drafts', 'customers', 'mailboxes', 'keys', 'audit', 'sessions'],

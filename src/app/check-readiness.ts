@@ -1,5 +1,7 @@
 /** Checks that every dependency is available: all at the same time, each with a deadline. */
 
+import { ServiceError, type ErrorCode } from '../core/errors.ts';
+
 export interface Readiness {
   readonly ready: boolean;
   readonly checks: readonly ReadinessCheck[];
@@ -8,6 +10,8 @@ export interface Readiness {
 export interface ReadinessCheck {
   readonly name: 'database' | 'storage' | 'smtp' | 'replica';
   readonly ok: boolean;
+  /** Null when ok, and when it has no code of its own. */
+  readonly code: ErrorCode | null;
   /** English reason; null when ok. */
   readonly detail: string | null;
 }
@@ -31,6 +35,12 @@ export async function checkReadiness(probes: Probes): Promise<Readiness> {
   return { ready: checks.every(({ name, ok }) => ok || HELPFUL.has(name)), checks };
 }
 
+/** The message of an error of the service is only its code. */
+function describe(error: unknown): string {
+  const reason = error instanceof ServiceError && error.cause !== undefined ? error.cause : error;
+  return reason instanceof Error ? reason.message : String(reason);
+}
+
 async function probe(name: ReadinessCheck['name'], ask: Probe): Promise<ReadinessCheck> {
   let timer: NodeJS.Timeout | undefined;
   const deadline = new Promise<never>((_, reject) => {
@@ -38,9 +48,10 @@ async function probe(name: ReadinessCheck['name'], ask: Probe): Promise<Readines
   });
   try {
     await Promise.race([ask(), deadline]);
-    return { name, ok: true, detail: null };
+    return { name, ok: true, code: null, detail: null };
   } catch (error) {
-    return { name, ok: false, detail: error instanceof Error ? error.message : String(error) };
+    const code = error instanceof ServiceError ? error.code : null;
+    return { name, ok: false, code, detail: describe(error) };
   } finally {
     clearTimeout(timer);
   }

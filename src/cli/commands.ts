@@ -7,6 +7,7 @@ import { sendCommand } from './api/send.ts';
 import { threadCommand } from './api/thread.ts';
 import { webhooksCommand } from './api/webhooks.ts';
 import { doctorCommand } from './doctor/doctor.ts';
+import { adoptStorageCommand } from './adopt-storage.ts';
 import { cleanFilesCommand } from './clean-files.ts';
 import { dkimCommand } from './dkim.ts';
 import { createCompletionCommand } from './completion.ts';
@@ -38,6 +39,7 @@ export const COMMANDS: readonly Command[] = [
   rethreadCommand,
   auditCommand,
   cleanFilesCommand,
+  adoptStorageCommand,
   retentionCommand,
   backupCommand,
   restoreCommand,

@@ -250,6 +250,7 @@ export const ERRORS = {
   content_missing: permanent(500, 'Der Inhalt ist im Speicher nicht mehr vorhanden.'),
   internal_error: temporary(500, 'Interner Fehler.'),
   database_unavailable: temporary(503, 'Die Datenbank ist derzeit nicht erreichbar.'),
+  storage_mismatch: temporary(503, 'Der Dateispeicher gehört nicht zu dieser Datenbank.'),
   storage_unavailable: temporary(503, 'Der Dateispeicher ist derzeit nicht erreichbar.'),
   reading_unavailable: temporary(503, 'E-Mails können derzeit nicht gelesen werden.'),
   disk_full: temporary(

@@ -1,5 +1,6 @@
 /** A part of the composition root: the use cases on their adapters, and the loops that belong to them. */
 import { createDatabaseCheck } from '../adapters/postgres/db/check-database.ts';
+import { createFaultNote } from '../adapters/postgres/files/storage-record.ts';
 import { createFileReferences } from '../adapters/postgres/emails/file-references.ts';
 import { createDeletedFiles, createDeletionStore } from '../adapters/postgres/erase/deletion-store.ts';
 import { createErasureStore } from '../adapters/postgres/erase/erasure-store.ts';
@@ -87,6 +88,7 @@ import { startKeyCleaner } from '../worker/key-cleaner.ts';
 import { startKeySettler } from '../worker/key-settler.ts';
 import { startRetention } from '../worker/retention.ts';
 import { startReportMatcher } from '../worker/report-matcher.ts';
+import { startStorageWatch } from '../worker/storage-watch.ts';
 import { startUploadCleaner } from '../worker/upload-cleaner.ts';
 import { startSearchIndexer } from '../worker/search-indexer.ts';
 
@@ -151,6 +153,9 @@ export function createApplication(
   endAtTeardown(startKeyCleaner(keys, logger));
   const uploadPorts = { ...sendPorts, uploads: createUploadStore(pool), clock };
   endAtTeardown(startUploadCleaner(uploadPorts, logger));
+  endAtTeardown(
+    startStorageWatch({ storage: parts.ownStorage, noteFault: createFaultNote(pool, instanceId), logger }),
+  );
   const own = ownAddressesOf(parts.accounts.values());
   const learnFrom: LearnFrom = async (client, ids) => {
     await learnMentions(client, ids, own);

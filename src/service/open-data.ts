@@ -28,7 +28,7 @@ import { accountsById } from '../config/config-accounts.ts';
 import { createReader } from './create-reader.ts';
 import { createIdSource } from './id-source.ts';
 import { findDatabase, type OpenDatabase } from './open-database.ts';
-import { openBlobs, openStorage } from './open-storage.ts';
+import { openBlobs, openStorage, ownStorageOf } from './open-storage.ts';
 import { takeDown, type Teardown } from './teardown.ts';
 
 /** Database, files, journal, and the use cases that commands call. */
@@ -84,7 +84,7 @@ async function openParts(
     const lock = await tryLock(config.dataDir);
     if (lock !== null) return await openAlone(config, logger, teardown, lock, signal);
     const database = await findDatabase(config, logger, teardown);
-    if (database !== null) return await openBeside(config, teardown, database);
+    if (database !== null) return await openBeside(config, logger, teardown, database);
     if (performance.now() > deadline) {
       throw new Error(
         `the process that has DATA_DIR ${config.dataDir} did not open its database, or is of another version than ` +
@@ -108,12 +108,17 @@ async function openAlone(
   return { ...storage, isShared: false };
 }
 
-async function openBeside(config: Config, teardown: Teardown, database: OpenDatabase): Promise<Parts> {
+async function openBeside(
+  config: Config,
+  logger: Logger,
+  teardown: Teardown,
+  database: OpenDatabase,
+): Promise<Parts> {
   const folder = await takeFolder(config.dataDir, teardown);
   const spool = createSpool(path.join(folder, 'spool'));
   // Files of a command that was killed.
   await spool.sweep(new Set());
-  const blobs = await openBlobs(config, teardown, true);
+  const { blobs } = ownStorageOf(await openBlobs(config, teardown, true), database, logger);
   return { ...database, blobs, spool, journal: null, isShared: true };
 }
 

@@ -3,7 +3,7 @@ import { lockDataDir } from '../adapters/data-dir/data-dir-lock.ts';
 import type { Logger } from '../app/base/basics.ts';
 import type { Config } from '../config/config.ts';
 import { openUnlimitedDatabase, type OpenDatabase } from './open-database.ts';
-import { openBlobs, openJournal } from './open-storage.ts';
+import { openBlobs, openJournal, ownStorageOf } from './open-storage.ts';
 import { settleLeftSends } from './settle-left-sends.ts';
 import { takeDown, type Teardown } from './teardown.ts';
 
@@ -46,10 +46,10 @@ async function settle(
 ): Promise<number> {
   const closing: Teardown = [];
   try {
-    const blobs = await openBlobs(config, closing, false);
     const { journal } = await openJournal(config, logger, closing);
     const pool = source(new AbortController().signal, CONNECTIONS);
     closing.push(() => pool.end());
+    const { blobs } = ownStorageOf(await openBlobs(config, closing, false), { pool, patient: pool }, logger);
     return await settleLeftSends(config, { journal, pool, blobs }, logger);
   } finally {
     for (const step of closing.toReversed()) await step();

@@ -1,4 +1,5 @@
 /** A part of the composition root: everything that a service opens in a locked DATA_DIR, and what depends on it. */
+import { setTimeout as wait } from 'node:timers/promises';
 import { loadOrCreateInstanceId } from '../adapters/data-dir/instance-id.ts';
 import { createDueWork } from '../adapters/postgres/work/due-work.ts';
 import { createTokenStore } from '../adapters/postgres/accounts/oauth2-tokens.ts';
@@ -18,6 +19,9 @@ import { createIdSource } from './id-source.ts';
 import { openStorage, type OpenStorage } from './open-storage.ts';
 import { WorkWatch } from '../worker/work-watch.ts';
 import type { Teardown } from './teardown.ts';
+
+/** How long the start waits for the storage to show its identity, in ms. */
+const STORAGE_PATIENCE_MS = 2_000;
 
 export interface Parts extends OpenStorage {
   readonly config: Config;
@@ -56,6 +60,11 @@ export async function openParts(
   const reader = createReader(config, logger);
   teardown.push(() => reader.close());
   const storage = await openStorage(config, logger, teardown, signal);
+  // Most storages answer at once; until one has, only what needs no files is done.
+  await Promise.race([
+    storage.ownStorage.look().catch(() => undefined),
+    wait(STORAGE_PATIENCE_MS, undefined, { ref: false }),
+  ]);
   tokens.keepIn(createTokenStore(storage.pool));
   teardown.push(() => tokens.close());
   const accounts = accountsById(config);

@@ -6,11 +6,16 @@ import { createSpool, type DiskSpool } from '../adapters/journal/spool.ts';
 import type { BlobStore } from '../app/files/file-ports.ts';
 import type { Logger } from '../app/base/basics.ts';
 import type { Config } from '../config/config.ts';
+import { createStorageRecord } from '../adapters/postgres/files/storage-record.ts';
+import { OwnStorage } from '../app/files/own-storage.ts';
+import { createIdSource } from './id-source.ts';
 import { openDatabase, type OpenDatabase } from './open-database.ts';
 import type { Teardown } from './teardown.ts';
 
 export interface OpenStorage extends OpenDatabase {
+  /** Refuses to work on a storage that is not the one of this database. */
   readonly blobs: BlobStore;
+  readonly ownStorage: OwnStorage;
   readonly spool: DiskSpool;
   readonly journal: LmdbJournal;
 }
@@ -24,7 +29,24 @@ export async function openStorage(
 ): Promise<OpenStorage> {
   const blobs = await openBlobs(config, teardown, false);
   const database = await openDatabase(config, logger, teardown, signal);
-  return { ...database, blobs, ...(await openJournal(config, logger, teardown)) };
+  const own = ownStorageOf(blobs, database, logger);
+  return { ...database, ...own, ...(await openJournal(config, logger, teardown)) };
+}
+
+/** Asks neither of the two yet. */
+export function ownStorageOf(
+  blobs: BlobStore,
+  { pool, patient }: Pick<OpenDatabase, 'pool' | 'patient'>,
+  logger: Logger,
+): Pick<OpenStorage, 'blobs' | 'ownStorage'> {
+  const ownStorage = new OwnStorage({
+    blobs,
+    record: createStorageRecord(pool, patient),
+    ids: createIdSource(),
+    logger,
+    now: () => performance.now(),
+  });
+  return { blobs: ownStorage.blobs, ownStorage };
 }
 
 export async function openJournal(

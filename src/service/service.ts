@@ -170,6 +170,7 @@ async function startParts(
   const receive = application.receiveMessage;
   const listeners = await startListeners(config, {
     receive,
+    requireStorage: () => parts.ownStorage.require(),
     certificate: certificates.mail,
     accounts: parts.accounts.values(),
     spool,
@@ -188,8 +189,10 @@ async function startParts(
     spool,
     clock,
     logger,
+    mayStoreFiles: () => parts.ownStorage.isRight,
   });
   mailboxes = reading;
+  parts.ownStorage.onChange(reading.look);
   teardown.push(() => reading.stop());
   await noteReadableFiles(security, [
     ...config.secretFiles,

@@ -51,6 +51,7 @@ export async function startMetrics(
         const files = certificates[listener];
         return files === null ? [] : [{ listener, expiresAt: files.current.expiresAt }];
       }),
+    isStorageRight: () => parts.ownStorage.isRight,
     now: () => performance.now(),
     logger,
   });

@@ -39,7 +39,7 @@ export type Sending = Awaited<ReturnType<typeof startSending>>;
 
 /** Resolves when sends may be accepted. */
 export async function startSending(parts: Parts, security: SecurityLog, teardown: Teardown) {
-  const { config, logger, clock, pool, blobs, spool, journal, transports, watch } = parts;
+  const { config, logger, clock, pool, blobs, ownStorage, spool, journal, transports, watch } = parts;
   const outbound = createOutboundStore(pool);
   const sends = createSendQueue(pool);
   // A recorded send, and its outcome, is work for other loops, even when it is recorded late.
@@ -85,7 +85,7 @@ export async function startSending(parts: Parts, security: SecurityLog, teardown
     compareCopies: (emailId: string) => compareCopies(comparing, emailId),
   };
   const sendQueue = startSendQueue(
-    { ...handingOver, spool },
+    { ...handingOver, spool, mayReadFiles: () => ownStorage.isRight },
     {
       leaseMs: config.sendLeaseMs,
       pollMs: QUEUE_POLL_MS,
@@ -94,12 +94,15 @@ export async function startSending(parts: Parts, security: SecurityLog, teardown
   );
   teardown.push(() => sendQueue.stop());
   watch.on('sends', () => sendQueue.wake());
+  // Sends that had to wait for their files.
+  ownStorage.onChange(() => sendQueue.wake());
   const templates = createTemplateStore(pool);
   const ports = {
     ...handingOver,
     templates,
     fillTemplate: createFillTemplate({ templates, reader, logger }),
     settleUnknown,
+    requireStorage: () => ownStorage.require(),
     wakeQueue: () => sendQueue.wake(),
     rateOf: createRateOf(config),
     suppressions,

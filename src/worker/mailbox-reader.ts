@@ -20,6 +20,8 @@ import { startLoop, type Loop } from './loop.ts';
 
 export interface MailboxReaderPorts extends Omit<ReadAccountPorts, 'fetchLimit' | 'recordLimits'> {
   readonly source: Pick<MailboxSource, 'connect'>;
+  /** False while the storage of files can't be used. */
+  readonly mayStoreFiles: () => boolean;
   /** From 0 (inclusive) to 1 (exclusive). */
   readonly random: () => number;
 }
@@ -104,7 +106,16 @@ export function startMailboxReader(ports: MailboxReaderPorts, options: MailboxRe
   const accountIds = options.accounts.map(({ id }) => id);
   const own: ReadonlySet<string> = new Set(accountIds);
 
+  /** While files can't be stored, another process that can read the accounts has them. */
+  async function stepBack(): Promise<void> {
+    const ending = [...readings.values()];
+    for (const reading of ending) abort(reading);
+    await Promise.all(ending.map(({ done }) => done));
+    await records.leave(owner);
+  }
+
   async function keepLeases(): Promise<void> {
+    if (!ports.mayStoreFiles()) return await stepBack();
     const free = await claim([]);
     if (free.length > 0) await claim(free);
   }

@@ -71,6 +71,7 @@ function createPorts(
     retry: { schedule: { delaysMs: [10], giveUpAfterMs: 60_000 }, random: () => 0.5 },
     clock: () => new Date(),
     blobs: {} as BlobStore,
+    mayReadFiles: () => true,
     spool: {
       create: () => ({
         write: () => Promise.reject(new Error('unused')),

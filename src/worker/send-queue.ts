@@ -202,6 +202,7 @@ export function startSendQueue(ports: SendQueuePorts, options: SendQueueOptions)
       leaseMs,
       afterLane: account.lastLane,
       rate: account.rate,
+      withFiles: ports.mayReadFiles(),
     });
     account.lastLane = lastLane;
     if (claims.length > 0) account.isEmpty = false;

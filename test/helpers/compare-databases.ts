@@ -2,9 +2,10 @@
 import { query } from './query.ts';
 
 /**
- * Tables that commands write by themselves, or that a restore or a move has to change: transactions of another server have other numbers.
+ * Tables that commands write by themselves, or that a restore or a move has to change: transactions of another server have other numbers, and
+ * another storage of files has another identity.
  */
-const OF_COMMANDS = ['audit_log', 'audit_outcomes', 'event_clock'];
+const OF_COMMANDS = ['audit_log', 'audit_outcomes', 'event_clock', 'storage_identity', 'storage_faults'];
 
 /** Table → its rows, sorted. Without the migrations, the tables that commands change, and `except`. */
 export async function readEverything(

@@ -103,6 +103,7 @@ export async function startMailboxNode(options: MailboxNodeOptions): Promise<Mai
       },
       reader: options.reader ?? directReader,
       spool,
+      mayStoreFiles: () => true,
       clock: () => new Date(),
       logger: silentLogger,
       maxBytes: options.maxBytes ?? 1024 * 1024,

@@ -132,6 +132,7 @@ export async function startQueueNode(options: QueueNodeOptions): Promise<QueueNo
     clock,
     logger,
     queue,
+    requireStorage: () => Promise.resolve(),
     active,
     held: createHeldClaims(),
     settling: createSettling(),
@@ -158,7 +159,7 @@ export async function startQueueNode(options: QueueNodeOptions): Promise<QueueNo
   };
   const start = () => {
     loop ??= startSendQueue(
-      { ...shared, spool },
+      { ...shared, spool, mayReadFiles: () => true },
       {
         accounts: [{ id: ACCOUNT.id, slots: options.slots ?? 4, rate }],
         leaseMs: options.leaseMs ?? 2000,

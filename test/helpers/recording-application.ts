@@ -312,7 +312,10 @@ export function createRecordingApplication(overrides: Partial<Application> = {})
     readAttachment: async () => sampleAttachment,
     openAttachment: async (_attachment, range) =>
       open(range === undefined ? FILE : FILE.subarray(range.start, range.end + 1)),
-    checkReadiness: async () => ({ ready: true, checks: [{ name: 'database', ok: true, detail: null }] }),
+    checkReadiness: async () => ({
+      ready: true,
+      checks: [{ name: 'database', ok: true, code: null, detail: null }],
+    }),
     ...overrides,
   };
 }

@@ -104,6 +104,7 @@ class SendWorld {
       store,
       emails: store,
       journal,
+      requireStorage: () => Promise.resolve(),
       active: createActiveSends().sends,
       held: createHeldClaims(),
       settling: createSettling(),

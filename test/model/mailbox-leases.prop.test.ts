@@ -73,6 +73,7 @@ class MailboxWorld {
         connect: (id: string, signal: AbortSignal) =>
           process.whileAlive(this.#connect(process, this.#account(id), signal)),
       },
+      mayStoreFiles: () => true,
       clock: () => new Date(this.world.now),
       logger: silentLogger,
       random: () => 0.5,

@@ -59,6 +59,7 @@ class QueueWorld {
       retry: { schedule: { delaysMs: [20], giveUpAfterMs: 100_000 }, random: () => 0.5 },
       clock: () => new Date(this.world.now),
       blobs: {} as BlobStore,
+      mayReadFiles: () => true,
       spool: {
         create: () => ({
           write: () => Promise.reject(new Error('unused')),

@@ -14,6 +14,7 @@ import {
   open,
   opendir,
   readdir,
+  readFile,
   realpath,
   rename,
   rm,
@@ -23,9 +24,16 @@ import {
 } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import type { Readable } from 'node:stream';
-import type { BlobStore, ByteRange, Content, StoredFile } from '../../app/files/file-ports.ts';
+import type {
+  BlobStore,
+  ByteRange,
+  Content,
+  StorageIdentity,
+  StoredFile,
+} from '../../app/files/file-ports.ts';
 import { DAY_MS } from '../../core/durations.ts';
 import { codeOf, requireSource, storageFailure } from './failure.ts';
+import { formatIdentity, IDENTITY_NAME, parseIdentity } from './identity.ts';
 import { parseStoragePath } from './storage-path.ts';
 
 const TEMP_FOLDER = '.tmp';
@@ -142,6 +150,33 @@ export class FolderBlobStore implements BlobStore {
     }
   }
 
+  /** A folder becomes another one when it is mounted, unmounted or renamed. */
+  readonly identityMaxAgeMs = 0;
+
+  async readIdentity(): Promise<StorageIdentity | null> {
+    try {
+      return parseIdentity(await readFile(join(this.#root, IDENTITY_NAME), 'utf8'));
+    } catch (error) {
+      if (NO_FILE.has(codeOf(error)) && (await this.#isThere())) return null;
+      throw storageFailure(error);
+    }
+  }
+
+  async writeIdentity(identity: StorageIdentity, mode: 'create' | 'replace'): Promise<void> {
+    const target = join(this.#root, IDENTITY_NAME);
+    const temp = this.#newTempPath();
+    try {
+      await fill(temp, { kind: 'bytes', bytes: formatIdentity(identity) });
+      if (mode === 'replace') await rename(temp, target);
+      else await createOnce(temp, target);
+      await sync(this.#root);
+    } catch (error) {
+      throw storageFailure(error);
+    } finally {
+      await discard(temp);
+    }
+  }
+
   /** A disk always answers, so no request needs to be aborted. */
   abort(): void {}
 
@@ -156,7 +191,7 @@ export class FolderBlobStore implements BlobStore {
       throw error;
     });
     for await (const entry of found) {
-      if (segments.length === 0 && entry.name === TEMP_FOLDER) continue;
+      if (segments.length === 0 && (entry.name === TEMP_FOLDER || entry.name === IDENTITY_NAME)) continue;
       if (entry.isDirectory()) subfolders.push(entry.name);
       if (!entry.isFile()) continue;
       const stats = await lstat(join(folder, entry.name)).catch(() => null);
@@ -263,6 +298,19 @@ async function tryLink(source: string, target: string): Promise<boolean> {
     if (codeOf(error) === 'EEXIST' || NO_LINK.has(codeOf(error))) return false;
     throw error;
   }
+}
+
+/** Names a file into place unless there is one. Where no link can be made, its caller keeps others from making one. */
+async function createOnce(temp: string, target: string): Promise<void> {
+  if (await tryLink(temp, target)) return;
+  const isThere = await lstat(target).then(
+    () => true,
+    (error: unknown) => {
+      if (NO_FILE.has(codeOf(error))) return false;
+      throw error;
+    },
+  );
+  if (!isThere) await rename(temp, target);
 }
 
 /** Writes a complete and durable new file; a source file is durable already. */

@@ -18,9 +18,16 @@ import {
   type ListObjectsV2CommandOutput,
 } from '@aws-sdk/client-s3';
 import { Upload } from '@aws-sdk/lib-storage';
-import type { BlobStore, ByteRange, Content, StoredFile } from '../../app/files/file-ports.ts';
+import type {
+  BlobStore,
+  ByteRange,
+  Content,
+  StorageIdentity,
+  StoredFile,
+} from '../../app/files/file-ports.ts';
 import { ServiceError } from '../../core/errors.ts';
 import { requireSource, storageFailure } from './failure.ts';
+import { formatIdentity, IDENTITY_NAME, parseIdentity } from './identity.ts';
 import type { S3Location } from './s3-url.ts';
 import { parseStoragePath } from './storage-path.ts';
 
@@ -52,6 +59,11 @@ const MAX_SOCKETS = 50;
 /** A file written to prove that the store can be written to; only at intervals, since each write costs money. */
 const PROBE_NAME = '.check';
 const PROBE_INTERVAL_MS = 60_000;
+const OWN_NAMES: ReadonlySet<string> = new Set([PROBE_NAME, IDENTITY_NAME]);
+/** Reading the identity for each file would double the requests. */
+const IDENTITY_MAX_AGE_MS = 5_000;
+/** There is an object already (RFC 9110 §13.1.2). */
+const STATUS_PRECONDITION_FAILED = 412;
 /** The server's disk is full: RFC 4918 §11.5, and MinIO's name for it. */
 const STATUS_INSUFFICIENT_STORAGE = 507;
 
@@ -148,7 +160,7 @@ export class S3BlobStore implements BlobStore {
       const page = await this.#listPage(token);
       for (const { Key: key, Size: sizeBytes, LastModified: storedAt } of page.Contents ?? []) {
         const path = key?.slice(this.#prefix.length);
-        if (path === undefined || path === '' || path === PROBE_NAME) continue;
+        if (path === undefined || path === '' || OWN_NAMES.has(path)) continue;
         if (sizeBytes === undefined || storedAt === undefined)
           throw toFailure(new Error('a list without times'));
         yield { path, sizeBytes, storedAt };
@@ -174,6 +186,43 @@ export class S3BlobStore implements BlobStore {
     } catch (error) {
       // The file does not exist, but the server answered. A missing bucket looks the same; the next write will show it.
       if (!isHeadMiss(error)) throw toFailure(error);
+    }
+  }
+
+  /** A process reaches one bucket for as long as it lives, unless the server itself is exchanged. */
+  readonly identityMaxAgeMs = IDENTITY_MAX_AGE_MS;
+
+  async readIdentity(): Promise<StorageIdentity | null> {
+    const target = { Bucket: this.#bucket, Key: this.#prefix + IDENTITY_NAME };
+    try {
+      const text = await this.#answered(async (abortSignal) => {
+        const { Body } = await this.#client.send(new GetObjectCommand(target), { abortSignal });
+        return await Body?.transformToString();
+      });
+      return parseIdentity(text ?? '');
+    } catch (error) {
+      if (isMissing(error)) return null;
+      throw toFailure(error);
+    }
+  }
+
+  async writeIdentity(identity: StorageIdentity, mode: 'create' | 'replace'): Promise<void> {
+    const body = formatIdentity(identity);
+    const request = {
+      Bucket: this.#bucket,
+      Key: this.#prefix + IDENTITY_NAME,
+      Body: body,
+      ContentLength: body.length,
+      ContentType: 'application/json',
+    };
+    // Servers that do not know the condition ignore it: their callers keep others from making one.
+    const condition = mode === 'create' ? { IfNoneMatch: '*' } : {};
+    try {
+      await this.#answered((abortSignal) =>
+        this.#client.send(new PutObjectCommand({ ...request, ...condition }), { abortSignal }),
+      );
+    } catch (error) {
+      if (statusOf(error) !== STATUS_PRECONDITION_FAILED) throw toFailure(error);
     }
   }
 

@@ -45,8 +45,13 @@ describe('health', () => {
       checkReadiness: async () => ({
         ready: false,
         checks: [
-          { name: 'database', ok: false, detail: 'connect ECONNREFUSED 10.0.0.7:5432' },
-          { name: 'smtp', ok: true, detail: null },
+          {
+            name: 'database',
+            ok: false,
+            code: 'database_unavailable',
+            detail: 'connect ECONNREFUSED 10.0.0.7:5432',
+          },
+          { name: 'smtp', ok: true, code: null, detail: null },
         ],
       }),
     });
@@ -59,6 +64,7 @@ describe('health', () => {
       code: 'not_ready',
       status: 'not_ready',
       checks: { database: 'away', smtp: 'ok' },
+      reasons: { database: 'database_unavailable' },
     });
     expect(JSON.stringify(logs)).toContain('ECONNREFUSED');
   });

@@ -47,6 +47,8 @@ export interface MetricsOptions {
     readonly listener: 'http' | 'mail';
     readonly expiresAt: Date;
   }[];
+  /** False: this process reaches another storage of files than that of the database, or none. */
+  readonly isStorageRight: () => boolean;
   /** In milliseconds, by a clock that never goes back. */
   readonly now: () => number;
   readonly logger: Logger;
@@ -112,6 +114,10 @@ export function createMetrics(options: MetricsOptions): Metrics {
     'When the certificate in use expires, in seconds since 1970.',
     ['listener'],
   );
+  const storage = gauge(
+    'storage_right',
+    'Is 1 while this process reaches the storage of files that belongs to the database, else 0.',
+  );
   const setProcessGauges = createProcessGauges(gauge);
   const setReplica = createReplicaGauges(gauge, registers);
   const setFigures = createFigureGauges(gauge);
@@ -139,6 +145,7 @@ export function createMetrics(options: MetricsOptions): Metrics {
     noteStatement: (durationMs) => statements.observe(durationMs / 1000),
     async read() {
       setFigures(await readFigures());
+      storage.set(options.isStorageRight() ? 1 : 0);
       setProcessGauges(options.readPool(), options.readJournal(), options.countAccountsRead());
       for (const { listener, expiresAt } of options.readCertificates())
         expiry.set({ listener }, expiresAt.getTime() / 1000);

@@ -37,6 +37,8 @@ export interface BackupSource {
 
 /** The database to restore: the facts of a snapshot, and its rows. */
 export interface RestoredDatabase extends Pick<Manifest, 'schemaDigest' | 'serviceVersion'> {
+  /** The storage of files that it goes on with; null: the next start finds out. Absent: the one that it had. */
+  readonly storageId?: string | null;
   readonly takenAt: Date;
   /** `rows`: null when it is known only at the end. */
   readonly tables: readonly (SnapshotTable & { readonly rows: number | null })[];
@@ -73,6 +75,8 @@ export interface RestoreTarget {
   readState(): Promise<TargetState>;
   /** The number of our other programs that are connected; null where that can't be seen, behind a pooler. */
   countOthers(): Promise<number | null>;
+  /** The id of the storage that the database has; null: none, or it has no tables. */
+  readStorageId(): Promise<string | null>;
   /** From now on no service starts on it, until `load` is done. For an empty database. */
   markUnfinished(): Promise<void>;
   /**

@@ -15,7 +15,7 @@ import { FILES_AT_ONCE, PIECE_BYTES, type Vault } from './vault.ts';
 export interface RestorePorts {
   readonly vault: Vault;
   readonly target: RestoreTarget;
-  readonly blobs: Pick<BlobStore, 'get' | 'put'>;
+  readonly blobs: Pick<BlobStore, 'get' | 'put' | 'readIdentity'>;
   readonly spool: Spool;
 }
 
@@ -54,6 +54,7 @@ export async function restoreBackup(ports: RestorePorts, options: RestoreOptions
       `the database holds ${state.emails} emails; --replace restores in their place, and they are gone then`,
     );
   }
+  const storageId = await chooseStorage(ports, id, manifest);
   if (state.kind !== 'filled') await target.markUnfinished();
 
   onStep('restoring files');
@@ -64,6 +65,7 @@ export async function restoreBackup(ports: RestorePorts, options: RestoreOptions
     {
       ...manifest,
       takenAt: new Date(manifest.takenAt),
+      storageId,
       readTable: (table) => {
         signal.throwIfAborted();
         const part = manifest.tables.find(({ name }) => name === table.name);
@@ -74,6 +76,31 @@ export async function restoreBackup(ports: RestorePorts, options: RestoreOptions
     options.policy,
   );
   return { ...loaded, manifest, storedFiles };
+}
+
+/**
+ * The storage that the restored database goes on with: the one that it had, or that the database in its place had; null
+ * for a storage without an identity, which the next start makes its own. Throws BackupError for the storage of another
+ * database.
+ */
+async function chooseStorage(
+  { vault, target, blobs }: RestorePorts,
+  id: string,
+  manifest: Manifest,
+): Promise<string | null> {
+  const found = await blobs.readIdentity();
+  if (found === null || found.id === (await target.readStorageId())) return found?.id ?? null;
+  const part = manifest.tables.find(({ name }) => name === 'storage_identity');
+  let row = '';
+  if (part !== undefined) {
+    for await (const piece of vault.readStream(id, `tables/${part.name}`, part)) row += String(piece);
+  }
+  const [backedUp = null] = /[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}/.exec(row) ?? [];
+  if (found.id === backedUp) return found.id;
+  throw new BackupError(
+    `the storage is that of another database: it has the identity ${found.id}, made for the database ${JSON.stringify(found.database)}, ` +
+      `and the backup is of a database with the storage ${backedUp ?? 'of none'}; choose another folder, bucket or prefix`,
+  );
 }
 
 /** Throws BackupError when services or commands are connected. */

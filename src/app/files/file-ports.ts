@@ -53,12 +53,28 @@ export interface BlobStore {
   list(): AsyncIterable<StoredFile>;
   /** Throws when the store can't be reached or written to. */
   check(): Promise<void>;
+  /** null: the store has none. Throws `ServiceError('storage_unavailable')`. */
+  readIdentity(): Promise<StorageIdentity | null>;
+  /**
+   * Gives the store an identity durably. `create`: unless it has one by now. Throws
+   * `ServiceError('storage_unavailable' | 'disk_full')`.
+   */
+  writeIdentity(identity: StorageIdentity, mode: 'create' | 'replace'): Promise<void>;
+  /** How long what `readIdentity` found may be relied on, in ms; 0 for a store that can become another at any moment. */
+  readonly identityMaxAgeMs: number;
   /**
    * For the end of the time that a stop may take: every operation that waits for a server, now or later, fails with
    * `ServiceError('storage_unavailable')`.
    */
   abort(): void;
   close(): Promise<void>;
+}
+
+/** An object of the store that belongs to the store itself. A database records the id of its store; see own-storage.ts. */
+export interface StorageIdentity {
+  readonly id: string;
+  /** The name of the database that it was made for; for people. */
+  readonly database: string;
 }
 
 /** A file in the store. */

@@ -48,6 +48,7 @@ export type ImportOutcome = 'imported' | 'known' | 'older' | 'empty' | 'stopped'
 const AWAY: ReadonlySet<ErrorCode> = new Set([
   'database_unavailable',
   'storage_unavailable',
+  'storage_mismatch',
   'reading_unavailable',
 ]);
 const RETRY_AFTER_MS = 1000;

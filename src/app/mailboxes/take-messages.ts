@@ -71,6 +71,7 @@ const MAX_FAILURES_IN_A_ROW = 20;
 const AWAY: ReadonlySet<ErrorCode> = new Set([
   'database_unavailable',
   'storage_unavailable',
+  'storage_mismatch',
   'reading_unavailable',
   'disk_full',
   'shutting_down',

@@ -69,7 +69,8 @@ async function reparseOne(ports: ReparsePorts, id: string, dryRun: boolean): Pro
     if (email === null) return { kind: 'gone' };
     return await readAgain(ports, email, folder, dryRun);
   } catch (error) {
-    if (error instanceof ServiceError && error.code === 'database_unavailable') throw error;
+    // Every other email would fail as well.
+    if (error instanceof ServiceError && error.temporary) throw error;
     ports.logger.debug({ err: error, emailId: id }, 'an email could not be read again');
     return { kind: 'failed', reason: error instanceof Error ? error.message : String(error) };
   } finally {

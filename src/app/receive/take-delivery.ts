@@ -14,6 +14,8 @@ import { readRaw } from '../files/read-raw.ts';
 export interface TakeDeliveryPorts {
   readonly receive: (request: ReceiveRequest, folder: SpoolFolder) => Promise<ReceiveResult>;
   readonly spool: Spool;
+  /** Throws while files can't be stored: then the client keeps every message, however small. */
+  readonly requireStorage: () => Promise<void>;
   readonly logger: Logger;
   /** The check for the protocol that a message comes by; default: senders are not checked. */
   readonly senders?: Partial<Record<Delivery['protocol'], SenderCheck>>;
@@ -44,6 +46,7 @@ export async function takeDelivery(
   try {
     const raw = await readRaw(source[Symbol.asyncIterator](), DELIVERY_IN_MEMORY_MAX_BYTES, folder);
     if (!isWhole()) return recorded;
+    await ports.requireStorage();
     // By LMTP one of our own servers hands it over: the client is that server.
     const isFromSender = protocol === 'smtp';
     const found = await ports.senders?.[protocol]?.check({

@@ -17,6 +17,8 @@ import type { TransportResult } from './transport-ports.ts';
 export interface HandOverClaimPorts extends HandOverPorts {
   readonly blobs: Pick<BlobStore, 'get' | 'put' | 'delete'>;
   readonly spool: Spool;
+  /** False while the storage of files can't be used. */
+  readonly mayReadFiles: () => boolean;
 }
 
 /** `not_read`: the message could not be read, and nothing was handed over; the send waits for its next attempt. */

@@ -34,6 +34,8 @@ export interface ClaimRequest {
   /** The lane served last; the next lane in the order has its turn. Empty: from the beginning. */
   readonly afterLane: string;
   readonly rate: RateLimit;
+  /** False: only sends whose message is in the database. Default: true. */
+  readonly withFiles?: boolean;
 }
 
 export interface ClaimedSends {

@@ -8,6 +8,7 @@
 import { ServiceError } from '../../core/errors.ts';
 import type { SendRequest, SendResult } from './use-cases.ts';
 import type { BlobStore, SpoolFolder } from '../files/file-ports.ts';
+import { isInline } from '../files/raw-location.ts';
 import type { ActiveSends } from './active-sends.ts';
 import { directClaim } from './claim.ts';
 import { enqueueSend } from './enqueue-send.ts';
@@ -23,6 +24,8 @@ export interface SendMessagePorts extends PrepareSendPorts, RateLimitPorts, Hand
   readonly store: OutboundStore;
   readonly blobs: Pick<BlobStore, 'get' | 'put' | 'delete'>;
   readonly queue: Pick<SendQueue, 'takeRoom' | 'settle'>;
+  /** Throws while the storage of files can't be used. */
+  readonly requireStorage: () => Promise<void>;
   /** For the end of the service, which waits for these sends. */
   readonly active: Pick<ActiveSends, 'begin' | 'end'>;
   /** Notifies the queue that something may be due. */
@@ -40,6 +43,8 @@ export async function sendMessage(
   try {
     const prepared = await prepareSend(ports, request, folder, id);
     if (asksForQueue(request)) return await enqueueSend(ports, prepared);
+    // Else it would be sent, and could not be recorded.
+    if (needsFiles(prepared.email)) await ports.requireStorage();
     await useRoomOf(ports, prepared.email.record.accountId);
     return await sendNow(ports, prepared, folder);
   } finally {
@@ -48,6 +53,9 @@ export async function sendMessage(
     await folder.remove();
   }
 }
+
+const needsFiles = ({ raw, attachments }: PreparedSend['email']): boolean =>
+  attachments.length > 0 || !isInline(raw);
 
 async function sendNow(
   ports: SendMessagePorts,

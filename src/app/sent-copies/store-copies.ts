@@ -200,7 +200,11 @@ async function whileLeased<T>(
 }
 
 /** The message can't be read: a file that is missing may come back, as storage that is away does. */
-const NOT_READ: ReadonlySet<ErrorCode> = new Set(['storage_unavailable', 'content_missing']);
+const NOT_READ: ReadonlySet<ErrorCode> = new Set([
+  'storage_unavailable',
+  'storage_mismatch',
+  'content_missing',
+]);
 
 async function readRaw(
   { blobs }: Pick<StoreCopiesPorts, 'blobs'>,

@@ -28,6 +28,8 @@ export const EVENT_TYPES = [
   'address.unsubscribed',
   'account.failing',
   'account.recovered',
+  'storage.failing',
+  'storage.recovered',
   'quarantine.added',
   'merge.refused',
   'webhook.paused',

@@ -79,6 +79,7 @@ export const STORED_FILE_ERRORS = [
   'content_missing',
   'database_unavailable',
   'storage_unavailable',
+  'storage_mismatch',
 ] as const satisfies readonly ErrorCode[];
 
 /** As validated by the schemas above. */

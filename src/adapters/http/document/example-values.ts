@@ -454,7 +454,8 @@ export const EXAMPLE_VALUES: Readonly<Record<string, unknown>> = {
   checks: { database: 'ok', storage: 'ok', smtp: 'ok' },
   'NotReady.error': ERRORS.not_ready.text,
   'NotReady.code': 'not_ready',
-  'NotReady.checks': { database: 'away', storage: 'ok', smtp: 'ok' },
+  'NotReady.checks': { database: 'ok', storage: 'away', smtp: 'ok' },
+  'NotReady.reasons': { storage: 'storage_mismatch' },
 
   // Uploads and sessions
   'Upload.sha256': '753692ec36adb4c794c973945eb2a99c1649703ea6f76bf259abb4fb838e013e',

@@ -167,6 +167,7 @@ const BODY_ERRORS = [
   'busy',
   'database_unavailable',
   'storage_unavailable',
+  'storage_mismatch',
   'disk_full',
 ] as const satisfies readonly ErrorCode[];
 

@@ -54,6 +54,7 @@ export function registerSignedImageRoutes(app: HttpServer, context: HttpContext)
             'content_missing',
             'database_unavailable',
             'storage_unavailable',
+            'storage_mismatch',
           ),
         },
       },

@@ -3,7 +3,7 @@ import type { Readiness } from '../../../app/check-readiness.ts';
 import { ERRORS, ServiceError } from '../../../core/errors.ts';
 import type { HttpContext, HttpServer } from '../answers/context.ts';
 import { RETRY_AFTER_SECONDS } from '../answers/error-handler.ts';
-import { errorResponses, RETRY_AFTER } from '../schemas/error-schemas.ts';
+import { ErrorBody, errorResponses, RETRY_AFTER } from '../schemas/error-schemas.ts';
 import { jsonResponse, record, Timestamp } from '../schemas/schemas.ts';
 
 const SERVICE_NAME = 'email-worker-api';
@@ -18,7 +18,7 @@ const Checks = {
   title: 'Checks',
   type: 'object',
   description:
-    'Each dependency: `ok` or `away`. Reasons are in the log only. The service is ready without `replica`.',
+    'Each dependency: `ok` or `away`. Details are in the log only. The service is ready without `replica`.',
   additionalProperties: { type: 'string', enum: ['ok', 'away'] },
 } as const;
 
@@ -34,6 +34,14 @@ const NotReady = {
     code: { type: 'string', enum: ['not_ready', 'shutting_down'] },
     status: { type: 'string', const: 'not_ready' },
     checks: Checks,
+    reasons: {
+      title: 'NotReadyReasons',
+      type: 'object',
+      description:
+        'The error code of each dependency that is `away` for a reason with a code, such as `storage_mismatch`: the files ' +
+        'that are reached are not those of the database.',
+      additionalProperties: ErrorBody.properties.code,
+    },
   },
 } as const;
 
@@ -69,7 +77,7 @@ export function registerHealthRoutes(app: HttpServer, context: HttpContext): voi
         summary: 'Say whether the service can work',
         description:
           'Asks the database, the file storage and the mail servers. Needs no secret, so that load balancers can ' +
-          'ask; so it names what is unavailable but never why.',
+          'ask; so it names what is unavailable, and of the reason no more than a code.',
         security: [],
         response: {
           200: jsonResponse('Everything the service stands on answers.', ReadinessResult),
@@ -89,7 +97,10 @@ export function registerHealthRoutes(app: HttpServer, context: HttpContext): voi
       if (ready) return reply.send({ status: 'ready', checks: named });
       const error = ERRORS.not_ready.text;
       reply.code(503).header('retry-after', String(RETRY_AFTER_SECONDS));
-      return reply.send({ error, code: 'not_ready', status: 'not_ready', checks: named });
+      const reasons = Object.fromEntries(
+        checks.flatMap(({ name, code }) => (code === null ? [] : [[name, code]])),
+      );
+      return reply.send({ error, code: 'not_ready', status: 'not_ready', checks: named, reasons });
     },
   );
 }

@@ -97,6 +97,7 @@ export function registerInboundRoutes(app: HttpServer, context: HttpContext): vo
             'busy',
             'database_unavailable',
             'storage_unavailable',
+            'storage_mismatch',
             'reading_unavailable',
             'disk_full',
           ),

@@ -141,6 +141,7 @@ export const SEND_ERRORS = [
   'busy',
   'database_unavailable',
   'storage_unavailable',
+  'storage_mismatch',
   'reading_unavailable',
   'disk_full',
 ] as const satisfies readonly ErrorCode[];

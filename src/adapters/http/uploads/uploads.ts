@@ -86,6 +86,7 @@ export function registerUploadRoutes(app: HttpServer, context: HttpContext): voi
             'uploads_full',
             'database_unavailable',
             'storage_unavailable',
+            'storage_mismatch',
             'disk_full',
           ),
         },

@@ -17,6 +17,7 @@ import { lockMigrations, makeSchema } from '../db/migrate.ts';
 import { sqlState } from '../db/pool.ts';
 import { run, statement } from '../db/statement.ts';
 import { PLAIN_VALUES, quoted, readSchemaDigest, readSequences, readTables } from './catalog.ts';
+import { restoreStorage } from '../files/storage-record.ts';
 import { settleRestored } from './settle-restored.ts';
 
 /** Runs in the caller's transaction, which the caller rolls back when this throws. */
@@ -42,6 +43,7 @@ export async function loadDatabase(
   for (const table of database.tables) rows += await fill(client, database, table);
   for (const text of aside) await client.query(text);
   await restoreSequences(client, database);
+  if (database.storageId !== undefined) await restoreStorage(client, database.storageId);
   const settled = await settleRestored(client, database.takenAt, policy);
   await client.query(`analyze ${database.tables.map(({ name }) => quoted(name)).join(', ')}`);
   return { rows, ...settled };

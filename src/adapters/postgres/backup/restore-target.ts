@@ -8,6 +8,7 @@ import { run, statement } from '../db/statement.ts';
 import { inOwnTransaction } from '../db/transaction.ts';
 import { readDatabaseId } from './catalog.ts';
 import { onOwnConnection, type OpenPatientPool } from './exclusive-connection.ts';
+import { readStorageId } from '../files/storage-record.ts';
 import { loadDatabase } from './load.ts';
 import { setMark } from './set-mark.ts';
 
@@ -29,6 +30,12 @@ export function createRestoreTarget(openPool: OpenPatientPool): RestoreTarget {
           if (others === 0 || performance.now() > deadline) return others;
           await wait(LOOK_AGAIN_MS);
         }
+      }),
+
+    readStorageId: () =>
+      onOwnConnection(openPool, async (client) => {
+        const [table] = await run(client, HAS_STORAGE);
+        return table?.has_storage === true ? await readStorageId(client) : null;
       }),
 
     markUnfinished: () => setMark(openPool, 'unfinished_restore'),
@@ -73,6 +80,11 @@ const NOTICE_THE_END = `
   exception when invalid_parameter_value then
     null;
   end $$`;
+
+const HAS_STORAGE = statement(
+  'has-storage',
+  `select to_regclass('storage_identity') is not null as has_storage`,
+);
 
 const HAS_TABLES = statement('has-tables', `select to_regclass('digest_key') is not null as has_tables`);
 

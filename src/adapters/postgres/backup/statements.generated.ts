@@ -40,6 +40,12 @@ declare module '../db/statement.ts' {
         definition: string | null;
       };
     };
+    'has-storage': {
+      values: object;
+      row: {
+        has_storage: boolean | null;
+      };
+    };
     'has-tables': {
       values: object;
       row: {

@@ -7,15 +7,21 @@
  */
 import type { Claim, ClaimedSends, ClaimRequest } from '../../../app/send/queue-ports.ts';
 import { fromNow } from '../db/from-now.ts';
-import { run, statement, type Executor } from '../db/statement.ts';
+import { run, statements, type Executor } from '../db/statement.ts';
 import { hasLeftList } from '../unsubscribes/unsubscribes.ts';
 
 export async function claimSends(
   executor: Executor,
-  { accountId, owner, leaseMs, afterLane }: ClaimRequest,
+  { accountId, owner, leaseMs, afterLane, withFiles = true }: ClaimRequest,
   limit: number,
 ): Promise<ClaimedSends> {
-  const rows = await run(executor, CLAIM, { accountId, owner, limit, leaseMs, afterLane });
+  const rows = await run(executor, CLAIM.of({ files: withFiles }), {
+    accountId,
+    owner,
+    limit,
+    leaseMs,
+    afterLane,
+  });
   return {
     claims: rows.map((row): Claim => ({
       emailId: row.email_id,
@@ -32,8 +38,15 @@ export async function claimSends(
   };
 }
 
+/** A row of the queue that waits for its next attempt, and that a process may take which can't read files. */
+const waits = (files: boolean) =>
+  files
+    ? 'q.owner is null'
+    : 'q.owner is null and (select e.raw_path is null from emails e where e.id = q.email_id)';
+
 /** A row of the current account and priority that waits for its next attempt. */
-const FREE = `q.account_id = $accountId and q.priority = (select priority from top) and q.owner is null`;
+const free = (files: boolean) =>
+  `q.account_id = $accountId and q.priority = (select priority from top) and ${waits(files)}`;
 
 /**
  * The time when the first of some rows is due. Not `exists`: for that the planner may scan the whole table, hoping to meet a row early, and
@@ -43,32 +56,33 @@ export const firstDue = (condition: string) =>
   `(select q.due_at from send_queue q where ${condition} order by q.due_at limit 1)`;
 
 /** The lane after `lane`, for a loose index scan. */
-const nextLane = (lane: string) =>
-  `(select min(q.lane) from send_queue q where ${FREE} and q.lane > ${lane})`;
+const nextLane = (lane: string, files: boolean) =>
+  `(select min(q.lane) from send_queue q where ${free(files)} and q.lane > ${lane})`;
 
 /** `$afterLane`: the lane served last. */
-const CLAIM = statement(
+const CLAIM = statements(
   'claim-sends',
-  `
+  { files: [true, false] },
+  ({ files }) => `
   with recursive top as materialized (
     select p as priority from generate_series(0, 2) p
-    where ${firstDue(`q.account_id = $accountId and q.priority = p and q.owner is null`)} <= now()
+    where ${firstDue(`q.account_id = $accountId and q.priority = p and ${waits(files)}`)} <= now()
     order by p limit 1
   ), later_lanes (lane) as (
-    select ${nextLane('$afterLane')}
+    select ${nextLane('$afterLane', files)}
     union all
-    select ${nextLane('l.lane')} from later_lanes l where l.lane is not null
+    select ${nextLane('l.lane', files)} from later_lanes l where l.lane is not null
   ), earlier_lanes (lane) as (
-    select ${nextLane(`''`)}
+    select ${nextLane(`''`, files)}
     union all
-    select ${nextLane('l.lane')} from earlier_lanes l where l.lane is not null and l.lane < $afterLane
+    select ${nextLane('l.lane', files)} from earlier_lanes l where l.lane is not null and l.lane < $afterLane
   ), ready as materialized (
     select lane, turn from (
       select lane, 0 as turn from later_lanes where lane is not null
       union all
       select lane, 1 from earlier_lanes where lane is not null and lane <= $afterLane
     ) l
-    where ${firstDue(`${FREE} and q.lane = l.lane`)} <= now()
+    where ${firstDue(`${free(files)} and q.lane = l.lane`)} <= now()
     limit $limit::int
   ), share as materialized (
     select ceil($limit::int::numeric / greatest(count(*), 1))::int as size from ready
@@ -76,7 +90,7 @@ const CLAIM = statement(
     select l.lane, l.turn, q.email_id, row_number() over (partition by l.lane order by q.due_at, q.email_id) as rank
     from ready l cross join lateral (
       select q.email_id, q.due_at from send_queue q
-      where ${FREE} and q.lane = l.lane and q.due_at <= now()
+      where ${free(files)} and q.lane = l.lane and q.due_at <= now()
       order by q.due_at, q.email_id
       limit (select size from share)
       for update skip locked

@@ -22,6 +22,7 @@ import { UPLOADS } from './0001_schema/uploads.ts';
 import { TAGS } from './0001_schema/tags.ts';
 import { SESSIONS } from './0001_schema/sessions.ts';
 import { SENT_COPIES } from './0001_schema/sent-copies.ts';
+import { STORAGE } from './0001_schema/storage.ts';
 import { STATISTICS } from './0001_schema/statistics.ts';
 import { TEMPLATES } from './0001_schema/templates.ts';
 import { THREAD_LABELS } from './0001_schema/thread-labels.ts';
@@ -59,6 +60,7 @@ export const SCHEMA: readonly string[] = [
   ...KEYS,
   ...SESSIONS,
   ...AUDIT,
+  ...STORAGE,
   ...EVENT_TRIGGERS,
   ...STATISTICS,
 ];

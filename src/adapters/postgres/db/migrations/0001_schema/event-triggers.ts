@@ -301,6 +301,20 @@ export const EVENT_TRIGGERS = [
       json_build_object('kind', new.last_error_kind, 'error', left(new.last_error, 500)))`,
   ),
   ...rowTrigger(
+    'storage_faults_events_after_write',
+    'insert or update of code on storage_faults',
+    null,
+    `values ('storage.failing', clock_timestamp(), null, null, null, null, null, false,
+      json_build_object('code', new.code, 'detail', left(new.detail, 500), 'instance_id', new.instance_id))`,
+  ),
+  ...rowTrigger(
+    'storage_faults_events_after_delete',
+    'delete on storage_faults',
+    null,
+    `values ('storage.recovered', clock_timestamp(), null, null, null, null, null, false,
+      json_build_object('code', old.code, 'instance_id', old.instance_id))`,
+  ),
+  ...rowTrigger(
     'mailbox_messages_events_after_update',
     'update of quarantined_at on mailbox_messages',
     'old.quarantined_at is null and new.quarantined_at is not null',
