@@ -954,6 +954,24 @@ create table sessions (
 );
 CREATE INDEX sessions_key_id ON sessions (key_id, expires_at);
 
+create table storage_faults (
+  instance_id text not null,
+  code text not null,
+  detail text not null,
+  since timestamp with time zone not null default now(),
+  constraint storage_faults_pkey PRIMARY KEY (instance_id)
+);
+CREATE TRIGGER storage_faults_events_after_delete AFTER DELETE ON storage_faults FOR EACH ROW EXECUTE FUNCTION storage_faults_events_after_delete();
+CREATE TRIGGER storage_faults_events_after_write AFTER INSERT OR UPDATE OF code ON storage_faults FOR EACH ROW EXECUTE FUNCTION storage_faults_events_after_write();
+
+create table storage_identity (
+  only_row boolean not null default true,
+  id uuid not null,
+  is_confirmed boolean not null default false,
+  constraint storage_identity_pkey PRIMARY KEY (only_row),
+  constraint storage_identity_only_row_check CHECK (only_row)
+);
+
 create table suppression_clock (
   version bigint not null
 );
@@ -2282,6 +2300,28 @@ AS $function$
     loop
       execute format('revoke all on %s %s from %s cascade', kind, named, grantee);
     end loop;
+  end $function$;
+
+CREATE OR REPLACE FUNCTION storage_faults_events_after_delete()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+  begin
+    insert into event_inbox (bodies)
+    select array[row(e.*, event_author(null), null)::event_body] from (values ('storage.recovered', clock_timestamp(), null, null, null, null, null, false,
+      json_build_object('code', old.code, 'instance_id', old.instance_id))) e;
+    return null;
+  end $function$;
+
+CREATE OR REPLACE FUNCTION storage_faults_events_after_write()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+  begin
+    insert into event_inbox (bodies)
+    select array[row(e.*, event_author(null), null)::event_body] from (values ('storage.failing', clock_timestamp(), null, null, null, null, null, false,
+      json_build_object('code', new.code, 'detail', left(new.detail, 500), 'instance_id', new.instance_id))) e;
+    return null;
   end $function$;
 
 CREATE OR REPLACE FUNCTION suppressions_events_after_insert()

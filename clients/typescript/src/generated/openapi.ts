@@ -33,7 +33,7 @@ export interface paths {
         };
         /**
          * Say whether the service can work
-         * @description Asks the database, the file storage and the mail servers. Needs no secret, so that load balancers can ask; so it names what is unavailable but never why.
+         * @description Asks the database, the file storage and the mail servers. Needs no secret, so that load balancers can ask; so it names what is unavailable, and of the reason no more than a code.
          */
         get: operations["getReadiness"];
         put?: never;
@@ -1627,8 +1627,11 @@ export interface components {
         Readiness: {
             /** @enum {string} */
             status: "ready";
-            /** @description Each dependency: `ok` or `away`. Reasons are in the log only. The service is ready without `replica`. */
+            /** @description Each dependency: `ok` or `away`. Details are in the log only. The service is ready without `replica`. */
             checks: components["schemas"]["Checks"];
+        };
+        NotReadyReasons: {
+            [key: string]: components["schemas"]["ErrorCode"];
         };
         NotReady: {
             error: string;
@@ -1636,8 +1639,10 @@ export interface components {
             code: "not_ready" | "shutting_down";
             /** @enum {string} */
             status?: "not_ready";
-            /** @description Each dependency: `ok` or `away`. Reasons are in the log only. The service is ready without `replica`. */
+            /** @description Each dependency: `ok` or `away`. Details are in the log only. The service is ready without `replica`. */
             checks?: components["schemas"]["Checks"];
+            /** @description The error code of each dependency that is `away` for a reason with a code, such as `storage_mismatch`: the files that are reached are not those of the database. */
+            reasons?: components["schemas"]["NotReadyReasons"];
         };
         OpenApiDocument: {
             [key: string]: unknown;
@@ -3337,7 +3342,7 @@ export interface components {
          * @description docs/events.md says when each is written. New types may come.
          * @enum {string}
          */
-        EventType: "email.received" | "email.queued" | "email.sent" | "email.deferred" | "email.failed" | "email.unknown" | "email.settled" | "email.cancelled" | "email.delivered" | "email.bounced" | "email.complained" | "email.updated" | "email.deleted" | "thread.created" | "thread.merged" | "thread.split" | "thread.updated" | "customer.linked" | "customer.unlinked" | "draft.created" | "draft.changed" | "draft.deleted" | "draft.sent" | "suppression.added" | "suppression.lifted" | "address.unsubscribed" | "account.failing" | "account.recovered" | "quarantine.added" | "merge.refused" | "webhook.paused" | "webhook.resumed";
+        EventType: "email.received" | "email.queued" | "email.sent" | "email.deferred" | "email.failed" | "email.unknown" | "email.settled" | "email.cancelled" | "email.delivered" | "email.bounced" | "email.complained" | "email.updated" | "email.deleted" | "thread.created" | "thread.merged" | "thread.split" | "thread.updated" | "customer.linked" | "customer.unlinked" | "draft.created" | "draft.changed" | "draft.deleted" | "draft.sent" | "suppression.added" | "suppression.lifted" | "address.unsubscribed" | "account.failing" | "account.recovered" | "storage.failing" | "storage.recovered" | "quarantine.added" | "merge.refused" | "webhook.paused" | "webhook.resumed";
         /** @description By type; see docs/events.md. */
         EventData: {
             [key: string]: unknown;
@@ -3872,8 +3877,8 @@ export interface components {
                 };
             };
         };
-        /** @description Codes: `database_unavailable`, `shutting_down`, `storage_unavailable`. */
-        DatabaseUnavailableOrShuttingDownOrStorageUnavailableError: {
+        /** @description Codes: `database_unavailable`, `shutting_down`, `storage_mismatch`, `storage_unavailable`. */
+        GetImage503Error: {
             headers: {
                 "Retry-After": components["headers"]["RetryAfter"];
                 "X-Request-Id": components["headers"]["XRequestId"];
@@ -3882,7 +3887,7 @@ export interface components {
             content: {
                 "application/json": components["schemas"]["Error"] & {
                     /** @enum {unknown} */
-                    code?: "database_unavailable" | "shutting_down" | "storage_unavailable";
+                    code?: "database_unavailable" | "shutting_down" | "storage_mismatch" | "storage_unavailable";
                 };
             };
         };
@@ -4157,7 +4162,7 @@ export interface components {
                 };
             };
         };
-        /** @description Codes: `busy`, `database_unavailable`, `disk_full`, `reading_unavailable`, `shutting_down`, `storage_unavailable`. */
+        /** @description Codes: `busy`, `database_unavailable`, `disk_full`, `reading_unavailable`, `shutting_down`, `storage_mismatch`, `storage_unavailable`. */
         SendEmail503Error: {
             headers: {
                 "Retry-After": components["headers"]["RetryAfter"];
@@ -4167,7 +4172,7 @@ export interface components {
             content: {
                 "application/json": components["schemas"]["Error"] & {
                     /** @enum {unknown} */
-                    code?: "busy" | "database_unavailable" | "disk_full" | "reading_unavailable" | "shutting_down" | "storage_unavailable";
+                    code?: "busy" | "database_unavailable" | "disk_full" | "reading_unavailable" | "shutting_down" | "storage_mismatch" | "storage_unavailable";
                 };
             };
         };
@@ -4221,7 +4226,7 @@ export interface components {
                 "application/json": components["schemas"]["CrossSiteRequestOrForbiddenRightError"];
             };
         };
-        /** @description Codes: `busy`, `database_unavailable`, `disk_full`, `shutting_down`, `storage_unavailable`. */
+        /** @description Codes: `busy`, `database_unavailable`, `disk_full`, `shutting_down`, `storage_mismatch`, `storage_unavailable`. */
         CreateDraft503Error: {
             headers: {
                 "Retry-After": components["headers"]["RetryAfter"];
@@ -4231,7 +4236,7 @@ export interface components {
             content: {
                 "application/json": components["schemas"]["Error"] & {
                     /** @enum {unknown} */
-                    code?: "busy" | "database_unavailable" | "disk_full" | "shutting_down" | "storage_unavailable";
+                    code?: "busy" | "database_unavailable" | "disk_full" | "shutting_down" | "storage_mismatch" | "storage_unavailable";
                 };
             };
         };
@@ -4644,9 +4649,12 @@ export interface operations {
                      *       "code": "not_ready",
                      *       "status": "not_ready",
                      *       "checks": {
-                     *         "database": "away",
-                     *         "storage": "ok",
+                     *         "database": "ok",
+                     *         "storage": "away",
                      *         "smtp": "ok"
+                     *       },
+                     *       "reasons": {
+                     *         "storage": "storage_mismatch"
                      *       }
                      *     }
                      */
@@ -4756,7 +4764,7 @@ export interface operations {
                 };
             };
             500: components["responses"]["ContentMissingOrInternalError"];
-            503: components["responses"]["DatabaseUnavailableOrShuttingDownOrStorageUnavailableError"];
+            503: components["responses"]["GetImage503Error"];
         };
     };
     getSession: {
@@ -7040,7 +7048,7 @@ export interface operations {
             416: components["responses"]["RangeNotSatisfiableError"];
             429: components["responses"]["TooManyFailedLoginsError"];
             500: components["responses"]["ContentMissingOrInternalError"];
-            503: components["responses"]["DatabaseUnavailableOrShuttingDownOrStorageUnavailableError"];
+            503: components["responses"]["GetImage503Error"];
         };
     };
     sendDraft: {
@@ -8760,7 +8768,7 @@ export interface operations {
             415: components["responses"]["UnsupportedContentEncodingOrUnsupportedMediaTypeError"];
             429: components["responses"]["TooManyFailedLoginsError"];
             500: components["responses"]["InternalError"];
-            /** @description Codes: `busy`, `database_unavailable`, `disk_full`, `shutting_down`, `storage_unavailable`, `uploads_full`. */
+            /** @description Codes: `busy`, `database_unavailable`, `disk_full`, `shutting_down`, `storage_mismatch`, `storage_unavailable`, `uploads_full`. */
             503: {
                 headers: {
                     "Retry-After": components["headers"]["RetryAfter"];
@@ -8770,7 +8778,7 @@ export interface operations {
                 content: {
                     "application/json": components["schemas"]["Error"] & {
                         /** @enum {unknown} */
-                        code?: "busy" | "database_unavailable" | "disk_full" | "shutting_down" | "storage_unavailable" | "uploads_full";
+                        code?: "busy" | "database_unavailable" | "disk_full" | "shutting_down" | "storage_mismatch" | "storage_unavailable" | "uploads_full";
                     };
                 };
             };
@@ -9890,7 +9898,7 @@ export interface operations {
             404: components["responses"]["EmailNotFoundError"];
             429: components["responses"]["TooManyFailedLoginsError"];
             500: components["responses"]["ContentMissingOrInternalError"];
-            503: components["responses"]["DatabaseUnavailableOrShuttingDownOrStorageUnavailableError"];
+            503: components["responses"]["GetImage503Error"];
         };
     };
     getVariant: {
@@ -10000,7 +10008,7 @@ export interface operations {
             404: components["responses"]["VariantNotFoundError"];
             429: components["responses"]["TooManyFailedLoginsError"];
             500: components["responses"]["ContentMissingOrInternalError"];
-            503: components["responses"]["DatabaseUnavailableOrShuttingDownOrStorageUnavailableError"];
+            503: components["responses"]["GetImage503Error"];
         };
     };
     getSafeHtml: {
@@ -11871,7 +11879,7 @@ export interface operations {
             416: components["responses"]["RangeNotSatisfiableError"];
             429: components["responses"]["TooManyFailedLoginsError"];
             500: components["responses"]["ContentMissingOrInternalError"];
-            503: components["responses"]["DatabaseUnavailableOrShuttingDownOrStorageUnavailableError"];
+            503: components["responses"]["GetImage503Error"];
         };
     };
     listSessions: {
