@@ -1,5 +1,4 @@
 /** `email-worker mcp`: offers the tools of a running service to a program with a language model, over standard input and output. */
-import { readVersion } from '../config/version.ts';
 import { defineCommand, UsageError, type CommandResult } from './command.ts';
 import { parseUrl } from './values.ts';
 
@@ -10,7 +9,7 @@ export const mcpCommand = defineCommand({
   summary: 'Serves the tools of a running service to a language model (MCP over standard input and output).',
   description:
     'For programs that start their MCP servers themselves; others are given the address of the service with /mcp. Standard output belongs to ' +
-    'the protocol. Set EMAIL_WORKER_KEY to a key with the rights that the model is to have (see keys): read, with draft if it may write drafts, and send if it may send.',
+    'the protocol. Set EMAIL_WORKER_KEY to a key with the rights that the model is to have (see keys): read, draft if it may write drafts, and send if it may send.',
   arguments: [],
   options: {
     url: { type: 'string', value: 'url', meaning: `Of the service. Default: ${DEFAULT_URL}.` },
@@ -28,7 +27,7 @@ export const mcpCommand = defineCommand({
     const service = parseUrl('--url', url);
     // Loaded for this command only: its libraries are half of all that the commands load.
     const { serveStdio } = await import('../adapters/mcp/stdio.ts');
-    await serveStdio({ url: service, token, version: readVersion(), signal });
+    await serveStdio({ url: service, token, signal });
     return 'done';
   },
 });

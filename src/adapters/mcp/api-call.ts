@@ -20,6 +20,8 @@ export interface RawAnswer {
   readonly status: number;
   readonly contentType: string | null;
   readonly contentRange: string | null;
+  /** The header field Idempotency-Replayed; null when absent. */
+  readonly replayed: string | null;
   readonly body: Uint8Array;
 }
 
@@ -35,6 +37,8 @@ export interface ApiAnswer {
   readonly status: number;
   /** The value of the body; null when it is empty, and for a file. */
   readonly json: unknown;
+  /** True if an earlier request with the same idempotency key had this answer, and this one did nothing. */
+  readonly isReplay: boolean;
   /** null unless a range was requested and exists. */
   readonly file: ApiFile | null;
 }
@@ -48,14 +52,15 @@ export const path = (...parts: readonly string[]): string => `/${parts.map(encod
 /** A file may be JSON, too, but a range of it is not. */
 export function readAnswer(
   { range }: ApiRequest,
-  { status, contentType, contentRange, body }: RawAnswer,
+  { status, contentType, contentRange, replayed, body }: RawAnswer,
 ): ApiAnswer {
+  const isReplay = replayed === 'true';
   if (range === undefined || status < 200 || status > 299) {
     const text = new TextDecoder().decode(body);
-    return { status, json: text === '' ? null : JSON.parse(text), file: null };
+    return { status, json: text === '' ? null : JSON.parse(text), isReplay, file: null };
   }
   const sizeBytes = Number(contentRange?.split('/')[1] ?? body.length);
-  return { status, json: null, file: { contentType: contentType ?? '', sizeBytes, bytes: body } };
+  return { status, json: null, isReplay, file: { contentType: contentType ?? '', sizeBytes, bytes: body } };
 }
 
 /** The path with its query. */

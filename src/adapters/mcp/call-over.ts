@@ -1,4 +1,4 @@
-/** Calls the API of a running service over HTTP: for MCP over standard input and output, and for commands. */
+/** Calls the API of a running service over HTTP, for commands. */
 import { readAnswer, targetOf, type ApiCall } from './api-call.ts';
 
 /** A send may take as long as the mail server does. */
@@ -30,6 +30,7 @@ export function callOver(url: URL, token: string, signal?: AbortSignal): ApiCall
       status: response.status,
       contentType: response.headers.get('content-type'),
       contentRange: response.headers.get('content-range'),
+      replayed: response.headers.get('idempotency-replayed'),
       body: new Uint8Array(await response.arrayBuffer()),
     });
   };

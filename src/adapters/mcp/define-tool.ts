@@ -1,25 +1,34 @@
-/** One tool of the MCP server: its name, its input, the right it needs, and its requests to the API. */
-import type { ZodRawShape, z } from 'zod';
+/** One tool of the MCP server: its name, its input and its result, the rights that it needs, and its requests to the API. */
+import type { z } from 'zod';
 import type { Right } from '../../core/keys/rights.ts';
 import type { ApiAnswer, ApiCall } from './api-call.ts';
 
 /** The effect of a tool on existing data: before some effects, programs ask the user. */
 export type Effect = 'none' | 'changes' | 'destroys' | 'sends';
 
-export interface Tool<Shape extends ZodRawShape = ZodRawShape> {
+/** Refuses fields that it does not name, in nested objects as well. */
+type Strict = z.ZodObject<z.ZodRawShape, z.core.$strict>;
+
+export interface Tool<Input extends Strict = Strict, Output extends Strict = Strict> {
   readonly name: string;
   readonly title: string;
   readonly description: string;
-  /** The right of the operation that the tool calls: a key without it is not offered the tool. */
-  readonly right: Right;
+  /** All rights of the operations that the tool calls: a key that lacks one is not offered the tool. */
+  readonly rights: readonly Right[];
   readonly effect: Effect;
-  readonly input: Shape;
-  /** Turns a 2xx answer into a result for the model. Throws `ApiRefusal` for other answers. */
-  run(call: ApiCall, input: z.infer<z.ZodObject<Shape>>): Promise<object>;
+  readonly input: Input;
+  readonly output: Output;
+  /** Turns a 2xx answer into a result for the model. Throws `ApiRefusal` for other answers, and `ServiceError` for a bad input. */
+  run(call: ApiCall, input: z.infer<Input>, context: ToolContext): Promise<z.infer<Output>>;
 }
 
-/** Keeps the type of the input for `run`, and erases it for the list of all tools. */
-export function defineTool<Shape extends ZodRawShape>(tool: Tool<Shape>): Tool {
+export interface ToolContext {
+  /** The same for every call of this tool by this caller with the same input: see `idempotency.ts`. */
+  readonly derivedKey: string;
+}
+
+/** Keeps the types of input and result for `run`, and erases them for the list of all tools. */
+export function defineTool<Input extends Strict, Output extends Strict>(tool: Tool<Input, Output>): Tool {
   return tool as unknown as Tool;
 }
 

@@ -11,7 +11,7 @@ export interface McpAnswer {
   readonly body: string;
 }
 
-export interface McpRequest extends Pick<McpServerOptions, 'mayUse'> {
+export interface McpRequest extends Pick<McpServerOptions, 'mayUse' | 'caller'> {
   /** `target`: path and query. */
   readonly call: (request: ApiRequest, target: string) => Promise<RawAnswer>;
   readonly headers: Readonly<Record<string, string>>;
@@ -25,7 +25,7 @@ export type McpEndpoint = (request: McpRequest) => Promise<McpAnswer>;
 const ANY_URL = 'http://localhost/mcp';
 
 export function createMcpEndpoint(version: string): McpEndpoint {
-  return async ({ headers, message, call, mayUse }) => {
+  return async ({ headers, message, call, mayUse, caller }) => {
     const [{ createMcpServer }, { WebStandardStreamableHTTPServerTransport: Transport }] = await Promise.all([
       import('./create-mcp-server.ts'),
       import('@modelcontextprotocol/sdk/server/webStandardStreamableHttp.js'),
@@ -33,6 +33,7 @@ export function createMcpEndpoint(version: string): McpEndpoint {
     const server = createMcpServer({
       call: async (one) => readAnswer(one, await call(one, targetOf(one))),
       mayUse,
+      caller,
       version,
     });
     const transport = new Transport({ enableJsonResponse: true });

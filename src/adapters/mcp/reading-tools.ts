@@ -3,8 +3,20 @@ import { z } from 'zod';
 import { path } from './api-call.ts';
 import { ApiRefusal, bodyOf, defineTool, type Tool } from './define-tool.ts';
 import { mayBeText, textPieceOf } from './file-text.ts';
+import { accountId as account, id, moment } from './message-fields.ts';
 import { MAX_TEXT_CHARS } from './untrusted.ts';
-import { toEmailLine, toEmailView, toThreadLine, type EmailJson, type ThreadJson } from './views.ts';
+import {
+  EmailLine,
+  EmailView,
+  nextCursor,
+  nextOffset,
+  ThreadLine,
+  toEmailLine,
+  toEmailView,
+  toThreadLine,
+  type EmailJson,
+  type ThreadJson,
+} from './views.ts';
 
 const DEFAULT_ENTRIES = 10;
 const MAX_ENTRIES = 25;
@@ -12,18 +24,29 @@ const DEFAULT_EMAILS = 5;
 const MAX_EMAILS = 10;
 /** Of each email of a thread: `read_email` returns the rest. */
 const THREAD_TEXT_CHARS = 3000;
+/** No text and no file is as long. */
+const MAX_OFFSET = 1_000_000_000;
 
-const id = z.uuid();
-const cursor = z.string().max(1000).optional().describe('next_cursor of the answer before.');
-const limit = z.int().min(1).max(MAX_ENTRIES).default(DEFAULT_ENTRIES);
-const accountId = z.string().min(1).max(63).optional().describe('Only of this account.');
-const query = z
-  .string()
-  .min(1)
-  .max(200)
-  .describe(
-    'All of these words; "quoted" for a phrase, -word to exclude. The beginning of a word is enough.',
-  );
+export const cursor = z.string().min(1).max(1000).optional().describe('next_cursor of the page before.');
+export const limit = z.int().min(1).max(MAX_ENTRIES).default(DEFAULT_ENTRIES);
+export const offset = z.int().min(0).max(MAX_OFFSET).default(0).describe('next_offset of the piece before.');
+const words = z.string().min(1).max(200);
+const label = z.string().min(1).max(100).optional();
+/** Filters of both lists, named as in the API. */
+const filters = {
+  q: words
+    .optional()
+    .describe(
+      'All of these words; "quoted" for a phrase, -word to exclude. The beginning of a word is enough.',
+    ),
+  from: words.optional().describe('As q, of the sender alone.'),
+  to: words.optional().describe('As q, of the recipients alone.'),
+  subject: words.optional(),
+  account_id: account.optional(),
+  customer_id: id.optional(),
+  company_id: id.optional(),
+  label: label.describe('Of the thread.'),
+};
 
 interface ThreadPage {
   readonly thread: ThreadJson;
@@ -38,12 +61,23 @@ interface EmailList {
 const searchEmails = defineTool({
   name: 'search_emails',
   title: 'Search emails',
-  description: 'Finds emails by words of subject, addresses, file names and text. Newest first.',
-  right: 'read',
+  description:
+    'Lists emails, newest first: all, or those that match all filters, such as words or a customer.',
+  rights: ['read'],
   effect: 'none',
-  input: { query, account_id: accountId, limit, cursor },
-  async run(call, { query: q, ...rest }) {
-    const list = bodyOf<EmailList>(await call({ method: 'GET', path: '/api/emails', query: { q, ...rest } }));
+  input: z.strictObject({
+    ...filters,
+    thread_id: id.optional(),
+    direction: z.enum(['inbound', 'outbound']).optional(),
+    has_files: z.boolean().optional(),
+    tag: z.string().min(1).max(64).optional(),
+    recorded_since: moment.optional(),
+    limit,
+    cursor,
+  }),
+  output: z.strictObject({ emails: z.array(EmailLine), next_cursor: nextCursor }),
+  async run(call, query) {
+    const list = bodyOf<EmailList>(await call({ method: 'GET', path: '/api/emails', query }));
     return { emails: list.emails.map(toEmailLine), next_cursor: list.next_cursor };
   },
 });
@@ -51,24 +85,26 @@ const searchEmails = defineTool({
 const listThreads = defineTool({
   name: 'list_threads',
   title: 'List threads',
-  description: 'Lists threads (conversations), newest activity first. Filters combine.',
-  right: 'read',
+  description: 'Lists threads (conversations), newest activity first: all, or those that match all filters.',
+  rights: ['read'],
   effect: 'none',
-  input: {
-    query: query.optional(),
-    account_id: accountId,
-    customer_id: id.optional().describe('Only of this customer.'),
+  input: z.strictObject({
+    ...filters,
     status: z.enum(['open', 'done']).optional(),
     unanswered: z.boolean().optional().describe('The newest email that a person wrote is inbound.'),
     unread: z.boolean().optional(),
     assignee: z.string().min(1).max(200).optional(),
-    label: z.string().min(1).max(100).optional(),
+    assigned: z.boolean().optional(),
+    has_attachments: z.boolean().optional(),
+    active_since: moment.optional(),
+    active_until: moment.optional(),
     limit,
     cursor,
-  },
-  async run(call, { query: q, ...rest }) {
+  }),
+  output: z.strictObject({ threads: z.array(ThreadLine), next_cursor: nextCursor }),
+  async run(call, query) {
     const list = bodyOf<{ threads: readonly ThreadJson[]; next_cursor: string | null }>(
-      await call({ method: 'GET', path: '/api/threads', query: { q, ...rest } }),
+      await call({ method: 'GET', path: '/api/threads', query }),
     );
     return { threads: list.threads.map(toThreadLine), next_cursor: list.next_cursor };
   },
@@ -78,13 +114,14 @@ const readThread = defineTool({
   name: 'read_thread',
   title: 'Read a thread',
   description: `Reads a thread and its emails, newest first. Of each email the new text without quotes, at most ${THREAD_TEXT_CHARS} characters; read_email has all of it.`,
-  right: 'read',
+  rights: ['read'],
   effect: 'none',
-  input: {
+  input: z.strictObject({
     thread_id: id,
     limit: z.int().min(1).max(MAX_EMAILS).default(DEFAULT_EMAILS),
     cursor,
-  },
+  }),
+  output: z.strictObject({ thread: ThreadLine, emails: z.array(EmailView), next_cursor: nextCursor }),
   async run(call, { thread_id: threadId, ...page }) {
     const { thread, emails, next_cursor } = bodyOf<ThreadPage>(
       await call({ method: 'GET', path: path('api', 'threads', threadId), query: page }),
@@ -103,15 +140,13 @@ const readEmail = defineTool({
   name: 'read_email',
   title: 'Read an email',
   description: `Reads one email with its whole text, quotes included, ${MAX_TEXT_CHARS} characters at a time.`,
-  right: 'read',
+  rights: ['read'],
   effect: 'none',
-  input: {
-    email_id: id,
-    offset: z.int().min(0).default(0).describe('next_offset of the answer before, to read on.'),
-  },
-  async run(call, { email_id: emailId, offset }) {
+  input: z.strictObject({ email_id: id, offset }),
+  output: EmailView,
+  async run(call, { email_id: emailId, offset: from }) {
     const email = bodyOf<EmailJson>(await call({ method: 'GET', path: path('api', 'emails', emailId) }));
-    return toEmailView(email, email.text_body, offset);
+    return toEmailView(email, email.text_body, from);
   },
 });
 
@@ -121,18 +156,23 @@ const FILE_BYTES = MAX_TEXT_CHARS;
 const readAttachment = defineTool({
   name: 'read_attachment',
   title: 'Read an attachment',
-  description: `Reads a file of an email where it is text (plain text, CSV, JSON, XML, HTML and the like), ${FILE_BYTES} bytes at a time. Of another file it tells type and size.`,
-  right: 'read',
+  description: `Reads a file of an email where it is text (plain text, CSV, JSON, XML, HTML and the like), ${FILE_BYTES} bytes at a time. For any other file it returns type and size.`,
+  rights: ['read'],
   effect: 'none',
-  input: {
-    attachment_id: id.describe('Of the attachments that read_email lists.'),
-    offset: z.int().min(0).default(0).describe('next_offset of the answer before, to read on.'),
-  },
-  async run(call, { attachment_id: attachmentId, offset }) {
+  input: z.strictObject({ attachment_id: id.describe('Of the attachments of read_email.'), offset }),
+  output: z.strictObject({
+    attachment_id: z.string(),
+    is_text: z.boolean(),
+    untrusted_content_type: z.string().optional(),
+    size_bytes: z.number().optional(),
+    untrusted_text: z.string().optional(),
+    next_offset: nextOffset.optional(),
+  }),
+  async run(call, { attachment_id: attachmentId, offset: from }) {
     const answer = await call({
       method: 'GET',
       path: path('api', 'attachments', attachmentId),
-      range: `bytes=${offset}-${offset + FILE_BYTES - 1}`,
+      range: `bytes=${from}-${from + FILE_BYTES - 1}`,
     });
     const { status, file } = answer;
     // RFC 9110 §15.5.17: the range is empty, at the end or in an empty file.
@@ -141,36 +181,14 @@ const readAttachment = defineTool({
     }
     if (file === null) throw new ApiRefusal(answer);
     const { contentType, sizeBytes, bytes } = file;
-    const piece = mayBeText(contentType) ? textPieceOf(bytes, offset, sizeBytes) : null;
+    const piece = mayBeText(contentType) ? textPieceOf(bytes, from, sizeBytes) : null;
     return {
       attachment_id: attachmentId,
-      content_type: contentType,
+      untrusted_content_type: contentType,
       size_bytes: sizeBytes,
       is_text: piece !== null,
       ...piece,
     };
-  },
-});
-
-const listCustomerEmails = defineTool({
-  name: 'list_customer_emails',
-  title: "List a customer's emails",
-  description: 'Lists all emails of a customer, newest first.',
-  right: 'read',
-  effect: 'none',
-  input: {
-    customer_id: id,
-    direction: z.enum(['inbound', 'outbound']).optional(),
-    since: z.iso.datetime({ offset: true }).optional(),
-    until: z.iso.datetime({ offset: true }).optional(),
-    limit,
-    cursor,
-  },
-  async run(call, { customer_id: customerId, ...rest }) {
-    const list = bodyOf<EmailList>(
-      await call({ method: 'GET', path: path('api', 'customer', customerId, 'emails'), query: rest }),
-    );
-    return { emails: list.emails.map(toEmailLine), next_cursor: list.next_cursor };
   },
 });
 
@@ -180,5 +198,4 @@ export const READING_TOOLS: readonly Tool[] = [
   readThread,
   readEmail,
   readAttachment,
-  listCustomerEmails,
 ];

@@ -1,4 +1,5 @@
 /** The view of emails and threads for a language model: as much as it needs, in few words, with text from others marked. */
+import { z } from 'zod';
 import { MAX_TEXT_CHARS, pieceOf } from './untrusted.ts';
 
 /** Objects of the API; only the fields that are read here. */
@@ -17,7 +18,7 @@ export interface EmailJson {
   readonly thread_id?: string;
   readonly account_id?: string;
   readonly customer_id?: string | null;
-  readonly direction: string;
+  readonly direction: 'inbound' | 'outbound';
   readonly from_address: AddressJson;
   readonly to_addresses: readonly AddressJson[];
   readonly cc_addresses?: readonly AddressJson[];
@@ -25,8 +26,9 @@ export interface EmailJson {
   readonly text_body: string;
   readonly reply_text?: string | null;
   readonly date: string;
-  readonly state?: string;
+  readonly state: string;
   readonly new_participant?: boolean;
+  readonly authentication: { readonly verdict: 'passed' | 'failed' | 'unknown' } | null;
   readonly email_attachments: readonly AttachmentJson[];
 }
 export interface ThreadJson {
@@ -71,60 +73,159 @@ const SNIPPET_CHARS = 300;
 /** Recipients of an email that are shown. */
 const MAX_ADDRESSES = 20;
 
-/** An address is untrusted data as well: a stranger chooses its name, and the part before the `@`. */
-const toAddresses = (addresses: readonly AddressJson[]) =>
-  addresses
-    .slice(0, MAX_ADDRESSES)
-    .map(({ name, address }) => (name === '' ? address : `${name} <${address}>`));
+const text = z.string();
+const texts = z.array(z.string());
+const count = z.number();
+export const nextCursor = z.string().nullable().describe('For the next page; null on the last one.');
+export const nextOffset = z.number().nullable().describe('To read on; null at the end.');
+const sender = z
+  .enum(['proven', 'forged', 'unproven', 'ours'])
+  .describe(
+    'proven: the domain of untrusted_from sent it. forged: it did not, or From is unclear. unproven: not known. ours: sent by this company.',
+  );
 
+const File = z.strictObject({
+  id: text,
+  untrusted_filename: text,
+  untrusted_content_type: text,
+  size_bytes: count,
+});
+
+const emailFields = {
+  id: text,
+  thread_id: text.optional(),
+  account_id: text.optional(),
+  direction: text,
+  state: text,
+  date: text,
+  sender,
+  untrusted_from: text,
+  untrusted_to: texts,
+  untrusted_subject: text,
+};
 /** An entry of a list. */
-export const toEmailLine = (email: EmailJson) => ({
+export const EmailLine = z.strictObject({
+  ...emailFields,
+  untrusted_snippet: text,
+  attachment_count: count,
+});
+/** An email with a piece of its text. */
+export const EmailView = z.strictObject({
+  ...emailFields,
+  customer_id: text.nullable().optional(),
+  sender_is_new_in_thread: z.boolean().optional(),
+  untrusted_cc: texts.optional(),
+  untrusted_text: text,
+  next_offset: nextOffset,
+  attachments: z.array(File).optional(),
+});
+
+export const ThreadLine = z.strictObject({
+  id: text,
+  account_id: text,
+  customer_id: text.nullable(),
+  status: text,
+  assignee: text.nullable(),
+  labels: texts,
+  unanswered: z.boolean(),
+  email_count: count,
+  unread_count: count,
+  last_activity_at: text,
+  untrusted_subject: text,
+  untrusted_participants: texts,
+  newest_email: z.strictObject({ id: text, direction: text, untrusted_snippet: text }).optional(),
+});
+
+const draftFields = {
+  id: text,
+  version: count,
+  account_id: text,
+  thread_id: text.nullable(),
+  author: text.nullable(),
+  created_by_key: text.nullable(),
+  answers: z.strictObject({ email_id: text, kind: text }).nullable(),
+  being_sent: z.boolean(),
+  updated_at: text,
+  untrusted_to: text,
+  untrusted_subject: text,
+};
+export const DraftLine = z.strictObject({ ...draftFields, attachment_count: count });
+/** A draft with a piece of its text or its HTML. */
+export const DraftView = z.strictObject({
+  ...draftFields,
+  untrusted_cc: text.optional(),
+  untrusted_bcc: text.optional(),
+  untrusted_text: text,
+  next_offset: nextOffset,
+  has_html: z.boolean().describe('Its recipients see the HTML: read it with part "html".'),
+  untrusted_other_fields: z.string().optional().describe('JSON of the other fields of its email.'),
+  attachments: z.array(File).optional(),
+});
+
+/** An address is untrusted data as well: a stranger chooses its name, and the part before the `@`. */
+const toAddress = ({ name, address }: AddressJson): string =>
+  name === '' ? address : `${name} <${address}>`;
+const toAddresses = (addresses: readonly AddressJson[]): string[] =>
+  addresses.slice(0, MAX_ADDRESSES).map(toAddress);
+
+const VERDICTS = { passed: 'proven', failed: 'forged', unknown: 'unproven' } as const;
+
+/** What is empty is left out: a model pays for each field. */
+const unlessEmpty = <Name extends string, T extends { readonly length: number }>(name: Name, value: T) =>
+  (value.length === 0 ? {} : { [name]: value }) as { readonly [N in Name]?: T };
+
+const toEmailFields = (email: EmailJson) => ({
   id: email.id,
-  thread_id: email.thread_id,
-  account_id: email.account_id,
+  ...(email.thread_id === undefined ? {} : { thread_id: email.thread_id }),
+  ...(email.account_id === undefined ? {} : { account_id: email.account_id }),
   direction: email.direction,
   state: email.state,
   date: email.date,
-  untrusted_from: toAddresses([email.from_address])[0],
+  sender:
+    email.direction === 'outbound' ? ('ours' as const) : VERDICTS[email.authentication?.verdict ?? 'unknown'],
+  untrusted_from: toAddress(email.from_address),
   untrusted_to: toAddresses(email.to_addresses),
   untrusted_subject: email.subject,
+});
+
+export const toEmailLine = (email: EmailJson): z.infer<typeof EmailLine> => ({
+  ...toEmailFields(email),
   untrusted_snippet: pieceOf(email.text_body.replace(/\s+/g, ' ').trim(), 0, SNIPPET_CHARS).untrusted_text,
   attachment_count: email.email_attachments.length,
 });
 
 const toFiles = (files: readonly AttachmentJson[]) =>
-  files.map((file) => ({
-    id: file.id,
-    untrusted_filename: file.filename,
-    content_type: file.content_type,
-    size_bytes: file.size_bytes,
-  }));
+  unlessEmpty(
+    'attachments',
+    files.map((file) => ({
+      id: file.id,
+      untrusted_filename: file.filename,
+      untrusted_content_type: file.content_type,
+      size_bytes: file.size_bytes,
+    })),
+  );
 
-/** An email with a piece of its text. */
-export const toEmailView = (email: EmailJson, text: string, offset: number, maxChars = MAX_TEXT_CHARS) => ({
-  id: email.id,
-  thread_id: email.thread_id,
-  account_id: email.account_id,
-  customer_id: email.customer_id,
-  direction: email.direction,
-  state: email.state,
-  date: email.date,
-  sender_is_new_in_thread: email.new_participant,
-  untrusted_from: toAddresses([email.from_address])[0],
-  untrusted_to: toAddresses(email.to_addresses),
-  untrusted_cc: toAddresses(email.cc_addresses ?? []),
-  untrusted_subject: email.subject,
-  ...pieceOf(text, offset, maxChars),
-  attachments: toFiles(email.email_attachments),
+export const toEmailView = (
+  email: EmailJson,
+  body: string,
+  offset: number,
+  maxChars = MAX_TEXT_CHARS,
+): z.infer<typeof EmailView> => ({
+  ...toEmailFields(email),
+  ...(email.customer_id === undefined ? {} : { customer_id: email.customer_id }),
+  ...(email.new_participant === undefined ? {} : { sender_is_new_in_thread: email.new_participant }),
+  ...unlessEmpty('untrusted_cc', toAddresses(email.cc_addresses ?? [])),
+  ...pieceOf(body, offset, maxChars),
+  ...toFiles(email.email_attachments),
 });
 
-export const toThreadLine = (thread: ThreadJson) => ({
+export const toThreadLine = (thread: ThreadJson): z.infer<typeof ThreadLine> => ({
   id: thread.id,
   account_id: thread.account_id,
   customer_id: thread.customer_id,
   status: thread.status,
   assignee: thread.assignee,
-  labels: thread.labels,
+  labels: [...thread.labels],
   unanswered: thread.unanswered,
   email_count: thread.email_count,
   unread_count: thread.unread_count,
@@ -149,34 +250,42 @@ const toDraftCommon = (draft: DraftCommonJson) => ({
   thread_id: draft.thread_id,
   author: draft.author,
   created_by_key: draft.created_by?.name ?? null,
-  answers_email_id: draft.answers?.email_id ?? null,
-  kind: draft.answers?.kind ?? null,
+  answers: draft.answers === null ? null : { email_id: draft.answers.email_id, kind: draft.answers.kind },
   being_sent: draft.being_sent,
   updated_at: draft.updated_at,
 });
 
-/** An entry of a list. */
-export const toDraftLine = (draft: DraftLineJson) => ({
+export const toDraftLine = (draft: DraftLineJson): z.infer<typeof DraftLine> => ({
   ...toDraftCommon(draft),
   untrusted_to: draft.to,
   untrusted_subject: draft.subject,
   attachment_count: draft.file_count,
 });
 
+/** The part of a draft that is shown in pieces. */
+export type DraftPart = 'text' | 'html';
+
 /** A draft with a piece of its text. Any person or model may have written it, and may have pasted text from mail into it. */
-export function toDraftView({ message, attachments, ...draft }: DraftJson, offset: number) {
-  const people = (field: string) => pieceOf([message[field] ?? []].flat().join(', '), 0).untrusted_text;
-  const text = (field: string) => (typeof message[field] === 'string' ? message[field] : '');
+export function toDraftView(
+  { message, attachments, ...draft }: DraftJson,
+  offset = 0,
+  part: DraftPart = 'text',
+): z.infer<typeof DraftView> {
+  const { to, cc, bcc, subject, text_body: textBody, html_body: html, ...others } = message;
+  const people = (value: unknown) => pieceOf([value ?? []].flat().join(', '), 0).untrusted_text;
+  const written = (value: unknown) => (typeof value === 'string' ? value : '');
+  const given = Object.fromEntries(Object.entries(others).filter(([, value]) => value !== null));
   return {
     ...toDraftCommon(draft),
-    untrusted_to: people('to'),
-    untrusted_cc: people('cc'),
-    untrusted_bcc: people('bcc'),
-    untrusted_subject: pieceOf(text('subject'), 0).untrusted_text,
-    ...pieceOf(text('text_body'), offset),
-    // A person wrote the HTML: the text alone is not what would be sent.
-    has_html: text('html_body') !== '',
-    send_at: message['send_at'] ?? null,
-    attachments: toFiles(attachments),
+    untrusted_to: people(to),
+    ...unlessEmpty('untrusted_cc', people(cc)),
+    ...unlessEmpty('untrusted_bcc', people(bcc)),
+    untrusted_subject: pieceOf(written(subject), 0).untrusted_text,
+    ...pieceOf(written(part === 'html' ? html : textBody), offset),
+    has_html: written(html) !== '',
+    ...(Object.keys(given).length === 0
+      ? {}
+      : { untrusted_other_fields: pieceOf(JSON.stringify(given), 0).untrusted_text }),
+    ...toFiles(attachments),
   };
 }

@@ -20,6 +20,7 @@ interface ToolAnswer {
   readonly status: number;
   readonly contentType: string | null;
   readonly contentRange: string | null;
+  readonly replayed: string | null;
   readonly body: Uint8Array;
 }
 
@@ -28,6 +29,7 @@ export type McpHandler = (request: {
   readonly headers: Readonly<Record<string, string>>;
   readonly message: unknown;
   readonly mayUse: (right: Right) => boolean;
+  readonly caller: string;
   readonly call: (request: ToolRequest, target: string) => Promise<ToolAnswer>;
 }) => Promise<{
   readonly status: number;
@@ -42,12 +44,12 @@ export function registerMcpRoutes(app: HttpServer, { limits }: HttpContext, hand
   app.post(
     '/mcp',
     {
-      // The protocol describes this route; the API's document does not.
-      schema: { hide: true, right: 'read' },
+      // The protocol describes this route; the API's document does not. A key has the tools that its rights allow.
+      schema: { hide: true, anyRight: ['read', 'draft', 'send'] },
       preValidation: freeJsonBody(limits, MAX_MESSAGE_BYTES),
     },
     async (request, reply) => {
-      const { rights } = callerOf(request);
+      const { rights, author } = callerOf(request);
       const headers = Object.entries(request.headers).filter(
         (entry): entry is [string, string] => typeof entry[1] === 'string',
       );
@@ -55,6 +57,7 @@ export function registerMcpRoutes(app: HttpServer, { limits }: HttpContext, hand
         headers: Object.fromEntries(headers),
         message: request.body,
         mayUse: (right) => allows(rights, right),
+        caller: author.kind === 'key' ? author.id : author.kind,
         call: (toolRequest, target) => inject(app, request, toolRequest, target),
       });
       return reply.code(answer.status).headers(answer.headers).send(answer.body);
@@ -88,6 +91,7 @@ async function inject(
     status: answer.statusCode,
     contentType: textOf(answer.headers['content-type']),
     contentRange: textOf(answer.headers['content-range']),
+    replayed: textOf(answer.headers['idempotency-replayed']),
     body: answer.rawPayload,
   };
 }
