@@ -2,7 +2,7 @@
 import { readAnswer, targetOf, type ApiCall } from './api-call.ts';
 
 /** A send may take as long as the mail server does. */
-const TIMEOUT_MS = 120_000;
+export const TIMEOUT_MS = 120_000;
 
 /**
  * @param token a key, or the API secret

@@ -5,6 +5,7 @@
 import { once } from 'node:events';
 import { StdioServerTransport } from '@modelcontextprotocol/sdk/server/stdio.js';
 import type { JSONRPCMessage } from '@modelcontextprotocol/sdk/types.js';
+import { TIMEOUT_MS } from './call-over.ts';
 
 export interface StdioOptions {
   /** Address of the service, such as `http://127.0.0.1:3000`. */
@@ -14,8 +15,6 @@ export interface StdioOptions {
   readonly signal: AbortSignal;
 }
 
-/** A send may take as long as the mail server does. */
-const TIMEOUT_MS = 120_000;
 /** JSON-RPC 2.0: errors of a server are -32099 to -32000. */
 const NO_ANSWER = -32_000;
 
