@@ -207,6 +207,10 @@ export const ERRORS = {
   uri_too_long: permanent(414, 'Die Adresse der Anfrage ist zu lang.'),
   unsupported_media_type: permanent(415, 'Die Anfrage muss den Content-Type application/json haben.'),
   message_expected: permanent(415, 'Die Anfrage muss den Content-Type message/rfc822 haben.'),
+  file_expected: permanent(
+    415,
+    'Die Anfrage muss den Content-Type application/octet-stream haben. Der Typ der Datei steht im Parameter content_type.',
+  ),
   unsupported_content_encoding: permanent(
     415,
     'Komprimierte Anfragen (Content-Encoding) werden nicht unterstützt.',

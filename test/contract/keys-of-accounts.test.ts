@@ -170,7 +170,13 @@ const CHECKS: Readonly<Record<string, ((others: Others) => readonly Check[]) | n
       'lists',
     ],
   ],
-  createUpload: () => [['/api/uploads?filename=a&account_id=support', { ...POST, body: 'a' }, UNKNOWN]],
+  createUpload: () => [
+    [
+      '/api/uploads?filename=a&account_id=support',
+      { ...POST, body: 'a', headers: { 'content-type': 'application/octet-stream' } },
+      UNKNOWN,
+    ],
+  ],
   createDraft: ({ thread, email, attachment }) => [
     ['/api/drafts', { json: { message: { account_id: 'support' } } }, UNKNOWN],
     ['/api/drafts', { json: { message: { thread_id: thread } } }, THREAD],

@@ -87,6 +87,7 @@ describe('a key that may not read', () => {
     const upload = await ask(secret, '/api/uploads?filename=a&account_id=billing', {
       method: 'POST',
       body: 'a',
+      headers: { 'content-type': 'application/octet-stream' },
     });
     const email = (attachments: readonly object[]) => sendBody({ account_id: 'billing', attachments });
     const answer = await ask(secret, '/api/send/batch', {
@@ -165,7 +166,7 @@ describe('a key that may not read', () => {
         body: mail({ inReplyTo: messageId }),
         headers: { 'content-type': 'message/rfc822' },
       },
-      createUpload: { body: 'a' },
+      createUpload: { body: 'a', headers: { 'content-type': 'application/octet-stream' } },
     };
     // Operations that delete come last.
     const all = [...(await operations())].sort(

@@ -34,7 +34,11 @@ describe('rights', () => {
   it('draft uploads the files of its drafts, for its accounts', async () => {
     const { secret } = await makeKey({ rights: ['draft'], account_ids: ['sales'] });
     const put = (account: string) =>
-      ask(secret, `/api/uploads?filename=a.txt&account_id=${account}`, { method: 'POST', body: 'abc' });
+      ask(secret, `/api/uploads?filename=a.txt&account_id=${account}`, {
+        method: 'POST',
+        body: 'abc',
+        headers: { 'content-type': 'application/octet-stream' },
+      });
     const uploaded = await put('sales');
     expect([uploaded.status, uploaded.json['size_bytes']]).toEqual([201, 3]);
     expect((await put('support')).json['code']).toBe('unknown_account');

@@ -151,7 +151,11 @@ describe.skipIf(skipWithoutMailServers())('a person is erased', () => {
   /** Plants text about a person in the fields of a send, by operators and by mail servers; in the kept emails, about others. */
   async function plantFurther(): Promise<{ readonly kept: readonly string[]; readonly sharedFile: string }> {
     const upload = await made<{ id: string }>(
-      service.request('/api/uploads?filename=liste.txt', { method: 'POST', body: SHARED }),
+      service.request('/api/uploads?filename=liste.txt', {
+        method: 'POST',
+        body: SHARED,
+        headers: { 'content-type': 'application/octet-stream' },
+      }),
     );
     const files = [{ upload_id: upload.id }];
     await sendJson(service, {

@@ -431,6 +431,7 @@ describe('a model that is shown files', () => {
     const upload = await running.service.request('/api/uploads?filename=angebot.txt', {
       method: 'POST',
       body: 'Angebot',
+      headers: { 'content-type': 'application/octet-stream' },
     });
     const { id: upload_id } = (await upload.json()) as { id: string };
     const made = await call(client, 'create_draft', {

@@ -16,7 +16,7 @@ export async function receiveMessage(
       ...attempt,
       params: { query },
       headers: { 'Content-Type': 'message/rfc822' },
-      body: message,
+      body: message as string,
       bodySerializer: (body) => body,
     }),
   );

@@ -33,7 +33,7 @@ export async function createUpload(
 async function describeUpload(ports: UploadPorts, request: UploadRequest): Promise<Upload> {
   const { content, filename, expectedSha256 } = request;
   const contentType = request.contentType ?? 'application/octet-stream';
-  parseContentType(contentType, 'Content-Type');
+  parseContentType(contentType, 'content_type');
   if (filename.trim() === '') throw new ServiceError('invalid_filename', { values: { field: 'filename' } });
   const accountId = request.accountId ?? ports.defaultAccountId;
   if (!ports.accounts.has(accountId)) {

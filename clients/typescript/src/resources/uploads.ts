@@ -20,14 +20,15 @@ export class Uploads {
     const { account_id, filename, content_type, ...rest } = options;
     const name = filename ?? (file instanceof Blob && 'name' in file ? file.name : undefined);
     const type = content_type ?? (file instanceof Blob && file.type !== '' ? file.type : undefined);
-    const query = plain<QueryOf<'createUpload'>>({ account_id, filename: name });
+    const query = plain<QueryOf<'createUpload'>>({ account_id, filename: name, content_type: type });
     return this.#transport.json({ ...rest, repeatable: false }, (attempt) =>
       this.#transport.api.POST('/api/uploads', {
         ...attempt,
         params: { query },
-        headers: { 'Content-Type': type ?? 'application/octet-stream' },
-        body: file,
-        bodySerializer: (body) => body as Blob,
+        // Not the type of a Blob, which fetch would send otherwise.
+        headers: { 'Content-Type': 'application/octet-stream' },
+        body: file as never,
+        bodySerializer: () => file as Blob,
       }),
     );
   }

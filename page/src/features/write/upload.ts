@@ -28,6 +28,7 @@ export interface UploadOptions {
  */
 export function uploadFile(file: File, { accountId, signal, onProgress }: UploadOptions): Promise<string> {
   const query = new URLSearchParams({ filename: file.name });
+  if (file.type !== '') query.set('content_type', file.type);
   if (accountId !== undefined) query.set('account_id', accountId);
   return new Promise((resolve, reject) => {
     signal.throwIfAborted();
@@ -45,7 +46,7 @@ export function uploadFile(file: File, { accountId, signal, onProgress }: Upload
     request.open('POST', `/api/uploads?${query}`);
     request.responseType = 'json';
     for (const [name, value] of Object.entries(PAGE_HEADERS)) request.setRequestHeader(name, value);
-    request.setRequestHeader('Content-Type', file.type === '' ? 'application/octet-stream' : file.type);
+    request.setRequestHeader('Content-Type', 'application/octet-stream');
     request.send(file);
   });
 }

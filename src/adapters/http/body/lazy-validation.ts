@@ -4,6 +4,7 @@
  */
 import { createRequire } from 'node:module';
 import type { BuildCompilerFromPool } from '@fastify/ajv-compiler';
+import { isBinary } from './binary-body.ts';
 
 const require = createRequire(import.meta.url);
 
@@ -32,6 +33,7 @@ const buildCompile: BuildCompile = (...options) => {
 const buildLazyCompile: BuildCompile = (...options) => {
   let compile: Compile | null = null;
   return ({ schema, ...part }) => {
+    if (part.httpPart === 'body' && isBinary(schema)) return () => true;
     let compiled: Validator | null = null;
     const validate: Validator = (data) => {
       compile ??= buildCompile(...options);

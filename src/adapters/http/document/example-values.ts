@@ -479,6 +479,7 @@ export const EXAMPLE_VALUES: Readonly<Record<string, unknown>> = {
   ThreadChange: { status: 'done', assignee: 'Ada', add_labels: ['Angebot'] },
   OpenApiDocument: { openapi: '3.1.0', info: { title: 'email-worker', version: '1' }, paths: {} },
   'message/rfc822': RAW_MESSAGE,
+  'application/octet-stream': 'Hallo',
   '*/*': 'Hallo',
   'image/*': 'GIF89a',
   html_safe: '<div data-email-body="1" style="contain:content"><p>Gerne!</p></div>',

@@ -40,7 +40,7 @@ const ERROR_VALUES: Partial<Readonly<Record<ErrorCode, ErrorValues>>> = {
   invalid_content_id: { fields: ['attachments[0].content_id'] },
   invalid_filename: { fields: ['attachments[0].filename', 'filename'] },
   invalid_content_type: {
-    fields: ['attachments[0].content_type', 'Content-Type'],
+    fields: ['attachments[0].content_type', 'content_type'],
     values: { value: 'text' },
   },
   header_not_allowed: { values: { field: 'Received' } },
@@ -152,12 +152,12 @@ function requestFault(operation: Operation): ServiceError {
   return invalidRequest('missing_host');
 }
 
-/** The names of its parameters and body fields, and its media type; when any type is allowed, the header that declares it. */
+/** The names of its parameters and body fields, and its media type. */
 function namesOf({ parameters = [], requestBody }: Operation): readonly string[] {
   const media = Object.entries(requestBody?.content ?? {});
   return [
     ...parameters.map(({ name }) => name),
-    ...media.flatMap(([type, { schema }]) => [type === '*/*' ? 'Content-Type' : type, ...fieldsOf(schema)]),
+    ...media.flatMap(([type, { schema }]) => [type, ...fieldsOf(schema)]),
   ];
 }
 

@@ -7,6 +7,7 @@ import { readRaw } from '../../../app/files/read-raw.ts';
 import { invalidRequest, ServiceError } from '../../../core/errors.ts';
 import type { HttpContext, HttpServer } from '../answers/context.ts';
 import { formatMessageId } from '../../../core/message/message-id.ts';
+import { BinaryBody } from '../body/binary-body.ts';
 import { RequestSlots } from '../body/request-slots.ts';
 import { openBody } from '../body/open-body.ts';
 import type { HttpLimits } from '../connections/limits.ts';
@@ -74,13 +75,8 @@ export function registerInboundRoutes(app: HttpServer, context: HttpContext): vo
           'same email (Message-ID, Date, From and subject) is recorded once, however often it is posted, so any ' +
           'request that got no answer may be repeated. Broken messages are recorded with their defects.',
         querystring: InboundQuery,
-        // Any value is valid: the body is read as a stream; the schema is for the document.
         body: {
-          content: {
-            'message/rfc822': {
-              schema: { description: 'The raw message.', contentMediaType: 'message/rfc822' },
-            },
-          },
+          content: { 'message/rfc822': { schema: { ...BinaryBody, description: 'The raw message.' } } },
         },
         response: {
           200: jsonResponse('Recorded.', ReceivedResult),

@@ -4,6 +4,7 @@ import { readRaw } from '../../../app/files/read-raw.ts';
 import { readParameters } from '../../../core/mime/parse/read-parameters.ts';
 import { ServiceError } from '../../../core/errors.ts';
 import type { HttpContext, HttpServer } from '../answers/context.ts';
+import { BinaryBody } from '../body/binary-body.ts';
 import { openBody } from '../body/open-body.ts';
 import { RequestSlots } from '../body/request-slots.ts';
 import { errorResponses } from '../schemas/error-schemas.ts';
@@ -12,6 +13,10 @@ import { jsonResponse, record, Timestamp, Uuid } from '../schemas/schemas.ts';
 import { readContentDigest } from './content-digest.ts';
 
 const MAX_FILENAME_CHARS = 1000;
+const MAX_CONTENT_TYPE_CHARS = 255;
+
+/** Programs that encode a body by its type, such as a form or JSON, would store other bytes than they were given. */
+const FILE_TYPE = /^application\/octet-stream[ \t]*(?:;.*)?$/i;
 
 const UploadSchema = record('Upload', {
   id: { ...Uuid, description: 'For `upload_id` of an attachment.' },
@@ -32,6 +37,12 @@ const UploadQuery = {
       minLength: 1,
       maxLength: MAX_FILENAME_CHARS,
       description: 'Without it, that of the header Content-Disposition.',
+    },
+    content_type: {
+      type: 'string',
+      minLength: 1,
+      maxLength: MAX_CONTENT_TYPE_CHARS,
+      description: 'MIME type of the file, such as `image/png`. Default: `application/octet-stream`.',
     },
     account_id: { ...AccountId, description: 'The account that will send it. Default: the default account.' },
   },
@@ -62,11 +73,15 @@ export function registerUploadRoutes(app: HttpServer, context: HttpContext): voi
         tags: ['Sending'],
         summary: 'Upload a file for sends to come',
         description:
-          'The body is the file, whatever its type. It is kept for a day. A send names it as `upload_id` of an ' +
-          'attachment, as often as it likes.',
+          'The body is the bytes of the file, always as `application/octet-stream`; `content_type` is the type of the file. ' +
+          'It is kept for a day. A send names it as `upload_id` of an attachment, as often as it likes.',
         querystring: UploadQuery,
         headers: UploadHeaders,
-        body: { content: { '*/*': { schema: { description: 'The file.' } } } },
+        body: {
+          content: {
+            'application/octet-stream': { schema: { ...BinaryBody, description: 'The file.' } },
+          },
+        },
         response: {
           201: jsonResponse('Kept.', UploadSchema),
           ...errorResponses(
@@ -81,7 +96,7 @@ export function registerUploadRoutes(app: HttpServer, context: HttpContext): voi
             'request_timeout',
             'payload_too_large',
             'unsupported_content_encoding',
-            'unsupported_media_type',
+            'file_expected',
             'busy',
             'uploads_full',
             'database_unavailable',
@@ -96,6 +111,7 @@ export function registerUploadRoutes(app: HttpServer, context: HttpContext): voi
       const { headers, query } = request;
       const encoding = headers['content-encoding']?.trim().toLowerCase() ?? 'identity';
       if (encoding !== 'identity') throw new ServiceError('unsupported_content_encoding');
+      if (!FILE_TYPE.test(headers['content-type'] ?? '')) throw new ServiceError('file_expected');
       const expectedSha256 = readContentDigest(headers['content-digest']);
       const slot = slots.reserve();
       const folder = spool.create();
@@ -108,7 +124,7 @@ export function registerUploadRoutes(app: HttpServer, context: HttpContext): voi
           {
             content,
             filename: query.filename ?? filenameOf(request),
-            contentType: headers['content-type'] ?? null,
+            contentType: query.content_type ?? null,
             accountId: query.account_id ?? null,
             expectedSha256,
           },
