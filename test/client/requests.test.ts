@@ -364,6 +364,29 @@ describe('an error', () => {
   });
 });
 
+describe('an option that a call does not have', () => {
+  const misspelt = (options: object) => options as never;
+  it.each<[string, (client: ReturnType<typeof createClient>) => Promise<unknown>]>([
+    ['send', (client) => client.send(MESSAGE, misspelt({ idempotencykey: 'a' }))],
+    ['sendBatch', (client) => client.sendBatch([MESSAGE], misspelt({ Queue: true }))],
+    ['reply', (client) => client.emails.reply(ID, MESSAGE, misspelt({ dryRun: true }))],
+    ['drafts.send', (client) => client.drafts.send(ID, 1, misspelt({ respondAsync: true }))],
+    [
+      'uploads.create',
+      (client) => client.uploads.create(new Uint8Array(1), misspelt({ contentType: 'a/b' })),
+    ],
+    ['receive', (client) => client.receive('x', misspelt({ isSent: true }))],
+  ])('is refused by %s, and nothing is sent', async (_name, act) => {
+    const { client, requests } = clientWith([]);
+    await expect(act(client)).rejects.toThrow(/^unknown option \w+; known are signal/);
+    expect(requests).toEqual([]);
+  });
+
+  it('is refused by createClient', () => {
+    expect(() => clientWith([], misspelt({ timeout: 5 }))).toThrow('unknown option timeout');
+  });
+});
+
 describe('createClient', () => {
   const create = (options: object) => () =>
     createClient({ url: 'https://mail.test', secret: SECRET, ...options });

@@ -33,6 +33,20 @@ export interface SendOptions extends RequestOptions {
   readonly queue?: boolean | undefined;
 }
 
+/** The names of RequestOptions. */
+const REQUEST_OPTIONS = ['signal', 'timeoutMs', 'retries'] as const satisfies (keyof RequestOptions)[];
+
+/**
+ * Throws TypeError for an option that the call does not have: a misspelt one would be ignored, and for example another email sent.
+ * @param further names of options beside those of every request
+ * @internal
+ */
+export function refuseUnknownOptions(options: object, further: readonly string[] = []): void {
+  const known: readonly string[] = [...REQUEST_OPTIONS, ...further];
+  const unknown = Object.keys(options).find((name) => !known.includes(name));
+  if (unknown !== undefined) throw new TypeError(`unknown option ${unknown}; known are ${known.join(', ')}`);
+}
+
 /** @internal */
 export interface Limits {
   readonly timeoutMs: number;

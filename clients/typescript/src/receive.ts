@@ -1,5 +1,5 @@
 /** Hands a received message over to the service. */
-import type { RequestOptions } from './options.ts';
+import { refuseUnknownOptions, type RequestOptions } from './options.ts';
 import { plain, type Transport } from './transport.ts';
 import type { QueryOf, ReceiveDetails, Received } from './types.ts';
 
@@ -9,6 +9,7 @@ export async function receiveMessage(
   options: RequestOptions & ReceiveDetails,
 ): Promise<Received> {
   const { account_id, sent, read, ...rest } = options;
+  refuseUnknownOptions(rest);
   const query = plain<QueryOf<'receiveEmail'>>({ account_id, sent, read });
   // The service records a message once, however often it is handed over.
   return transport.json({ ...rest, repeatable: true }, (attempt) =>

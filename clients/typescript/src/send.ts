@@ -1,7 +1,7 @@
 /** Sending: the request, its idempotency key, and the result. */
 import { encodeAttachment } from './base64.ts';
 import { EmailWorkerError, readError } from './errors.ts';
-import type { SendOptions } from './options.ts';
+import { refuseUnknownOptions, type SendOptions } from './options.ts';
 import type { Attempt, Transport } from './transport.ts';
 import type { BatchResult, Schemas, SendMessage, SendResult } from './types.ts';
 
@@ -53,8 +53,12 @@ export async function sendBatch(
   return { results: data.results, replayed, idempotencyKey };
 }
 
-const readIdempotencyKey = ({ idempotencyKey }: SendOptions): string | null =>
-  idempotencyKey === undefined ? makeKey() : readKey(idempotencyKey);
+/** Checks the names of all options. */
+function readIdempotencyKey(options: SendOptions): string | null {
+  refuseUnknownOptions(options, ['idempotencyKey', 'queue']);
+  const { idempotencyKey } = options;
+  return idempotencyKey === undefined ? makeKey() : readKey(idempotencyKey);
+}
 
 async function withEncodedFiles(message: object & Pick<SendMessage, 'attachments'>): Promise<object> {
   const { attachments = null, ...fields } = message;

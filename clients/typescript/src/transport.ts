@@ -9,6 +9,7 @@ import {
   readLimits,
   readSecret,
   readUrl,
+  refuseUnknownOptions,
   type ClientOptions,
   type Limits,
   type RequestOptions,
@@ -45,6 +46,7 @@ export class Transport {
   readonly #limits: Limits;
 
   constructor(options: ClientOptions) {
+    refuseUnknownOptions(options, ['url', 'secret', 'fetch']);
     const { fetch } = options;
     this.#limits = readLimits(options);
     this.#fetch = fetch === undefined ? (request) => globalThis.fetch(request) : (request) => fetch(request);

@@ -1,7 +1,7 @@
 /** `client.drafts` */
 import { encodeAttachment } from '../base64.ts';
 import { Download } from '../download.ts';
-import type { RequestOptions } from '../options.ts';
+import { refuseUnknownOptions, type RequestOptions } from '../options.ts';
 import type { Pages } from '../pages.ts';
 import { readResult } from '../send.ts';
 import { plain, segment, type Transport } from '../transport.ts';
@@ -100,6 +100,7 @@ export class Drafts {
     version: number,
     options: RequestOptions & { readonly queue?: boolean | undefined } = {},
   ): Promise<SendResult> {
+    refuseUnknownOptions(options, ['queue']);
     const path = { id: segment('id', id) };
     const { data, response } = await this.#transport.answer({ ...options, repeatable: true }, (attempt) =>
       this.#transport.api.POST('/api/drafts/{id}/send', {

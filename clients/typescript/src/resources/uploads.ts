@@ -1,5 +1,5 @@
 /** `client.uploads` */
-import type { RequestOptions } from '../options.ts';
+import { refuseUnknownOptions, type RequestOptions } from '../options.ts';
 import { plain, type Transport } from '../transport.ts';
 import type { NamedBlob, QueryOf, Upload, UploadDetails } from '../types.ts';
 
@@ -18,6 +18,7 @@ export class Uploads {
     options: RequestOptions & UploadDetails = {},
   ): Promise<Upload> {
     const { account_id, filename, content_type, ...rest } = options;
+    refuseUnknownOptions(rest);
     const name = filename ?? (file instanceof Blob && 'name' in file ? file.name : undefined);
     const type = content_type ?? (file instanceof Blob && file.type !== '' ? file.type : undefined);
     const query = plain<QueryOf<'createUpload'>>({ account_id, filename: name, content_type: type });
