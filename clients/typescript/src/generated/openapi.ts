@@ -775,7 +775,7 @@ export interface paths {
         put?: never;
         /**
          * Upload a file for sends to come
-         * @description The body is the file, whatever its type. It is kept for a day. A send names it as `upload_id` of an attachment, as often as it likes. Needs the right `draft` or `send`.
+         * @description The body is the bytes of the file, always as `application/octet-stream`; `content_type` is the type of the file. It is kept for a day. A send names it as `upload_id` of an attachment, as often as it likes. Needs the right `draft` or `send`.
          */
         post: operations["createUpload"];
         delete?: never;
@@ -8708,6 +8708,8 @@ export interface operations {
             query?: {
                 /** @description Without it, that of the header Content-Disposition. */
                 filename?: string;
+                /** @description MIME type of the file, such as `image/png`. Default: `application/octet-stream`. */
+                content_type?: string;
                 /** @description The account that will send it. Default: the default account. */
                 account_id?: components["schemas"]["AccountId"];
             };
@@ -8723,7 +8725,7 @@ export interface operations {
         requestBody: {
             content: {
                 /** @example Hallo */
-                "*/*": unknown;
+                "application/octet-stream": string;
             };
         };
         responses: {
@@ -8765,7 +8767,19 @@ export interface operations {
             403: components["responses"]["CrossSiteRequestOrForbiddenRightToDraftError"];
             408: components["responses"]["RequestTimeoutError"];
             413: components["responses"]["PayloadTooLargeError"];
-            415: components["responses"]["UnsupportedContentEncodingOrUnsupportedMediaTypeError"];
+            /** @description Codes: `file_expected`, `unsupported_content_encoding`. */
+            415: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"] & {
+                        /** @enum {unknown} */
+                        code?: "file_expected" | "unsupported_content_encoding";
+                    };
+                };
+            };
             429: components["responses"]["TooManyFailedLoginsError"];
             500: components["responses"]["InternalError"];
             /** @description Codes: `busy`, `database_unavailable`, `disk_full`, `shutting_down`, `storage_mismatch`, `storage_unavailable`, `uploads_full`. */
@@ -8939,7 +8953,7 @@ export interface operations {
                  *
                  *     Gerne!
                  */
-                "message/rfc822": unknown;
+                "message/rfc822": string;
             };
         };
         responses: {
