@@ -4,17 +4,27 @@ declare module 'mailauth/lib/dkim/dkim-verifier.js' {
   import type { ARCData, DKIMResult, DNSResolver } from 'mailauth';
 
   interface ParsedHeaders {
-    parsed: readonly { readonly key: string }[];
+    /** Lower-case names; `line`: the field as it was written, folded. */
+    parsed: readonly { readonly key: string; readonly line: Buffer }[];
   }
 
   export class DkimVerifier extends Writable {
     constructor(options: { readonly resolver: DNSResolver });
     /** `keys`: names of the signed fields that are there, with `: ` between them. */
-    readonly results: readonly (DKIMResult & { readonly signingHeaders?: { readonly keys: string } })[];
-    /** Every address of every From field. */
-    readonly headerFrom: readonly string[];
+    readonly results: readonly (DKIMResult & {
+      readonly signingHeaders?: { readonly keys: string };
+      /** The tag `a`. */
+      readonly algo?: string;
+    })[];
     readonly arc: ARCData;
-    protected signatureHeaders: readonly { readonly type: 'DKIM' | 'ARC' | 'AS' }[];
-    protected messageHeaders(headers: ParsedHeaders): Promise<void>;
+    protected signatureHeaders: readonly {
+      readonly type: 'DKIM' | 'ARC' | 'AS';
+      readonly signingDomain: string;
+      readonly selector: string;
+      /** Absent for a signature that is not checked. */
+      readonly bodyHashKey?: string;
+    }[];
+    protected readonly bodyHashes: Map<string, unknown>;
+    messageHeaders(headers: ParsedHeaders): Promise<void>;
   }
 }

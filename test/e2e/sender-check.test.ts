@@ -43,6 +43,8 @@ describe.skipIf(skipWithout('tests with a DNS server', DNSMASQ))('the sender of 
       '--conf-file=/dev/null',
       `--port=${port}`,
       '--local=/test/',
+      // Nothing answers there.
+      '--server=/broken.test/127.0.0.1#9',
       '--listen-address=127.0.0.1',
       '--bind-interfaces',
       '--user=root',
@@ -150,6 +152,23 @@ describe.skipIf(skipWithout('tests with a DNS server', DNSMASQ))('the sender of 
       verdict: 'failed',
       spf: { result: 'pass', domain: 'good.test' },
       dmarc: { result: 'fail' },
+    });
+  });
+
+  it('fails when its forger signs with a key that can not be asked for, or names an author in an encoded word', async () => {
+    const broken = await signed(from('ada@strict.test', '12:04:10'), 'broken.test', other);
+    expect(await deliver(broken, 'eve@broken.test')).toMatchObject({
+      verdict: 'failed',
+      dkim: [{ result: 'temperror', domain: 'broken.test' }],
+      dmarc: { result: 'fail', domain: 'strict.test' },
+    });
+    const nul = from('ada@strict.test', '12:04:20');
+    const tag = 'DKIM-Signature: v=1; a=rsa-sha256; d=strict.test; s=s\0x; h=from; bh=x; b=y\r\n';
+    expect(await deliver(tag + nul, 'eve@broken.test')).toMatchObject({ verdict: 'failed' });
+    const encoded = from('=?utf-8?B?YWRhQHN0cmljdC50ZXN0?=', '12:04:30');
+    expect(await deliver(encoded, 'eve@broken.test')).toMatchObject({
+      verdict: 'failed',
+      dmarc: { result: 'fail', domain: 'strict.test' },
     });
   });
 

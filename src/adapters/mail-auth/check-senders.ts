@@ -1,17 +1,23 @@
-/** `SenderCheck` in its own thread, which is started for the first message and replaced when it fails or hangs. */
+/**
+ * `SenderCheck` in a thread of its own, which is started for the first message and replaced when it fails or hangs. A thread that failed may
+ * have failed by any of its messages: each of them is checked again alone. A message that breaks that thread too has not passed.
+ */
 import { Worker } from 'node:worker_threads';
 import type { Logger } from '../../app/base/basics.ts';
 import type { SenderCheck, SenderFacts } from '../../app/receive/sender-check.ts';
+import { ServiceError } from '../../core/errors.ts';
 import type { AuthResults } from '../../core/message/authentication.ts';
+import { NOT_CHECKED } from './not-checked.ts';
 
 export interface SenderQuestion extends SenderFacts {
   readonly id: number;
 }
-
 export type SenderAnswer =
-  | { readonly id: number; readonly results: AuthResults }
+  /** The result should the message break the rest of its check. */
+  | { readonly kind: 'known'; readonly id: number; readonly results: AuthResults }
+  | { readonly kind: 'checked'; readonly id: number; readonly results: AuthResults }
   /** In English. */
-  | { readonly id: number; readonly detail: string };
+  | { readonly kind: 'unread'; readonly id: number; readonly detail: string };
 
 export interface SenderCheckOptions {
   /** File of the thread's program; see sender-worker.ts. */
@@ -24,72 +30,133 @@ export interface SenderCheckOptions {
 }
 
 /**
- * Time limit for one message, all its DNS look-ups included, in ms. The client waits for its reply meanwhile; RFC 5321 gives it 10 minutes.
+ * Time limit for one message in one thread, all its DNS look-ups included, in ms. The client waits for its reply meanwhile; RFC 5321 gives it
+ * 10 minutes.
  */
 const CHECK_TIMEOUT_MS = 40_000;
-/** Messages checked at the same moment; further ones are recorded unchecked. */
+/** Messages checked at the same moment; further ones are put off. */
 const MAX_OPEN = 200;
-/** Limit of the thread's heap. Messages are read in pieces. */
+/** Threads for single messages at the same moment; further ones are put off. */
+const MAX_ALONE = 2;
+/** Limit of a thread's heap. Messages are read in pieces. */
 const MEMORY_MB = 192;
+
+type Outcome =
+  | { readonly kind: 'checked'; readonly results: AuthResults }
+  | { readonly kind: 'broken'; readonly known: AuthResults | null }
+  | { readonly kind: 'late' }
+  | { readonly kind: 'unread' };
 
 /** Starts no thread before it is needed. */
 export function createSenderCheck(options: SenderCheckOptions): SenderCheck & { close(): Promise<void> } {
-  const { program, dnsServers, logger, timeoutMs = CHECK_TIMEOUT_MS } = options;
-  const open = new Map<number, (results: AuthResults | null) => void>();
-  let worker: Worker | null = null;
-  let nextId = 1;
+  const { logger } = options;
+  const threads = new Set<SenderThread>();
+  let common: SenderThread | null = null;
+  let openCount = 0;
 
-  const answerTo = (id: number, results: AuthResults | null): void => {
-    open.get(id)?.(results);
-    open.delete(id);
+  function start(): SenderThread {
+    const thread = new SenderThread(options, () => {
+      threads.delete(thread);
+      if (common === thread) common = null;
+    });
+    threads.add(thread);
+    return thread;
+  }
+
+  async function checkAlone(facts: SenderFacts): Promise<Outcome> {
+    if ([...threads].filter((one) => one !== common).length >= MAX_ALONE) return { kind: 'late' };
+    const thread = start();
+    try {
+      return await thread.check(facts);
+    } finally {
+      await thread.end();
+    }
+  }
+
+  async function checkTwice(facts: SenderFacts): Promise<AuthResults> {
+    common ??= start();
+    let outcome = await common.check(facts);
+    if (outcome.kind === 'broken' || outcome.kind === 'late') outcome = await checkAlone(facts);
+    if (outcome.kind === 'checked') return outcome.results;
+    logger.warn({ outcome: outcome.kind }, 'the sender of a message could not be checked');
+    if (outcome.kind === 'broken') return outcome.known ?? NOT_CHECKED;
+    throw new ServiceError('busy');
+  }
+
+  return {
+    async check(facts) {
+      if (openCount >= MAX_OPEN) throw new ServiceError('busy');
+      openCount++;
+      try {
+        return await checkTwice(facts);
+      } finally {
+        openCount--;
+      }
+    },
+    async close() {
+      await Promise.all([...threads].map((thread) => thread.end()));
+    },
   };
+}
 
-  function start(): Worker {
-    const started = new Worker(program, {
+class SenderThread {
+  readonly #worker: Worker;
+  readonly #timeoutMs: number;
+  readonly #open = new Map<number, { answer(outcome: Outcome): void; known: AuthResults | null }>();
+  #nextId = 1;
+  #ending: Promise<unknown> | null = null;
+
+  constructor(
+    { program, dnsServers, logger, timeoutMs = CHECK_TIMEOUT_MS }: SenderCheckOptions,
+    onEnd: () => void,
+  ) {
+    this.#timeoutMs = timeoutMs;
+    this.#worker = new Worker(program, {
       workerData: { dnsServers },
       env: {},
       // The library prints its notes on some signatures there.
       stdout: true,
       resourceLimits: { maxOldGenerationSizeMb: MEMORY_MB },
     });
-    started.unref();
-    started.stdout.resume();
-    started.on('message', (answer: SenderAnswer) => {
-      if ('detail' in answer)
-        logger.warn({ detail: answer.detail }, 'the sender of a message could not be checked');
-      answerTo(answer.id, 'results' in answer ? answer.results : null);
+    this.#worker.unref();
+    this.#worker.stdout.resume();
+    this.#worker.on('message', (answer: SenderAnswer) => {
+      const question = this.#open.get(answer.id);
+      if (question === undefined) return;
+      if (answer.kind === 'known') question.known = answer.results;
+      else if (answer.kind === 'checked') question.answer(answer);
+      else {
+        logger.warn({ detail: answer.detail }, 'a message could not be read to check its sender');
+        question.answer({ kind: 'unread' });
+      }
     });
-    started.on('error', (err) => logger.error({ err }, 'the thread that checks senders failed'));
-    started.on('exit', () => {
-      if (worker !== started) return;
-      worker = null;
-      for (const id of open.keys()) answerTo(id, null);
+    this.#worker.on('error', (err) => logger.error({ err }, 'the thread that checks senders failed'));
+    this.#worker.once('exit', () => {
+      onEnd();
+      for (const { answer, known } of this.#open.values()) answer({ kind: 'broken', known });
     });
-    return started;
   }
 
-  return {
-    async check(facts) {
-      if (open.size >= MAX_OPEN) return null;
-      const id = nextId++;
-      worker ??= start();
-      const asked = worker;
-      return await new Promise((resolve) => {
-        const timer = setTimeout(() => {
-          logger.warn({}, 'the sender of a message could not be checked in time');
-          answerTo(id, null);
-          // The thread may be stuck on one message for ever.
-          asked.terminate().catch(() => undefined);
-        }, timeoutMs);
-        open.set(id, (results) => {
-          clearTimeout(timer);
-          resolve(results);
-        });
-        asked.postMessage({ id, ...facts } satisfies SenderQuestion, []);
-      });
-    },
-    async close() {
-      await worker?.terminate();
-    },
-  };
+  async check(facts: SenderFacts): Promise<Outcome> {
+    const id = this.#nextId++;
+    return await new Promise((resolve) => {
+      const timer = setTimeout(() => {
+        answer({ kind: 'late' });
+        // The thread may be stuck on one message for ever.
+        this.end().catch(() => undefined);
+      }, this.#timeoutMs);
+      const answer = (outcome: Outcome): void => {
+        clearTimeout(timer);
+        this.#open.delete(id);
+        resolve(outcome);
+      };
+      this.#open.set(id, { answer, known: null });
+      this.#worker.postMessage({ id, ...facts } satisfies SenderQuestion, []);
+    });
+  }
+
+  async end(): Promise<void> {
+    this.#ending ??= this.#worker.terminate();
+    await this.#ending;
+  }
 }

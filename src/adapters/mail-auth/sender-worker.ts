@@ -9,6 +9,7 @@ import { checkMessage } from './check-message.ts';
 import type { SenderAnswer, SenderQuestion } from './check-senders.ts';
 
 const { dnsServers } = workerData as { readonly dnsServers: readonly string[] };
+
 /** One try of a server, in ms; as many tries as the system's resolver makes. */
 const DNS_TIMEOUT_MS = 2000;
 const DNS_TRIES = 2;
@@ -21,16 +22,20 @@ const lookups = new BoundedLookups(
 );
 
 parentPort?.on('message', (question: SenderQuestion) => {
-  check(question).then(
-    (results) => say({ id: question.id, results }),
+  const { id } = question;
+  check(question, (results) => say({ kind: 'known', id, results })).then(
+    (results) => say({ kind: 'checked', id, results }),
     (error: unknown) =>
-      say({ id: question.id, detail: error instanceof Error ? error.message : String(error) }),
+      say({ kind: 'unread', id, detail: error instanceof Error ? error.message : String(error) }),
   );
 });
 
 const say = (answer: SenderAnswer): void => parentPort?.postMessage(answer, []);
 
-async function check({ raw, client, mailFrom }: SenderQuestion): Promise<AuthResults> {
+async function check(
+  { raw, client, mailFrom }: SenderQuestion,
+  tell: (known: AuthResults) => void,
+): Promise<AuthResults> {
   const message = raw.kind === 'bytes' ? Readable.from([Buffer.from(raw.bytes)]) : createReadStream(raw.path);
-  return await checkMessage(message, { client, mailFrom }, () => lookups.ofCheck());
+  return await checkMessage(message, { client, mailFrom }, () => lookups.ofCheck(), tell);
 }

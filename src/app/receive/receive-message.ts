@@ -8,6 +8,7 @@ import { addrSpec } from '../../core/address/address.ts';
 import { ServiceError } from '../../core/errors.ts';
 import { completeResults, judge } from '../../core/message/authentication.ts';
 import { readAuthenticationResults } from '../../core/message/authentication-results.ts';
+import { toFromFields } from '../../core/mime/parse/message-head.ts';
 import { identityKey, identityOf } from '../../core/message/identity.ts';
 import { readUnsubscribeSubject } from '../../core/unsubscribe/mailto.ts';
 import type { Account } from '../base/basics.ts';
@@ -104,10 +105,7 @@ function authenticationOf(
   { trustedAuthservIds = [] }: Account,
   checked: ReceiveRequest['authentication'],
 ): Arrival['authentication'] {
-  const fromFields = {
-    count: fields.filter(({ name }) => name === 'from').length,
-    domains: from.map(({ domain }) => domain).filter((domain) => domain !== ''),
-  };
+  const fromFields = toFromFields(fields, from);
   if (checked?.isWhole === true) return judge('checked', checked.found, fromFields);
   const told = readAuthenticationResults(fields, trustedAuthservIds);
   const results = checked === undefined ? told : completeResults(told, checked.found, fromFields);

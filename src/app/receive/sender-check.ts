@@ -22,6 +22,9 @@ export interface SenderFacts {
 }
 
 export interface SenderCheck {
-  /** null when it could not be checked; never throws. When DNS gives no answer, the result is `temperror`. */
-  check(facts: SenderFacts): Promise<AuthResults | null>;
+  /**
+   * When DNS gives no answer, the result is `temperror`. A message that breaks the check has not passed. Throws when it can't be checked now:
+   * recorded without a check, a forged message would be as good as any, so it is put off.
+   */
+  check(facts: SenderFacts): Promise<AuthResults>;
 }

@@ -35,7 +35,7 @@ export interface Delivery {
 
 /**
  * Returns the accounts that have stored the message durably; the others may be tried again. Throws when the message can't
- * be read or kept.
+ * be read, kept or checked.
  */
 export async function takeDelivery(
   ports: TakeDeliveryPorts,
@@ -62,9 +62,7 @@ export async function takeDelivery(
           accountId,
           mailFrom,
           source,
-          ...(found === undefined || found === null
-            ? {}
-            : { authentication: { found, isWhole: isFromSender } }),
+          ...(found === undefined ? {} : { authentication: { found, isWhole: isFromSender } }),
         };
         await ports.receive(request, ports.spool.create());
         recorded.add(accountId);

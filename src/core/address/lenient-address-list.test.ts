@@ -3,7 +3,17 @@ import { describe, expect, it } from 'vitest';
 import { expectCpuGrowthBelow } from '../../../test/readers/cpu-time.ts';
 import { addressArbitrary, addressListTextArbitrary } from '../../../test/helpers/arbitrary/address.ts';
 import { addrSpec, formatAddress } from './address.ts';
+import { parseAddress } from './address-list.ts';
 import { parseLenientAddressList } from './lenient-address-list.ts';
+
+/** True for a text that is compared with addresses, as the rules of customers are. */
+function isAddress(text: string): boolean {
+  try {
+    return addrSpec(parseAddress(text, 'from')).toLowerCase() === text.toLowerCase();
+  } catch {
+    return false;
+  }
+}
 
 const read = (text: string): readonly string[] => parseLenientAddressList(text).addresses.map(formatAddress);
 
@@ -49,6 +59,28 @@ describe('parseLenientAddressList', () => {
     ['white space around signs', 'max @ x . test', ['max@x.test']],
     ['a quoted local part among words', 'Max "max m"@x.test', ['Max <"max m"@x.test>']],
     ['an address literal among words', 'Max a@[192.0.2.1]', ['Max <a@[192.0.2.1]>']],
+    ['a mailbox in an encoded word', '=?utf-8?B?Ind3IiA8d2FyQHRhYi50ZXN0Pg==?=', ['ww <war@tab.test>']],
+    [
+      'a mailbox in quoted-printable',
+      '=?utf-8?Q?Max_Muster_=3Cmax=40x.test=3E?=',
+      ['Max Muster <max@x.test>'],
+    ],
+    [
+      'a mailbox in two encoded words',
+      '=?utf-8?Q?Max_=3Cmax?= =?utf-8?Q?=40x.test=3E?=',
+      ['Max <max@x.test>'],
+    ],
+    ['an address alone in an encoded word', '=?utf-8?B?bWF4QHgudGVzdA==?=', ['max@x.test']],
+    ['an encoded address and empty brackets', '=?utf-8?Q?max=40x.test?= <>', ['max@x.test']],
+    [
+      'an address before one in an encoded word',
+      '=?utf-8?Q?boss=40victim.test?= <max@x.test>',
+      ['"boss@victim.test" <max@x.test>'],
+    ],
+    ['a zero-width space in an address', 'Max <max\u200b@x\u200b.test>', ['Max <max@x.test>']],
+    ['a mark of direction around an address', '\u202amax@x.test\u202c', ['max@x.test']],
+    ['a byte order mark in an address', '<\ufeffmax@x.test>', ['max@x.test']],
+    ['a soft hyphen in an address', 'max.mus\u00adter@x.test', ['max.muster@x.test']],
   ])('reads %s', (_, text, expected) => {
     expect(read(text)).toEqual(expected);
   });
@@ -112,6 +144,60 @@ describe('parseLenientAddressList', () => {
         expect(parseLenientAddressList(plain.map(addrSpec).join(', ')).addresses).toEqual(plain);
       }),
       { numRuns: 2000 },
+    );
+  });
+
+  it('reports characters that it left out of an address', () => {
+    expect(parseLenientAddressList('max\u200b@x.test').hasBroken).toBe(true);
+    expect(parseLenientAddressList('Max\u200b <max@x.test>').hasBroken).toBe(false);
+  });
+
+  it('leaves nothing without a domain that is the text of an address', () => {
+    const piece = fc.oneof(
+      fc.constantFrom(
+        'ada@victim.test',
+        '"',
+        "'",
+        '<',
+        '>',
+        '(',
+        ')',
+        ' ',
+        ',',
+        ':',
+        ';',
+        '[',
+        ']',
+        '\\',
+        '\u200b',
+      ),
+      fc.constantFrom(
+        '=?utf-8?B?YWRhQHZpY3RpbS50ZXN0?=',
+        '=?utf-8?Q?ada=40victim.test?=',
+        '=?utf-8?Q?=22ada=40victim?=',
+      ),
+      fc.constantFrom(
+        '@',
+        'ada',
+        'victim.test',
+        '=40',
+        '\0',
+        '\ud800',
+        '.',
+        'mailto:',
+        '‘',
+        '’',
+        'x'.repeat(300),
+      ),
+    );
+    fc.assert(
+      fc.property(fc.array(piece, { maxLength: 8 }), (pieces) => {
+        const unread = parseLenientAddressList(pieces.join('')).addresses.filter(
+          ({ domain }) => domain === '',
+        );
+        expect(unread.filter(({ localPart }) => isAddress(localPart))).toEqual([]);
+      }),
+      { numRuns: 10_000 },
     );
   });
 

@@ -4,7 +4,8 @@
  *
  * Seen in practice, and accepted: commas in names without quotes, encoded words in quotes, with commas or without
  * spaces, `;` between addresses, a name as a comment after the address, routes, quotes and brackets that are never
- * closed, `mailto:`, and addresses in quotes or brackets of their own.
+ * closed, `mailto:`, addresses in quotes or brackets of their own, a whole mailbox in an encoded word, and zero-width characters in an
+ * address. What is left without a domain is never the text of an address: it would be taken for one wherever addresses are compared.
  */
 import { decodeHeaderText } from '../mime/text/header-text.ts';
 import type { Address } from './address.ts';
@@ -59,7 +60,8 @@ export function parseLenientAddressList(
       isCut = true;
       break;
     }
-    for (const address of toAddresses(element)) {
+    if (hasInvisible(element)) hasBroken = true;
+    for (const address of toAddresses(element, true)) {
       if (address.domain === '') hasBroken = true;
       if (addresses.length < maxCount) addresses.push(address);
       else isCut = true;
@@ -201,8 +203,8 @@ function joinName(before: Element, element: Element, separator: string): Element
   return before;
 }
 
-/** None for an empty element. */
-function toAddresses(element: Element): readonly Address[] {
+/** None for an empty element. @param mayBeEncoded its words may hold addresses once they are decoded */
+function toAddresses(element: Element, mayBeEncoded: boolean): readonly Address[] {
   const { words, angle, comment } = element;
   const commentWords: readonly Word[] = [{ text: comment, quoted: true }];
   if (angle !== null) {
@@ -214,7 +216,7 @@ function toAddresses(element: Element): readonly Address[] {
     if (address !== null) return [{ ...address, name }];
     const scattered = findAddresses([[{ text: bare, quoted: true }], words, commentWords], words);
     if (scattered.length > 0) return scattered;
-    return spec === '' && name === '' ? [] : [{ name, localPart: brokenText(spec || name), domain: '' }];
+    return spec === '' && name === '' ? [] : toUnread(spec || name, mayBeEncoded, name);
   }
   const name = toName([{ text: comment, quoted: false }]);
   const spec = words
@@ -230,7 +232,22 @@ function toAddresses(element: Element): readonly Address[] {
   const spaced = readSpec(withoutBlank(spec));
   if (spaced !== null) return [{ ...spaced, name }];
   const shown = toName(words);
-  return shown === '' ? [] : [{ name: '', localPart: brokenText(shown), domain: '' }];
+  return shown === '' ? [] : toUnread(shown, mayBeEncoded);
+}
+
+/**
+ * The addresses in a decoded text; without any, a broken address. No real address stands outside of it, so that this hides none. Seen in
+ * practice: `=?utf-8?Q?Max_Muster_=3Cmax=40example.com=3E?=`.
+ */
+function toUnread(text: string, mayBeEncoded: boolean, name = ''): readonly Address[] {
+  if (mayBeEncoded && text.includes('@')) {
+    const found = [...readElements(text)].flatMap((element) => toAddresses(element, false));
+    const readable = found.filter(({ domain }) => domain !== '');
+    if (readable.length > 0) return readable;
+  }
+  const localPart = brokenText(text);
+  const spec = readSpec(localPart);
+  return [spec === null ? { name, localPart, domain: '' } : { ...spec, name }];
 }
 
 /**
@@ -254,7 +271,7 @@ function findAddresses(places: readonly (readonly Word[])[], names: readonly Wor
 /** null when the text is not an address. */
 function readSpec(given: string): Omit<Address, 'name'> | null {
   if (given.length > MAX_SPEC_CHARS) return null;
-  const bare = given.replace(/^mailto:/i, '');
+  const bare = withoutInvisible(given).replace(/^mailto:/i, '');
   // Seen in practice: Outlook's quotes around an address. Alone, a quote is a character of the local part.
   const [, spec = bare] = /^['‘](.*)['’]$/s.exec(bare) ?? [];
   const at = spec.lastIndexOf('@');
@@ -267,6 +284,21 @@ function readSpec(given: string): Omit<Address, 'name'> | null {
       .replace(/\.$/, ''),
   );
   return localPart === null || domain === null ? null : { localPart, domain };
+}
+
+/**
+ * Zero-width characters, soft hyphens and marks of direction, which copied text carries along: no address has them, and they hide that two
+ * addresses are the same. Joiners stay where letters of other scripts need them (RFC 5892 §A.1).
+ */
+const INVISIBLE = /[\u00ad\u061c\u180e\u200b\u200e\u200f\u202a-\u202e\u2060-\u2064\u2066-\u206f\ufeff]/g;
+
+/** Such characters in a name are no defect. */
+const hasInvisible = ({ angle, words, hasAt }: Element): boolean =>
+  (angle ?? (hasAt ? words.map(({ text }) => text).join('') : '')).search(INVISIBLE) !== -1;
+
+function withoutInvisible(text: string): string {
+  const visible = text.replace(INVISIBLE, '');
+  return /[^\u0000-\u007f\u200c\u200d]/.test(visible) ? visible : visible.replace(/[\u200c\u200d]/g, '');
 }
 
 /** RFC 5322 §4.4: comments, and white space around dots. Only for text short enough to be an address. */

@@ -114,6 +114,31 @@ describe('the verdict', () => {
       { ...NOTHING, dmarc: { result: 'fail', domain: 'a.com' }, dkim: [dkim('temperror', 'a.com')] },
       'unknown',
     ],
+    [
+      'DNS did not tell the key of another domain',
+      { ...NOTHING, dmarc: { result: 'fail', domain: 'a.com' }, dkim: [dkim('temperror', 'b.com')] },
+      'failed',
+    ],
+    [
+      'DNS did not tell the SPF of another domain',
+      {
+        ...NOTHING,
+        dmarc: { result: 'fail', domain: 'a.com' },
+        spf: { result: 'temperror', domain: 'b.com' },
+      },
+      'failed',
+    ],
+    [
+      'DNS did not tell the SPF of no domain',
+      { ...NOTHING, dmarc: { result: 'fail', domain: 'a.com' }, spf: { result: 'temperror', domain: null } },
+      'failed',
+    ],
+    [
+      'DNS did not tell the policy',
+      { ...NOTHING, dmarc: { result: 'temperror', domain: 'a.com' } },
+      'unknown',
+    ],
+    ['DMARC passed for no domain', { ...NOTHING, dmarc: { result: 'pass', domain: null } }, 'unknown'],
     ['nothing is known', NOTHING, 'unknown'],
   ])('when %s', (_, results, verdict) => {
     expect(judge('header', results, { count: 1, domains: ['a.com'] }).verdict).toBe(verdict);
@@ -130,6 +155,18 @@ describe('the verdict about what From shows', () => {
     ['authors of two companies', PASSED, of(1, 'a.com', 'b.com'), 'failed'],
     ['two fields', PASSED, of(2, 'a.com'), 'failed'],
     ['no address', PASSED, of(1), 'unknown'],
+    [
+      'no address, and DMARC for one',
+      { ...NOTHING, dmarc: { result: 'pass', domain: 'a.com' } },
+      of(1),
+      'failed',
+    ],
+    [
+      'no address, and no DMARC',
+      { ...NOTHING, dmarc: { result: 'permerror', domain: null } },
+      of(1),
+      'unknown',
+    ],
     [
       'another domain than DMARC asked for',
       { ...PASSED, dmarc: { result: 'pass', domain: 'b.com' } },
@@ -192,6 +229,7 @@ describe('what a server said that hands a message over', () => {
     // The server may have seen a good SPF without reporting it.
     expect(verdictOf(null, failing)).toBe('unknown');
     expect(verdictOf(spf('temperror', 'a.com'), failing)).toBe('unknown');
+    expect(verdictOf(spf('temperror', 'evil.com'), failing)).toBe('failed');
     expect(verdictOf(spf('pass', 'a.com'), failing)).toBe('passed');
     expect(verdictOf(spf('pass', 'evil.com'), failing)).toBe('failed');
     expect(verdictOf(spf('fail', 'evil.com'), failing)).toBe('failed');

@@ -20,7 +20,8 @@ export type AuthOutcome = (typeof AUTH_OUTCOMES)[number];
 
 /**
  * `passed`: the domain of From is the sender's. `failed`: it is not, or the email meets nothing that the domain publishes
- * about its mail. `unknown`: there is no evidence for either, perhaps because DNS did not answer.
+ * about its mail. `unknown`: there is no evidence for either, perhaps because the DNS of that domain did not answer. An email whose From
+ * names no domain is never `passed`.
  */
 export const AUTH_VERDICTS = ['passed', 'failed', 'unknown'] as const;
 export type AuthVerdict = (typeof AUTH_VERDICTS)[number];
@@ -82,7 +83,8 @@ export function completeResults(
   if (told === null) return checked.dmarc?.result === 'fail' ? { ...checked, dmarc: null } : checked;
   const { spf } = told;
   const isOfFrom = domains.some((domain) => isSameSite(domain, spf?.domain ?? null));
-  const isSpfNoProof = spf !== null && spf.result !== 'temperror' && !(spf.result === 'pass' && isOfFrom);
+  // RFC 7489 §3.1.2: the SPF of another domain proves nothing of From, whatever its result is.
+  const isSpfNoProof = spf !== null && !(isOfFrom && (spf.result === 'pass' || spf.result === 'temperror'));
   const dmarc = checked.dmarc?.result === 'fail' && !isSpfNoProof ? null : checked.dmarc;
   return {
     spf,
@@ -99,13 +101,14 @@ function verdictOf({ spf, dkim, dmarc }: AuthResults, { count, domains }: FromFi
     return 'failed';
   const isOfFrom = (one: string | null) => domain !== undefined && isSameSite(domain, one);
   // The address that was checked is not the one that is shown.
-  if (domain !== undefined && dmarc !== null && isOfAnother(dmarc, isOfFrom)) return 'failed';
-  if (dmarc?.result === 'pass') return 'passed';
-  const passes = [...dkim, ...(spf === null ? [] : [spf])].filter(({ result }) => result === 'pass');
-  if (dmarc?.result !== 'fail' && passes.some((one) => isOfFrom(one.domain))) return 'passed';
-  // The check that could not be completed may be the proof.
-  const isIncomplete = [spf, dmarc, ...dkim].some((one) => one?.result === 'temperror');
-  if (isIncomplete) return 'unknown';
+  if (dmarc !== null && isOfAnother(dmarc, isOfFrom, domain !== undefined)) return 'failed';
+  if (domain === undefined) return 'unknown';
+  if (dmarc?.result === 'pass' && isOfFrom(dmarc.domain)) return 'passed';
+  const ofFrom = [...dkim, ...(spf === null ? [] : [spf])].filter((one) => isOfFrom(one.domain));
+  if (dmarc?.result !== 'fail' && ofFrom.some(({ result }) => result === 'pass')) return 'passed';
+  // The check that could not be completed may be the proof. Checks of other domains can't be: their owner may be the forger, who decides
+  // whether their DNS answers (RFC 7489 §6.6.2).
+  if ([...ofFrom, dmarc].some((one) => one?.result === 'temperror')) return 'unknown';
   if (dmarc?.result === 'fail') return 'failed';
   // The domain declares that its mail comes from elsewhere, and no signature contradicts it.
   return spf?.result === 'fail' && !dkim.some(({ result }) => result === 'pass') ? 'failed' : 'unknown';
@@ -118,10 +121,11 @@ function verdictOf({ spf, dkim, dmarc }: AuthResults, { count, domains }: FromFi
 const isOfAnother = (
   { result, domain }: NonNullable<AuthResults['dmarc']>,
   isOfFrom: (domain: string) => boolean,
-): boolean => (domain?.includes('.') === true ? !isOfFrom(domain) : result === 'permerror');
+  hasFrom: boolean,
+): boolean => (domain?.includes('.') === true ? !isOfFrom(domain) : hasFrom && result === 'permerror');
 
 /** True if both have the same owner: the organizational domains of DMARC's relaxed alignment (RFC 7489 §3.1) are equal. */
-const isSameSite = (one: string, other: string | null): boolean =>
+export const isSameSite = (one: string, other: string | null): boolean =>
   other !== null && siteOf(one) === siteOf(other);
 
 const siteOf = (domain: string): string =>

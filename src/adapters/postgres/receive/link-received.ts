@@ -50,7 +50,7 @@ export function linksValues(placed: readonly PlacedRecord[]) {
     // Looked up only for emails that nothing else ties to their thread.
     named: isNamed(placement) && !record.isSentCopy ? record.identity.messageId : null,
     sender: senderOf(record),
-    counterparties: record.isSentCopy ? counterpartiesOf(record) : [normaliseAddress(fromOf(record))],
+    counterparties: record.isSentCopy ? counterpartiesOf(record) : toList(normaliseAddress(fromOf(record))),
   }));
   return {
     placed: JSON.stringify(emails),
@@ -140,8 +140,8 @@ export function toReceivedLinks(
     const isNewParticipant =
       sender !== null &&
       (row.has_emails || before !== undefined) &&
-      !row.is_participant &&
-      before?.has(sender) !== true;
+      // Senders without an address are not one person.
+      (sender === '' || (!row.is_participant && before?.has(sender) !== true));
     const people = before ?? new Set();
     if (!isNewParticipant && !isForged) for (const address of peopleOf(record)) people.add(address);
     participants.set(threadId, people);
@@ -176,9 +176,12 @@ function senderOf(record: InboundRecord): string | null {
   return record.isSentCopy ? null : fromOf(record).toLowerCase();
 }
 
+/** Empty when From has no address that can be read: what stands there instead belongs to no customer. */
 function fromOf({ from }: InboundRecord): string {
-  return from === null ? '' : toView(from).address;
+  return from === null || from.domain === '' ? '' : toView(from).address;
 }
+
+const toList = (address: string): readonly string[] => (address === '' ? [] : [address]);
 
 function peopleOf(record: InboundRecord): readonly string[] {
   const recipients = [...record.to, ...record.cc, ...record.bcc].map((address) => toView(address).address);

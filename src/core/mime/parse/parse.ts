@@ -6,7 +6,7 @@
  * Of a field that may occur only once (From, Subject and so on), the first is kept: attackers and broken relays add a second
  * one, below the one that mail programs show. Lists of repeated To, Cc, Bcc, References and In-Reply-To are joined.
  */
-import { parseLenientAddressList } from '../../address/lenient-address-list.ts';
+import { parseLenientAddressList, type LenientAddressList } from '../../address/lenient-address-list.ts';
 import type { Address } from '../../address/address.ts';
 import { parseMessageDate } from '../../message/date.ts';
 import { addrSpec } from '../../address/address.ts';
@@ -26,6 +26,7 @@ import type { ParseLimitName, ParseLimits } from './parse-limits.ts';
 import type { CalendarPart, ParsedMessage, ParseDefect, ReportPart } from './parsed-message.ts';
 import { readProtection } from './protection.ts';
 import { decodedBytes, readAttachments } from './read-attachments.ts';
+import { readFrom, withoutBroken } from './read-from.ts';
 import type { ReceivedPart } from './received-part.ts';
 import { StructureReader } from './structure.ts';
 import type { Structure } from './structure.ts';
@@ -161,17 +162,17 @@ function readPeople(
   defects: Set<ParseDefect>,
 ): People {
   let left = limits.addresses;
+  const take = ({ addresses, hasBroken, isCut }: LenientAddressList): readonly Address[] => {
+    left -= addresses.length;
+    if (hasBroken) defects.add('invalid_address');
+    if (isCut) passed.add('addresses');
+    return addresses;
+  };
   const read = (values: readonly string[]): readonly Address[] =>
-    values.flatMap((value) => {
-      const { addresses, hasBroken, isCut } = parseLenientAddressList(value, left);
-      left -= addresses.length;
-      if (hasBroken) defects.add('invalid_address');
-      if (isCut) passed.add('addresses');
-      return addresses;
-    });
+    values.flatMap((value) => take(parseLenientAddressList(value, left)));
   const readOnce = (name: string): readonly Address[] =>
     withoutBroken(read(fieldValues(fields, name).slice(0, 1)));
-  const from = readOnce('from');
+  const from = take(readFrom(fields, left));
   if (from.length === 0) defects.add('missing_from');
   return {
     from,
@@ -181,12 +182,6 @@ function readPeople(
     cc: read(fieldValues(fields, 'cc')),
     bcc: read(fieldValues(fields, 'bcc')),
   };
-}
-
-/** Unreadable pieces beside a readable author address are the remains of a name. */
-function withoutBroken(addresses: readonly Address[]): readonly Address[] {
-  const readable = addresses.filter(({ domain }) => domain !== '');
-  return readable.length > 0 ? readable : addresses;
 }
 
 function readSubject(fields: readonly HeaderField[]): string {
