@@ -111,6 +111,29 @@ describe('LMTP', () => {
     ]);
   });
 
+  it('answers a recipient as often as it was named, in any case, whatever the outcome', async () => {
+    const names = [
+      'sales@example.com',
+      'SALES@example.com',
+      'help@example.com',
+      'sales@example.com',
+      'Help@Example.com',
+    ];
+    const messageId = newId();
+    const client = await connectRaw(portOf(service, 'lmtp'));
+    const replies = await begin(client, 'LHLO relay.test', 'ada@customer.test', names);
+    expect(replies.map((reply) => reply.slice(0, 3))).toEqual(['250', '250', '250', '250', '250']);
+    const ends = await end(client, mail({ messageId }), names.length);
+    expect(ends.map((reply) => reply.slice(0, 9))).toEqual(names.map(() => '250 2.0.0'));
+    expect((await recorded(messageId)).map((row) => row['account_id'])).toEqual(['help', 'sales']);
+    const other = await connectRaw(portOf(service, 'lmtp'));
+    await begin(other, 'LHLO relay.test', 'ada@customer.test', names);
+    const large = mail({ body: `${'x'.repeat(70)}\r\n`.repeat(MAX_BYTES / 70) });
+    expect((await end(other, large, names.length)).map((reply) => reply.slice(0, 3))).toEqual(
+      names.map(() => '552'),
+    );
+  });
+
   it.each(['lmtp', 'smtp'] as const)('refuses parameters that are not known: %s', async (protocol) => {
     const client = await connectRaw(portOf(service, protocol));
     await client.receive('\r\n');
@@ -172,19 +195,96 @@ describe('LMTP', () => {
 });
 
 describe('a message', () => {
-  it.each(['\n.\n', '\n.\r\n', '\r\n.\n', '\r.\r', '\r\n.\r', '\r\n\0.\r\n', '\n.\r'])(
-    'is not ended by %j, so that no second one is smuggled in',
+  const SEPARATORS = ['\n.\n', '\n.\r\n', '\r\n.\n', '\r.\r', '\r\n.\r', '\r\n\0.\r\n', '\n.\r'];
+
+  const deliver = async (protocol: 'lmtp' | 'smtp', body: string, messageId: string) => {
+    const client = await connectRaw(portOf(service, protocol));
+    const hello = protocol === 'lmtp' ? 'LHLO relay.test' : 'EHLO relay.test';
+    await begin(client, hello, 'ada@customer.test', ['sales@example.com']);
+    const from = client.received().length;
+    await client.write(`${mail({ messageId, body })}\r\n.\r\nQUIT\r\n`);
+    return (await client.closed()).slice(from).trim().split('\r\n');
+  };
+
+  it.each(SEPARATORS)(
+    'with %j is refused by SMTP, so that no second one is smuggled in',
     async (separator) => {
       const [messageId, smuggledId] = [newId(), newId()];
-      const client = await connectRaw(portOf(service, 'smtp'));
-      await begin(client, 'EHLO relay.test', 'ada@customer.test', ['sales@example.com']);
-      const from = client.received().length;
       const smuggled = `MAIL FROM:<boss@example.com>\r\nRCPT TO:<help@example.com>\r\nDATA\r\n${mail({ messageId: smuggledId })}`;
-      await client.write(`${mail({ messageId, body: `eins${separator}${smuggled}` })}\r\n.\r\nQUIT\r\n`);
-      const replies = (await client.closed()).slice(from).trim().split('\r\n');
+      const replies = await deliver('smtp', `eins${separator}${smuggled}`, messageId);
+      expect(replies.map((reply) => reply.slice(0, 9))).toEqual(['550 5.6.0', '221 Bye'.slice(0, 9)]);
+      expect(await recorded(messageId)).toHaveLength(0);
+      expect(await recorded(smuggledId)).toHaveLength(0);
+    },
+  );
+
+  it.each(SEPARATORS)(
+    'with %j is kept whole when a mail server of ours hands it over by LMTP',
+    async (separator) => {
+      const [messageId, smuggledId] = [newId(), newId()];
+      const body = `eins${separator}MAIL FROM:<boss@example.com>\r\n${mail({ messageId: smuggledId })}`;
+      const replies = await deliver('lmtp', body, messageId);
       expect(replies.map((reply) => reply.slice(0, 3))).toEqual(['250', '221']);
       expect(await recorded(messageId)).toHaveLength(1);
       expect(await recorded(smuggledId)).toHaveLength(0);
+    },
+  );
+
+  it.each(['a\rb', 'a\nb', 'a\0b', 'a\r\r\nb'])('is refused by SMTP for %j alone', async (body) => {
+    const messageId = newId();
+    expect((await deliver('smtp', body, messageId))[0]).toMatch(/^550 5\.6\.0 /);
+    expect(await recorded(messageId)).toHaveLength(0);
+  });
+});
+
+describe('an envelope', () => {
+  const say = async (protocol: 'lmtp' | 'smtp', lines: readonly string[]) => {
+    const client = await connectRaw(portOf(service, protocol));
+    await client.receive('\r\n');
+    const hello = protocol === 'lmtp' ? 'LHLO relay.test' : 'EHLO relay.test';
+    await client.write(Buffer.from(`${[hello, ...lines, 'QUIT'].join('\r\n')}\r\n`));
+    const replies = (await client.closed()).match(/^\d{3} .*$/gm) ?? [];
+    return replies.slice(2).map((reply) => reply.slice(0, 9).trim());
+  };
+
+  it.each(['lmtp', 'smtp'] as const)(
+    'has other characters than ASCII only with SMTPUTF8: %s',
+    async (protocol) => {
+      const replies = await say(protocol, [
+        'MAIL FROM:<ad\u00e4@customer.test>',
+        'MAIL FROM:<ada@k\u00fcche.test>',
+        'MAIL FROM:<ada@xn--kche-0ra.test>',
+        'RCPT TO:<sales+\u00e4@example.com>',
+        'RCPT TO:<sales@example.com>',
+        'RSET',
+        'MAIL FROM:<ad\u00e4@k\u00fcche.test> SMTPUTF8',
+        'RCPT TO:<sales+\u00e4@example.com>',
+      ]);
+      expect(replies).toEqual([
+        '553 5.6.7',
+        '553 5.6.7',
+        '250 Accep',
+        '553 5.6.7',
+        '250 Accep',
+        '250 Flush',
+        '250 Accep',
+        '250 Accep',
+        '221 Bye',
+      ]);
+    },
+  );
+
+  it.each(['lmtp', 'smtp'] as const)(
+    'takes postmaster, with and without a domain of ours: %s',
+    async (protocol) => {
+      const replies = await say(protocol, [
+        'MAIL FROM:<>',
+        'RCPT TO:<postmaster>',
+        'RCPT TO:<PostMaster>',
+        'RCPT TO:<Postmaster@EXAMPLE.com>',
+        'RCPT TO:<postmaster@customer.test>',
+      ]);
+      expect(replies).toEqual(['250 Accep', '250 Accep', '250 Accep', '250 Accep', '550 5.1.1', '221 Bye']);
     },
   );
 });

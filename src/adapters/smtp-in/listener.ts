@@ -1,7 +1,10 @@
 /**
  * Listens for received mail by LMTP (RFC 2033) or SMTP (RFC 5321), from a mail server on the same machine or network. It relays nothing,
  * asks for no login and writes no trace fields. It replies 250 once the message is recorded, and 451 while it can't be; with LMTP for each
- * recipient.
+ * accepted RCPT, repeated ones too (RFC 2033 §4.2).
+ *
+ * By SMTP, a message with bare CR, bare LF or NUL is refused for good, as Postfix and Exim do: its client can't be trusted to mean one message.
+ * By LMTP it is kept: a mail server of ours took it from its sender, who would get a bounce, or nothing.
  */
 import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
@@ -11,8 +14,10 @@ import type { SecurityLog } from '../../app/base/security-log.ts';
 import { MIN_TLS_VERSION, type CertificateSource } from '../../app/base/tls.ts';
 import type { Delivery } from '../../app/receive/take-delivery.ts';
 import { addressGroup } from '../../core/edge/address-group.ts';
+import { toAsciiDomain } from '../../core/address/domain.ts';
 import { isWorthTelling, WindowCounts } from '../../core/edge/window-counts.ts';
 import { ClientLimits, type CutReason } from './client-limits.ts';
+import { LineFaultFinder } from './line-fault.ts';
 import {
   CHECK_MS,
   MAX_COUNTED_ADDRESSES,
@@ -72,6 +77,9 @@ export async function startListener(options: ListenerOptions): Promise<Listener>
     const { count } = counts.add(`${event} ${reason} ${address}`, performance.now());
     if (isWorthTelling(count)) options.security.note(event, { protocol, address, reason, count });
   };
+  /** Connection → its last command. */
+  const commands = new Map<string, string>();
+  const accepted: Accepted = new WeakMap();
   const server: SMTPServer = new SMTPServer({
     lmtp: protocol === 'lmtp',
     size: options.maxBytes,
@@ -85,7 +93,7 @@ export async function startListener(options: ListenerOptions): Promise<Listener>
     maxClients: options.maxClients * UNGREETED_FACTOR,
     socketTimeout: SOCKET_TIMEOUT_MS,
     closeTimeout: options.closeTimeoutMs,
-    logger: watchCommands(clients),
+    logger: watchCommands(clients, (id, command) => commands.set(id, command)),
     onConnect({ id, remoteAddress }, callback) {
       const refusal = clients.connect(id, remoteAddress);
       if (refusal === null) callback();
@@ -94,21 +102,31 @@ export async function startListener(options: ListenerOptions): Promise<Listener>
         callback(failure(421, '4.7.0 too many connections, try again later'));
       }
     },
-    onClose: ({ id }) => clients.disconnect(id),
-    onMailFrom({ args }, _session, callback) {
-      const unknown = Object.keys(args || {}).some((name) => !MAIL_PARAMETERS.has(name));
-      callback(unknown ? UNKNOWN_PARAMETER : null);
+    onClose({ id }) {
+      commands.delete(id);
+      clients.disconnect(id);
     },
-    onRcptTo({ address, args }, session, callback) {
+    onMailFrom({ args }, { id }, callback) {
+      const unknown = Object.keys(args || {}).some((name) => !MAIL_PARAMETERS.has(name));
+      if (unknown) callback(UNKNOWN_PARAMETER);
+      else callback(isForeign(commands.get(id), args) ? NOT_ASCII : null);
+    },
+    onRcptTo({ address, args }, { id, envelope }, callback) {
       // No extension that EHLO lists has a parameter for recipients.
       if (Object.keys(args || {}).length > 0) callback(UNKNOWN_PARAMETER);
-      else if (options.accountOf(address) === null) callback(failure(550, '5.1.1 no such address here'));
-      else if (session.envelope.rcptTo.length >= MAX_RECIPIENTS) callback(failure(452, '4.5.3 too many'));
-      else callback();
+      else if (isForeign(commands.get(id), envelope.mailFrom && envelope.mailFrom.args)) callback(NOT_ASCII);
+      else if (options.accountOf(inAscii(address)) === null)
+        callback(failure(550, '5.1.1 no such address here'));
+      else if (envelope.rcptTo.length >= MAX_RECIPIENTS) callback(failure(452, '4.5.3 too many'));
+      else {
+        if (protocol === 'lmtp') keepRepeated(address, envelope);
+        noteAccepted(accepted, envelope, inAscii(address));
+        callback();
+      }
     },
     onData(stream, session, callback) {
       clients.noteMessageBegin(session.id);
-      takeMessage(options, stream, session).then(
+      takeMessage(options, stream, session, accepted.get(session.envelope) ?? []).then(
         (replies) => {
           clients.noteMessageEnd(session.id, replies.includes(null));
           const refusal = replies.find((reply) => reply !== null) ?? null;
@@ -156,15 +174,17 @@ const CUT_TEXTS: Readonly<Record<CutReason, string>> = {
   makes_room: '4.3.2 others wait for this connection',
 };
 
-/** The library reports every command and every reply to its logger. */
-function watchCommands(clients: ClientLimits) {
+/** The library reports every command, before it handles it, and every reply to its logger. */
+function watchCommands(clients: ClientLimits, onCommand: (id: string, command: string) => void) {
   const nothing = (): void => {};
   return {
     debug(entry: { readonly tnx?: string; readonly cid?: string }, _format: string, text?: unknown) {
       const { tnx, cid } = entry;
       if (cid === undefined) return;
-      if (tnx === 'command') clients.noteCommand(cid);
-      else if (tnx === 'send' && /^5\d\d/.test(String(text))) clients.noteError(cid);
+      if (tnx === 'command') {
+        onCommand(cid, String(text));
+        clients.noteCommand(cid);
+      } else if (tnx === 'send' && /^5\d\d/.test(String(text))) clients.noteError(cid);
     },
     trace: nothing,
     info: nothing,
@@ -174,29 +194,69 @@ function watchCommands(clients: ClientLimits) {
   };
 }
 
+type Envelope = SMTPServerSession['envelope'];
+/** The recipients that were accepted, in the order of their RCPT commands. */
+type Accepted = WeakMap<Envelope, string[]>;
+
+function noteAccepted(accepted: Accepted, envelope: Envelope, address: string): void {
+  const addresses = accepted.get(envelope) ?? [];
+  addresses.push(address);
+  accepted.set(envelope, addresses);
+}
+
+/**
+ * The library keeps a repeated recipient once, and sends as many replies as it keeps recipients. Without an address, the earlier entry is no
+ * longer the same as the new one; see docs/upstream.md.
+ */
+function keepRepeated(address: string, { rcptTo }: Envelope): void {
+  const earlier = rcptTo.find((one) => one.address.toLowerCase() === address.toLowerCase());
+  if (earlier !== undefined) earlier.address = '';
+}
+
+/** RFC 6531 §3.3: only SMTPUTF8 allows other characters than ASCII in the envelope. The library shows A-labels as Unicode. */
+function isForeign(command: string | undefined, args: object | false): boolean {
+  return /[^\u0000-\u007f]/.test(command ?? '') && !('SMTPUTF8' in (args || {}));
+}
+
+/** The address with its domain in A-labels. */
+function inAscii(address: string): string {
+  const at = address.lastIndexOf('@');
+  return at === -1
+    ? address
+    : address.slice(0, at + 1) + (toAsciiDomain(address.slice(at + 1)) ?? address.slice(at + 1));
+}
+
 /** One entry for each recipient: null when its account has the message, else the refusal. */
 async function takeMessage(
   { accountOf, protocol, take }: ListenerOptions,
   stream: SMTPServerDataStream,
   { envelope, remoteAddress, clientHostname, hostNameAppearsAs }: SMTPServerSession,
+  recipients: readonly string[],
 ): Promise<readonly (Error | null)[]> {
-  const accounts = envelope.rcptTo.map(({ address }) => accountOf(address));
-  const sender = envelope.mailFrom === false ? '' : envelope.mailFrom.address;
+  const accounts = recipients.map(accountOf);
+  const sender = envelope.mailFrom === false ? '' : inAscii(envelope.mailFrom.address);
+  const lines = new LineFaultFinder();
+  const isRefused = () => protocol === 'smtp' && lines.end() !== null;
   const recorded = await take({
     accountIds: [...new Set(accounts.filter((id) => id !== null))],
     mailFrom: sender === '' ? null : sender,
     protocol,
     client: { address: remoteAddress, helo: hostNameAppearsAs || clientHostname },
-    source: withinLimit(stream),
-    isWhole: () => !stream.sizeExceeded,
+    source: withinLimit(stream, lines),
+    isWhole: () => !stream.sizeExceeded && !isRefused(),
   });
-  return accounts.map((id) => (id !== null && recorded.has(id) ? null : LATER));
+  const refusal = isRefused() ? BAD_LINES : LATER;
+  return accounts.map((id) => (id !== null && recorded.has(id) ? null : refusal));
 }
 
 /** Bytes beyond the limit are read and dropped, so that the client receives the refusal. */
-async function* withinLimit(stream: SMTPServerDataStream): AsyncGenerator<Buffer> {
+async function* withinLimit(stream: SMTPServerDataStream, lines: LineFaultFinder): AsyncGenerator<Buffer> {
   const chunks = stream.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>;
-  for await (const chunk of chunks) if (!stream.sizeExceeded) yield chunk;
+  for await (const chunk of chunks) {
+    if (stream.sizeExceeded) continue;
+    lines.write(chunk);
+    yield chunk;
+  }
 }
 
 function failure(responseCode: number, message: string): Error {
@@ -207,5 +267,10 @@ function failure(responseCode: number, message: string): Error {
 const MAIL_PARAMETERS: ReadonlySet<string> = new Set(['SIZE', 'BODY', 'SMTPUTF8', 'REQUIRETLS']);
 // RFC 5321 §4.1.1.11: a client must be told when a parameter that it requests is not supported.
 const UNKNOWN_PARAMETER = failure(555, '5.5.4 this parameter is not known');
+
+// RFC 6531 §3.5
+const NOT_ASCII = failure(553, '5.6.7 this address needs SMTPUTF8');
+
+const BAD_LINES = failure(550, '5.6.0 bare CR, bare LF or NUL in the message');
 
 const LATER = failure(451, '4.3.0 can not be recorded now, try again later');

@@ -78,19 +78,27 @@ export async function takeDelivery(
 
 /**
  * Finds the account of an address: the account with the same address, also with `+detail` behind the local part (RFC
- * 5233). Case does not matter. If several accounts have the address, the first gets the mail.
+ * 5233). Case does not matter. If several accounts have the address, the first gets the mail. `postmaster`, which every server has to take
+ * (RFC 5321 §4.5.1), is the account of that name, or the first; at a domain of accounts, the first one there.
  */
 export function createAccountLookup(accounts: Iterable<Account>): (address: string) => string | null {
   const byAddress = new Map<string, string>();
+  const reserved = new Map<string, string>();
   for (const { id, from } of accounts) {
     const address = addrSpec(from).toLowerCase();
     if (!byAddress.has(address)) byAddress.set(address, id);
+    const ofDomain = `${POSTMASTER}@${from.domain}`;
+    if (!reserved.has(ofDomain)) reserved.set(ofDomain, id);
+    if (!reserved.has(POSTMASTER) || from.localPart.toLowerCase() === POSTMASTER)
+      reserved.set(POSTMASTER, id);
   }
   return (address) => {
     const key = address.toLowerCase();
-    return byAddress.get(key) ?? byAddress.get(withoutDetail(key)) ?? null;
+    return byAddress.get(key) ?? byAddress.get(withoutDetail(key)) ?? reserved.get(key) ?? null;
   };
 }
+
+const POSTMASTER = 'postmaster';
 
 function withoutDetail(address: string): string {
   const plus = address.indexOf('+');
