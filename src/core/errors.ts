@@ -43,7 +43,7 @@ export const ERRORS = {
   metadata_too_large: permanent(400, 'metadata darf als JSON höchstens {limit} Byte haben.'),
   invalid_text: permanent(
     400,
-    '{field} enthält Zeichen, die in einer E-Mail nicht dargestellt werden können.',
+    '{field} enthält Zeichen, die kein Text sind (NUL oder ein halbes Unicode-Zeichen).',
   ),
   invalid_base64: permanent(400, 'Der Inhalt von {field} ist kein gültiges Base64.'),
   invalid_content_type: permanent(400, '{field} ist kein gültiger MIME-Typ: {value}'),

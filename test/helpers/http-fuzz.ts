@@ -64,6 +64,7 @@ interface ResponseRule {
 /** Errors that any request may get; the introduction of the document lists them. */
 const GENERAL_CODES: readonly ErrorCode[] = [
   'invalid_request',
+  'invalid_text',
   'not_found',
   'method_not_allowed',
   'request_timeout',

@@ -84,6 +84,7 @@ import { registerWebhookActRoutes } from './webhooks/webhook-acts.ts';
 import { registerWebhookRoutes } from './webhooks/webhooks.ts';
 import { buildValidator } from './body/lazy-validation.ts';
 import { toValidationError } from './body/validation.ts';
+import { refuseUnstorable } from './body/refuse-unstorable.ts';
 
 export interface HttpAppOptions {
   readonly application: Application;
@@ -234,6 +235,7 @@ export function createHttpApp(options: HttpAppOptions): HttpApp {
   });
   app.addHook('onRequest', createRequestWatch(options.observers ?? [], followsRequests));
   app.addHook('onRequest', createGuard({ limits, shutdown, slots, framing, hstsDays, checkHost }));
+  app.addHook('preHandler', refuseUnstorable);
 
   const routes = new RouteTable();
   app.addHook('onRoute', (route) => routes.add(route));

@@ -3,6 +3,7 @@
  * record and event. Neither is a part of the message.
  */
 import { invalidRequest, ServiceError } from '../errors.ts';
+import { findUnstorable } from '../storable-text.ts';
 import { MAX_METADATA_BYTES, MAX_TAG_CHARS, MAX_TAGS } from './limits.ts';
 
 /** A JSON object. */
@@ -38,9 +39,7 @@ export function formatMetadata(metadata: Metadata): string | null {
   if (Buffer.byteLength(json) > MAX_METADATA_BYTES) {
     throw new ServiceError('metadata_too_large', { values: { limit: MAX_METADATA_BYTES } });
   }
-  // JSON.stringify escapes lone surrogates, as \udXXX, and nothing else above U+001F.
-  if (/(?<!\\)(?:\\\\)*\\u(?:0000|d[89a-f])/.test(json)) {
-    throw new ServiceError('invalid_text', { values: { field: 'metadata' } });
-  }
+  const field = findUnstorable(metadata, 'metadata');
+  if (field !== null) throw new ServiceError('invalid_text', { values: { field } });
   return json;
 }

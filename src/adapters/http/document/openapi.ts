@@ -9,9 +9,10 @@ import type { DocumentedRoute } from './route-table.ts';
 const DESCRIPTION = `Sends and receives email, records it and returns it by thread and by customer.
 
 Every error is \`{"error": "<German text>", "code": "<stable code>"}\`. Besides the errors listed for each operation,
-any request may get 400 \`invalid_request\` (not valid HTTP, or a badly encoded path), 404 \`not_found\`,
-405 \`method_not_allowed\` with \`Allow\`, 408 \`request_timeout\`, 414 \`uri_too_long\`, 421 \`unknown_host\` (without a bearer
-secret, under a name that is not the service's), 431 \`headers_too_large\` and 501 \`unsupported_transfer_coding\`.
+any request may get 400 \`invalid_request\` (not valid HTTP, or a badly encoded path), 400 \`invalid_text\` (NUL, or half of a
+surrogate pair, in a parameter or a field), 404 \`not_found\`, 405 \`method_not_allowed\` with \`Allow\`, 408 \`request_timeout\`,
+414 \`uri_too_long\`, 421 \`unknown_host\` (without a bearer secret, under a name that is not the service's), 431 \`headers_too_large\`
+and 501 \`unsupported_transfer_coding\`.
 429, 503 and 409 \`idempotency_in_progress\` come with \`Retry-After\`. Every answer has \`X-Request-Id\`.`;
 
 /** In every answer; see security-headers.ts. */

@@ -3,28 +3,28 @@ import type { Pool } from 'pg';
 import type { AuditEntry, AuditLog } from '../../../app/audit/audit-ports.ts';
 import { run, runCounting, statement, type RowOf } from '../db/statement.ts';
 import { inTransaction } from '../db/transaction.ts';
-import { markUnstorable } from '../../../core/storable-text.ts';
+import { toStorableJson } from '../../../core/storable-text.ts';
 
 export function createAuditLog(pool: Pool): AuditLog {
   return {
     async begin({ author, act, target, targetAddress = null, details }) {
       const [row] = await run(pool, BEGIN, {
-        author: toJson(author),
+        author: toStorableJson(author),
         act,
-        target: target === null ? null : markUnstorable(target),
+        target,
         targetBytes: targetAddress === null ? null : Buffer.from(`audit:${targetAddress}`),
-        details: toJson(details),
+        details: toStorableJson(details),
       });
       if (row === undefined) throw new Error('an entry of the audit log was not made');
       return row.position;
     },
 
     async end(position, code, details) {
-      await run(pool, END, { position, code, details: toJson(details) });
+      await run(pool, END, { position, code, details: toStorableJson(details) });
     },
 
     async add(acts) {
-      if (acts.length > 0) await run(pool, ADD, { acts: toJson(acts) });
+      if (acts.length > 0) await run(pool, ADD, { acts: toStorableJson(acts) });
     },
 
     forget: (before, limit) =>
@@ -57,10 +57,6 @@ function toEntry(row: RowOf<typeof LIST>): AuditEntry {
     result: outcome === 'done' ? row.result : null,
   };
 }
-
-/** Refused requests are logged as well, so this may hold any text. */
-const toJson = (value: unknown): string =>
-  JSON.stringify(value, (_, part: unknown) => (typeof part === 'string' ? markUnstorable(part) : part));
 
 const BEGIN = statement(
   'begin-audit',

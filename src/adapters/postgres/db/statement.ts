@@ -6,6 +6,7 @@
  * most. A statement whose best plan depends on its values is planned each time, and gives the reason.
  */
 import type { QueryResult } from 'pg';
+import { isStorable, toStorable } from '../../../core/storable-text.ts';
 import { guard } from './pool.ts';
 import type { GroupedQuery } from './statement-group.ts';
 import { statementTimes, timed } from './statement-times.ts';
@@ -216,8 +217,17 @@ function valuesOf({ name, parameters }: StatementText, given: object): unknown[]
   return parameters.map((parameter) => {
     const value = byName[parameter];
     if (value === undefined) throw new Error(`the statement ${name} needs a value of ${parameter}`);
-    return value;
+    return toParameter(value);
   });
+}
+
+/**
+ * Text that PostgreSQL can't store would fail the statement, for a message as often as it comes. JSON is written by toStorableJson: within
+ * a text, its escapes can't be told from text.
+ */
+function toParameter(value: unknown): unknown {
+  if (typeof value === 'string') return isStorable(value) ? value : toStorable(value);
+  return Array.isArray(value) ? value.map(toParameter) : value;
 }
 
 /** A statement with its values, to be sent together with others; see PlannedTransaction. */

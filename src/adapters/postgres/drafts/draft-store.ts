@@ -11,6 +11,7 @@ import type {
 } from '../../../app/drafts/draft-ports.ts';
 import { accountIdsOf } from '../../../app/base/account-filter.ts';
 import type { KeyAuthor } from '../../../core/keys/author.ts';
+import { toStorableJson } from '../../../core/storable-text.ts';
 import { nameAuthor } from '../db/name-author.ts';
 import { columnsOf, jsonObject, type JsonOf } from '../db/json.ts';
 import { run, statement, type Executor, type RowOf } from '../db/statement.ts';
@@ -214,14 +215,14 @@ const BEGIN = statement(
 function toValues({ files, message, answers, ...record }: Omit<DraftRecord, 'keyId'>) {
   return {
     ...record,
-    message: JSON.stringify(message),
+    message: toStorableJson(message),
     answers: toAnswersJson(answers),
-    files: JSON.stringify(files.map((file, ordinal) => ({ ...file, ordinal }))),
+    files: toStorableJson(files.map((file, ordinal) => ({ ...file, ordinal }))),
   };
 }
 
 const toAnswersJson = (answers: DraftAnswer | null): string | null =>
-  answers === null ? null : JSON.stringify(answers);
+  answers === null ? null : toStorableJson(answers);
 
 type SummaryRow = Omit<RowOf<typeof LIST>, 'recipients' | 'subject' | 'file_count'>;
 

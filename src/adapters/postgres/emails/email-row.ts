@@ -12,7 +12,6 @@ import type { CustomHeaders } from '../../../core/message/custom-headers.ts';
 import type { MailAuthentication } from '../../../core/message/authentication.ts';
 import type { MessageId } from '../../../core/message/message-id.ts';
 import { longText, type LongTexts } from './long-texts.ts';
-import { toStorable } from '../../../core/storable-text.ts';
 import { toView } from './received-values.ts';
 
 /** The content of a message. */
@@ -138,7 +137,7 @@ function toRow(
   const { read } = content;
   const { arrival, choice, placement, raw = null } = email;
   const short = (column: EmailColumn['name'], text: string | null | undefined) =>
-    column in long || typeof text !== 'string' ? null : toStorable(text);
+    column in long ? null : text;
   return {
     message_id: content.messageId,
     relay_message_id: content.relayMessageId,
@@ -149,7 +148,7 @@ function toRow(
     to_addresses: content.to.map(toView),
     cc_addresses: content.cc.map(toView),
     bcc_addresses: content.bcc.map(toView),
-    subject: toStorable(content.subject),
+    subject: content.subject,
     automatic: content.automatic,
     date: content.date,
     text_body: short('text_body', content.textBody),
@@ -157,12 +156,12 @@ function toRow(
     long_texts: long,
     attachments: content.attachments.map((attachment) => ({
       id: attachment.id,
-      filename: toStorable(attachment.filename),
+      filename: attachment.filename,
       content_type: attachment.contentType,
       size_bytes: attachment.sizeBytes,
       storage_path: attachment.storagePath,
       sha256: attachment.sha256,
-      content_id: attachment.contentId === null ? null : toStorable(attachment.contentId),
+      content_id: attachment.contentId,
       inline: attachment.inline,
     })),
     written_message_id: read?.writtenMessageId,

@@ -3,7 +3,6 @@
  * or more: they are cleaned, escaped, encoded and copied several times. So they are sent ahead in pieces, within the
  * transaction of the statement that joins them.
  */
-import { toStorable } from '../../../core/storable-text.ts';
 import { run, statement, type Executor } from '../db/statement.ts';
 
 /** UTF-16 units of a text that are given to the database at once: this takes about 5 ms, whatever the characters. */
@@ -26,7 +25,7 @@ export async function sendLongTexts(trx: Executor, ownerId: string, texts: Texts
       names.set(text, (name = column));
       let ordinal = 0;
       for (const piece of piecesOf(text))
-        await run(trx, INSERT, { ownerId, name, ordinal: ordinal++, piece: toStorable(piece) });
+        await run(trx, INSERT, { ownerId, name, ordinal: ordinal++, piece });
     }
     long[column] = name;
   }

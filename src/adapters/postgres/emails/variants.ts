@@ -9,7 +9,7 @@ import {
 } from '../../../app/receive/variant-ports.ts';
 import { EMAIL_ID } from './email-aliases.ts';
 import { dropLongTexts, isLong, longText, sendLongTexts } from './long-texts.ts';
-import { toStorable } from '../../../core/storable-text.ts';
+import { toStorableJson } from '../../../core/storable-text.ts';
 import { inTransaction } from '../db/transaction.ts';
 import { run, statement, type Executor } from '../db/statement.ts';
 
@@ -78,9 +78,9 @@ async function add(pool: Pool, variant: VariantRecord): Promise<'kept' | 'known'
       emailId: email.id,
       digest,
       receivedAt: variant.receivedAt,
-      source: variant.source === null ? null : JSON.stringify(variant.source),
+      source: variant.source === null ? null : toStorableJson(variant.source),
       isSentCopy: variant.isSentCopy,
-      text: isLong(variant.textBody) ? null : toStorable(variant.textBody),
+      text: isLong(variant.textBody) ? null : variant.textBody,
       sizeBytes: variant.rawSizeBytes,
       raw: variant.raw,
       rawPath: variant.rawPath,

@@ -7,6 +7,7 @@ import type { ReadEmail } from '../../../app/receive/reparse-ports.ts';
 import type { MailSource } from '../../../app/emails/variant-view.ts';
 import type { RecordedRaw } from '../../../app/files/file-ports.ts';
 import type { Address } from '../../../core/address/address.ts';
+import { toStorableJson } from '../../../core/storable-text.ts';
 import { isUniqueViolation } from '../db/pool.ts';
 import { run, statement, type Executor, type RowOf } from '../db/statement.ts';
 import {
@@ -114,7 +115,7 @@ export async function compareReading(
   content: EmailContent,
 ): Promise<Rereading | null> {
   const long = await sendLongTexts(executor, emailId, textsOf(content));
-  const row = JSON.stringify([toContentRow(emailId, content, long)]);
+  const row = toStorableJson([toContentRow(emailId, content, long)]);
   const [before] = await run(executor, COMPARE, { row });
   return before === undefined ? null : { before, row, long };
 }
@@ -208,7 +209,7 @@ export async function replaceComposed(
   hasOtherFiles: boolean,
 ): Promise<readonly string[]> {
   const raws = new RawMessages();
-  const row = JSON.stringify([toComposedRow(email, raws)]);
+  const row = toStorableJson([toComposedRow(email, raws)]);
   const before = await run(executor, RAW_PATH_OF, { id: email.id });
   const paths = before.flatMap(({ raw_path }) => raw_path ?? []);
   if (hasOtherFiles) {
@@ -237,7 +238,7 @@ export async function writeRaw(
   { raw, rawPath, rawSizeBytes }: RecordedRaw,
   receivedBy: MailSource | null,
 ): Promise<void> {
-  const source = receivedBy === null ? null : JSON.stringify(receivedBy);
+  const source = receivedBy === null ? null : toStorableJson(receivedBy);
   const digest = Buffer.from(contentDigest, 'hex');
   await run(executor, WRITE_RAW, { emailId, digest, raw, rawPath, rawSizeBytes, source });
 }
@@ -261,7 +262,7 @@ export async function turnIntoSent(
 ): Promise<string | null> {
   // Must come before the change, which removes the read mark: marking a thread takes its locks in this order.
   await lockSummariesOf(executor, [emailId]);
-  const [row] = await run(executor, TURN, { emailId, detail, bcc: JSON.stringify(bcc.map(toView)) });
+  const [row] = await run(executor, TURN, { emailId, detail, bcc: toStorableJson(bcc.map(toView)) });
   return row?.thread_id ?? null;
 }
 

@@ -2,6 +2,7 @@
 import type { Pool, PoolClient } from 'pg';
 import type { CheckedKey, KeyStore, StoredKey } from '../../../app/keys/key-ports.ts';
 import { ServiceError } from '../../../core/errors.ts';
+import { toStorableJson } from '../../../core/storable-text.ts';
 import { run, statement, statements, type RowOf } from '../db/statement.ts';
 import { inTransaction } from '../db/transaction.ts';
 
@@ -25,7 +26,7 @@ export function createKeyStore(pool: Pool): KeyStore {
         }
         const [row] = await run(client, CREATE, {
           ...key,
-          createdBy: JSON.stringify(createdBy),
+          createdBy: toStorableJson(createdBy),
           rights: [...rights],
           accounts: accounts === null ? null : [...accounts],
         });

@@ -6,7 +6,7 @@ import { LeaseLost, type MailboxRecords } from '../../../app/mailboxes/mailbox-r
 import { fromNow } from '../db/from-now.ts';
 import { jsonObject, type JsonOf } from '../db/json.ts';
 import { run, statement, type Executor, type Statement } from '../db/statement.ts';
-import { markUnstorable } from '../../../core/storable-text.ts';
+import { toStorable } from '../../../core/storable-text.ts';
 
 export function createMailboxLeases(
   pool: Executor,
@@ -48,7 +48,7 @@ export function createMailboxLeases(
 
 /** A server's error message may be long, and contain characters that PostgreSQL can't store in a text. */
 export function storable(reason: string): string {
-  return markUnstorable(reason).slice(0, MAX_KEPT_REASON_CHARS);
+  return toStorable(reason).slice(0, MAX_KEPT_REASON_CHARS);
 }
 
 /** Runs a statement that begins with HELD and returns `held`. Throws LeaseLost. */

@@ -14,7 +14,7 @@ import { findRecorded } from '../emails/find-recorded.ts';
 import { createMailboxLeases, fenced, HELD, storable } from './mailbox-leases.ts';
 import { READ_MAILBOXES, toProgress } from './mailbox-progress.ts';
 import type { HeaderSummaryJson } from '../db/column-types.ts';
-import { toStorable } from '../../../core/storable-text.ts';
+import { toStorableJson } from '../../../core/storable-text.ts';
 import { toView } from '../emails/received-values.ts';
 import { fromNow } from '../db/from-now.ts';
 import { run, statement, type RowOf } from '../db/statement.ts';
@@ -109,12 +109,12 @@ function toSummaryJson(summary: HeaderSummary | null): string | null {
   if (summary === null) return null;
   const { subject, from, date, sizeBytes } = summary;
   const json: HeaderSummaryJson = {
-    subject: subject === null ? null : toStorable(subject),
+    subject,
     from: from === null ? null : toView(from),
     date: date?.toISOString() ?? null,
     size_bytes: sizeBytes,
   };
-  return JSON.stringify(json);
+  return toStorableJson(json);
 }
 
 function toMailbox(row: RowOf<typeof READ_MAILBOXES>): KnownMailboxRecord {

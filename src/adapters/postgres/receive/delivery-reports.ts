@@ -14,6 +14,7 @@ import {
 } from '../../../core/delivery/delivery-report.ts';
 import { conclude, isOpen } from '../../../core/delivery/conclude.ts';
 import { MAX_SUPPRESSED_CHARS, SOFT_BOUNCES, suppressionBy } from '../../../core/delivery/suppression.ts';
+import { toStorableJson } from '../../../core/storable-text.ts';
 import { run, statement, type RowOf } from '../db/statement.ts';
 import { lockEmailRow } from '../emails/write-emails.ts';
 import { applyConclusion, lockQueueRow } from '../send/queue-rows.ts';
@@ -116,7 +117,7 @@ async function insertDeliveryReports(
     status: recipient.status,
     diagnostic: recipient.diagnostic,
   }));
-  await run(client, INSERT_DELIVERY_REPORTS, { reportId, emailId, reportedAt, rows: JSON.stringify(rows) });
+  await run(client, INSERT_DELIVERY_REPORTS, { reportId, emailId, reportedAt, rows: toStorableJson(rows) });
 }
 
 const INSERT_DELIVERY_REPORTS = statement(

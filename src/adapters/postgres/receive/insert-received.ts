@@ -15,6 +15,7 @@ import {
 import type { LongTexts } from '../emails/long-texts.ts';
 import { addedOf, insertEmailRows, isEmailKnown } from '../emails/write-emails.ts';
 import type { Reading } from '../../../app/receive/reparse-ports.ts';
+import { toStorableJson } from '../../../core/storable-text.ts';
 import { insertRecipients } from '../send/send-states.ts';
 import { insertReports, toReportRow } from '../send/report-rows.ts';
 import type { PlacedRecord, ReceivedLink } from './link-received.ts';
@@ -86,7 +87,7 @@ function insertValues(emails: readonly PlacedRecord[], links: readonly ReceivedL
   const raws = new RawMessages();
   const rows = emails.map((email, index) => toRow(email, links[index] as ReceivedLink, raws, long));
   const read = emails.filter(({ record }) => record.isRead).map(({ record }) => record.id);
-  return { emails: JSON.stringify(rows), raws: raws.bytes, read: `{${read.join()}}` };
+  return { emails: toStorableJson(rows), raws: raws.bytes, read: `{${read.join()}}` };
 }
 
 const LINK_COLUMNS =

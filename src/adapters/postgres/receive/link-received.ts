@@ -5,6 +5,7 @@ import { hasFailed } from '../../../core/message/authentication.ts';
 import { normaliseAddress } from '../../../core/customer/rules.ts';
 import type { InboundPlacement } from '../../../core/thread/place-inbound.ts';
 import { ownerKey } from '../../../core/thread/place-together.ts';
+import { toStorableJson } from '../../../core/storable-text.ts';
 import { jsonRows, type JsonOf } from '../db/json.ts';
 import { run, statement, type Executor, type RowOf } from '../db/statement.ts';
 import { linkColumns, linkJoins } from '../customers/match-customer.ts';
@@ -53,7 +54,7 @@ export function linksValues(placed: readonly PlacedRecord[]) {
     counterparties: record.isSentCopy ? counterpartiesOf(record) : toList(normaliseAddress(fromOf(record))),
   }));
   return {
-    placed: JSON.stringify(emails),
+    placed: toStorableJson(emails),
     senders: [...new Set(emails.flatMap(({ sender }) => sender ?? []))],
   };
 }

@@ -6,6 +6,7 @@ import type { Pool } from 'pg';
 import type { SendFailure, SendOutcome } from '../../../app/send/use-cases.ts';
 import type { ClaimResult, IdempotencyKeys, KeyHold } from '../../../app/send/idempotency.ts';
 import { ServiceError } from '../../../core/errors.ts';
+import { toStorableJson } from '../../../core/storable-text.ts';
 import { createBatches, type BatchLimits } from '../db/batches.ts';
 import { run, runCounting, statement, type Executor } from '../db/statement.ts';
 import { freeDraft, settleDrafts } from '../drafts/sent-drafts.ts';
@@ -57,7 +58,7 @@ export function createIdempotencyKeys(pool: Pool, instanceId: string): Idempoten
       await run(pool, COMPLETE, {
         keys: outcomes.map(({ hold }) => hold.key),
         emailIds: outcomes.map(({ hold }) => hold.emailId),
-        outcomes: outcomes.map(({ outcome }) => JSON.stringify(outcome)),
+        outcomes: outcomes.map(({ outcome }) => toStorableJson(outcome)),
       });
       return outcomes.map(() => undefined);
     },
@@ -155,7 +156,7 @@ const DELETE_EXPIRED = statement(
 /** Removes the outcomes of the emails. Their keys stay taken until they expire, so that a repeated request sends nothing a second time. */
 export async function forgetOutcomes(executor: Executor, emailIds: readonly string[]): Promise<void> {
   const outcome: SendOutcome = { kind: 'failed', code: 'email_deleted', details: null };
-  await run(executor, FORGET_OUTCOMES, { emailIds, outcome: JSON.stringify(outcome) });
+  await run(executor, FORGET_OUTCOMES, { emailIds, outcome: toStorableJson(outcome) });
 }
 
 /** Without an index: the table has the keys of two days. */
@@ -180,7 +181,7 @@ const FORGET_NAMING = statement(
  */
 export function closeOpenKeys(executor: Executor): Promise<number> {
   const failed = (code: SendFailure['code']) =>
-    JSON.stringify({ kind: 'failed', code, details: null } satisfies SendFailure);
+    toStorableJson({ kind: 'failed', code, details: null } satisfies SendFailure);
   return runCounting(executor, CLOSE_OPEN, {
     unknown: failed('send_unknown'),
     failed: failed('send_failed'),

@@ -4,6 +4,7 @@
  */
 import type { OutboundRecord } from '../../../app/send/outbound-ports.ts';
 import { sentAutomatic } from '../../../core/delivery/automatic.ts';
+import { toStorableJson } from '../../../core/storable-text.ts';
 import { learnAddresses } from '../customers/customer-addresses.ts';
 import { markToRelink } from '../customers/customer-links.ts';
 import { counterparties, linkColumns, linkJoins } from '../customers/match-customer.ts';
@@ -71,7 +72,7 @@ type LinkedRecord = OutboundRecord & { readonly link?: StoredLink };
 
 function toValues(records: readonly LinkedRecord[]) {
   const raws = new RawMessages();
-  const emails = JSON.stringify(records.map((record) => toRow(record, raws)));
+  const emails = toStorableJson(records.map((record) => toRow(record, raws)));
   return { emails, raws: raws.bytes };
 }
 

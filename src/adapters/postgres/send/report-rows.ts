@@ -4,6 +4,7 @@
  */
 import type { RecordedReport } from '../../../app/receive/report-ports.ts';
 import { isUnguessable } from '../../../core/message/message-id.ts';
+import { toStorableJson } from '../../../core/storable-text.ts';
 import { run, statement, type Executor } from '../db/statement.ts';
 
 /** A report is retried for as long as a send may be recorded late: one node may be away for that long. */
@@ -42,7 +43,7 @@ export async function addReport(
   accountId: string,
   report: RecordedReport,
 ): Promise<void> {
-  await run(executor, ADD, { id, accountId, report: JSON.stringify(toReportRow(report)) });
+  await run(executor, ADD, { id, accountId, report: toStorableJson(toReportRow(report)) });
 }
 
 const ADD = statement(

@@ -9,7 +9,6 @@ import type { SentContent } from '../../../core/message/sent-copy.ts';
 import { AWAIT_SENDS, SENT_ELSEWHERE } from './insert-emails.ts';
 import { inLinkingTransaction } from '../db/linking-transaction.ts';
 import { run, statement, type Executor, type RowOf } from '../db/statement.ts';
-import { toStorable } from '../../../core/storable-text.ts';
 import { tieRelayMessageId } from './relay-message-ids.ts';
 import { toMessageId } from '../emails/message-id-column.ts';
 
@@ -28,10 +27,10 @@ export function createCopyMatching(pool: Pool): Pick<InboundStore, 'awaitSends' 
       const rows = await run(pool, FIND_SENDS, {
         accountId,
         date: date === null ? null : new Date(Math.floor(date.getTime() / 1000) * 1000),
-        recipient: recipient === undefined ? null : toStorable(recipient.toLowerCase()),
+        recipient: recipient?.toLowerCase() ?? null,
         originalIds,
         limit: MAX_CANDIDATES,
-        subject: toStorable(subject),
+        subject,
       });
       return rows.map((row) => ({
         id: row.id,

@@ -10,6 +10,7 @@ import type { EndedAttempt } from '../../../app/send/journal-ports.ts';
 import type { RecordedOutcome } from '../../../app/send/outbound-ports.ts';
 import type { DeliveryState, EmailState, RecipientOutcome, Reply } from '../../../core/delivery/states.ts';
 import { NO_BOUND_MS } from '../../../core/statistics/latency.ts';
+import { toStorableJson } from '../../../core/storable-text.ts';
 import { run, statement, type Executor } from '../db/statement.ts';
 import { lockedEmails } from '../emails/lock-emails.ts';
 
@@ -132,7 +133,7 @@ export async function addTakers(
   takers: readonly string[],
 ): Promise<void> {
   const rows = takers.map((address) => toRecipientRow({ address, state: 'accepted', reply: null }));
-  await run(executor, ADD_RECIPIENTS, { emailId, recipients: JSON.stringify(rows) });
+  await run(executor, ADD_RECIPIENTS, { emailId, recipients: toStorableJson(rows) });
 }
 
 const ADD_RECIPIENTS = statement(
@@ -148,7 +149,7 @@ export async function replaceRecipients(
 ): Promise<void> {
   const rows = addresses.map((address) => toRecipientRow({ address, state: 'pending', reply: null }));
   await run(executor, REMOVE_RECIPIENTS, { emailId });
-  await run(executor, ADD_RECIPIENTS, { emailId, recipients: JSON.stringify(rows) });
+  await run(executor, ADD_RECIPIENTS, { emailId, recipients: toStorableJson(rows) });
 }
 
 const REMOVE_RECIPIENTS = statement(
@@ -291,7 +292,7 @@ export async function saveOutcomes(
   outcomes: readonly RecipientOutcome[],
 ): Promise<void> {
   if (outcomes.length === 0) return;
-  await run(executor, SAVE_OUTCOMES, { emailId, outcomes: JSON.stringify(outcomes.map(toRecipientRow)) });
+  await run(executor, SAVE_OUTCOMES, { emailId, outcomes: toStorableJson(outcomes.map(toRecipientRow)) });
 }
 
 const SAVE_OUTCOMES = statement(

@@ -9,6 +9,7 @@ import type { RecordedSend } from '../../../app/send/outbound-ports.ts';
 import type { Situation } from '../../../app/send/queue-ports.ts';
 import { isOpen, type Conclusion } from '../../../core/delivery/conclude.ts';
 import { tookMs } from '../../../core/statistics/latency.ts';
+import { toStorableJson } from '../../../core/storable-text.ts';
 import { createBatches } from '../db/batches.ts';
 import { isRetryable } from '../db/pool.ts';
 import { run, statement, type Executor, type RowOf } from '../db/statement.ts';
@@ -74,7 +75,7 @@ async function acceptTogether(
     .sort((a, b) => (a.email_id < b.email_id ? -1 : 1));
   try {
     // One process has one owner.
-    const settled = await run(pool, ACCEPT_ALL, { owner: first.owner, attempts: JSON.stringify(rows) });
+    const settled = await run(pool, ACCEPT_ALL, { owner: first.owner, attempts: toStorableJson(rows) });
     return new Map(settled.map((email) => [email.id, email]));
   } catch (error) {
     // Another transaction locked some of the rows in another order.

@@ -1,6 +1,7 @@
 /** The representation of a webhook in its two rows: `w` of `webhooks`, `p` of `webhook_positions`. */
 import type { BeyondJson, ClaimedWebhook } from '../../../app/webhooks/delivery-ports.ts';
 import type { Beyond } from '../../../app/webhooks/webhook-ports.ts';
+import { toStorableJson } from '../../../core/storable-text.ts';
 import { run, statement, type Executor, type RowOf } from '../db/statement.ts';
 
 export const WEBHOOK_COLUMNS = `w.id, w.created_at, w.updated_at, w.revision, w.url, w.description, w.types, w.account_id,
@@ -60,7 +61,7 @@ export function toBeyondJson({ delivered, failed }: Beyond): string {
       due_at: dueAt.toISOString(),
     })),
   };
-  return JSON.stringify(json);
+  return toStorableJson(json);
 }
 
 /** The number of the next change; locks out every other change until the commit. */

@@ -1,0 +1,38 @@
+/** Text that PostgreSQL can't store, in the parameters of statements. */
+import { readdirSync, readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { expect, it } from 'vitest';
+import { call, statement, type Executor, run } from './statement.ts';
+
+/** JSON that is no parameter of a statement. */
+const NO_PARAMETER = [
+  'backup/snapshot.ts',
+  'customers/find-by-rule.ts',
+  'emails/email-json.ts',
+  'embedded/location.ts',
+  'receive/reparse-store.ts',
+];
+
+it('is replaced in texts and in lists of texts', async () => {
+  const sent: unknown[] = [];
+  const executor: Executor = {
+    query: async ({ values }) => {
+      sent.push(values);
+      return { rows: [], rowCount: 0, command: '', oid: 0, fields: [] };
+    },
+  };
+  const any = statement('test-storable' as never, 'select $one, $many, $bytes');
+  const values = { one: 'a\0b\ud800', many: ['x\0', null, ['y\udc00']], bytes: Buffer.from([0]) };
+  const expected = ['a\ufffdb\ufffd', ['x\ufffd', null, ['y\ufffd']], Buffer.from([0])];
+  await run(executor, any as never, values as never);
+  expect(sent).toEqual([expected]);
+  expect(call(any as never, values as never).values).toEqual(expected);
+});
+
+it('is replaced in JSON: no store writes it in another way', () => {
+  const folder = fileURLToPath(new URL('..', import.meta.url));
+  const files = readdirSync(folder, { recursive: true, encoding: 'utf8' })
+    .filter((file) => file.endsWith('.ts') && !/\.(?:test|generated)\.ts$/.test(file))
+    .filter((file) => readFileSync(folder + file, 'utf8').includes('JSON.stringify('));
+  expect(files.sort()).toEqual(NO_PARAMETER);
+});
