@@ -1,17 +1,32 @@
 /**
  * The Date field of received mail: RFC 5322 §3.3, with the obsolete forms of §4.3 and those of broken software.
  *
- * Seen in practice, and accepted: no or a wrong day of the week, full month names, hyphens, a zone as a name or missing
- * (read as UTC), ISO 8601, and the form of C's asctime.
+ * Seen in practice, and accepted: no or a wrong day of the week, no space after it, full month names, those of other languages, a dot after the
+ * day, hyphens, a zone as a name or missing (read as UTC), encoded words, ISO 8601, and the form of C's asctime.
  */
+import { decodeHeaderText } from '../mime/text/header-text.ts';
 
-const MONTHS = ['jan', 'feb', 'mar', 'apr', 'may', 'jun', 'jul', 'aug', 'sep', 'oct', 'nov', 'dec'];
+/** The first letters of each month, without accents, in English, German, French, Spanish, Italian, Portuguese and Dutch. */
+const MONTHS = [
+  ['jan', 'gen', 'ene'],
+  ['feb', 'fev'],
+  ['mar', 'mrz', 'mae', 'mrt', 'maa'],
+  ['apr', 'avr', 'abr'],
+  ['may', 'mai', 'mag', 'mei'],
+  ['jun', 'juin', 'giu'],
+  ['jul', 'juil', 'lug'],
+  ['aug', 'aou', 'ago'],
+  ['sep', 'set'],
+  ['oct', 'okt', 'ott', 'out'],
+  ['nov'],
+  ['dec', 'dez', 'dic'],
+] as const;
 
 const TIME = '(\\d{1,2})[:.](\\d{1,2})(?:[:.](\\d{1,2})(?:[.,]\\d{1,9})?)?(?: ?([ap]m)\\b)?';
 // Input: at most 200 characters, MAX_DATE_CHARS.
 const RFC_5322 = new RegExp(
-  `^(?:[a-z]{2,12}\\.?,? )?(\\d{1,2})[ -]([a-z]{3,9})\\.?[ -](\\d{2,4}),? ${TIME}(.*)$`,
-  'i',
+  `^(?:\\p{L}{2,12}(?:\\.?,? |\\.?,))?(\\d{1,2})\\.?[ -](\\p{L}{3,10})\\.?[ -](\\d{2,4}),? ${TIME}(.*)$`,
+  'iu',
 );
 // Input: at most 200 characters, MAX_DATE_CHARS.
 const ASCTIME = new RegExp(`^[a-z]{2,12},? ([a-z]{3,9}) (\\d{1,2}),? ${TIME}(.*?) (\\d{4})$`, 'i');
@@ -46,7 +61,7 @@ const MAX_DATE_CHARS = 200;
 /** Reads a date; null when the text is not a date, or one before 1900 or after 9999. */
 export function parseMessageDate(text: string): Date | null {
   if (text.length > MAX_DATE_CHARS) return null;
-  const clean = withoutComments(text).replace(/\s+/g, ' ').trim();
+  const clean = withoutComments(decodeHeaderText(text)).normalize().replace(/\s+/g, ' ').trim();
   const rfc = RFC_5322.exec(clean);
   if (rfc !== null) {
     const [, day = '', month = '', year = '', hour = '', minute = '', second, half, zone = ''] = rfc;
@@ -86,8 +101,10 @@ function toYear(text: string): number {
   return text.length === 3 ? year + 1900 : year;
 }
 
+/** -1 for a word that is no month. */
 function toMonth(name: string): number {
-  return MONTHS.indexOf(name.slice(0, 3).toLowerCase());
+  const plain = name.normalize('NFD').replace(/\p{M}/gu, '').toLowerCase();
+  return MONTHS.findIndex((starts) => starts.some((start) => plain.startsWith(start)));
 }
 
 function toOffsetMinutes(zone: string): number {
