@@ -4,6 +4,7 @@ import {
   createMessageId,
   formatMessageId,
   isMadeUpMessageId,
+  isWorthlessMessageId,
   normaliseMessageId,
   parseMessageId,
 } from './message-id.ts';
@@ -83,5 +84,48 @@ describe('createMessageId', () => {
   it('refuses too few random bytes and a domain that breaks the header', () => {
     expect(() => createMessageId(Buffer.alloc(15), now, 'x.test')).toThrow(RangeError);
     expect(() => createMessageId(Buffer.alloc(16), now, 'x>\r\n')).toThrow(RangeError);
+  });
+});
+
+describe('an id that names no email', () => {
+  it.each([
+    '0',
+    '1',
+    '-1',
+    '@',
+    ' @ ',
+    'none@none',
+    'NONE',
+    'null@null',
+    'undefined',
+    'undefined@undefined',
+    'unknown@localhost',
+    'test',
+    'test@test',
+    'test@localhost.localdomain',
+    'root@localhost',
+    'www-data@localhost',
+    'nobody@localdomain',
+    'Message-ID',
+    'n/a',
+    'id@local',
+    '000@localhost',
+    'noreply@localhost',
+  ])('is found by its form: %s', (id) => {
+    expect(isWorthlessMessageId(id)).toBe(true);
+  });
+
+  it.each([
+    'a@x',
+    'ticket-4711',
+    '20260301',
+    'test@shop.example',
+    'root@web1.example',
+    '1234',
+    '0@shop.example',
+    'real@localhost',
+    'a@b@none',
+  ])('is not %s', (id) => {
+    expect(isWorthlessMessageId(id)).toBe(false);
   });
 });

@@ -54,6 +54,29 @@ export function isMadeUpMessageId(id: MessageId): boolean {
   return id.slice(id.lastIndexOf('@') + 1).toLowerCase() === MADE_UP_DOMAIN;
 }
 
+/** What programs write that have no id: names of nothing, and of machines and users that every machine has. */
+const NO_NAMES = new Set(
+  (
+    ' - . 0 1 none null nil undefined unknown nan n/a na no yes test empty false true id uid guid messageid message-id msgid mail email ' +
+    'root admin administrator nobody noreply no-reply user www www-data apache php mailer'
+  ).split(' '),
+);
+const NO_HOSTS = new Set(['localhost', 'localhost.localdomain', 'localdomain', 'local', 'host', 'invalid']);
+
+/**
+ * True if the form of the id shows that many emails of strangers have it: it names none of them. Seen in practice: `<0>`, `<@>`,
+ * `<none@none>`, `<root@localhost>`, `<test>`, `<null>`.
+ */
+export function isWorthlessMessageId(id: string): boolean {
+  const [local = '', host = ''] = id
+    .toLowerCase()
+    .split('@')
+    .map((part) => part.trim());
+  const hasHost = id.includes('@');
+  const isNoName = NO_NAMES.has(local) || /^[\d.\-_]{1,3}$/.test(local);
+  return id.split('@').length <= 2 && isNoName && (!hasHost || NO_NAMES.has(host) || NO_HOSTS.has(host));
+}
+
 /** Accepts text as a Message-ID without brackets if it can appear in a header; else null. It may lack an `@`. */
 export function toMessageId(text: string): MessageId | null {
   if (text === '' || FORBIDDEN.test(text) || !text.isWellFormed()) return null;

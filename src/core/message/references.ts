@@ -3,7 +3,7 @@
  */
 import { decodeHeaderText } from '../mime/text/header-text.ts';
 import { MAX_PARSED_REFERENCES, MAX_REFERENCES, MAX_REFERENCES_OCTETS, MIN_WORD_ID_CHARS } from './limits.ts';
-import { isMadeUpMessageId, normaliseMessageId, toMessageId } from './message-id.ts';
+import { isMadeUpMessageId, isWorthlessMessageId, normaliseMessageId, toMessageId } from './message-id.ts';
 import type { MessageId } from './message-id.ts';
 
 /** CRLF, space and two angle brackets: the cost of each id in a header besides its own octets. */
@@ -12,28 +12,43 @@ const ID_OVERHEAD_OCTETS = 5;
 /** `<…>`, outside of comments; a second `<` starts a new match, in case a `>` is missing. */
 const BRACKETED = /<([^<>]*)>/g;
 
+// Input: at most 200 characters, MAX_PHRASE_CHARS.
+/** A phrase that ends in `from` and a name. A number is of a date: `your message from 3 March <…>`. */
+const AUTHOR = /(?:^|\s)(?:from|by|von|de|di|da|van|fra|från|af|od|от)(?:\s[^\d<>]*|\s*)$/iu;
+/** Ours: names are shorter. */
+const MAX_PHRASE_CHARS = 200;
+
 /**
  * Reads the value of References or In-Reply-To, folded or not: oldest first, each id once, at its first place.
  * Anything else is skipped. Never throws. Of very many ids the first and the newest are kept.
  *
  * Seen in practice, and accepted: commas or nothing between ids, white space from folding inside an id, comments and
- * phrases around ids, ids without `@`, and, when no id is in brackets, bare ids. Encoded words too: see decodeIdWords.
+ * phrases around ids, ids without `@`, and, when no id is in brackets, bare ids and nothing else. Encoded words too: see decodeIdWords.
+ *
+ * Seen in practice, and no ids: the address of an author that a phrase names, in brackets or not, as RFC 822 allowed (`Message from Ann
+ * <ann@x.example> of Monday <id@x.example>`). As an id it would join all who answer that author.
  */
 export function parseMessageIdList(text: string): readonly MessageId[] {
   const visible = withoutComments(decodeIdWords(text));
   const ids = new Set<MessageId>();
   const add = (candidate: string): void => {
     const id = toMessageId(candidate);
-    if (id !== null && !isWord(id) && !isMadeUpMessageId(id)) ids.add(id);
+    if (id !== null && !isWord(id) && !isMadeUpMessageId(id) && !isWorthlessMessageId(id)) ids.add(id);
   };
-  for (const [, content = ''] of visible.matchAll(BRACKETED)) {
+  let from = 0;
+  for (const { 0: bracketed, 1: content = '', index } of visible.matchAll(BRACKETED)) {
+    const isAuthor = AUTHOR.test(visible.slice(Math.max(from, index - MAX_PHRASE_CHARS), index));
+    from = index + bracketed.length;
     // An odd quote means that a bracket within a quoted local part ended the match: not an id that could be quoted.
-    if (content.split('"').length % 2 === 1) add(content.replace(/\s+/g, ''));
+    if (!isAuthor && content.split('"').length % 2 === 1) add(content.replace(/\s+/g, ''));
   }
   if (ids.size === 0) {
     // Text in brackets that is not an id is not split into ids.
-    const bare = visible.replace(BRACKETED, ' ');
-    for (const token of bare.split(/[\s,;"]+/)) if (/[^@]@[^@]/.test(token)) add(token);
+    const tokens = visible
+      .replace(BRACKETED, ' ')
+      .split(/[\s,;"]+/)
+      .filter((token) => token !== '');
+    if (tokens.every((token) => /[^@]@[^@]/.test(token))) for (const token of tokens) add(token);
   }
   return keepFirstAndNewest([...ids], MAX_PARSED_REFERENCES, Number.POSITIVE_INFINITY);
 }

@@ -6,7 +6,12 @@
  * byte order mark before the header.
  */
 import { decodeKnownCharset, decodeUtf8, knownCharset } from '../text/charset.ts';
-import { isMadeUpMessageId, normaliseMessageId, toMessageId } from '../../message/message-id.ts';
+import {
+  isMadeUpMessageId,
+  isWorthlessMessageId,
+  normaliseMessageId,
+  toMessageId,
+} from '../../message/message-id.ts';
 import type { MessageId } from '../../message/message-id.ts';
 import { decodeIdWords, parseMessageIdList } from '../../message/references.ts';
 import { readParameters } from './read-parameters.ts';
@@ -131,7 +136,7 @@ export function messageIdsOf(fields: readonly HeaderField[]): readonly MessageId
     const text = decodeIdWords(value).trim();
     const bracketed = text.startsWith('<') && text.endsWith('>');
     const id = toMessageId(bracketed ? text.slice(1, -1) : text) ?? parseMessageIdList(text)[0];
-    return id === undefined || isMadeUpMessageId(id) ? [] : [id];
+    return id === undefined || isMadeUpMessageId(id) || isWorthlessMessageId(id) ? [] : [id];
   });
 }
 
