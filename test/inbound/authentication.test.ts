@@ -95,8 +95,8 @@ it('decides whether an email may say whose thread it is', async () => {
     headers: { 'content-type': 'application/json' },
     body: JSON.stringify({ addresses: [sender], domains: [], company_id: null }),
   });
-  const threadOf = async (headers: readonly string[]) => {
-    const { threadId } = await receiveWith(headers, { from: sender });
+  const threadOf = async (headers: readonly string[], from = sender) => {
+    const { threadId } = await receiveWith(headers, { from });
     const { threads } = await getJson<{ threads: { id: string; customer_id: string | null }[] }>(
       service,
       '/api/threads?limit=200',
@@ -109,6 +109,21 @@ it('decides whether an email may say whose thread it is', async () => {
   // Valid for others: for the forger, and for the second of two authors.
   expect(await threadOf([GOOD])).toBeNull();
   expect(await threadOf([about(GOOD), 'From: eve@evil.test'])).toBeNull();
+  // The check could not be completed, for a reason that the forger chose.
+  const SLOW = ['dkim=temperror header.d=evil.test', 'spf=temperror smtp.mailfrom=evil.test'];
+  for (const result of SLOW) expect(await threadOf([`${about(BAD)}; ${result}`])).toBeNull();
+  const encoded = `=?utf-8?B?${Buffer.from(sender).toString('base64')}?=`;
+  for (const headers of [[about(BAD)], [GOOD]]) expect(await threadOf(headers, encoded)).toBeNull();
+});
+
+it('is not passed, and no one is known in a thread, without an address in From', async () => {
+  const first = await receiveWith([], { from: 'Scanner' });
+  const next = await receiveWith([GOOD], { from: 'Scanner', inReplyTo: first.messageId });
+  expect(next.threadId).toBe(first.threadId);
+  expect(await emailOf(next.id)).toMatchObject({
+    new_participant: true,
+    authentication: { verdict: 'failed' },
+  });
 });
 
 it('lets no address into a thread', async () => {
