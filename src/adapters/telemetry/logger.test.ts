@@ -52,6 +52,14 @@ it('ends where an error is its own cause, and passes what is no error', () => {
   expect(logged({ err: 'words' })).toMatchObject({ err: 'words' });
 });
 
+it('never writes secrets that stand in an address, wherever it is quoted', () => {
+  const url = 'postgres://mail:hunter2@db.test/x?password=hunter2';
+  const err = Object.assign(new TypeError(`Invalid URL: ${url}`, { cause: new Error(url) }), { input: url });
+  expect(
+    JSON.stringify(logged({ err, reason: url, list: [{ url }], arguments: `move --to ${url}` })),
+  ).toMatch(/^(?!.*hunter2).*postgres:\/\/…@db\.test/s);
+});
+
 it('never writes secrets', () => {
   expect(logged({ account: { password: 'hunter2' }, secret: 'hunter2' })).toMatchObject({
     account: { password: '[Redacted]' },

@@ -3,6 +3,7 @@ import { pino, type DestinationStream } from 'pino';
 import type { Logger } from '../../app/base/basics.ts';
 import { currentRequestId } from '../../app/base/request-scope.ts';
 import { causesOf } from '../../core/causes.ts';
+import { hideSecrets } from '../../core/hide-secrets.ts';
 
 /** Fields that must never be written, wherever a careless caller puts them. */
 const REDACTED = [
@@ -42,6 +43,8 @@ function create(level: string, destination: DestinationStream): Logger {
       redact: REDACTED,
       mixin: addRequestId,
       serializers: { err: toLoggedError },
+      // Of the whole line: messages, stacks and causes of libraries quote addresses, wherever they stand.
+      hooks: { streamWrite: hideSecrets },
     },
     destination,
   );

@@ -2,6 +2,7 @@
  * The access log: a line for each request. It contains the route, not the path, which may contain an address; and nothing that may contain
  * a secret: no header fields, no bodies, and no paths of routes that a token in the path opens.
  */
+import type { FastifyRequest } from 'fastify';
 import type { Logger } from '../../../app/base/basics.ts';
 import type { Author } from '../../../core/keys/author.ts';
 import { findShownKey } from './auth.ts';
@@ -23,7 +24,7 @@ export function createAccessLines(logger: Pick<Logger, 'info'>, lines: AccessLin
         address: clientAddressOf(request),
         method: request.method,
         route,
-        ...(lines === 'paths' && isSecured(answered) ? { path: request.url } : {}),
+        ...(lines === 'paths' && isSecured(answered) ? { path: pathOf(request) } : {}),
         status,
         ms: Math.round(durationMs * 10) / 10,
         bytes: sizeBytes,
@@ -36,6 +37,18 @@ export function createAccessLines(logger: Pick<Logger, 'info'>, lines: AccessLin
 
 /** A path without a route may contain a token, and a typo. */
 const isSecured = ({ request }: AnsweredRequest): boolean => needsRight(request.routeOptions.schema);
+
+/** With the parameters that the route has: any other may be a secret that its caller put there by mistake. */
+function pathOf({ url, routeOptions }: FastifyRequest): string {
+  const [path = '', query] = url.split(/\?(.*)/s, 2);
+  if (query === undefined) return path;
+  const schema = routeOptions.schema?.querystring as { readonly properties?: object } | undefined;
+  const shown = query.split('&').map((pair) => {
+    const [name = ''] = pair.split('=', 1);
+    return Object.hasOwn(schema?.properties ?? {}, name) ? pair : '…';
+  });
+  return `${path}?${shown.join('&')}`;
+}
 
 /** Like `actor` of the security log; the security log also has the operator's name for the key. */
 const toName = (author: Author): object =>

@@ -122,13 +122,14 @@ describe('the access log', () => {
   it('has paths where they are wanted, but none that a token stands in, and never a secret', async () => {
     await start('paths');
     const urls = [
-      `/api/thread/${IDS.thread}?limit=1`,
+      // Parameters that the route does not have may be secrets.
+      '/api/threads?limit=1&access_token=a-token&a-token',
       '/unsubscribe/a-token-of-a-recipient',
       '/unsubscribed/a-token-and-a-typo',
     ];
     for (const url of urls) await app.fastify.inject({ url, headers: AUTHORIZED });
     await expect.poll(() => lines).toHaveLength(3);
-    expect(lines.map(({ path }) => path)).toEqual([urls[0], undefined, undefined]);
+    expect(lines.map(({ path }) => path)).toEqual(['/api/threads?limit=1&…&…', undefined, undefined]);
     const text = JSON.stringify(lines);
     expect(text).not.toContain('a-token');
     expect(text).not.toContain(SECRET);

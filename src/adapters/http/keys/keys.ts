@@ -97,7 +97,8 @@ const KeyParams = {
   type: 'object',
   required: ['id'],
   properties: {
-    id: { title: 'KeyId', type: 'string', pattern: '^[!-~]{1,100}$', description: 'The key.' },
+    // Not the whole key: the audit log names what an act was about.
+    id: { title: 'KeyId', type: 'string', pattern: '^[0-9a-z]{12}$', description: 'The key.' },
   },
 } as const;
 
