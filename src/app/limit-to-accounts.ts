@@ -94,8 +94,9 @@ export function limitToAccounts(
     return { ...request, accountId: chosen(request.accountId) };
   }
 
+  /** Anyone who hands in mail can write a delivery report, and a suppressed address is one for all accounts. */
   async function ownReceipt(request: ReceiveRequest): Promise<ReceiveRequest> {
-    return { ...request, accountId: chosen(request.accountId) };
+    return { ...request, accountId: chosen(request.accountId), suppresses: false };
   }
 
   async function readDraft(id: string): Promise<Draft> {

@@ -2,7 +2,8 @@
 import { randomUUID } from 'node:crypto';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { backgroundWorkIsDone } from '../helpers/background-work.ts';
-import { mail, receive } from '../helpers/inbound-mail.ts';
+import { deliveryReport } from '../helpers/bounce-mail.ts';
+import { mail, newId, receive } from '../helpers/inbound-mail.ts';
 import { later, sendBody, useKeyService, type Json, type MadeKey } from '../helpers/key-service.ts';
 import { waitUntil } from '../helpers/wait-until.ts';
 
@@ -108,6 +109,28 @@ describe('a send', () => {
       return json['state'] === 'sent';
     });
     expect(await customersOf(address)).toEqual([customer, customer, customer]);
+  });
+});
+
+describe('a delivery report', () => {
+  it('that a key of one account hands in suppresses no address for the others', async () => {
+    const { secret } = await makeKey({ rights: ['send', 'receive'], account_ids: ['sales'] });
+    const address = newAddress();
+    const { json } = await ask(secret, '/api/send', { json: sendBody({ to: address }) });
+    const report = (by: string | null) =>
+      ask(by, '/api/inbound?account_id=sales', {
+        method: 'POST',
+        body: deliveryReport(String(json['messageId']), [{ address }], { messageId: newId() }),
+        headers: { 'content-type': 'message/rfc822' },
+      });
+    expect((await report(secret)).status).toBe(200);
+    const { recipients } = (await ask(null, `/api/emails/${String(json['id'])}`)).json;
+    expect(recipients).toMatchObject([{ address, report: { outcome: 'bounced_hard' } }]);
+    expect((await ask(null, `/api/suppressions/${address}`)).status).toBe(404);
+    await send(null, { account_id: 'support', to: address });
+    // Of a mail server, it counts.
+    expect((await report(null)).status).toBe(200);
+    expect((await ask(null, `/api/suppressions/${address}`)).status).toBe(200);
   });
 });
 

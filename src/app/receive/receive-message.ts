@@ -73,6 +73,7 @@ async function readArrival(ports: ReceiveMessagePorts, request: ReceiveRequest):
     isRead = false,
     source = null,
     restores = false,
+    suppresses = true,
   } = request;
   const accountId = request.accountId ?? ports.defaultAccountId;
   const account = ports.accounts.get(accountId);
@@ -80,6 +81,7 @@ async function readArrival(ports: ReceiveMessagePorts, request: ReceiveRequest):
   const id = ports.ids.uuid();
   const received = await readReceived(ports, raw, mailFrom === undefined ? {} : { mailFrom });
   const identity = identityOf(received.message);
+  const reading = toReading(received, identity, receivedAt, account);
   return {
     id,
     accountId,
@@ -95,7 +97,7 @@ async function readArrival(ports: ReceiveMessagePorts, request: ReceiveRequest):
     message: received.message,
     identity,
     key: identityKey(identity),
-    reading: toReading(received, identity, receivedAt, account),
+    reading: reading.report === null ? reading : { ...reading, report: { ...reading.report, suppresses } },
   };
 }
 

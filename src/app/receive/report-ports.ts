@@ -3,7 +3,11 @@ import type { Bounce } from '../../core/delivery/bounce.ts';
 import type { EmailState } from '../../core/delivery/states.ts';
 
 /** A report as it is recorded with its email. */
-export type RecordedReport = Bounce & { readonly reportedAt: Date };
+export type RecordedReport = Bounce & {
+  readonly reportedAt: Date;
+  /** False: it counts for its email alone, and suppresses no address, which would concern all accounts. Default: true. */
+  readonly suppresses?: boolean;
+};
 
 /** The email that a report was found to be about. */
 export interface ReportedEmail {

@@ -24,6 +24,8 @@ export interface ReceiveRequest {
   readonly isSentCopy?: boolean;
   /** It was read before it came here, so it is not unread. Has no effect on an email that is recorded already. Default: false. */
   readonly isRead?: boolean;
+  /** False: a delivery report in it suppresses no address, since that would concern all accounts. Default: true. */
+  readonly suppresses?: boolean;
   /** How it arrived. Default: not known. */
   readonly source?: MailSource;
   /**

@@ -61,7 +61,7 @@ async function apply(client: PoolClient, reportId: string, emailId: string): Pro
   await concludeReport(client, reportId, matched.length === 0 ? null : emailId, reportedAt);
   const failed = matched.filter(({ outcome, delivery }) => isFinalFailure(outcome) && isOpen(delivery.state));
   if (failed.length > 0) await giveUp(client, emailId, failed, deliveries, queueRow?.owner === null);
-  for (const one of matched) {
+  for (const one of report.suppresses ? matched : []) {
     await suppress(client, one, { reportId, emailId, reportedAt, sentAt: email.sent_at });
   }
   return matched.length;
@@ -69,7 +69,7 @@ async function apply(client: PoolClient, reportId: string, emailId: string): Pro
 
 const LOCK_REPORT = statement(
   'lock-report',
-  `select r.account_id, r.kind, r.format, r.recipients, r.reported_at,
+  `select r.account_id, r.kind, r.format, r.recipients, r.reported_at, r.suppresses,
     array_remove(array[e.from_address ->> 'address', e.sender_address ->> 'address'], null) as "sentBy"
   from bounce_reports r join emails e on e.id = r.report_id
   where r.report_id = $reportId and r.next_match_at is not null for update of r`,
@@ -190,6 +190,7 @@ const IS_LAST_STRAW = statement(
     and max(r.reported_at) - min(r.reported_at) >= make_interval(days => $spanDays) as is_last_straw
   from delivery_reports r join emails e on e.id = r.email_id
   where r.address = $address and r.outcome = 'bounced_soft' and r.reported_at > now() - make_interval(days => $windowDays)
+    and exists (select from bounce_reports b where b.report_id = r.report_id and b.suppresses)
     and r.reported_at > coalesce(
       (select max(reported_at) from delivery_reports where address = $address and outcome = 'delivered'), '-infinity')
     and ${SENT_AT} > coalesce((select lifted_at from suppressions where address = $address), '-infinity')`,

@@ -116,6 +116,7 @@ declare module '../db/statement.ts' {
         format: string;
         recipients: unknown;
         reported_at: Date;
+        suppresses: boolean;
         sentBy: string[] | null;
       };
     };

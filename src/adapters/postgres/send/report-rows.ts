@@ -19,6 +19,7 @@ export const toReportRow = (report: RecordedReport) => ({
   message_ids: report.originalMessageIds.filter(isUnguessable),
   recipients: report.recipients,
   reported_at: report.reportedAt,
+  suppresses: report.suppresses ?? true,
 });
 
 /**
@@ -28,12 +29,12 @@ export const toReportRow = (report: RecordedReport) => ({
  */
 export const insertReports = (source: string): string => `
   insert into bounce_reports
-    (report_id, account_id, kind, format, message_ids, recipients, reported_at, next_match_at)
-  select g.id, g.account_id, b.kind, b.format, b.message_ids, b.recipients, least(b.reported_at, now()),
+    (report_id, account_id, kind, format, message_ids, recipients, suppresses, reported_at, next_match_at)
+  select g.id, g.account_id, b.kind, b.format, b.message_ids, b.recipients, b.suppresses, least(b.reported_at, now()),
     case when b.message_ids <> '{}' then now() end
   from (select r.id, r.account_id, r.report from ${source}) g,
     jsonb_to_record(g.report)
-      as b (kind text, format text, message_ids text[], recipients jsonb, reported_at timestamptz)
+      as b (kind text, format text, message_ids text[], recipients jsonb, suppresses boolean, reported_at timestamptz)
   on conflict do nothing`;
 
 /** Adds a report for an email that was recorded before, and turned out to be one. */

@@ -14,6 +14,8 @@ export const REPORTS = [
     -- The surest first
     message_ids text[] not null,
     recipients jsonb not null check (jsonb_typeof(recipients) = 'array'),
+    -- False: handed in by a key that is limited to accounts. It suppresses no address, for that would concern all accounts
+    suppresses boolean not null default true,
     reported_at timestamptz not null,
     -- The email it is about; null until it is found
     email_id uuid references emails on delete set null,
