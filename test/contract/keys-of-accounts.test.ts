@@ -5,7 +5,9 @@ import { backgroundWorkIsDone } from '../helpers/background-work.ts';
 import { mail, receive } from '../helpers/inbound-mail.ts';
 import {
   codeOf,
+  isLacking,
   later,
+  SINGLE_RIGHTS,
   sendBody,
   useKeyService,
   type Expected,
@@ -50,6 +52,7 @@ const ATTACHMENT: Expected = [404, 'attachment_not_found'];
 const DRAFT: Expected = [404, 'draft_not_found'];
 const TEMPLATE: Expected = [404, 'template_not_found'];
 const REFUSED: Expected = [403, 'forbidden_account'];
+const FORBIDDEN: Expected = [403, 'forbidden_right'];
 const UNKNOWN: Expected = [400, 'unknown_account'];
 
 /** Checks by operation; null: the operation concerns no account. */
@@ -399,12 +402,7 @@ describe('a key of one account', () => {
         const json =
           init.json === undefined ? {} : { json: JSON.parse(owned(JSON.stringify(init.json))) as unknown };
         const answer = await ask(key.secret, owned(target), { ...init, ...json });
-        const seen = Object.entries(others).filter(([, id]) => answer.text.includes(String(id)));
-        // The customer and the file of the draft are in the request itself, and the key may read a template of all accounts.
-        const names = seen
-          .map(([name]) => name)
-          .filter((name) => !['customer', 'draftFile', 'wholeTemplate'].includes(name));
-        const leak = /geheim/.test(answer.text) ? [...names, 'geheim'] : names;
+        const leak = leakOf(answer.text);
         const [status, code] = expected === 'lists' ? [200, undefined] : expected;
         expect([operation, target, answer.status, answer.json['code'], leak]).toEqual([
           operation,
@@ -417,6 +415,53 @@ describe('a key of one account', () => {
     }
     expect(await everything()).toEqual(before);
   });
+
+  it('is open to each right alone as far as the operation declares it, and no further', async () => {
+    const before = await everything();
+    const byId = new Map((await operations()).map((operation) => [operation.id, operation]));
+    for (const right of SINGLE_RIGHTS) {
+      const { secret } = await makeKey({ rights: [right], account_ids: ['sales'] });
+      for (const [id, check] of Object.entries(CHECKS)) {
+        const operation = byId.get(id);
+        if (operation === undefined) throw new Error(`there is no operation ${id}`);
+        for (const [target, { json, ...init }, expected] of check?.(others) ?? []) {
+          const body = json === undefined ? '' : JSON.stringify(json).replaceAll('OWN', own.threadId);
+          const more = body === '' ? {} : { json: JSON.parse(body) as unknown };
+          const answer = await ask(secret, target.replaceAll('OWN', own.threadId), { ...init, ...more });
+          // A file of an email is named in the body of a send or a draft.
+          const lacks =
+            isLacking(operation, right) ||
+            (body.includes('"attachment_id"') && id !== 'sendBatch' && right !== 'read');
+          const wanted = lacks ? FORBIDDEN : expected === 'lists' ? [200, undefined] : expected;
+          const got = [answer.status, answer.json['code'], leakOf(answer.text)];
+          expect([right, id, target, ...got]).toEqual([right, id, target, ...wanted, []]);
+        }
+      }
+    }
+    expect(await everything()).toEqual(before);
+  });
+
+  it('is refused nothing for its accounts when it has all', async () => {
+    const { secret } = await makeKey({ rights: ['admin'], account_ids: '*' });
+    for (const [operation, check] of Object.entries(CHECKS)) {
+      for (const [target, init] of check?.(others) ?? []) {
+        if (init !== GET) continue;
+        const { json } = await ask(secret, target.replaceAll('OWN', own.threadId));
+        const isRefused = ['forbidden_account', 'unknown_account'].includes(String(json['code']));
+        expect([operation, target, isRefused]).toEqual([operation, target, false]);
+      }
+    }
+  });
+
+  /** What the answer shows of the other account. */
+  function leakOf(text: string): readonly string[] {
+    // The customer and the file of the draft are in the request itself, and the key may read a template of all accounts.
+    const isHidden = (name: string) => !['customer', 'draftFile', 'wholeTemplate'].includes(name);
+    const names = Object.entries(others).flatMap(([name, id]) =>
+      isHidden(name) && text.includes(String(id)) ? [name] : [],
+    );
+    return text.includes('geheim') ? [...names, 'geheim'] : names;
+  }
 
   /** Everything that the account has, as the secret sees it. */
   async function everything(): Promise<readonly unknown[]> {

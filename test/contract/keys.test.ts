@@ -2,7 +2,15 @@
 import { randomUUID } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { runCommandInProcess } from '../helpers/command-in-process.ts';
-import { codeOf, sendBody, useKeyService, type Json, type MadeKey } from '../helpers/key-service.ts';
+import {
+  codeOf,
+  sendBody,
+  useKeyService,
+  type Json,
+  type MadeKey,
+  isLacking,
+  SINGLE_RIGHTS,
+} from '../helpers/key-service.ts';
 import { query } from '../helpers/query.ts';
 import { waitUntil } from '../helpers/wait-until.ts';
 
@@ -11,22 +19,27 @@ const { ask, makeKey, operations } = keys;
 
 describe('rights', () => {
   it('open the operations that need them and no others', async () => {
-    const rights = ['read', 'draft', 'send', 'receive', 'operate'];
     const secured = (await operations()).filter(({ rights: needed }) => needed !== undefined);
     expect(secured.length).toBeGreaterThan(40);
-    const keys = new Map<string, string>();
-    for (const right of rights) keys.set(right, (await makeKey({ rights: [right] })).secret);
-    for (const { id, rights: needed = [], any, call } of secured) {
+    const given: { right: string; accounts: unknown; secret: string }[] = [];
+    for (const right of SINGLE_RIGHTS)
+      for (const accounts of ['*', ['sales'], ['support']])
+        given.push({
+          right,
+          accounts,
+          secret: (await makeKey({ rights: [right], account_ids: accounts })).secret,
+        });
+    for (const operation of secured) {
+      const { id, rights: needed = [], call } = operation;
       const [method = '', path = ''] = call.split(' ');
       const target = path.replaceAll(/\{\w+\}/g, randomUUID());
-      for (const [given, secret] of keys) {
+      for (const { right, accounts, secret } of given) {
         const init = method === 'GET' ? {} : { method, json: {} };
         // For the right keys, only the result after the rights check matters.
-        if (needed.includes(given) && path === '/api/events') continue;
+        if (needed.includes(right) && path === '/api/events') continue;
         const { json } = await ask(secret, target, init);
         const isRefused = json['code'] === 'forbidden_right';
-        const lacks = any.length > 0 ? !any.includes(given) : needed.some((right) => right !== given);
-        expect([id, given, isRefused]).toEqual([id, given, lacks]);
+        expect([id, right, accounts, isRefused]).toEqual([id, right, accounts, isLacking(operation, right)]);
       }
     }
   });

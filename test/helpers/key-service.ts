@@ -11,6 +11,23 @@ export interface MadeKey {
   readonly secret: string;
 }
 
+export interface Operation {
+  readonly id: string;
+  /** Those that are all needed, or those of `any`; undefined: any caller may. */
+  readonly rights: readonly string[] | undefined;
+  /** One of these is enough. */
+  readonly any: readonly string[];
+  /** Method and path. */
+  readonly call: string;
+}
+
+/** Every right but `admin`, which includes them. */
+export const SINGLE_RIGHTS = ['read', 'draft', 'send', 'receive', 'operate'] as const;
+
+/** True when a key with this right alone may not carry out the operation, by what the operation declares. */
+export const isLacking = ({ rights = [], any }: Operation, given: string): boolean =>
+  any.length > 0 ? !any.includes(given) : rights.some((right) => right !== given);
+
 /** The expected answer. */
 export type Expected = readonly [status: number, code: string];
 
@@ -55,9 +72,7 @@ export function useKeyService() {
     return { id: (json['key'] as { id: string }).id, secret: json['secret'] as string };
   }
 
-  async function operations(): Promise<
-    readonly { id: string; rights: readonly string[] | undefined; any: readonly string[]; call: string }[]
-  > {
+  async function operations(): Promise<readonly Operation[]> {
     const { json } = await ask(null, '/api/openapi.json');
     const paths = json['paths'] as Record<
       string,
