@@ -76,6 +76,7 @@ create table bounce_reports (
   format text not null,
   message_ids text[] not null,
   recipients jsonb not null,
+  suppresses boolean not null default true,
   reported_at timestamp with time zone not null,
   email_id uuid,
   next_match_at timestamp with time zone,
