@@ -41,6 +41,8 @@ export function actAsKey(application: Application, keyId: string): Application {
     mergeThreads: (request) => application.mergeThreads(named(request)),
     moveEmails: (request) => application.moveEmails(named(request)),
     deleteEmail: (id) => application.deleteEmail(id, keyId),
+    confirmRetention: (request) => application.confirmRetention(request, keyId),
+    confirmClock: () => application.confirmClock(keyId),
     deleteThread: (id) => application.deleteThread(id, keyId),
   };
 }

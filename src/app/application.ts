@@ -2,11 +2,12 @@
  * The operations of the service, as its edges (HTTP, CLI, listeners) see them. service/create-application.ts builds one.
  */
 import type { AddressUseCases } from './addresses/use-cases.ts';
+import type { ClockUseCases } from './base/clock-guard.ts';
 import type { CustomerUseCases } from './customers/use-cases.ts';
 import type { DraftUseCases } from './drafts/use-cases.ts';
 import type { EmailUseCases } from './emails/use-cases.ts';
 import type { ErasureUseCases } from './erase/erase-people.ts';
-import type { EraseUseCases } from './erase/use-cases.ts';
+import type { EraseUseCases, RetentionUseCases } from './erase/use-cases.ts';
 import type { EventUseCases } from './events/use-cases.ts';
 import type { AuditUseCases } from './audit/use-cases.ts';
 import type { ImportUseCases } from './import/use-cases.ts';
@@ -39,6 +40,8 @@ export interface Application
     AddressUseCases,
     EraseUseCases,
     ErasureUseCases,
+    RetentionUseCases,
+    ClockUseCases,
     ThreadUseCases,
     MailboxUseCases,
     WebhookUseCases,

@@ -13,6 +13,7 @@ import {
   hostOf,
   targetOf,
   toAuditDetails,
+  toClockFields,
   toDecisionFields,
   toEmailFields,
   toKeyFields,
@@ -45,6 +46,8 @@ export type Operations = {
   Application,
   | 'deleteEmail'
   | 'deleteThread'
+  | 'confirmRetention'
+  | 'confirmClock'
   | 'changeSend'
   | 'cancelSend'
   | 'retrySend'
@@ -159,6 +162,28 @@ export function auditOperations(
         'thread.deleted',
         { threadId: id },
         { work: () => application.deleteThread(id), after: (emails) => ({ emails }) },
+      ),
+    confirmRetention: (request) =>
+      // A dry run is no act.
+      request.dryRun
+        ? application.confirmRetention(request)
+        : act(
+            'retention.confirmed',
+            { emails: request.emails },
+            {
+              work: () => application.confirmRetention(request),
+              after: ({ confirmed, confirmedUntil }) => ({ confirmed, confirmedUntil }),
+            },
+          ),
+    confirmClock: () =>
+      act(
+        'clock.confirmed',
+        {},
+        {
+          before: async () => toClockFields(await application.readClock()),
+          work: () => application.confirmClock(),
+          after: toClockFields,
+        },
       ),
     async changeSend(id, version, change, folder) {
       try {

@@ -2,6 +2,7 @@
  * The fields of an act for the security log and the audit log: who and what it concerns, and its result. No content of an
  * email, and no address that a log would keep beyond its time.
  */
+import type { ClockState } from './base/clock-guard.ts';
 import type { Suppression } from '../core/delivery/suppression.ts';
 import { formatEventId } from '../core/event/event-id.ts';
 import type { BegunAct } from './audit/audit-ports.ts';
@@ -107,3 +108,9 @@ export function toWebhookFields({
     payload,
   };
 }
+
+export const toClockFields = ({ databaseAt, jump }: ClockState): Fields => ({
+  databaseAt,
+  expectedAt: jump?.expectedAt ?? null,
+  jumpedAt: jump?.jumpedAt ?? null,
+});

@@ -1,6 +1,6 @@
 /** Checks that every dependency is available: all at the same time, each with a deadline. */
-
 import { ServiceError, type ErrorCode } from '../core/errors.ts';
+import type { ClockGuard } from './base/clock-guard.ts';
 
 export interface Readiness {
   readonly ready: boolean;
@@ -8,7 +8,7 @@ export interface Readiness {
 }
 
 export interface ReadinessCheck {
-  readonly name: 'database' | 'storage' | 'smtp' | 'replica';
+  readonly name: 'database' | 'storage' | 'smtp' | 'clock' | 'events' | 'replica';
   readonly ok: boolean;
   /** Null when ok, and when it has no code of its own. */
   readonly code: ErrorCode | null;
@@ -25,6 +25,12 @@ export type Probes = Readonly<Record<Exclude<ReadinessCheck['name'], 'replica'>,
 
 /** The service works without these. */
 const HELPFUL: ReadonlySet<ReadinessCheck['name']> = new Set(['replica']);
+
+/** Throws `clock_skewed`. A clock of the database that jumped stops no send; what waits for it is shown by `readClock`. */
+export async function checkClock(guard: Pick<ClockGuard, 'measure'>): Promise<void> {
+  const { isSkewed, offsetMs } = await guard.measure();
+  if (isSkewed) throw new ServiceError('clock_skewed', { details: `${Math.round(offsetMs / 1000)} s` });
+}
 
 /** How long a dependency may take to answer, in ms: a slower one would time out requests too. */
 const DEADLINE_MS = 5000;

@@ -359,6 +359,12 @@ export function limitToAccounts(
     requestErasure: refuse,
     readErasure: refuse,
 
+    // They concern the mail of all accounts.
+    readRetention: refuse,
+    confirmRetention: refuse,
+    readClock: refuse,
+    confirmClock: refuse,
+
     listAccounts: async () => (await application.listAccounts()).filter(({ accountId }) => sees(accountId)),
     listQuarantine: async (request) => application.listQuarantine(within(request)),
     async retryQuarantined(id) {

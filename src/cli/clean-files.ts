@@ -38,7 +38,12 @@ export const cleanFilesCommand = defineCommand({
     if (hours < 1) throw new UsageError('--older-than must be a whole number of hours, at least 1');
     const data = await open();
     const keep = new Set([...(data.journal?.keys() ?? [])].map(({ emailId }) => emailId));
-    const ports = { blobs: data.blobs, references: createFileReferences(data.pool), clock: data.clock };
+    const ports = {
+      blobs: data.blobs,
+      references: createFileReferences(data.pool),
+      clock: data.clock,
+      requireTime: data.guard.require,
+    };
     const options = { olderThanMs: hours * HOUR_MS, keep, signal };
 
     const found = await cleanFiles(ports, {

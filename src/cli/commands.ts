@@ -8,6 +8,7 @@ import { threadCommand } from './api/thread.ts';
 import { webhooksCommand } from './api/webhooks.ts';
 import { doctorCommand } from './doctor/doctor.ts';
 import { adoptStorageCommand } from './adopt-storage.ts';
+import { clockCommand } from './clock.ts';
 import { cleanFilesCommand } from './clean-files.ts';
 import { dkimCommand } from './dkim.ts';
 import { createCompletionCommand } from './completion.ts';
@@ -41,6 +42,7 @@ export const COMMANDS: readonly Command[] = [
   cleanFilesCommand,
   adoptStorageCommand,
   retentionCommand,
+  clockCommand,
   backupCommand,
   restoreCommand,
   verifyCommand,

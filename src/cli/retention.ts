@@ -1,40 +1,73 @@
 /** `email-worker retention`: deletes threads whose retention has ended, as the service does by itself. */
 import { createFileReferences } from '../adapters/postgres/emails/file-references.ts';
-import { createDeletedFiles, createDeletionStore } from '../adapters/postgres/erase/deletion-store.ts';
+import { createDeletedFiles } from '../adapters/postgres/erase/deletion-store.ts';
+import { createRetentionStore } from '../adapters/postgres/erase/retention-store.ts';
 import { deleteDeletedFiles } from '../app/erase/delete-deleted-files.ts';
-import { deleteQuietThreads, quietSince } from '../app/erase/retain.ts';
+import { countDue, deleteQuietThreads, emailsOf } from '../app/erase/retain.ts';
 import { retentionRules } from '../config/config-accounts.ts';
 import { formatCount } from './api/format.ts';
-import { defineCommand } from './command.ts';
+import { defineCommand, UsageError } from './command.ts';
 
 export const retentionCommand = defineCommand({
   name: 'retention',
   summary: 'Deletes threads that are kept no longer, by RETENTION_DAYS or the accounts file.',
   description:
-    'The service does so by itself, every hour. This is for a look at what a rule would delete, and for a large backlog. ' +
-    'The service may run meanwhile.',
+    'The service does so by itself, every hour. This is for a look at what a rule would delete, and for a large backlog: only a small ' +
+    'part of all emails is deleted in an hour, unless more is confirmed. The service may run meanwhile.',
   arguments: [],
-  options: { 'dry-run': { type: 'boolean', meaning: 'Only counts what would be deleted.' } },
-  examples: [{ line: 'retention --dry-run', meaning: 'Counts what would be deleted.' }],
-  async run({ 'dry-run': dryRun = false }, _positionals, { config, output, logger, signal, open }) {
+  options: {
+    'dry-run': { type: 'boolean', meaning: 'Only counts what would be deleted.' },
+    confirm: {
+      type: 'string',
+      value: 'emails',
+      meaning: 'Deletes up to this number of emails at once, whatever may be deleted in an hour.',
+    },
+  },
+  examples: [
+    { line: 'retention --dry-run', meaning: 'Counts what would be deleted.' },
+    { line: 'retention --confirm 5000', meaning: 'Deletes what is due, also when it is up to 5,000 emails.' },
+  ],
+  async run({ 'dry-run': dryRun = false, confirm }, _positionals, { config, output, logger, signal, open }) {
+    if (confirm !== undefined && !/^[1-9]\d{0,9}$/.test(confirm))
+      throw new UsageError('--confirm must be a number of emails, at least 1');
     const rules = retentionRules(config.accounts);
     if (rules.length === 0) {
       output.note('every account keeps everything: RETENTION_DAYS is not set');
       return 'done';
     }
-    const { pool, blobs, clock } = await open();
-    const deletions = createDeletionStore(pool);
-    for (const rule of rules) {
-      const { threads, emails } = await deletions.countQuiet(rule.accountId, quietSince(rule, clock));
+    const { pool, blobs, guard } = await open();
+    const retention = createRetentionStore(pool);
+    const due = await countDue({ retention, rules });
+    for (const { accountId, days, threads, emails } of due) {
       output.print(
-        `${rule.accountId}: ${formatCount(threads, 'thread')} with ${formatCount(emails, 'email')} in which nothing happened for ${formatCount(rule.days, 'day')}`,
+        `${accountId}: ${formatCount(threads, 'thread')} with ${formatCount(emails, 'email')} in which nothing happened for ${formatCount(days, 'day')}`,
       );
     }
+    const { bound, deleted } = await retention.readHour();
+    output.print(`in an hour ${formatCount(bound, 'email')} may be deleted; ${deleted} of this hour were`);
     if (dryRun) return 'done';
-    const files = { files: createDeletedFiles(pool), references: createFileReferences(pool), blobs };
+    await guard.require();
+    if (confirm !== undefined) await retention.confirm(Number(confirm), null);
+    const files = {
+      files: createDeletedFiles(pool),
+      references: createFileReferences(pool),
+      blobs,
+      requireTime: guard.require,
+    };
     const deleteFiles = () => deleteDeletedFiles(files, signal);
-    await deleteQuietThreads({ deletions, deleteFiles, rules, clock, logger }, signal);
-    output.print(signal.aborted ? 'interrupted: run the same command again to continue' : 'deleted');
+    const held = await deleteQuietThreads(
+      { retention, deleteFiles, rules, requireTime: guard.require, logger },
+      signal,
+    );
+    if (signal.aborted) output.print('interrupted: run the same command again to continue');
+    else if (held === null) output.print('deleted');
+    else {
+      output.note(
+        `${formatCount(emailsOf(held), 'email')} are held: more than may be deleted in an hour. ` +
+          'If it is right that they go, run it with --confirm and that number',
+      );
+      return 'failed';
+    }
     return 'done';
   },
 });

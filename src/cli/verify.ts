@@ -74,7 +74,7 @@ async function verifyLive({ output, signal, open }: CommandContext): Promise<Com
   );
   if (signal.aborted) return 'failed';
   const left = await cleanFiles(
-    { blobs: data.blobs, references, clock: data.clock },
+    { blobs: data.blobs, references, clock: data.clock, requireTime: data.guard.require },
     {
       olderThanMs: DAY_MS,
       keep: new Set([...(data.journal?.keys() ?? [])].map(({ emailId }) => emailId)),

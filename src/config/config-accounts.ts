@@ -1,7 +1,7 @@
 /** Reads the accounts: one from the environment, or several from a file. */
 import { readFileSync } from 'node:fs';
 import { ACCOUNT_ID, type Account } from '../app/base/basics.ts';
-import type { RetentionRule } from '../app/erase/retain.ts';
+import type { RetentionRule } from '../app/erase/retention-ports.ts';
 import { FIRST_SYNC_DAYS } from '../app/mailboxes/mailbox-ports.ts';
 import { ConfigError } from './config-error.ts';
 import { readDay, readFrom, readUrl } from './config-values.ts';

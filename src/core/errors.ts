@@ -266,6 +266,14 @@ export const ERRORS = {
     'Für hochgeladene Dateien ist derzeit kein Platz. Sie werden nach einem Tag gelöscht.',
   ),
   not_ready: temporary(503, 'Der Dienst ist nicht bereit: Etwas, das er braucht, ist nicht erreichbar.'),
+  clock_skewed: temporary(
+    503,
+    'Die Uhr dieses Dienstes und die der Datenbank gehen mehr als eine Minute auseinander.',
+  ),
+  clock_in_doubt: temporary(
+    503,
+    'Die Uhr der Datenbank ist um mehr als einen Tag vorgesprungen. Bis sie bestätigt ist, wird nichts endgültig gelöscht.',
+  ),
   busy: temporary(503, 'Der Dienst ist ausgelastet. Bitte später erneut versuchen.'),
   shutting_down: temporary(503, 'Der Dienst wird gerade beendet.'),
 } as const satisfies Record<string, ErrorEntry>;

@@ -3,6 +3,7 @@ import { createDatabaseCheck } from '../adapters/postgres/db/check-database.ts';
 import { createFaultNote } from '../adapters/postgres/files/storage-record.ts';
 import { createFileReferences } from '../adapters/postgres/emails/file-references.ts';
 import { createDeletedFiles, createDeletionStore } from '../adapters/postgres/erase/deletion-store.ts';
+import { createRetentionStore } from '../adapters/postgres/erase/retention-store.ts';
 import { createErasureStore } from '../adapters/postgres/erase/erasure-store.ts';
 import { createEmailStore } from '../adapters/postgres/emails/email-store.ts';
 import { createThreadReader } from '../adapters/postgres/threads/read-thread.ts';
@@ -36,7 +37,7 @@ import { createWaitingSends } from '../adapters/postgres/send/waiting-sends.ts';
 import { createUploadStore } from '../adapters/postgres/uploads/upload-store.ts';
 import { createUsedAccounts } from '../adapters/postgres/accounts/used-accounts.ts';
 import type { Application } from '../app/application.ts';
-import { checkReadiness } from '../app/check-readiness.ts';
+import { checkClock, checkReadiness } from '../app/check-readiness.ts';
 import { createAuditReads } from '../app/audit/use-cases.ts';
 import { createKeys } from '../app/keys/manage-keys.ts';
 import { createUpload } from '../app/uploads/create-upload.ts';
@@ -48,6 +49,7 @@ import { createStatistics } from '../app/statistics/use-cases.ts';
 import { createKeyWork } from '../app/send/idempotency.ts';
 import { refuseUnknownAccounts } from '../app/known-accounts.ts';
 import { deleteDeletedFiles } from '../app/erase/delete-deleted-files.ts';
+import { createRetention } from '../app/erase/retain.ts';
 import { createDeletions } from '../app/erase/delete-emails.ts';
 import { createErasures } from '../app/erase/erase-people.ts';
 import { createFeedSignal } from '../app/events/feed-signal.ts';
@@ -78,6 +80,7 @@ import { startSentCopies } from './start-sent-copies.ts';
 import { startWebhooks } from './start-webhooks.ts';
 import type { Loop, WokenLoop } from '../worker/loop.ts';
 import type { WorkKind } from '../worker/work-watch.ts';
+import { startClockWatch } from '../worker/clock-watch.ts';
 import { startCopyComparer } from '../worker/copy-comparer.ts';
 import { startCustomerLinker } from '../worker/customer-linker.ts';
 import { startEraser } from '../worker/eraser.ts';
@@ -106,7 +109,8 @@ export function createApplication(
   { parts, sending: { ports: sendPorts, comparing, operations }, secrets, wakeMailboxes }: ApplicationParts,
   teardown: Teardown,
 ): Application {
-  const { config, logger, clock, pool, replica, instanceId, watch } = parts;
+  const { config, logger, clock, guard, pool, replica, instanceId, watch } = parts;
+  const requireTime = guard.require;
   // For callers' reads; sends and loops read from the database that they write to.
   const reading = replica ?? pool;
   const { blobs, suppressions, active, settleUnknown } = sendPorts;
@@ -150,8 +154,9 @@ export function createApplication(
     startKeySettler(keyWork, createKeySettlement({ ...keyPorts, clock, statementTimeoutMs }), logger),
   );
   wakeFor('customers', startCustomerLinker(createCustomerLinker(pool), logger));
-  endAtTeardown(startKeyCleaner(keys, logger));
-  const uploadPorts = { ...sendPorts, uploads: createUploadStore(pool), clock };
+  endAtTeardown(startClockWatch(guard, logger));
+  endAtTeardown(startKeyCleaner(keys, requireTime, logger));
+  const uploadPorts = { ...sendPorts, uploads: createUploadStore(pool), requireTime };
   endAtTeardown(startUploadCleaner(uploadPorts, logger));
   endAtTeardown(
     startStorageWatch({ storage: parts.ownStorage, noteFault: createFaultNote(pool, instanceId), logger }),
@@ -167,7 +172,7 @@ export function createApplication(
   const numberer = startEventNumberer({ feed, signal, logger });
   endAtTeardown(numberer);
   for (const one of [pool, parts.patient]) onEventsWritten(one, numberer.wake);
-  endAtTeardown(startEventKeeper({ feed, clock, logger, eventsDays: config.eventsDays }));
+  endAtTeardown(startEventKeeper({ feed, guard, logger, eventsDays: config.eventsDays }));
   startSentCopies(parts, teardown);
   const webhooks = startWebhooks(parts, secrets, { feed, signal }, teardown);
   watch.start();
@@ -180,6 +185,7 @@ export function createApplication(
     files: createDeletedFiles(pool),
     references: createFileReferences(pool),
     blobs,
+    requireTime,
   };
   endAtTeardown(startFileEraser(deletedFiles, logger));
   const deletionPorts = {
@@ -190,12 +196,20 @@ export function createApplication(
       }),
   };
   const deletions = createDeletions(deletionPorts);
-  const rules = retentionRules(config.accounts);
-  if (rules.length > 0) endAtTeardown(startRetention({ ...deletionPorts, rules, clock, logger }));
+  const retentionPorts = {
+    ...deletionPorts,
+    retention: createRetentionStore(pool),
+    rules: retentionRules(config.accounts),
+    requireTime,
+    logger,
+  };
+  const retention = retentionPorts.rules.length > 0 ? startRetention(retentionPorts) : null;
+  if (retention !== null) endAtTeardown(retention);
   const erasures = createErasureStore(pool, parts.patient);
   const eraser = startEraser({
     erasures,
     deleteFiles: (signal) => deleteDeletedFiles(deletedFiles, signal),
+    requireTime,
     logger,
   });
   wakeFor('erasures', eraser);
@@ -254,6 +268,7 @@ export function createApplication(
     ...createDecisions(createThreadDecisions(pool), parts.ids),
     ...createCustomers(createCustomerStore(pool, parts.patient, reading)),
     ...operations,
+    ...createRetention({ ...retentionPorts, wake: () => retention?.wake() }),
     ...createSentCopyOperations(createSentCopyStore(pool)),
     ...deletions,
     ...createErasures({ erasures, accounts: parts.accounts.values(), ids: parts.ids, wake: eraser.wake }),
@@ -298,8 +313,12 @@ export function createApplication(
         ...createImports(createImportLog(pool)),
       },
     ),
+    readClock: () => guard.measure(),
+    confirmClock: (keyId = null) => guard.trust(keyId),
     checkReadiness: () =>
       checkReadiness({
+        clock: () => checkClock(guard),
+        events: async () => numberer.check(),
         database: checkDatabase,
         storage: () => blobs.check(),
         smtp: () => parts.transports.verify(),

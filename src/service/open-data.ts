@@ -16,6 +16,7 @@ import { createRethreadStore } from '../adapters/postgres/threads/rethread-store
 import { createSendOperations } from '../adapters/postgres/send/send-operations.ts';
 import type { Application } from '../app/application.ts';
 import { createOperations } from '../app/send/operate-sends.ts';
+import type { ClockGuard } from '../app/base/clock-guard.ts';
 import type { Account, Clock, IdSource, Logger } from '../app/base/basics.ts';
 import type { BlobStore, ByteRange, Spool } from '../app/files/file-ports.ts';
 import type { Journal } from '../app/send/journal-ports.ts';
@@ -25,6 +26,7 @@ import { rethread, type RethreadOptions, type RethreadResult } from '../app/thre
 import { UnreadableMail } from '../app/reading/unreadable-mail.ts';
 import type { Config } from '../config/config.ts';
 import { accountsById } from '../config/config-accounts.ts';
+import { createClockGuard } from './create-clock-guard.ts';
 import { createReader } from './create-reader.ts';
 import { createIdSource } from './id-source.ts';
 import { findDatabase, type OpenDatabase } from './open-database.ts';
@@ -35,6 +37,7 @@ import { takeDown, type Teardown } from './teardown.ts';
 export interface OpenData extends OpenDatabase, Pick<Application, 'receiveMessage'> {
   rethread(options: RethreadOptions): Promise<RethreadResult>;
   readonly blobs: BlobStore;
+  readonly guard: ClockGuard;
   readonly reader: MessageReader;
   readonly unreadable: UnreadableMail;
   /** For large messages; the code that makes a folder removes it. */
@@ -66,7 +69,9 @@ export async function openData(config: Config, logger: Logger, signal: AbortSign
     const reader = createReader(config, logger);
     teardown.push(() => reader.close());
     const parts = await openParts(config, logger, teardown, signal);
-    return { ...wire(config, logger, { ...parts, reader, unreadable: new UnreadableMail() }), close };
+    const guard = createClockGuard(parts.pool, 'command', logger);
+    await guard.measure();
+    return { ...wire(config, logger, { ...parts, guard, reader, unreadable: new UnreadableMail() }), close };
   } catch (error) {
     await close();
     throw error;
@@ -164,9 +169,9 @@ async function tryLock(folder: string): Promise<DataDirLock | null> {
 function wire(
   config: Config,
   logger: Logger,
-  parts: Parts & Pick<OpenData, 'reader' | 'unreadable'>,
+  parts: Parts & Pick<OpenData, 'guard' | 'reader' | 'unreadable'>,
 ): Omit<OpenData, 'close'> {
-  const clock = () => new Date();
+  const { clock } = parts.guard;
   const ids = createIdSource();
   const accounts = accountsById(config);
   const defaultAccountId = config.accounts[0].id;

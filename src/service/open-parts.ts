@@ -8,11 +8,13 @@ import type { MailboxSource } from '../app/mailboxes/mailbox-ports.ts';
 import type { SentMailboxes } from '../app/sent-copies/sent-copy-ports.ts';
 import type { MessageReader } from '../app/reading/reading-ports.ts';
 import { UnreadableMail } from '../app/reading/unreadable-mail.ts';
+import type { ClockGuard } from '../app/base/clock-guard.ts';
 import type { Account, Clock, IdSource, Logger } from '../app/base/basics.ts';
 import type { Config } from '../config/config.ts';
 import { accountsById } from '../config/config-accounts.ts';
 import { createTokens } from './create-access-tokens.ts';
 import { createMailboxSource } from './create-mailbox-source.ts';
+import { createClockGuard } from './create-clock-guard.ts';
 import { createReader } from './create-reader.ts';
 import { createTransports, type Transports } from './create-transports.ts';
 import { createIdSource } from './id-source.ts';
@@ -26,7 +28,9 @@ const STORAGE_PATIENCE_MS = 2_000;
 export interface Parts extends OpenStorage {
   readonly config: Config;
   readonly logger: Logger;
+  /** The database's time. */
   readonly clock: Clock;
+  readonly guard: ClockGuard;
   readonly ids: IdSource;
   /** Identifies this DATA_DIR. */
   readonly instanceId: string;
@@ -68,13 +72,20 @@ export async function openParts(
   tokens.keepIn(createTokenStore(storage.pool));
   teardown.push(() => tokens.close());
   const accounts = accountsById(config);
+  const instanceId = await loadOrCreateInstanceId(config.dataDir);
+  const guard = createClockGuard(storage.pool, instanceId, logger);
+  // The loop tries again.
+  await guard.measure().catch((err: unknown) => {
+    logger.warn({ err }, 'the clock of this process could not be compared with that of the database');
+  });
   return {
     ...storage,
     config,
     logger,
-    clock: () => new Date(),
+    clock: guard.clock,
+    guard,
     ids: createIdSource(),
-    instanceId: await loadOrCreateInstanceId(config.dataDir),
+    instanceId,
     accounts,
     transports,
     mailboxSource,

@@ -113,7 +113,7 @@ async function startParts(
   teardown.push(() => access.write());
   for (const loop of [
     startRefusalWriter(access, logger),
-    startAuditKeeper({ log, clock, logger, auditDays: config.auditDays }),
+    startAuditKeeper({ log, requireTime: parts.guard.require, logger, auditDays: config.auditDays }),
   ]) {
     teardown.push(() => loop.stop());
   }

@@ -45,6 +45,10 @@ export async function startMetrics(
     }),
     readReplica: () => replica?.figures() ?? null,
     readJournal: () => journal.measure(),
+    readClock: () => {
+      const { state } = parts.guard;
+      return state === null ? null : { aheadSeconds: state.offsetMs / 1000, isInDoubt: state.jump !== null };
+    },
     countAccountsRead: parts.countAccountsRead,
     readCertificates: () =>
       (['http', 'mail'] as const).flatMap((listener) => {

@@ -21,7 +21,7 @@ import type { Teardown } from './teardown.ts';
 
 /** @param secrets those of the API */
 export function startWebhooks(
-  { config, logger, clock, ids, pool, instanceId, watch, meter = NO_METER }: Parts,
+  { config, logger, clock, guard, ids, pool, instanceId, watch, meter = NO_METER }: Parts,
   secrets: readonly string[],
   { feed, signal }: { readonly feed: EventFeed; readonly signal: FeedSignal },
   teardown: Teardown,
@@ -38,7 +38,12 @@ export function startWebhooks(
   teardown.push(() => deliverer.stop());
   signal.onGrowth(deliverer.grown);
   watch.on('webhooks', deliverer.wake);
-  const keeper = startWebhookKeeper({ log, clock, logger, eventsDays: config.eventsDays });
+  const keeper = startWebhookKeeper({
+    log,
+    requireTime: guard.require,
+    logger,
+    eventsDays: config.eventsDays,
+  });
   teardown.push(() => keeper.stop());
   const rules = createEndpointRules(targets);
   const webhooks = createWebhooks({ store: createWebhookStore(pool), log, sealer, rules, post, clock, ids });

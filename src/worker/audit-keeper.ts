@@ -1,8 +1,8 @@
 /** The loops of the audit log: one writes the counted refusals, one deletes entries that are no longer kept. */
 import type { AuditLog } from '../app/audit/audit-ports.ts';
 import type { AccessLogWriter } from '../app/audit/access-log.ts';
-import type { Clock, Logger } from '../app/base/basics.ts';
-import { DAY_MS } from '../core/durations.ts';
+import type { Logger } from '../app/base/basics.ts';
+import type { RequireTime } from '../app/base/clock-guard.ts';
 import { startLoop, type Loop } from './loop.ts';
 
 const WRITE_INTERVAL_MS = 60_000;
@@ -21,20 +21,23 @@ export function startRefusalWriter(refusals: Pick<AccessLogWriter, 'write'>, log
 
 export interface AuditKeeperPorts {
   readonly log: Pick<AuditLog, 'forget'>;
-  readonly clock: Clock;
+  readonly requireTime: RequireTime;
   readonly logger: Logger;
   /** The number of whole days that entries are kept. */
   readonly auditDays: number;
 }
 
-export function startAuditKeeper({ log, clock, logger, auditDays }: AuditKeeperPorts): Loop {
+export function startAuditKeeper({ log, requireTime, logger, auditDays }: AuditKeeperPorts): Loop {
   return startLoop({
     intervalMs: FORGET_INTERVAL_MS,
     failure: 'old entries of the audit log could not be deleted; the next try is in an hour',
     logger,
     async run(signal) {
-      const before = new Date(clock().getTime() - auditDays * DAY_MS);
-      while (!signal.aborted && (await log.forget(before, BATCH)) === BATCH);
+      let forgotten = BATCH;
+      while (!signal.aborted && forgotten === BATCH) {
+        await requireTime();
+        forgotten = await log.forget(auditDays, BATCH);
+      }
     },
   });
 }

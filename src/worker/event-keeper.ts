@@ -1,7 +1,7 @@
 /** The loop that prepares the feed for the next day, and deletes old events, a whole day at a time. */
-import { dayOf } from '../core/event/event-id.ts';
 import type { EventFeed } from '../app/events/event-ports.ts';
-import type { Clock, Logger } from '../app/base/basics.ts';
+import type { Logger } from '../app/base/basics.ts';
+import type { ClockGuard } from '../app/base/clock-guard.ts';
 import { startLoop, type Loop } from './loop.ts';
 
 /** A day has some hundred tries to find a moment in which no long transaction, such as a backup, reads events. */
@@ -9,19 +9,19 @@ const INTERVAL_MS = 600_000;
 
 export interface EventKeeperPorts {
   readonly feed: Pick<EventFeed, 'keep'>;
-  readonly clock: Clock;
+  readonly guard: Pick<ClockGuard, 'check'>;
   readonly logger: Logger;
   /** The number of whole days that events are kept. */
   readonly eventsDays: number;
 }
 
-export function startEventKeeper({ feed, clock, logger, eventsDays }: EventKeeperPorts): Loop {
+export function startEventKeeper({ feed, guard, logger, eventsDays }: EventKeeperPorts): Loop {
   return startLoop({
     intervalMs: INTERVAL_MS,
     failure: 'the feed could not be made ready for the next day',
     logger,
     async run() {
-      const days = await feed.keep(dayOf(clock()) - eventsDays);
+      const days = await feed.keep((await guard.check()) === null ? eventsDays : null);
       if (days !== null && days > 0) logger.info({ days }, 'old events were forgotten');
     },
   });

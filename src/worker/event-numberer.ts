@@ -26,6 +26,8 @@ const BATCH = 200;
 export interface EventNumberer {
   /** Called when this process has written an event. */
   wake(): void;
+  /** Throws the reason while events can't be put into the feed. */
+  check(): void;
   /** A caller waits for events. */
   follow(): void;
   /** Waits for the statements under way. */
@@ -51,6 +53,7 @@ export function startEventNumberer(ports: EventNumbererPorts): EventNumberer {
   let lookedAt = -Infinity;
   let numberedAt = -Infinity;
   let latest: number | null = null;
+  let failure: unknown = null;
 
   function plan(delayMs: number): void {
     const at = timers.now() + delayMs;
@@ -89,9 +92,11 @@ export function startEventNumberer(ports: EventNumbererPorts): EventNumberer {
       if (isWritten || timers.now() >= lookedAt + LOOK_MS) await numberAll();
       if (signal.waiting > 0) await followOthers();
       failures.worked();
+      failure = null;
       plan(signal.waiting > 0 ? FOLLOW_MS : LOOK_MS);
     } catch (error) {
       failures.failed(error);
+      failure = error;
       isWritten = true;
       plan(RETRY_MS);
     }
@@ -102,6 +107,9 @@ export function startEventNumberer(ports: EventNumbererPorts): EventNumberer {
     wake() {
       isWritten = true;
       plan(Math.max(GATHER_MS, numberedAt + REST_MS - timers.now()));
+    },
+    check() {
+      if (failure !== null) throw failure;
     },
     follow: () => plan(FOLLOW_MS),
     async stop() {

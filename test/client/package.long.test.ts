@@ -17,6 +17,10 @@ const WEBHOOK_SECRET = `whsec_${Buffer.from('a secret of twenty-four bytes').toS
 const METHODS = {
   erasePerson: 'client.erasures.create',
   getErasure: 'client.erasures.get',
+  getRetention: 'client.retention.get',
+  confirmRetention: 'client.retention.confirm',
+  getClock: 'client.clock.get',
+  confirmClock: 'client.clock.confirm',
   deleteEmail: 'client.emails.delete',
   deleteThread: 'client.threads.delete',
   cancelSend: 'client.emails.cancel',

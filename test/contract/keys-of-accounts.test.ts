@@ -236,6 +236,10 @@ const CHECKS: Readonly<Record<string, ((others: Others) => readonly Check[]) | n
   ],
   erasePerson: () => [['/api/erasures', { json: { address: 'ada@customer.test' } }, REFUSED]],
   getErasure: () => [[`/api/erasures/${randomUUID()}`, GET, REFUSED]],
+  getRetention: () => [['/api/retention', GET, REFUSED]],
+  confirmRetention: () => [['/api/retention/confirm', { json: { emails: 1 } }, REFUSED]],
+  getClock: () => [['/api/clock', GET, REFUSED]],
+  confirmClock: () => [['/api/clock/confirm', { json: {} }, REFUSED]],
   deleteEmail: ({ email }) => [[`/api/emails/${email}`, { method: 'DELETE' }, EMAIL]],
   deleteThread: ({ thread }) => [[`/api/threads/${thread}`, { method: 'DELETE' }, THREAD]],
   changeSend: ({ queued }) => [

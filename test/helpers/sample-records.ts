@@ -1,4 +1,6 @@
 /** Results of use cases other than emails, for tests of the HTTP edge: accounts, customers, events, webhooks, keys. */
+import type { ClockState } from '../../src/app/base/clock-guard.ts';
+import type { Retention } from '../../src/app/erase/retention-ports.ts';
 import type { Erasure } from '../../src/app/erase/erasure-ports.ts';
 import type { AccountStatus } from '../../src/app/mailboxes/use-cases.ts';
 import type { StoredKey } from '../../src/app/keys/key-ports.ts';
@@ -190,4 +192,26 @@ export const sampleKey: StoredKey = {
   lastUsedAt: null,
   revokedAt: null,
   oldSecretUntil: null,
+};
+
+export const sampleRetention: Retention = {
+  began: new Date('2026-03-01T11:00:00Z'),
+  bound: 50,
+  deleted: 50,
+  confirmed: 0,
+  confirmedUntil: null,
+  heldSince: new Date('2026-03-01T11:02:00Z'),
+  due: [{ accountId: 'default', days: 30, threads: 400, emails: 900 }],
+};
+
+export const sampleClock: ClockState = {
+  offsetMs: 12,
+  roundTripMs: 1,
+  isSkewed: false,
+  databaseAt: new Date('2026-03-01T11:00:00Z'),
+  jump: {
+    expectedAt: new Date('2026-02-20T11:00:00Z'),
+    jumpedAt: new Date('2026-03-01T10:00:00Z'),
+    lastedMs: 3_600_000,
+  },
 };

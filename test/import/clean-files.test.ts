@@ -67,6 +67,7 @@ it('those that are old enough are deleted, and nothing else', async () => {
         blobs,
         references: createFileReferences(pool),
         clock: () => new Date(Date.now() + hoursLater * 3_600_000),
+        requireTime: () => Promise.resolve(),
       },
       {
         olderThanMs: 24 * 3_600_000,

@@ -82,6 +82,9 @@ export type WebhookDelivery = Schemas['WebhookDelivery'];
 export type WebhookWithSecret = Schemas['WebhookWithSecret'];
 export type Erasure = Schemas['Erasure'];
 export type ErasureRequest = Schemas['ErasureRequest'];
+export type Retention = Schemas['Retention'];
+export type RetentionConfirmation = Input<Schemas['RetentionConfirmation']>;
+export type Clock = Schemas['Clock'];
 export type DeletedEmails = Schemas['DeletedEmails'];
 export type DeletedWebhook = Schemas['DeletedWebhook'];
 

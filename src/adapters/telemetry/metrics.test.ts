@@ -35,6 +35,7 @@ const FIGURES: Figures = {
     },
   ],
   eventsWaiting: 4,
+  isRetentionHeld: true,
   webhooks: { active: 5, failed: 6, lagEvents: 8 },
 };
 
@@ -45,6 +46,7 @@ function create(options: Partial<MetricsOptions> = {}) {
     readPool: () => ({ used: 1, idle: 2, waiting: 0, max: 10 }),
     readReplica: () => ({ state: 'used', byReplica: 11, byPrimary: 12 }),
     readJournal: () => ({ entries: 9, withoutOutcome: 3, sizeBytes: 4096 }),
+    readClock: () => ({ aheadSeconds: -2.5, isInDoubt: true }),
     countAccountsRead: () => 13,
     isStorageRight: () => true,
     readCertificates: () => [{ listener: 'http', expiresAt: new Date('2026-06-01T00:00:00Z') }],
@@ -67,6 +69,9 @@ describe('a scrape', () => {
       expect.arrayContaining([
         'email_worker_info{version="1.2.3"} 1',
         'email_worker_database_up 1',
+        'email_worker_clock_ahead_seconds -2.5',
+        'email_worker_database_clock_in_doubt 1',
+        'email_worker_retention_held 1',
         'email_worker_send_queue_size{account="sales"} 7',
         'email_worker_send_queue_oldest_due_seconds{account="sales"} 1.5',
         'email_worker_sends_unknown{account="sales"} 2',

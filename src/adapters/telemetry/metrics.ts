@@ -40,6 +40,8 @@ export interface MetricsOptions {
     readonly withoutOutcome: number;
     readonly sizeBytes: number;
   };
+  /** How far the clock of this process is ahead of the database's; null: not known yet. */
+  readonly readClock: () => { readonly aheadSeconds: number; readonly isInDoubt: boolean } | null;
   /** Counts the accounts whose mailboxes this process reads. */
   readonly countAccountsRead: () => number;
   /** The certificates that the service presents. */
@@ -119,6 +121,7 @@ export function createMetrics(options: MetricsOptions): Metrics {
     'Is 1 while this process reaches the storage of files that belongs to the database, else 0.',
   );
   const setProcessGauges = createProcessGauges(gauge);
+  const setClock = createClockGauges(gauge);
   const setReplica = createReplicaGauges(gauge, registers);
   const setFigures = createFigureGauges(gauge);
   const readFigures = keepFor(FIGURES_MAX_AGE_MS, options.now, async () => {
@@ -149,6 +152,7 @@ export function createMetrics(options: MetricsOptions): Metrics {
       setProcessGauges(options.readPool(), options.readJournal(), options.countAccountsRead());
       for (const { listener, expiresAt } of options.readCertificates())
         expiry.set({ listener }, expiresAt.getTime() / 1000);
+      setClock(options.readClock());
       setReplica(options.readReplica());
       return { contentType: registry.contentType, text: await registry.metrics() };
     },
@@ -180,6 +184,17 @@ function createProcessGauges(gauge: MakeGauge) {
     entries.set(journal.entries);
     open.set(journal.withoutOutcome);
     size.set(journal.sizeBytes);
+  };
+}
+
+function createClockGauges(gauge: MakeGauge) {
+  const ahead = gauge('clock_ahead_seconds', "By how much this process's clock is ahead of the database's.");
+  const inDoubt = gauge('database_clock_in_doubt', '1 after a jump forward that is not confirmed, else 0.');
+  for (const one of [ahead, inDoubt]) one.remove();
+  return (clock: ReturnType<MetricsOptions['readClock']>): void => {
+    if (clock === null) return;
+    ahead.set(clock.aheadSeconds);
+    inDoubt.set(clock.isInDoubt ? 1 : 0);
   };
 }
 
@@ -217,14 +232,15 @@ function createFigureGauges(gauge: MakeGauge) {
   const webhooks = gauge('webhooks', 'Webhooks that deliver, and those that failed and were paused.', [
     'state',
   ]);
+  const held = gauge('retention_held', '1 while more is due than retention may delete in an hour, else 0.');
   const behind = gauge('webhook_lag_events', 'Events that the webhook furthest behind has not looked at.');
-  const all = [queued, oldest, unknown, lag, waiting, quarantined, unnumbered, webhooks, behind];
+  const all = [queued, oldest, unknown, lag, waiting, quarantined, unnumbered, webhooks, behind, held];
   return (figures: Figures | null): void => {
     isUp.set(figures === null ? 0 : 1);
     // Unknown figures are left out: an old value would look like a good one.
     for (const one of all) one.reset();
     if (figures === null) {
-      for (const one of [unnumbered, behind]) one.remove();
+      for (const one of [unnumbered, behind, held]) one.remove();
       return;
     }
     for (const one of figures.accounts) {
@@ -240,6 +256,7 @@ function createFigureGauges(gauge: MakeGauge) {
     webhooks.set({ state: 'active' }, figures.webhooks.active);
     webhooks.set({ state: 'failed' }, figures.webhooks.failed);
     behind.set(figures.webhooks.lagEvents);
+    held.set(figures.isRetentionHeld ? 1 : 0);
   };
 }
 

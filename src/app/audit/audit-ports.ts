@@ -52,8 +52,8 @@ export interface AuditLog {
   end(position: string, code: string | null, details: object): Promise<void>;
   /** Adds all of them, or none. */
   add(acts: readonly EndedAct[]): Promise<void>;
-  /** Deletes the oldest entries that are older than `before`, at most `limit`; returns how many. */
-  forget(before: Date, limit: number): Promise<number>;
+  /** Deletes the oldest entries that are older than that, by the database's clock, at most `limit`; returns how many. */
+  forget(days: number, limit: number): Promise<number>;
   /** The newest first. */
   list(filter: AuditFilter, before: string | null, limit: number): Promise<readonly AuditEntry[]>;
 }

@@ -21,6 +21,8 @@ const EVENTS = {
   'erasure.requested': ['info', 'an operator asked for a person to be erased'],
   'email.deleted': ['info', 'an operator deleted an email'],
   'thread.deleted': ['info', 'an operator deleted a thread'],
+  'retention.confirmed': ['info', 'an operator let retention delete what it held'],
+  'clock.confirmed': ['info', "an operator confirmed the database's clock"],
   'send.resolved': ['info', 'an operator said what became of a send'],
   'suppression.set': ['info', 'an operator suppressed an address'],
   'suppression.lifted': ['info', 'an operator lifted a suppression'],

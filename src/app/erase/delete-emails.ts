@@ -27,7 +27,7 @@ export function createDeletions({ deletions, deleteFiles }: DeleteEmailsPorts): 
     async deleteThread(id, keyId = null) {
       let total = 0;
       for (;;) {
-        const deleted = await deletions.deleteSomeOfThread(id, AT_ONCE, null, keyId);
+        const deleted = await deletions.deleteSomeOfThread(id, AT_ONCE, keyId);
         if (deleted === 'kept') throw new ServiceError('not_deletable');
         if (deleted === 'absent') {
           if (total === 0) throw new ServiceError('thread_not_found');

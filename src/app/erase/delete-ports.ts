@@ -14,22 +14,9 @@ export interface DeletionStore {
    * Deletes some of the emails of the thread, as `deleteEmail` does, and with the last one the thread. When one of them
    * has to be kept, nothing is deleted at all.
    *
-   * @param quietSince a thread with an email of that time or later is kept; null: any time
    * @returns how many were deleted; at most `limit`
    */
-  deleteSomeOfThread(
-    id: string,
-    limit: number,
-    quietSince: Date | null,
-    keyId?: string | null,
-  ): Promise<number | 'kept' | 'absent'>;
-  /**
-   * Threads of the account in which nothing was sent or received since, the longest quiet first; without threads that
-   * must be kept.
-   */
-  findQuiet(accountId: string, since: Date, limit: number): Promise<readonly string[]>;
-  /** The number of these threads, and of their emails. */
-  countQuiet(accountId: string, since: Date): Promise<{ readonly threads: number; readonly emails: number }>;
+  deleteSomeOfThread(id: string, limit: number, keyId?: string | null): Promise<number | 'kept' | 'absent'>;
 }
 
 /** The files of deleted emails. Throws `ServiceError('database_unavailable')`. */

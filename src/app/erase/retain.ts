@@ -1,22 +1,20 @@
 /**
  * Deletes threads that an account no longer keeps. Whole threads, by their last email: a conversation is kept as long as
- * it goes on, and never in part.
+ * it goes on, and never in part. The database decides by its clock what is due, and bounds what is deleted in an hour; more needs an
+ * operator who confirms it.
  */
 import { setTimeout as wait } from 'node:timers/promises';
-import { DAY_MS } from '../../core/durations.ts';
-import type { Clock, Logger } from '../base/basics.ts';
+import { invalidRequest } from '../../core/errors.ts';
+import type { Logger } from '../base/basics.ts';
+import type { RequireTime } from '../base/clock-guard.ts';
 import { AT_ONCE, type DeleteEmailsPorts } from './delete-emails.ts';
-import type { DeletionStore } from './delete-ports.ts';
+import type { DueThreads, Retention, RetentionRule, RetentionStore } from './retention-ports.ts';
+import type { RetentionUseCases } from './use-cases.ts';
 
-/** How long an account keeps threads in which nothing happens. */
-export interface RetentionRule {
-  readonly accountId: string;
-  readonly days: number;
-}
-
-export interface RetentionPorts extends DeleteEmailsPorts {
+export interface RetentionPorts extends Pick<DeleteEmailsPorts, 'deleteFiles'> {
+  readonly retention: RetentionStore;
   readonly rules: readonly RetentionRule[];
-  readonly clock: Clock;
+  readonly requireTime: RequireTime;
   readonly logger: Logger;
 }
 
@@ -28,43 +26,107 @@ const FOUND_AT_ONCE = 500;
  */
 const PAUSE_MS = 50;
 
-/** A thread is quiet if its last email is from before this moment. */
-export const quietSince = ({ days }: RetentionRule, clock: Clock): Date =>
-  new Date(clock().getTime() - days * DAY_MS);
-
-/** May be interrupted at any point. Several processes at once do no harm: a thread is deleted once. */
-export async function deleteQuietThreads(ports: RetentionPorts, signal: AbortSignal): Promise<void> {
-  for (const rule of ports.rules) {
-    const since = quietSince(rule, ports.clock);
+/**
+ * May be interrupted at any point. Several processes at once do no harm: a thread is deleted once. Throws when the clocks allow nothing
+ * irreversible.
+ *
+ * @returns what stays due for now because it exceeds the bound; null: nothing
+ */
+export async function deleteQuietThreads(
+  ports: RetentionPorts,
+  signal: AbortSignal,
+): Promise<readonly DueThreads[] | null> {
+  const { retention, rules, logger } = ports;
+  for (const rule of rules) {
     const total = { threads: 0, emails: 0 };
-    for (;;) {
-      const threads = await ports.deletions.findQuiet(rule.accountId, since, FOUND_AT_ONCE);
-      let deleted = 0;
-      for (const id of threads) {
-        if (signal.aborted) break;
-        const emails = await deleteWhole(ports.deletions, id, since);
-        if (emails > 0) deleted += 1;
-        total.emails += emails;
-        await wait(PAUSE_MS, undefined, { signal }).catch(() => undefined);
-      }
-      await ports.deleteFiles();
-      total.threads += deleted;
-      // An email that arrived meanwhile keeps its thread.
-      if (signal.aborted || deleted === 0) break;
+    const isHeld = await deleteUnder(ports, rule, total, signal);
+    if (total.threads > 0) logger.info({ ...rule, ...total }, 'threads were deleted that are kept no longer');
+    if (signal.aborted) return null;
+    if (!isHeld) continue;
+    const due = await countDue(ports);
+    await retention.hold(due);
+    logger.warn({ due }, 'more threads are due than may be deleted in an hour; an operator can confirm them');
+    return due;
+  }
+  await retention.release();
+  return null;
+}
+
+/** True: the hour has no more room. */
+async function deleteUnder(
+  { retention, deleteFiles, requireTime }: RetentionPorts,
+  rule: RetentionRule,
+  total: { threads: number; emails: number },
+  signal: AbortSignal,
+): Promise<boolean> {
+  for (;;) {
+    await requireTime();
+    const threads = await retention.findQuiet(rule, FOUND_AT_ONCE);
+    let deleted = 0;
+    let isHeld = false;
+    for (const id of threads) {
+      if (signal.aborted) break;
+      const emails = await deleteWhole(retention, requireTime, id, rule);
+      isHeld = emails === 'held';
+      if (emails === 'held') break;
+      if (emails > 0) deleted += 1;
+      total.emails += emails;
+      await wait(PAUSE_MS, undefined, { signal }).catch(() => undefined);
     }
-    if (total.threads > 0) {
-      ports.logger.info({ ...rule, ...total }, 'threads were deleted that are kept no longer');
-    }
-    if (signal.aborted) return;
+    await deleteFiles();
+    total.threads += deleted;
+    // An email that arrived meanwhile keeps its thread.
+    if (isHeld || signal.aborted || deleted === 0) return isHeld;
   }
 }
 
-async function deleteWhole(deletions: DeletionStore, id: string, since: Date): Promise<number> {
+async function deleteWhole(
+  retention: RetentionStore,
+  requireTime: RequireTime,
+  id: string,
+  { days }: RetentionRule,
+): Promise<number | 'held'> {
   let total = 0;
   for (;;) {
-    const deleted = await deletions.deleteSomeOfThread(id, AT_ONCE, since);
+    await requireTime();
+    const deleted = await retention.deleteSomeQuiet(id, { days, limit: AT_ONCE, isFirst: total === 0 });
+    if (deleted === 'held' && total === 0) return 'held';
     if (typeof deleted !== 'number') return total;
     total += deleted;
     if (deleted < AT_ONCE) return total;
   }
+}
+
+export async function countDue({
+  retention,
+  rules,
+}: Pick<RetentionPorts, 'retention' | 'rules'>): Promise<readonly DueThreads[]> {
+  const due: DueThreads[] = [];
+  for (const rule of rules) due.push(await retention.countQuiet(rule));
+  return due;
+}
+
+export const emailsOf = (due: readonly DueThreads[]): number =>
+  due.reduce((sum, { emails }) => sum + emails, 0);
+
+export function createRetention(
+  ports: Pick<RetentionPorts, 'retention' | 'rules' | 'requireTime'> & { readonly wake: () => void },
+): RetentionUseCases {
+  const read = async (): Promise<Retention> => {
+    const due = await countDue(ports);
+    return { ...(await ports.retention.readHour()), due };
+  };
+  return {
+    readRetention: read,
+    async confirmRetention({ emails, dryRun }, keyId = null) {
+      const before = await read();
+      const dueEmails = emailsOf(before.due);
+      if (emails > dueEmails) throw invalidRequest('too_large', { field: 'emails', limit: dueEmails });
+      if (dryRun) return before;
+      await ports.requireTime();
+      await ports.retention.confirm(emails, keyId);
+      ports.wake();
+      return { ...(await ports.retention.readHour()), due: before.due };
+    },
+  };
 }

@@ -1,4 +1,5 @@
 /** The use cases of deleting that the edges call. `keyId`: the key that deletes, which the events contain; null: none. */
+import type { Retention } from './retention-ports.ts';
 
 export interface EraseUseCases {
   /**
@@ -14,4 +15,17 @@ export interface EraseUseCases {
    * @returns the number of emails deleted
    */
   deleteThread(id: string, keyId?: string | null): Promise<number>;
+}
+
+export interface RetentionUseCases {
+  /** What is due by the accounts' rules, and what may be deleted of it in this hour. */
+  readRetention(): Promise<Retention>;
+  /**
+   * Lets so many emails go beyond the bound, within a day; a dry run changes nothing and returns the same. Throws `invalid_request` for more
+   * than are due, and what `RequireTime` throws.
+   */
+  confirmRetention(
+    request: { readonly emails: number; readonly dryRun: boolean },
+    keyId?: string | null,
+  ): Promise<Retention>;
 }

@@ -41,10 +41,10 @@ export interface EventFeed {
    */
   number(atMost: number): Promise<number>;
   /**
-   * Prepares for tomorrow, and forgets all whole days before a day (`dayOf`); returns how many. null: not now, since it
-   * would have to wait for a transaction that reads events.
+   * Prepares for today and tomorrow, and forgets all but so many whole days before today, by the database's clock (null:
+   * forgets nothing); returns how many were forgotten. null: not now, since it would have to wait for a transaction that reads events.
    */
-  keep(day: number): Promise<number | null>;
+  keep(days: number | null): Promise<number | null>;
 }
 
 /** Notifies waiting readers that the feed has grown. */

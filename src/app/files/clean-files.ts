@@ -8,11 +8,13 @@
  */
 import type { BlobStore, StoredFile } from './file-ports.ts';
 import type { Clock } from '../base/basics.ts';
+import type { RequireTime } from '../base/clock-guard.ts';
 
 export interface CleanFilesPorts {
   readonly blobs: Pick<BlobStore, 'list' | 'delete'>;
   readonly references: FileReferences;
   readonly clock: Clock;
+  readonly requireTime: RequireTime;
 }
 
 /** The references to files in the database. */
@@ -60,6 +62,7 @@ export async function cleanFiles(
   const storedBefore = ports.clock().getTime() - olderThanMs;
   const clean = async (files: readonly (StoredFile & EmailFile)[]) => {
     const referenced = await ports.references.findReferenced(files);
+    if (!dryRun) await ports.requireTime();
     for (const file of files) {
       if (referenced.has(file.path)) continue;
       if (!dryRun) await ports.blobs.delete(file.path);

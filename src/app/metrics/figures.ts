@@ -21,6 +21,8 @@ export interface Figures {
   readonly accounts: readonly AccountFigures[];
   /** Statements whose events have no number yet, so that no reader gets them; ends at MAX_COUNTED. */
   readonly eventsWaiting: number;
+  /** More is due than retention may delete in an hour. */
+  readonly isRetentionHeld: boolean;
   readonly webhooks: {
     /** Webhooks that deliver. */
     readonly active: number;

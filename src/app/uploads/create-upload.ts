@@ -2,6 +2,7 @@
 import { ServiceError } from '../../core/errors.ts';
 import { parseContentType } from '../../core/mime/compose/content-type.ts';
 import { displayFilename, StorageNames } from '../../core/mime/text/filename.ts';
+import type { RequireTime } from '../base/clock-guard.ts';
 import { MAX_UPLOADED_BYTES, UPLOAD_LIFE_MS } from '../base/limits.ts';
 import { sha256, sizeOf } from '../files/content.ts';
 import type { SpoolFolder } from '../files/file-ports.ts';
@@ -16,7 +17,8 @@ export async function createUpload(
 ): Promise<Upload> {
   try {
     const upload = await describeUpload(ports, request);
-    if (!(await ports.uploads.reserve(upload, MAX_UPLOADED_BYTES))) throw new ServiceError('uploads_full');
+    const expiresAt = await ports.uploads.reserve(upload, UPLOAD_LIFE_MS, MAX_UPLOADED_BYTES);
+    if (expiresAt === null) throw new ServiceError('uploads_full');
     try {
       await ports.blobs.put(upload.storagePath, request.content, upload.contentType);
     } catch (error) {
@@ -24,13 +26,16 @@ export async function createUpload(
       await ports.uploads.remove([upload.id]).catch(() => undefined);
       throw error;
     }
-    return upload;
+    return { ...upload, expiresAt };
   } finally {
     await folder.remove();
   }
 }
 
-async function describeUpload(ports: UploadPorts, request: UploadRequest): Promise<Upload> {
+async function describeUpload(
+  ports: UploadPorts,
+  request: UploadRequest,
+): Promise<Omit<Upload, 'expiresAt'>> {
   const { content, filename, expectedSha256 } = request;
   const contentType = request.contentType ?? 'application/octet-stream';
   parseContentType(contentType, 'content_type');
@@ -52,7 +57,6 @@ async function describeUpload(ports: UploadPorts, request: UploadRequest): Promi
     sha256: digest,
     // Named like the files of emails: clean-files finds what a crash leaves behind.
     storagePath: `${accountId}/${id}/${new StorageNames().add(name)}`,
-    expiresAt: new Date(ports.clock().getTime() + UPLOAD_LIFE_MS),
   };
 }
 
@@ -64,11 +68,11 @@ const AT_ONCE = 100;
 export async function removeExpiredUploads({
   uploads,
   blobs,
-  clock,
-}: Pick<UploadPorts, 'uploads' | 'blobs' | 'clock'>): Promise<void> {
-  const before = new Date(clock().getTime() - GRACE_MS);
+  requireTime,
+}: Pick<UploadPorts, 'uploads' | 'blobs'> & { readonly requireTime: RequireTime }): Promise<void> {
   for (;;) {
-    const expired = await uploads.listExpired(before, AT_ONCE);
+    await requireTime();
+    const expired = await uploads.listExpired(GRACE_MS, AT_ONCE);
     for (const { storagePath } of expired) await blobs.delete(storagePath);
     await uploads.remove(expired.map(({ id }) => id));
     if (expired.length < AT_ONCE) return;

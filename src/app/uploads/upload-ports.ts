@@ -1,5 +1,5 @@
 /** Files that callers store before the send that refers to them. */
-import type { Account, Clock, IdSource } from '../base/basics.ts';
+import type { Account, IdSource } from '../base/basics.ts';
 import type { BlobStore } from '../files/file-ports.ts';
 
 export interface Upload {
@@ -18,12 +18,12 @@ export interface Upload {
 /** Throws `ServiceError('database_unavailable')`. */
 export interface UploadStore {
   /**
-   * Called before its file is stored, so that no file is left without a row. False when all uploads together would exceed
-   * `maxBytes`.
+   * Called before its file is stored, so that no file is left without a row. Returns when it expires, by the database's clock; null when
+   * all uploads together would exceed `maxBytes`.
    */
-  reserve(upload: Upload, maxBytes: number): Promise<boolean>;
-  /** Uploads that expired before the moment, at most `limit`. */
-  listExpired(before: Date, limit: number): Promise<readonly Pick<Upload, 'id' | 'storagePath'>[]>;
+  reserve(upload: Omit<Upload, 'expiresAt'>, lifeMs: number, maxBytes: number): Promise<Date | null>;
+  /** Uploads that expired that long ago, at most `limit`; none while the database's clock is in doubt. */
+  listExpired(graceMs: number, limit: number): Promise<readonly Pick<Upload, 'id' | 'storagePath'>[]>;
   remove(ids: readonly string[]): Promise<void>;
 }
 
@@ -34,5 +34,4 @@ export interface UploadPorts {
   readonly defaultAccountId: string;
   readonly openFile: (path: string) => AsyncIterable<Buffer>;
   readonly ids: IdSource;
-  readonly clock: Clock;
 }

@@ -123,8 +123,8 @@ export interface DeliveryLog {
     before: Place | null,
     limit: number,
   ): Promise<readonly Delivery[]>;
-  /** Forgets whole days before a day (`dayOf`); returns how many. */
-  forgetBefore(day: number): Promise<number>;
+  /** Forgets all but so many whole days before today, by the database's clock; returns how many. */
+  forget(keptDays: number): Promise<number>;
 }
 
 /** The secrets that only the sender of requests may have. */

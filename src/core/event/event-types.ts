@@ -34,5 +34,10 @@ export const EVENT_TYPES = [
   'merge.refused',
   'webhook.paused',
   'webhook.resumed',
+  'clock.skewed',
+  'clock.corrected',
+  'clock.jumped',
+  'clock.trusted',
+  'retention.held',
 ] as const;
 export type EventType = (typeof EVENT_TYPES)[number];

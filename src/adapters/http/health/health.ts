@@ -31,7 +31,7 @@ const NotReady = {
   required: ['error', 'code'],
   properties: {
     error: { type: 'string', minLength: 1 },
-    code: { type: 'string', enum: ['not_ready', 'shutting_down'] },
+    code: { type: 'string', enum: ['not_ready', 'clock_skewed', 'shutting_down'] },
     status: { type: 'string', const: 'not_ready' },
     checks: Checks,
     reasons: {
@@ -76,14 +76,16 @@ export function registerHealthRoutes(app: HttpServer, context: HttpContext): voi
         tags: ['Health'],
         summary: 'Say whether the service can work',
         description:
-          'Asks the database, the file storage and the mail servers. Needs no secret, so that load balancers can ' +
+          'Asks the database, the file storage and the mail servers, compares the clocks of this process and of the database, and ' +
+          'checks that events come into the feed. Needs no secret, so that load balancers can ' +
           'ask; so it names what is unavailable, and of the reason no more than a code.',
         security: [],
         response: {
           200: jsonResponse('Everything the service stands on answers.', ReadinessResult),
           ...errorResponses('invalid_request'),
           503: jsonResponse(
-            'Something is unavailable. Codes: `not_ready`, `shutting_down`.',
+            "Something is unavailable, or the clock of this process differs from the database's by more than a minute. " +
+              'Codes: `not_ready`, `clock_skewed`, `shutting_down`.',
             NotReady,
             RETRY_AFTER,
           ),
@@ -95,12 +97,13 @@ export function registerHealthRoutes(app: HttpServer, context: HttpContext): voi
       const { ready, checks } = await checkReadiness();
       const named = Object.fromEntries(checks.map(({ name, ok }) => [name, ok ? 'ok' : 'away']));
       if (ready) return reply.send({ status: 'ready', checks: named });
-      const error = ERRORS.not_ready.text;
+      const code = checks.some((check) => check.code === 'clock_skewed') ? 'clock_skewed' : 'not_ready';
+      const error = ERRORS[code].text;
       reply.code(503).header('retry-after', String(RETRY_AFTER_SECONDS));
       const reasons = Object.fromEntries(
         checks.flatMap(({ name, code }) => (code === null ? [] : [[name, code]])),
       );
-      return reply.send({ error, code: 'not_ready', status: 'not_ready', checks: named, reasons });
+      return reply.send({ error, code, status: 'not_ready', checks: named, reasons });
     },
   );
 }

@@ -43,7 +43,7 @@ const SAVE = statement(
   'oauth2-save',
   `with forgotten as (
     delete from oauth2_tokens
-    where account_id = $accountId and key_id <> $keyId and updated_at < now() - interval '30 days'
+    where account_id = $accountId and key_id <> $keyId and updated_at < now() - interval '30 days' and clock_is_certain()
   )
   update oauth2_tokens set sealed = $sealed, revision = revision + 1, updated_at = now(),
     owner = case when owner = $owner then null else owner end,

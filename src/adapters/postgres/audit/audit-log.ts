@@ -27,10 +27,10 @@ export function createAuditLog(pool: Pool): AuditLog {
       if (acts.length > 0) await run(pool, ADD, { acts: toStorableJson(acts) });
     },
 
-    forget: (before, limit) =>
+    forget: (days, limit) =>
       inTransaction(pool, async (client) => {
         await run(client, LET_FORGET);
-        const [oldest] = await run(client, FIND_OLD, { before, limit });
+        const [oldest] = await run(client, FIND_OLD, { days, limit });
         const to = oldest?.to ?? null;
         if (to === null) return 0;
         await run(client, FORGET_OUTCOMES, { to });
@@ -107,7 +107,7 @@ const LET_FORGET = statement(
 const FIND_OLD = statement(
   'find-old-audit',
   `select max(o.position) as to from (select position, at from audit_log order by position limit $limit::int) o
-  where o.at < $before`,
+  where o.at < now() - make_interval(days => $days) and clock_is_certain()`,
 );
 
 const FORGET_OUTCOMES = statement(

@@ -32,7 +32,7 @@ declare module '../db/statement.ts' {
     'find-old-audit': {
       values: {
         limit: number | null;
-        before: Date | string | null;
+        days: number | null;
       };
       row: {
         to: string | null;

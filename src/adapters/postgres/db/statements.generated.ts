@@ -37,12 +37,30 @@ declare module './statement.ts' {
         pg_advisory_xact_lock: string | null;
       };
     };
+    'look-at-clock': {
+      values: object;
+      row: {
+        at: number | null;
+        expected_at: Date | null;
+        jumped_at: Date | null;
+        lasted_ms: number | null;
+      };
+    };
     'name-author': {
       values: {
         keyId: string | null;
       };
       row: {
         set_config: string | null;
+      };
+    };
+    'note-clock-skew': {
+      values: {
+        type: string | null;
+        data: string | null;
+      };
+      row: {
+        note_clock_skew: string | null;
       };
     };
     'note-migration': {
@@ -92,6 +110,12 @@ declare module './statement.ts' {
         marks: readonly (string | null)[] | null;
       };
       row: object;
+    };
+    'trust-clock': {
+      values: object;
+      row: {
+        seen_at: Date | null;
+      };
     };
   }
 }

@@ -49,7 +49,7 @@ it('an email that waits for its turn, is being sent or may have been is kept, wh
     await store.recordOutbound(record);
     await pool.query('update emails set state = $2 where id = $1', [record.id, state]);
     expect(await deletions.deleteEmail(record.id), state).toBe('kept');
-    expect(await deletions.deleteSomeOfThread(record.threadId, 10, null), state).toBe('kept');
+    expect(await deletions.deleteSomeOfThread(record.threadId, 10), state).toBe('kept');
     expect(await emails(record.threadId)).toEqual([record.id]);
   }
 });

@@ -21,10 +21,18 @@ declare module '../db/statement.ts' {
         candidates: string[];
       };
     };
+    'confirm-retention': {
+      values: {
+        emails: number | string | null;
+      };
+      row: {
+        confirm_retention: string | null;
+      };
+    };
     'count-quiet-threads': {
       values: {
         accountId: string | null;
-        since: Date | string | null;
+        days: number | null;
         unfinished: readonly (string | null)[] | null;
       };
       row: {
@@ -64,7 +72,7 @@ declare module '../db/statement.ts' {
     'find-later-emails': {
       values: {
         id: string | null;
-        since: Date | string | null;
+        days: number | null;
       };
       row: {
         id: string;
@@ -73,7 +81,7 @@ declare module '../db/statement.ts' {
     'find-quiet-threads': {
       values: {
         accountId: string | null;
-        since: Date | string | null;
+        days: number | null;
         unfinished: readonly (string | null)[] | null;
         limit: number | null;
       };
@@ -88,6 +96,14 @@ declare module '../db/statement.ts' {
         owner: string | null;
       };
       row: object;
+    };
+    'hold-retention': {
+      values: {
+        due: string | null;
+      };
+      row: {
+        hold_retention: string | null;
+      };
     };
     'lock-emails-to-delete': {
       values: {
@@ -136,6 +152,17 @@ declare module '../db/statement.ts' {
         erased: unknown;
       };
     };
+    'read-retention-hour': {
+      values: object;
+      row: {
+        hour_began: Date;
+        bound: string | null;
+        deleted: string | null;
+        confirmed: string | null;
+        confirmed_until: Date | null;
+        held_since: Date | null;
+      };
+    };
     'read-thread-to-delete': {
       values: {
         limit: number | null;
@@ -154,6 +181,12 @@ declare module '../db/statement.ts' {
         owner: string | null;
       };
       row: object;
+    };
+    'release-retention': {
+      values: object;
+      row: {
+        release_retention: string | null;
+      };
     };
     'renew-erasure': {
       values: {
@@ -208,6 +241,15 @@ declare module '../db/statement.ts' {
         id: string | null;
       };
       row: object;
+    };
+    'take-retention': {
+      values: {
+        isFirst: boolean | null;
+        id: string | null;
+      };
+      row: {
+        may_delete: boolean | null;
+      };
     };
     'tell-deleted-emails': {
       values: {

@@ -44,8 +44,8 @@ export function createEventFeed(pool: Pool): EventFeed {
       return row?.moved ?? 0;
     },
 
-    async keep(day) {
-      const [row] = await run(pool, KEEP, { day });
+    async keep(days) {
+      const [row] = await run(pool, KEEP, { days });
       return row?.days ?? null;
     },
   };
@@ -100,4 +100,4 @@ const READ_LATEST = statement('latest-event', 'select position from event_clock'
 
 const NUMBER = statement('number-events', 'select number_events($atMost) as moved');
 
-const KEEP = statement('keep-events', 'select keep_events($day) as days');
+const KEEP = statement('keep-events', 'select keep_events($days) as days');

@@ -17,7 +17,7 @@ declare module '../db/statement.ts' {
     };
     'keep-events': {
       values: {
-        day: number | string | null;
+        days: number | null;
       };
       row: {
         days: number | null;

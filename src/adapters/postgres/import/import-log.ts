@@ -47,7 +47,7 @@ export function createImportLog(pool: Pool): ImportLog {
 const BEGIN = statement(
   'import-begin',
   `with forgotten as (
-    delete from imports where updated_at < now() - make_interval(days => $days)
+    delete from imports where updated_at < now() - make_interval(days => $days) and clock_is_certain()
   )
   insert into imports (account_id) values ($accountId) returning id`,
 );

@@ -65,5 +65,5 @@ const MARK_MBOX = statement(
 
 const DELETE_OLD = statement(
   'import-delete-old',
-  `delete from import_marks where marked_at < now() - make_interval(days => $days)`,
+  `delete from import_marks where marked_at < now() - make_interval(days => $days) and clock_is_certain()`,
 );

@@ -12,6 +12,7 @@ export function createReadFigures(pool: Pool, accountIds: readonly string[]): Re
     return {
       accounts: row.accounts.map(toAccount),
       eventsWaiting: row.events_waiting,
+      isRetentionHeld: row.is_retention_held,
       webhooks: {
         active: row.webhooks_active,
         failed: row.webhooks_failed,
@@ -74,6 +75,7 @@ const FIGURES = statement(
   `select
     ${ACCOUNT.array('', 'a.place')} as accounts,
     (select count(*) from (select from event_inbox limit $atMost::int) counted)::int as events_waiting,
+    exists (select from retention_progress where held_since is not null) as is_retention_held,
     w.active as webhooks_active,
     w.failed as webhooks_failed,
     greatest(0, coalesce((select position from event_clock) - w.furthest_behind, 0)) as webhook_lag
@@ -86,6 +88,7 @@ const FIGURES = statement(
 ).narrow<{
   accounts: readonly JsonOf<typeof ACCOUNT>[];
   events_waiting: number;
+  is_retention_held: boolean;
   webhooks_active: number;
   webhooks_failed: number;
   webhook_lag: string;

@@ -23,6 +23,7 @@ declare module '../db/statement.ts' {
       row: {
         accounts: unknown;
         events_waiting: number | null;
+        is_retention_held: boolean | null;
         webhooks_active: number | null;
         webhooks_failed: number | null;
         webhook_lag: string | null;

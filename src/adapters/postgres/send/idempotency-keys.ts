@@ -147,7 +147,7 @@ const LIST_OPEN = statement(
 const DELETE_EXPIRED = statement(
   'delete-expired-idempotency-keys',
   `delete from idempotency_keys where key in (
-    select key from idempotency_keys where created_at < now() - interval '48 hours'
+    select key from idempotency_keys where created_at < now() - interval '48 hours' and clock_is_certain()
     order by created_at limit $limit::int
     for update skip locked
   )`,

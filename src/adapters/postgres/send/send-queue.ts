@@ -196,7 +196,7 @@ const GIVE_UP_ORPHANS = statement(
   'give-up-orphans',
   `with orphans as materialized (
     select email_id from send_queue
-    where owner is null and give_up_at < now() and account_id <> all ($accountIds::text[])
+    where owner is null and give_up_at < now() and clock_is_certain() and account_id <> all ($accountIds::text[])
     for update skip locked
   ), removed as (
     delete from send_queue q using orphans o where q.email_id = o.email_id

@@ -91,7 +91,7 @@ const USE_LINK = statement(
 /** Includes sessions of revoked keys: nothing restores a key. */
 const DELETE_EXPIRED = statement(
   'delete-expired-sessions',
-  `delete from sessions s where s.expires_at <= now()
+  `delete from sessions s where s.expires_at <= now() and clock_is_certain()
     or exists (select from api_keys k where k.id = s.key_id and k.revoked_at is not null)`,
 );
 
@@ -134,7 +134,7 @@ const DELETE_OLD_LINKS = statement(
   `delete from login_links where token_hash in (
     select token_hash from login_links order by (expires_at > now()) desc, expires_at desc, token_hash
     offset $kept::int)
-  or expires_at <= now()`,
+  or expires_at <= now() and clock_is_certain()`,
 );
 
 const CREATE_LINK = statement(

@@ -20,7 +20,7 @@ declare module '../db/statement.ts' {
     };
     'list-expired-uploads': {
       values: {
-        before: Date | string | null;
+        graceMs: number | null;
         limit: number | string | null;
       };
       row: {
@@ -43,11 +43,12 @@ declare module '../db/statement.ts' {
         sizeBytes: number | string | null;
         sha256: Buffer | null;
         storagePath: string | null;
-        expiresAt: Date | string | null;
+        lifeMs: number | null;
         maxBytes: number | string | null;
       };
       row: {
         id: string;
+        expires_at: Date;
       };
     };
   }

@@ -2,18 +2,19 @@
 import type { Pool } from 'pg';
 import type { FileFinder } from '../../../app/send/take-references.ts';
 import type { UploadStore } from '../../../app/uploads/upload-ports.ts';
+import { fromNow } from '../db/from-now.ts';
 import { run, statement } from '../db/statement.ts';
 
 export function createUploadStore(pool: Pool): UploadStore & FileFinder {
   return {
-    async reserve({ sha256, ...upload }, maxBytes) {
-      return (
-        (await run(pool, RESERVE, { ...upload, sha256: Buffer.from(sha256, 'hex'), maxBytes })).length > 0
-      );
+    async reserve({ sha256, ...upload }, lifeMs, maxBytes) {
+      const digest = Buffer.from(sha256, 'hex');
+      const [row] = await run(pool, RESERVE, { ...upload, sha256: digest, lifeMs, maxBytes });
+      return row?.expires_at ?? null;
     },
 
-    async listExpired(before, limit) {
-      const rows = await run(pool, LIST_EXPIRED, { before, limit });
+    async listExpired(graceMs, limit) {
+      const rows = await run(pool, LIST_EXPIRED, { graceMs, limit });
       return rows.map((row) => ({ id: row.id, storagePath: row.storage_path }));
     },
 
@@ -44,14 +45,15 @@ export function createUploadStore(pool: Pool): UploadStore & FileFinder {
 const RESERVE = statement(
   'reserve-upload',
   `insert into uploads (id, account_id, filename, content_type, size_bytes, sha256, storage_path, expires_at)
-  select $id::uuid, $accountId, $filename, $contentType, $sizeBytes::bigint, $sha256, $storagePath, $expiresAt
+  select $id::uuid, $accountId, $filename, $contentType, $sizeBytes::bigint, $sha256, $storagePath, ${fromNow('$lifeMs')}
   where (select coalesce(sum(size_bytes), 0) from uploads) + $sizeBytes::bigint <= $maxBytes::bigint
-  returning id`,
+  returning id, expires_at`,
 );
 
 const LIST_EXPIRED = statement(
   'list-expired-uploads',
-  `select id, storage_path from uploads where expires_at < $before order by expires_at limit $limit`,
+  `select id, storage_path from uploads where expires_at < ${fromNow('-$graceMs')} and clock_is_certain()
+  order by expires_at limit $limit`,
 );
 
 const REMOVE = statement('remove-uploads', `delete from uploads where id = any($ids::uuid[])`);

@@ -115,7 +115,7 @@ declare module '../db/statement.ts' {
     };
     'forget-webhook-deliveries': {
       values: {
-        day: number | string | null;
+        keptDays: number | null;
       };
       row: {
         days: number | null;

@@ -48,9 +48,10 @@ export function createWebhookDeliveries(pool: Pool): WebhookDeliveries {
       }));
     },
 
-    async forgetBefore(day) {
-      for (const known of days) if (known < day) days.delete(known);
-      const [row] = await run(pool, FORGET, { day });
+    async forget(keptDays) {
+      // Any of them may be dropped, here or by another process.
+      days.clear();
+      const [row] = await run(pool, FORGET, { keptDays });
       return row?.days ?? 0;
     },
   };
@@ -91,7 +92,7 @@ const ADD = statement('add-webhook-deliveries', INSERT_DELIVERIES);
 
 const MAKE_PARTITION = statement('make-webhook-partition', 'select make_webhook_partition($day)');
 
-const FORGET = statement('forget-webhook-deliveries', 'select forget_webhook_deliveries($day) as days');
+const FORGET = statement('forget-webhook-deliveries', 'select forget_webhook_deliveries($keptDays) as days');
 
 const LIST = statements(
   'list-webhook-deliveries',

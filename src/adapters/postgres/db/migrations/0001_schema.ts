@@ -2,6 +2,7 @@
 import { ACCOUNTS } from './0001_schema/accounts.ts';
 import { ADDRESSES } from './0001_schema/addresses.ts';
 import { AUDIT } from './0001_schema/audit.ts';
+import { CLOCK } from './0001_schema/clock.ts';
 import { CUSTOMERS } from './0001_schema/customers.ts';
 import { DRAFTS } from './0001_schema/drafts.ts';
 import { EMAIL_JSON } from './0001_schema/email-json.ts';
@@ -16,6 +17,7 @@ import { LABELLED_EMAILS } from './0001_schema/labelled-emails.ts';
 import { MAILBOXES } from './0001_schema/mailboxes.ts';
 import { REPLICAS } from './0001_schema/replicas.ts';
 import { REPORTS } from './0001_schema/reports.ts';
+import { RETENTION } from './0001_schema/retention.ts';
 import { SEARCH } from './0001_schema/search.ts';
 import { SEND } from './0001_schema/send.ts';
 import { UPLOADS } from './0001_schema/uploads.ts';
@@ -62,5 +64,7 @@ export const SCHEMA: readonly string[] = [
   ...AUDIT,
   ...STORAGE,
   ...EVENT_TRIGGERS,
+  ...CLOCK,
+  ...RETENTION,
   ...STATISTICS,
 ];

@@ -37,7 +37,7 @@ export const COUNT_TIMED = `
       set emails = c.emails + excluded.emails, total_ms = c.total_ms + excluded.total_ms`;
 
 /** Two years and a month: the same month of the year before last can be compared. */
-const FORGOTTEN = `where hour < now() - interval '25 months'`;
+const FORGOTTEN = `where hour < now() - interval '25 months' and clock_is_certain()`;
 export const FORGET_COUNTS = `delete from event_counts ${FORGOTTEN};
     delete from latency_counts ${FORGOTTEN}`;
 

@@ -96,8 +96,9 @@ export const EVENTS = [
     select * into strict clock from event_clock for update;
     if clock.position >> 36 < event_day(now()) then
       clock.position = event_day(now()) << 36;
-      perform make_event_partition(clock.position >> 36);
     end if;
+    -- Also of a day that has begun: whatever took the partition away, the feed goes on.
+    perform make_event_partition(clock.position >> 36);
     -- Before it is looked for what those that have ended by now wrote
     oldest = pg_snapshot_xmin(pg_current_snapshot());
     with rows_taken as (
@@ -132,11 +133,16 @@ export const EVENTS = [
   end $$`,
 
   // Drops the partitions of whole days before `first_day`, whose names end with their day; returns how many. It shuts all readers out.
-  `create function drop_days(partitioned regclass, first_day bigint) returns int language plpgsql as $$
+  // Today's partition and those of days to come stay, whatever is asked for; while the clock is in doubt all do.
+  `create function drop_days(partitioned regclass, kept_days int) returns int language plpgsql as $$
   declare
+    first_day bigint = event_day(now()) - greatest(kept_days, 0);
     partition regclass;
     dropped int = 0;
   begin
+    if kept_days is null or not clock_is_certain() then
+      return 0;
+    end if;
     for partition in
       select c.oid::regclass from pg_inherits i join pg_class c on c.oid = i.inhrelid
       where i.inhparent = partitioned and to_date(right(c.relname, 8), 'YYYYMMDD') - '1970-01-01'::date < first_day
@@ -150,16 +156,21 @@ export const EVENTS = [
 
   // Makes the partition of tomorrow, and forgets old counts and whole days before `forgotten_day`; returns how many days. Null means try
   // again: another transaction reads events, as a backup may for hours, and all later readers would wait behind this one.
-  `create function keep_events(forgotten_day bigint) returns int language plpgsql as $$
+  // null forgets nothing.
+  `create function keep_events(kept_days int) returns int language plpgsql as $$
   declare
+    forgotten_day bigint = event_day(now()) - greatest(kept_days, 0);
     forgotten_days int;
   begin
     perform set_config('lock_timeout', '200ms', true);
     -- In the order in which \`number_events\` locks
     perform from event_clock for update;
-    ${FORGET_COUNTS};
+    if kept_days is not null then
+      ${FORGET_COUNTS};
+    end if;
+    perform make_event_partition((select greatest(position >> 36, event_day(now())) from event_clock));
     perform make_event_partition(event_day(now()) + 1);
-    forgotten_days = drop_days('events', forgotten_day);
+    forgotten_days = drop_days('events', kept_days);
     update event_clock set forgotten = (forgotten_day << 36) - 1
     where forgotten_days > 0 and forgotten < (forgotten_day << 36) - 1;
     return forgotten_days;

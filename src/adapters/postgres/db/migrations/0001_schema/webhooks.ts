@@ -88,12 +88,12 @@ export const WEBHOOKS = [
       to_timestamp(day * 86400), to_timestamp((day + 1) * 86400));
   end $$`,
 
-  // Forgets whole days before `day`; returns how many. Dropping a table shuts all readers out: if another transaction reads for long, as a
+  // Forgets whole days; returns how many. Dropping a table shuts all readers out: if another transaction reads for long, as a
   // backup does, this does not wait for it and returns null.
-  `create function forget_webhook_deliveries(day bigint) returns int language plpgsql as $$
+  `create function forget_webhook_deliveries(kept_days int) returns int language plpgsql as $$
   begin
     perform set_config('lock_timeout', '200ms', true);
-    return drop_days('webhook_deliveries', day);
+    return drop_days('webhook_deliveries', kept_days);
   exception when lock_not_available then
     return null;
   end $$`,

@@ -1,0 +1,122 @@
+/** GET /api/retention: what is due to be deleted by the accounts' rules. POST /api/retention/confirm: lets it go at once. */
+import type { XStatic } from 'typebox/schema';
+import type { Retention } from '../../../app/erase/retention-ports.ts';
+import type { HttpContext, HttpServer } from '../answers/context.ts';
+import { JSON_BODY_ERRORS, smallJsonBody } from '../body/json-body.ts';
+import { errorResponses } from '../schemas/error-schemas.ts';
+import { jsonResponse, NullableTimestamp, record, Timestamp } from '../schemas/schemas.ts';
+
+const DueThreadsSchema = record('DueThreads', {
+  account_id: { type: 'string' },
+  retention_days: { type: 'integer', description: 'After so many days without an email a thread is due.' },
+  threads: { type: 'integer', description: 'Threads that are due.' },
+  emails: { type: 'integer', description: 'Emails in these threads.' },
+});
+
+const RetentionSchema = record('Retention', {
+  emails: { type: 'integer', description: 'Emails that are due, of all accounts.' },
+  bound: { type: 'integer', description: 'Emails that may be deleted in an hour.' },
+  deleted: { type: 'integer', description: 'Emails that were deleted in the hour under way.' },
+  hour_began: { ...Timestamp, description: 'When the hour began in which `deleted` counts.' },
+  held_since: {
+    ...NullableTimestamp,
+    description: 'Since then more is due than may be deleted in an hour; null: it is not.',
+  },
+  confirmed: {
+    type: 'integer',
+    description: 'Emails that may still be deleted beyond the bound, as they were confirmed.',
+  },
+  confirmed_until: NullableTimestamp,
+  accounts: { type: 'array', items: DueThreadsSchema, description: 'Accounts with a rule.' },
+});
+
+const ConfirmBody = {
+  title: 'RetentionConfirmation',
+  type: 'object',
+  additionalProperties: false,
+  required: ['emails'],
+  properties: {
+    emails: {
+      type: 'integer',
+      minimum: 1,
+      description: 'That many may be deleted, at most as many as are due.',
+    },
+    dry_run: { type: 'boolean', description: 'Checks it and shows what is due, and confirms nothing.' },
+  },
+} as const;
+
+export function registerRetentionRoutes(
+  app: HttpServer,
+  { applicationFor, operationsFor, limits }: HttpContext,
+): void {
+  app.get(
+    '/api/retention',
+    {
+      schema: {
+        operationId: 'getRetention',
+        right: 'operate',
+        tags: ['Erasure'],
+        summary: 'See what retention is about to delete',
+        description:
+          'Threads in which nothing happened for longer than their account keeps them, by `RETENTION_DAYS` or the accounts file. Only a small ' +
+          'part of all emails is deleted in an hour; what exceeds it is held.',
+        response: {
+          200: jsonResponse('What is due.', RetentionSchema),
+          ...errorResponses('invalid_request', 'unauthorized', 'forbidden_account', 'database_unavailable'),
+        },
+      },
+    },
+    async (request) => toJson(await applicationFor(request).readRetention()),
+  );
+
+  app.post(
+    '/api/retention/confirm',
+    {
+      schema: {
+        operationId: 'confirmRetention',
+        right: 'operate',
+        tags: ['Erasure'],
+        summary: 'Let retention delete what it holds',
+        description:
+          'Within a day that many emails may be deleted beyond what an hour allows. Look at `GET /api/retention` first: they are gone for ' +
+          'good. Refused while clocks are wrong.',
+        body: ConfirmBody,
+        response: {
+          200: jsonResponse('Confirmed; with `dry_run` nothing was.', RetentionSchema),
+          ...errorResponses(
+            ...JSON_BODY_ERRORS,
+            'unauthorized',
+            'forbidden_account',
+            'clock_skewed',
+            'clock_in_doubt',
+            'database_unavailable',
+          ),
+        },
+      },
+      preValidation: smallJsonBody(limits),
+    },
+    async (request) => {
+      const { emails, dry_run: dryRun = false } = request.body;
+      return toJson(await operationsFor(request).confirmRetention({ emails, dryRun }));
+    },
+  );
+}
+
+function toJson(retention: Retention): XStatic<typeof RetentionSchema> {
+  const { due, bound, deleted, began, heldSince, confirmed, confirmedUntil } = retention;
+  return {
+    emails: due.reduce((sum, { emails }) => sum + emails, 0),
+    bound,
+    deleted,
+    hour_began: began.toISOString(),
+    held_since: heldSince?.toISOString() ?? null,
+    confirmed,
+    confirmed_until: confirmedUntil?.toISOString() ?? null,
+    accounts: due.map(({ accountId, days, threads, emails }) => ({
+      account_id: accountId,
+      retention_days: days,
+      threads,
+      emails,
+    })),
+  };
+}

@@ -1,0 +1,89 @@
+/** GET /api/clock: the clocks of the process and of the database. POST /api/clock/confirm: the database's is right. */
+import type { XStatic } from 'typebox/schema';
+import type { ClockState } from '../../../app/base/clock-guard.ts';
+import type { HttpContext, HttpServer } from '../answers/context.ts';
+import { JSON_BODY_ERRORS, optionalJsonBody } from '../body/json-body.ts';
+import { errorResponses } from '../schemas/error-schemas.ts';
+import { jsonResponse, NullableTimestamp, record, Timestamp } from '../schemas/schemas.ts';
+
+const ClockSchema = record('Clock', {
+  database_at: { ...Timestamp, description: 'By the clock of the database, which decides what is due.' },
+  ahead_seconds: {
+    type: 'number',
+    description: 'By how much the clock of the process that answers is ahead of it.',
+  },
+  skewed: {
+    type: 'boolean',
+    description: 'They differ by more than a minute: this process deletes nothing and is not ready.',
+  },
+  in_doubt: {
+    type: 'boolean',
+    description: 'The clock of the database jumped forward by more than a day: nothing is deleted.',
+  },
+  expected_at: {
+    ...NullableTimestamp,
+    description: 'What it would show without the jump; null when it is not in doubt.',
+  },
+  jumped_at: { ...NullableTimestamp, description: 'What it showed after the jump.' },
+  trusted_in_seconds: {
+    type: ['number', 'null'],
+    description: 'Unless an operator confirms it before, it is trusted after this much more service.',
+  },
+});
+
+export function registerClockRoutes(
+  app: HttpServer,
+  { applicationFor, operationsFor, limits }: HttpContext,
+): void {
+  app.get(
+    '/api/clock',
+    {
+      schema: {
+        operationId: 'getClock',
+        right: 'operate',
+        tags: ['Health'],
+        summary: 'Compare the clocks of the process and of the database',
+        description: 'Measured now.',
+        response: {
+          200: jsonResponse('Both clocks.', ClockSchema),
+          ...errorResponses('invalid_request', 'unauthorized', 'forbidden_account', 'database_unavailable'),
+        },
+      },
+    },
+    async (request) => toJson(await applicationFor(request).readClock()),
+  );
+
+  app.post(
+    '/api/clock/confirm',
+    {
+      schema: {
+        operationId: 'confirmClock',
+        right: 'operate',
+        tags: ['Health'],
+        summary: "Confirm the database's clock after a jump",
+        description:
+          'The time is right: the service was stopped for days, or a backup was restored. What waited for it goes on. A repeat changes ' +
+          'nothing. Needs no body; fields of one are refused.',
+        response: {
+          200: jsonResponse('It is trusted.', ClockSchema),
+          ...errorResponses(...JSON_BODY_ERRORS, 'unauthorized', 'forbidden_account', 'database_unavailable'),
+        },
+      },
+      preValidation: optionalJsonBody(limits),
+    },
+    async (request) => toJson(await operationsFor(request).confirmClock()),
+  );
+}
+
+/** See migrations/0001_schema/clock.ts. */
+const PROBATION_MS = 86_400_000;
+
+const toJson = ({ databaseAt, offsetMs, isSkewed, jump }: ClockState): XStatic<typeof ClockSchema> => ({
+  database_at: databaseAt.toISOString(),
+  ahead_seconds: Math.round(offsetMs) / 1000,
+  skewed: isSkewed,
+  in_doubt: jump !== null,
+  expected_at: jump?.expectedAt.toISOString() ?? null,
+  jumped_at: jump?.jumpedAt.toISOString() ?? null,
+  trusted_in_seconds: jump === null ? null : Math.max(0, Math.round((PROBATION_MS - jump.lastedMs) / 1000)),
+});

@@ -1,0 +1,18 @@
+/** A part of the composition root: the comparison of this process's clock with the database's. */
+import { createDatabaseClock } from '../adapters/postgres/db/database-clock.ts';
+import type { Logger } from '../app/base/basics.ts';
+import { ClockGuard } from '../app/base/clock-guard.ts';
+import type { OpenDatabase } from './open-database.ts';
+
+export const createClockGuard = (
+  pool: OpenDatabase['pool'],
+  instanceId: string,
+  logger: Logger,
+): ClockGuard =>
+  new ClockGuard({
+    database: createDatabaseClock(pool),
+    instanceId,
+    wall: Date.now,
+    now: () => performance.now(),
+    logger,
+  });

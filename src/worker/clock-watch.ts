@@ -1,0 +1,17 @@
+/** The loop that compares the clocks of this process and of the database. */
+import type { Logger } from '../app/base/basics.ts';
+import type { ClockGuard } from '../app/base/clock-guard.ts';
+import { startLoop, type Loop } from './loop.ts';
+
+const INTERVAL_MS = 5000;
+
+export function startClockWatch(guard: Pick<ClockGuard, 'measure'>, logger: Logger): Loop {
+  return startLoop({
+    intervalMs: INTERVAL_MS,
+    failure: 'the clock of this process could not be compared with that of the database',
+    logger,
+    async run() {
+      await guard.measure();
+    },
+  });
+}
