@@ -154,6 +154,15 @@ create table customers (
 CREATE INDEX customers_list ON customers (is_unnamed, name_key, customer_id);
 CREATE INDEX customers_words ON customers USING gin (name_words) WHERE (name IS NOT NULL);
 
+create table database_clock (
+  seen_at timestamp with time zone not null default clock_timestamp(),
+  expected_at timestamp with time zone,
+  jumped_at timestamp with time zone,
+  lasted interval not null default '00:00:00'::interval,
+  constraint database_clock_check CHECK (((expected_at IS NULL) = (jumped_at IS NULL)))
+);
+CREATE UNIQUE INDEX database_clock_one ON database_clock ((true));
+
 create table deleted_emails (
   id uuid not null,
   account_id account_id not null,
@@ -852,6 +861,16 @@ create table refused_links (
 CREATE INDEX refused_links_list ON refused_links (refused_at DESC, id DESC);
 CREATE TRIGGER refused_links_events_after_insert AFTER INSERT ON refused_links FOR EACH ROW EXECUTE FUNCTION refused_links_events_after_insert();
 
+create table retention_progress (
+  hour_began timestamp with time zone not null default now(),
+  bound bigint not null default 0,
+  deleted bigint not null default 0,
+  confirmed bigint not null default 0,
+  confirmed_until timestamp with time zone not null default now(),
+  held_since timestamp with time zone
+);
+CREATE UNIQUE INDEX retention_progress_one ON retention_progress ((true));
+
 create table search_queue (
   id bigint not null generated always as identity,
   email_ids uuid[] not null,
@@ -1303,6 +1322,19 @@ AS $function$
     update thread_summaries set version = default where thread_id = any(threads);
   end $function$;
 
+CREATE OR REPLACE FUNCTION clock_is_certain()
+ RETURNS boolean
+ LANGUAGE sql
+ STABLE
+RETURN (SELECT ((database_clock.jumped_at IS NULL) AND (now() <= (database_clock.seen_at + '1 day'::interval))) FROM database_clock);
+
+CREATE OR REPLACE FUNCTION confirm_retention(emails bigint)
+ RETURNS void
+ LANGUAGE sql
+BEGIN ATOMIC
+ UPDATE retention_progress SET confirmed = confirm_retention.emails, confirmed_until = (now() + '1 day'::interval), held_since = NULL::timestamp with time zone;
+END;
+
 CREATE OR REPLACE FUNCTION counterparty_words(direction text, from_address jsonb, recipients jsonb)
  RETURNS tsvector
  LANGUAGE sql
@@ -1372,14 +1404,18 @@ AS $function$
     return null;
   end $function$;
 
-CREATE OR REPLACE FUNCTION drop_days(partitioned regclass, first_day bigint)
+CREATE OR REPLACE FUNCTION drop_days(partitioned regclass, kept_days integer)
  RETURNS integer
  LANGUAGE plpgsql
 AS $function$
   declare
+    first_day bigint = event_day(now()) - greatest(kept_days, 0);
     partition regclass;
     dropped int = 0;
   begin
+    if kept_days is null or not clock_is_certain() then
+      return 0;
+    end if;
     for partition in
       select c.oid::regclass from pg_inherits i join pg_class c on c.oid = i.inhrelid
       where i.inhparent = partitioned and to_date(right(c.relname, 8), 'YYYYMMDD') - '1970-01-01'::date < first_day
@@ -1959,31 +1995,50 @@ AS $function$
     return concat(left(data, -1), ',"tags":', array_to_json(tags), ',"metadata":', coalesce(metadata, '{}'), '}');
   end $function$;
 
-CREATE OR REPLACE FUNCTION forget_webhook_deliveries(day bigint)
+CREATE OR REPLACE FUNCTION forget_webhook_deliveries(kept_days integer)
  RETURNS integer
  LANGUAGE plpgsql
 AS $function$
   begin
     perform set_config('lock_timeout', '200ms', true);
-    return drop_days('webhook_deliveries', day);
+    return drop_days('webhook_deliveries', kept_days);
   exception when lock_not_available then
     return null;
   end $function$;
 
-CREATE OR REPLACE FUNCTION keep_events(forgotten_day bigint)
+CREATE OR REPLACE FUNCTION hold_retention(due json)
+ RETURNS void
+ LANGUAGE plpgsql
+AS $function$
+  declare
+    p retention_progress = retention_hour();
+  begin
+    if p.held_since is null then
+      update retention_progress set held_since = now();
+      insert into event_inbox (bodies)
+      select array[row('retention.held', clock_timestamp(), null, null, null, null, null, false,
+        (jsonb_build_object('bound', p.bound, 'deleted', p.deleted) || due::jsonb)::text, event_author(null), null)::event_body];
+    end if;
+  end $function$;
+
+CREATE OR REPLACE FUNCTION keep_events(kept_days integer)
  RETURNS integer
  LANGUAGE plpgsql
 AS $function$
   declare
+    forgotten_day bigint = event_day(now()) - greatest(kept_days, 0);
     forgotten_days int;
   begin
     perform set_config('lock_timeout', '200ms', true);
     -- In the order in which `number_events` locks
     perform from event_clock for update;
-    delete from event_counts where hour < now() - interval '25 months';
-    delete from latency_counts where hour < now() - interval '25 months';
+    if kept_days is not null then
+      delete from event_counts where hour < now() - interval '25 months' and clock_is_certain();
+    delete from latency_counts where hour < now() - interval '25 months' and clock_is_certain();
+    end if;
+    perform make_event_partition((select greatest(position >> 36, event_day(now())) from event_clock));
     perform make_event_partition(event_day(now()) + 1);
-    forgotten_days = drop_days('events', forgotten_day);
+    forgotten_days = drop_days('events', kept_days);
     update event_clock set forgotten = (forgotten_day << 36) - 1
     where forgotten_days > 0 and forgotten < (forgotten_day << 36) - 1;
     return forgotten_days;
@@ -1996,6 +2051,49 @@ CREATE OR REPLACE FUNCTION keyed_digest(value bytea)
  LANGUAGE sql
  STABLE PARALLEL SAFE
 RETURN (SELECT sha256((digest_key.outer_key || sha256((digest_key.inner_key || keyed_digest.value)))) AS sha256 FROM digest_key);
+
+CREATE OR REPLACE FUNCTION look_at_clock()
+ RETURNS database_clock
+ LANGUAGE plpgsql
+AS $function$
+  declare
+    clock database_clock;
+    step interval;
+  begin
+    select * into strict clock from database_clock;
+    step = clock_timestamp() - clock.seen_at;
+    if step >= '0' and step < interval '1 minute' then
+      return clock;
+    end if;
+    select * into strict clock from database_clock for update;
+    step = clock_timestamp() - clock.seen_at;
+    if step >= '0' and step < interval '1 minute' then
+      return clock;
+    end if;
+    if clock.jumped_at is null then
+      if step > interval '1 day' then
+        clock.expected_at = clock.seen_at;
+        clock.jumped_at = clock.seen_at + step;
+        perform tell_clock('clock.jumped', clock);
+      end if;
+    else
+      if step between '0' and interval '5 minutes' then
+        clock.expected_at = clock.expected_at + step;
+        clock.lasted = clock.lasted + step;
+      elsif step > interval '1 day' or step < '0' then
+        clock.jumped_at = clock.seen_at + step;
+        clock.lasted = '0';
+      end if;
+      -- It went back, or the new time has proved itself.
+      if clock.seen_at + step <= clock.expected_at + interval '1 day' or clock.lasted >= interval '1 day' then
+        return trust_clock(clock);
+      end if;
+    end if;
+    update database_clock set seen_at = clock.seen_at + step, expected_at = clock.expected_at, jumped_at = clock.jumped_at,
+      lasted = clock.lasted;
+    clock.seen_at = clock.seen_at + step;
+    return clock;
+  end $function$;
 
 CREATE OR REPLACE FUNCTION mailbox_accounts_events_after_update()
  RETURNS trigger
@@ -2098,6 +2196,13 @@ AS $function$
       to_timestamp(day * 86400), to_timestamp((day + 1) * 86400));
   end $function$;
 
+CREATE OR REPLACE FUNCTION note_clock_skew(type text, data text)
+ RETURNS void
+ LANGUAGE sql
+BEGIN ATOMIC
+ INSERT INTO event_inbox (bodies)  SELECT ARRAY[ROW(note_clock_skew.type, clock_timestamp(), NULL::text, NULL::uuid, NULL::uuid, NULL::uuid, NULL::uuid, false, note_clock_skew.data, NULL::text, NULL::integer)::event_body] AS "array";
+END;
+
 CREATE OR REPLACE FUNCTION number_events(at_most integer)
  RETURNS integer
  LANGUAGE plpgsql
@@ -2116,8 +2221,9 @@ AS $function$
     select * into strict clock from event_clock for update;
     if clock.position >> 36 < event_day(now()) then
       clock.position = event_day(now()) << 36;
-      perform make_event_partition(clock.position >> 36);
     end if;
+    -- Also of a day that has begun: whatever took the partition away, the feed goes on.
+    perform make_event_partition(clock.position >> 36);
     -- Before it is looked for what those that have ended by now wrote
     oldest = pg_snapshot_xmin(pg_current_snapshot());
     with rows_taken as (
@@ -2288,6 +2394,38 @@ AS $function$
     return null;
   end $function$;
 
+CREATE OR REPLACE FUNCTION release_retention()
+ RETURNS void
+ LANGUAGE sql
+BEGIN ATOMIC
+ UPDATE retention_progress SET held_since = NULL::timestamp with time zone
+   WHERE (retention_progress.held_since IS NOT NULL);
+END;
+
+CREATE OR REPLACE FUNCTION retention_bound()
+ RETURNS bigint
+ LANGUAGE sql
+ STABLE
+RETURN (GREATEST((10)::numeric, ceil((0.05 * CASE WHEN ((SELECT pg_class.reltuples FROM pg_class WHERE (pg_class.oid = ('emails'::regclass)::oid)) >= (100000)::double precision) THEN (SELECT (pg_class.reltuples)::numeric AS reltuples FROM pg_class WHERE (pg_class.oid = ('emails'::regclass)::oid)) ELSE ((SELECT count(*) AS count FROM emails))::numeric END))))::bigint;
+
+CREATE OR REPLACE FUNCTION retention_hour()
+ RETURNS retention_progress
+ LANGUAGE plpgsql
+AS $function$
+  declare
+    p retention_progress;
+  begin
+    select * into strict p from retention_progress for update;
+    if p.bound = 0 or now() not between p.hour_began and p.hour_began + interval '1 hour' then
+      p.deleted = greatest(0, p.deleted - case
+        when now() < p.hour_began then 0
+        else p.bound * floor(extract(epoch from now() - p.hour_began) / 3600)
+      end);
+      update retention_progress set hour_began = now(), deleted = p.deleted, bound = retention_bound() returning * into p;
+    end if;
+    return p;
+  end $function$;
+
 CREATE OR REPLACE FUNCTION revoke_all(kind text, named text, owner oid, privileges aclitem[])
  RETURNS void
  LANGUAGE plpgsql
@@ -2347,6 +2485,27 @@ AS $function$
     return null;
   end $function$;
 
+CREATE OR REPLACE FUNCTION take_retention(emails bigint)
+ RETURNS boolean
+ LANGUAGE plpgsql
+AS $function$
+  declare
+    p retention_progress = retention_hour();
+  begin
+    if not clock_is_certain() then
+      return false;
+    end if;
+    if emails <= p.confirmed and now() < p.confirmed_until then
+      update retention_progress set confirmed = confirmed - emails;
+      return true;
+    end if;
+    if p.deleted > 0 and p.deleted + emails > p.bound then
+      return false;
+    end if;
+    update retention_progress set deleted = deleted + emails;
+    return true;
+  end $function$;
+
 CREATE OR REPLACE FUNCTION taught_accounts(author_key text)
  RETURNS text[]
  LANGUAGE sql
@@ -2366,6 +2525,13 @@ BEGIN ATOMIC
    WHERE (NOT (EXISTS ( SELECT
             FROM customer_addresses c
            WHERE ((c.address = lower(((a.value ->> 'address'::text) COLLATE "C"))) AND (c.customer_id = taught_addresses.customer) AND (c.account_id = ANY (ARRAY[''::text, t.account_id]))))));
+END;
+
+CREATE OR REPLACE FUNCTION tell_clock(type text, clock database_clock)
+ RETURNS void
+ LANGUAGE sql
+BEGIN ATOMIC
+ INSERT INTO event_inbox (bodies)  SELECT ARRAY[ROW(tell_clock.type, clock_timestamp(), NULL::text, NULL::uuid, NULL::uuid, NULL::uuid, NULL::uuid, false, (json_build_object('expected_at', to_char(((tell_clock.clock).expected_at AT TIME ZONE 'UTC'::text), 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'::text), 'jumped_at', to_char(((tell_clock.clock).jumped_at AT TIME ZONE 'UTC'::text), 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'::text), 'ahead_seconds', round(EXTRACT(epoch FROM ((tell_clock.clock).jumped_at - (tell_clock.clock).expected_at)))))::text, event_author(NULL::text), NULL::integer)::event_body] AS "array";
 END;
 
 CREATE OR REPLACE FUNCTION thread_aliases_events_after_insert()
@@ -2424,6 +2590,17 @@ AS $function$
         last_activity_at = excluded.last_activity_at, has_attachments = excluded.has_attachments;
     end if;
     return null;
+  end $function$;
+
+CREATE OR REPLACE FUNCTION trust_clock(clock database_clock)
+ RETURNS database_clock
+ LANGUAGE plpgsql
+AS $function$
+  begin
+    perform tell_clock('clock.trusted', clock);
+    update database_clock set seen_at = clock_timestamp(), expected_at = null, jumped_at = null, lasted = '0'
+    returning * into clock;
+    return clock;
   end $function$;
 
 CREATE OR REPLACE FUNCTION unread_emails_events()

@@ -33,7 +33,7 @@ export interface paths {
         };
         /**
          * Say whether the service can work
-         * @description Asks the database, the file storage and the mail servers. Needs no secret, so that load balancers can ask; so it names what is unavailable, and of the reason no more than a code.
+         * @description Asks the database, the file storage and the mail servers, compares the clocks of this process and of the database, and checks that events come into the feed. Needs no secret, so that load balancers can ask; so it names what is unavailable, and of the reason no more than a code.
          */
         get: operations["getReadiness"];
         put?: never;
@@ -710,6 +710,86 @@ export interface paths {
         get: operations["getErasure"];
         put?: never;
         post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/retention": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * See what retention is about to delete
+         * @description Threads in which nothing happened for longer than their account keeps them, by `RETENTION_DAYS` or the accounts file. Only a small part of all emails is deleted in an hour; what exceeds it is held. Needs the right `operate`.
+         */
+        get: operations["getRetention"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/retention/confirm": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Let retention delete what it holds
+         * @description Within a day that many emails may be deleted beyond what an hour allows. Look at `GET /api/retention` first: they are gone for good. Refused while clocks are wrong. Needs the right `operate`.
+         */
+        post: operations["confirmRetention"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/clock": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Compare the clocks of the process and of the database
+         * @description Measured now. Needs the right `operate`.
+         */
+        get: operations["getClock"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/clock/confirm": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Confirm the database's clock after a jump
+         * @description The time is right: the service was stopped for days, or a backup was restored. What waited for it goes on. A repeat changes nothing. Needs no body; fields of one are refused. Needs the right `operate`.
+         */
+        post: operations["confirmClock"];
         delete?: never;
         options?: never;
         head?: never;
@@ -1636,7 +1716,7 @@ export interface components {
         NotReady: {
             error: string;
             /** @enum {string} */
-            code: "not_ready" | "shutting_down";
+            code: "not_ready" | "clock_skewed" | "shutting_down";
             /** @enum {string} */
             status?: "not_ready";
             /** @description Each dependency: `ok` or `away`. Details are in the log only. The service is ready without `replica`. */
@@ -2950,6 +3030,54 @@ export interface components {
             finished_at: components["schemas"]["NullableTimestamp"];
             erased: components["schemas"]["Erased"];
         };
+        DueThreads: {
+            account_id: string;
+            /** @description After so many days without an email a thread is due. */
+            retention_days: number;
+            /** @description Threads that are due. */
+            threads: number;
+            /** @description Emails in these threads. */
+            emails: number;
+        };
+        Retention: {
+            /** @description Emails that are due, of all accounts. */
+            emails: number;
+            /** @description Emails that may be deleted in an hour. */
+            bound: number;
+            /** @description Emails that were deleted in the hour under way. */
+            deleted: number;
+            /** @description When the hour began in which `deleted` counts. */
+            hour_began: components["schemas"]["Timestamp"];
+            /** @description Since then more is due than may be deleted in an hour; null: it is not. */
+            held_since: components["schemas"]["NullableTimestamp"];
+            /** @description Emails that may still be deleted beyond the bound, as they were confirmed. */
+            confirmed: number;
+            confirmed_until: components["schemas"]["NullableTimestamp"];
+            /** @description Accounts with a rule. */
+            accounts: components["schemas"]["DueThreads"][];
+        };
+        RetentionConfirmation: {
+            /** @description That many may be deleted, at most as many as are due. */
+            emails: number;
+            /** @description Checks it and shows what is due, and confirms nothing. */
+            dry_run?: boolean;
+        };
+        Clock: {
+            /** @description By the clock of the database, which decides what is due. */
+            database_at: components["schemas"]["Timestamp"];
+            /** @description By how much the clock of the process that answers is ahead of it. */
+            ahead_seconds: number;
+            /** @description They differ by more than a minute: this process deletes nothing and is not ready. */
+            skewed: boolean;
+            /** @description The clock of the database jumped forward by more than a day: nothing is deleted. */
+            in_doubt: boolean;
+            /** @description What it would show without the jump; null when it is not in doubt. */
+            expected_at: components["schemas"]["NullableTimestamp"];
+            /** @description What it showed after the jump. */
+            jumped_at: components["schemas"]["NullableTimestamp"];
+            /** @description Unless an operator confirms it before, it is trusted after this much more service. */
+            trusted_in_seconds: number | null;
+        };
         /** @enum {string} */
         SuppressionReason: "repeated_soft_bounces" | "hard_bounce" | "complaint" | "manual";
         Suppression: {
@@ -3342,7 +3470,7 @@ export interface components {
          * @description docs/events.md says when each is written. New types may come.
          * @enum {string}
          */
-        EventType: "email.received" | "email.queued" | "email.sent" | "email.deferred" | "email.failed" | "email.unknown" | "email.settled" | "email.cancelled" | "email.delivered" | "email.bounced" | "email.complained" | "email.updated" | "email.deleted" | "thread.created" | "thread.merged" | "thread.split" | "thread.updated" | "customer.linked" | "customer.unlinked" | "draft.created" | "draft.changed" | "draft.deleted" | "draft.sent" | "suppression.added" | "suppression.lifted" | "address.unsubscribed" | "account.failing" | "account.recovered" | "storage.failing" | "storage.recovered" | "quarantine.added" | "merge.refused" | "webhook.paused" | "webhook.resumed";
+        EventType: "email.received" | "email.queued" | "email.sent" | "email.deferred" | "email.failed" | "email.unknown" | "email.settled" | "email.cancelled" | "email.delivered" | "email.bounced" | "email.complained" | "email.updated" | "email.deleted" | "thread.created" | "thread.merged" | "thread.split" | "thread.updated" | "customer.linked" | "customer.unlinked" | "draft.created" | "draft.changed" | "draft.deleted" | "draft.sent" | "suppression.added" | "suppression.lifted" | "address.unsubscribed" | "account.failing" | "account.recovered" | "storage.failing" | "storage.recovered" | "quarantine.added" | "merge.refused" | "webhook.paused" | "webhook.resumed" | "clock.skewed" | "clock.corrected" | "clock.jumped" | "clock.trusted" | "retention.held";
         /** @description By type; see docs/events.md. */
         EventData: {
             [key: string]: unknown;
@@ -3819,10 +3947,6 @@ export interface components {
             /** @enum {unknown} */
             code?: "invalid_cursor" | "invalid_request" | "unknown_account" | "unknown_field";
         };
-        CrossSiteRequestOrForbiddenAccountOrForbiddenRightError: components["schemas"]["Error"] & {
-            /** @enum {unknown} */
-            code?: "cross_site_request" | "forbidden_account" | "forbidden_right";
-        };
         CrossSiteRequestOrForbiddenRightError: components["schemas"]["Error"] & {
             /** @enum {unknown} */
             code?: "cross_site_request" | "forbidden_right";
@@ -3834,6 +3958,10 @@ export interface components {
         CreateWebhook400Error: components["schemas"]["Error"] & {
             /** @enum {unknown} */
             code?: "duplicate_field" | "invalid_json" | "invalid_request" | "invalid_uuid" | "invalid_webhook_header" | "invalid_webhook_url" | "unknown_account" | "unknown_field" | "webhook_address_refused";
+        };
+        CrossSiteRequestOrForbiddenAccountOrForbiddenRightError: components["schemas"]["Error"] & {
+            /** @enum {unknown} */
+            code?: "cross_site_request" | "forbidden_account" | "forbidden_right";
         };
     };
     responses: {
@@ -4373,6 +4501,16 @@ export interface components {
             };
         };
         /** @description Codes: `cross_site_request`, `forbidden_account`, `forbidden_right`. */
+        CrossSiteRequestOrForbiddenAccountOrForbiddenRightToOperateError: {
+            headers: {
+                "X-Request-Id": components["headers"]["XRequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["CrossSiteRequestOrForbiddenAccountOrForbiddenRightError"];
+            };
+        };
+        /** @description Codes: `cross_site_request`, `forbidden_account`, `forbidden_right`. */
         CrossSiteRequestOrForbiddenAccountOrForbiddenRightToReadError: {
             headers: {
                 "X-Request-Id": components["headers"]["XRequestId"];
@@ -4635,7 +4773,7 @@ export interface operations {
                 };
             };
             500: components["responses"]["InternalError"];
-            /** @description Something is unavailable. Codes: `not_ready`, `shutting_down`. */
+            /** @description Something is unavailable, or the clock of this process differs from the database's by more than a minute. Codes: `not_ready`, `clock_skewed`, `shutting_down`. */
             503: {
                 headers: {
                     "Retry-After": components["headers"]["RetryAfter"];
@@ -8456,6 +8594,239 @@ export interface operations {
             503: components["responses"]["DatabaseUnavailableOrShuttingDownError"];
         };
     };
+    getRetention: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description What is due. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "emails": 900,
+                     *       "bound": 50,
+                     *       "deleted": 50,
+                     *       "hour_began": "2026-01-30T09:15:00.000Z",
+                     *       "held_since": "2026-01-30T09:15:00.000Z",
+                     *       "confirmed": 0,
+                     *       "confirmed_until": null,
+                     *       "accounts": [
+                     *         {
+                     *           "account_id": "vertrieb",
+                     *           "retention_days": 30,
+                     *           "threads": 400,
+                     *           "emails": 900
+                     *         }
+                     *       ]
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Retention"];
+                };
+            };
+            /** @description Codes: `invalid_request`. */
+            400: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["InvalidRequestError"];
+                };
+            };
+            401: components["responses"]["UnauthorizedError"];
+            403: components["responses"]["CrossSiteRequestOrForbiddenAccountOrForbiddenRightToOperateError"];
+            429: components["responses"]["TooManyFailedLoginsError"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["DatabaseUnavailableOrShuttingDownError"];
+        };
+    };
+    confirmRetention: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "emails": 900,
+                 *       "dry_run": false
+                 *     }
+                 */
+                "application/json": components["schemas"]["RetentionConfirmation"];
+            };
+        };
+        responses: {
+            /** @description Confirmed; with `dry_run` nothing was. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "emails": 900,
+                     *       "bound": 50,
+                     *       "deleted": 50,
+                     *       "hour_began": "2026-01-30T09:15:00.000Z",
+                     *       "held_since": "2026-01-30T09:15:00.000Z",
+                     *       "confirmed": 0,
+                     *       "confirmed_until": null,
+                     *       "accounts": [
+                     *         {
+                     *           "account_id": "vertrieb",
+                     *           "retention_days": 30,
+                     *           "threads": 400,
+                     *           "emails": 900
+                     *         }
+                     *       ]
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Retention"];
+                };
+            };
+            /** @description Codes: `duplicate_field`, `invalid_json`, `invalid_request`, `unknown_field`. */
+            400: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["OpenSession400Error"];
+                };
+            };
+            401: components["responses"]["UnauthorizedError"];
+            403: components["responses"]["CrossSiteRequestOrForbiddenAccountOrForbiddenRightToOperateError"];
+            408: components["responses"]["RequestTimeoutError"];
+            413: components["responses"]["PayloadTooLargeError"];
+            415: components["responses"]["UnsupportedContentEncodingOrUnsupportedMediaTypeError"];
+            429: components["responses"]["TooManyFailedLoginsError"];
+            500: components["responses"]["InternalError"];
+            /** @description Codes: `clock_in_doubt`, `clock_skewed`, `database_unavailable`, `shutting_down`. */
+            503: {
+                headers: {
+                    "Retry-After": components["headers"]["RetryAfter"];
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"] & {
+                        /** @enum {unknown} */
+                        code?: "clock_in_doubt" | "clock_skewed" | "database_unavailable" | "shutting_down";
+                    };
+                };
+            };
+        };
+    };
+    getClock: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Both clocks. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "database_at": "2026-01-30T09:15:00.000Z",
+                     *       "ahead_seconds": 0.012,
+                     *       "skewed": false,
+                     *       "in_doubt": false,
+                     *       "expected_at": null,
+                     *       "jumped_at": null,
+                     *       "trusted_in_seconds": null
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Clock"];
+                };
+            };
+            /** @description Codes: `invalid_request`. */
+            400: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["InvalidRequestError"];
+                };
+            };
+            401: components["responses"]["UnauthorizedError"];
+            403: components["responses"]["CrossSiteRequestOrForbiddenAccountOrForbiddenRightToOperateError"];
+            429: components["responses"]["TooManyFailedLoginsError"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["DatabaseUnavailableOrShuttingDownError"];
+        };
+    };
+    confirmClock: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description It is trusted. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "database_at": "2026-01-30T09:15:00.000Z",
+                     *       "ahead_seconds": 0.012,
+                     *       "skewed": false,
+                     *       "in_doubt": false,
+                     *       "expected_at": null,
+                     *       "jumped_at": null,
+                     *       "trusted_in_seconds": null
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Clock"];
+                };
+            };
+            /** @description Codes: `duplicate_field`, `invalid_json`, `invalid_request`, `unknown_field`. */
+            400: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["OpenSession400Error"];
+                };
+            };
+            401: components["responses"]["UnauthorizedError"];
+            403: components["responses"]["CrossSiteRequestOrForbiddenAccountOrForbiddenRightToOperateError"];
+            408: components["responses"]["RequestTimeoutError"];
+            413: components["responses"]["PayloadTooLargeError"];
+            415: components["responses"]["UnsupportedContentEncodingOrUnsupportedMediaTypeError"];
+            429: components["responses"]["TooManyFailedLoginsError"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["DatabaseUnavailableOrShuttingDownError"];
+        };
+    };
     listSuppressions: {
         parameters: {
             query?: {
@@ -8684,16 +9055,7 @@ export interface operations {
                 };
             };
             401: components["responses"]["UnauthorizedError"];
-            /** @description Codes: `cross_site_request`, `forbidden_account`, `forbidden_right`. */
-            403: {
-                headers: {
-                    "X-Request-Id": components["headers"]["XRequestId"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["CrossSiteRequestOrForbiddenAccountOrForbiddenRightError"];
-                };
-            };
+            403: components["responses"]["CrossSiteRequestOrForbiddenAccountOrForbiddenRightToOperateError"];
             404: components["responses"]["SuppressionNotFoundError"];
             408: components["responses"]["RequestTimeoutError"];
             413: components["responses"]["PayloadTooLargeError"];
