@@ -150,9 +150,7 @@ export function createApplication(
   const { databaseStatementTimeoutMs: statementTimeoutMs } = config;
   wakeFor('reports', startReportMatcher(reportPorts));
   wakeFor('copies', startCopyComparer(comparing));
-  endAtTeardown(
-    startKeySettler(keyWork, createKeySettlement({ ...keyPorts, clock, statementTimeoutMs }), logger),
-  );
+  endAtTeardown(startKeySettler(keyWork, createKeySettlement({ ...keyPorts, statementTimeoutMs }), logger));
   wakeFor('customers', startCustomerLinker(createCustomerLinker(pool), logger));
   endAtTeardown(startClockWatch(guard, logger));
   endAtTeardown(startKeyCleaner(keys, requireTime, logger));

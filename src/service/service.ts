@@ -205,7 +205,7 @@ async function startParts(
     async () =>
       page === null || (await sessionStore.wasEverOpened())
         ? null
-        : await createLoginLink({ store: sessionStore, clock, ids: parts.ids }, { kind: 'secret', secret }),
+        : await createLoginLink({ store: sessionStore, ids: parts.ids }, { kind: 'secret', secret }),
     { logger, signal },
   );
   signal?.throwIfAborted();

@@ -34,7 +34,7 @@ export function startWebhooks(
   const log = createWebhookDeliveries(pool);
   const post = countDeliveries(poster.post, meter);
   const queue = createWebhookQueue({ pool, deliveries: log, owner: instanceId, leaseMs });
-  const deliverer = startWebhookDeliverer({ queue, feed, sealer, post, clock, ids, logger, leaseMs });
+  const deliverer = startWebhookDeliverer({ queue, feed, sealer, post, ids, logger, leaseMs });
   teardown.push(() => deliverer.stop());
   signal.onGrowth(deliverer.grown);
   watch.on('webhooks', deliverer.wake);

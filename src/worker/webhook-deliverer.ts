@@ -3,7 +3,7 @@
  * when the watch saw the feed grow; while it has webhooks, also to renew its claims. Events that this process numbers
  * wake its webhooks at once.
  */
-import type { Clock, IdSource, Logger } from '../app/base/basics.ts';
+import type { IdSource, Logger } from '../app/base/basics.ts';
 import { RENEWALS_PER_LEASE } from '../app/base/leases.ts';
 import { systemTimers, type Timers } from '../app/base/timers.ts';
 import type { EventFeed } from '../app/events/event-ports.ts';
@@ -28,7 +28,6 @@ export interface WebhookDelivererPorts {
   readonly feed: Pick<EventFeed, 'read' | 'readLatest'>;
   readonly sealer: WebhookSealer;
   readonly post: PostWebhook;
-  readonly clock: Clock;
   readonly ids: IdSource;
   readonly logger: Logger;
   readonly leaseMs: number;
@@ -38,7 +37,7 @@ export interface WebhookDelivererPorts {
 }
 
 export function startWebhookDeliverer(ports: WebhookDelivererPorts): WebhookDeliverer {
-  const { queue, feed, sealer, post, clock, ids, logger, leaseMs } = ports;
+  const { queue, feed, sealer, post, ids, logger, leaseMs } = ports;
   const { timers = systemTimers, random = Math.random } = ports;
   const tail = new FeedTail(feed);
   const runs = new Map<string, WebhookRun>();
@@ -69,7 +68,6 @@ export function startWebhookDeliverer(ports: WebhookDelivererPorts): WebhookDeli
       tail,
       queue,
       post,
-      clock,
       timers,
       ids,
       random,

@@ -1,6 +1,7 @@
 /** The PostgreSQL server of a world, from outside: its processes, and queries that bypass every proxy. */
 import { existsSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { readFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
 import { Client } from 'pg';
 import { DATABASE, USER } from '../../src/adapters/postgres/embedded/settings.ts';
 import { readPidFile } from '../../src/adapters/postgres/embedded/postmaster.ts';
@@ -12,9 +13,26 @@ import type { Random } from './random.ts';
 
 const READY_TIMEOUT_MS = 60_000;
 
+const FAR = `now() + interval '1 minute'`;
+/** Rows that a service has locked are left to the next call: the harness waits for none. */
+const endWait = (table: string, key: string, change: string, where: string) =>
+  `update ${table} set ${change} where ${key} in (select ${key} from ${table} where ${where} for update skip locked)`;
+const END_WAITS = [
+  endWait('send_queue', 'email_id', 'due_at = now()', `owner is null and due_at > ${FAR}`),
+  endWait('send_queue', 'email_id', 'give_up_at = now()', `give_up_at > ${FAR}`),
+  endWait('sent_copies', 'email_id', 'due_at = now()', `state <> 'stored' and due_at > ${FAR}`),
+  endWait(
+    'webhook_positions',
+    'webhook_id',
+    `beyond = jsonb_set(beyond, '{failed}', '[]')`,
+    `exists (select from jsonb_array_elements(beyond -> 'failed') f where (f ->> 'due_at')::timestamptz > ${FAR})`,
+  ),
+];
+
 export class Database {
   readonly #dataDir: string;
   #stopped: number[] = [];
+  #logRead = 0;
 
   /** @param dataDir of the service or of the harness, depending on which starts the server */
   constructor(dataDir: string) {
@@ -59,6 +77,32 @@ export class Database {
         ),
       READY_TIMEOUT_MS,
     );
+  }
+
+  /** Errors of statements are in the log from now on. */
+  async logErrors(): Promise<void> {
+    await this.query(`alter database ${DATABASE} set log_min_messages = 'error'`);
+    await this.query(`alter database ${DATABASE} set log_error_verbosity = 'default'`);
+  }
+
+  /** Deadlocks that the server's log has since the last call, with the lines that tell of them. */
+  async readDeadlocks(): Promise<readonly string[]> {
+    const text = await readFile(join(dirname(this.#dataFolder()), 'server.log'), 'utf8');
+    // The service moves a long log away.
+    const added = text.slice(text.length < this.#logRead ? 0 : this.#logRead);
+    this.#logRead = text.length;
+    return added
+      .split(/(?=ERROR:  deadlock detected)/)
+      .slice(1)
+      .map((found) => found.slice(0, 2_000));
+  }
+
+  /**
+   * Moments that the database computed before its clock went back lie far ahead. Waits end now, as if that time had come: what waits for a
+   * retry, and what a process that died had in hand.
+   */
+  async endWaits(): Promise<void> {
+    for (const statement of END_WAITS) await this.query(statement);
   }
 
   async killPostmaster(): Promise<void> {

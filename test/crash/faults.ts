@@ -1,6 +1,7 @@
 /** The faults that a world can suffer. Each fault is over, or left for `healWorld`, when its promise resolves. */
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { JUMPS, pickJump } from './clocks.ts';
 import { findByCommand } from './processes.ts';
 import type { Random } from './random.ts';
 import { SHUTDOWN_TIMEOUT_MS, type ServiceNode } from './service-node.ts';
@@ -222,6 +223,58 @@ const mailboxFaults: readonly Fault[] = [
   },
 ];
 
+type Size = keyof typeof JUMPS;
+const SIZES = Object.keys(JUMPS) as readonly Size[];
+
+/** Share of clocks that are right again within the round; the others are when everything is healed. */
+const CORRECTED_SHARE = 0.5;
+
+/** A clock that is set wrongly loses, doubles and forgets nothing, and no outcome. */
+const jump = (name: string, possible: Fault['possible'], shift: ShiftClock): Fault => ({
+  name,
+  unknowable: false,
+  sudden: false,
+  possible,
+  run: async (world, random) => {
+    const set = shift(world, random);
+    await set('jump');
+    await sleep(random.integer(100, 1_500));
+    if (random.chance(CORRECTED_SHARE)) await set('back');
+    return NOTHING;
+  },
+});
+
+/** Returns what sets the clock. */
+type ShiftClock = (world: World, random: Random) => (what: 'jump' | 'back') => Promise<void>;
+
+const clockFaults: readonly Fault[] = SIZES.flatMap((size): readonly Fault[] => [
+  jump(
+    `clock of a service: ${size}`,
+    ({ clocks }) => clocks !== null,
+    (world, random) => {
+      const clock = world.clocks?.services.get(random.pick(world.nodes).name);
+      const ms = pickJump(random, size);
+      return async (what) => clock?.shift(what === 'jump' ? ms : 0);
+    },
+  ),
+  jump(
+    `clock of the database: ${size}`,
+    ({ clocks }) => clocks !== null && clocks.database !== null,
+    (world, random) => {
+      const ms = pickJump(random, size);
+      // A server beside its service has its clock.
+      const beside = world.setup === 'embedded' ? [...(world.clocks?.services.values() ?? [])] : [];
+      return async (what) => {
+        for (const clock of [world.clocks?.database, ...beside]) await clock?.shift(what === 'jump' ? ms : 0);
+      };
+    },
+  ),
+]);
+
+/** Its moments were computed by a time that is gone. */
+export const movesDatabaseClock = ({ name }: Pick<Fault, 'name'>): boolean =>
+  name.startsWith('clock of the database');
+
 /** As when the machine loses its power, except for the contents of the page cache. */
 const everything: Fault = {
   name: 'everything: kill -9 at once',
@@ -307,6 +360,9 @@ export const FAULTS: readonly Fault[] = [
   ...serverFaults,
   ...mailboxFaults,
   everything,
+  // So that every few rounds have one.
+  ...clockFaults,
+  ...clockFaults,
   ...SMTP_MOMENTS.flatMap((moment) => ACTIONS.map((action) => armed('mail line', smtpLine, moment, action))),
   ...wholeLine('mail line', smtpLine),
   ...DATABASE_MOMENTS.flatMap((moment) =>

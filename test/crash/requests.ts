@@ -31,7 +31,7 @@ export function makeRequest(
   known: readonly Known[],
   asynchronousShare: number,
 ): LoadRequest {
-  const fate = random.chance(0.06) ? random.pick(['refuse', 'defer'] as const) : 'accept';
+  const fate = random.chance(0.1) ? random.pick(['refuse', 'defer', 'defer'] as const) : 'accept';
   const late = random.chance(0.5);
   const suffix = fate === 'accept' || !late ? '' : ` [${fate}]`;
   const domain = fate === 'accept' || late ? 'example.com' : DOMAINS[fate];

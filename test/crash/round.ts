@@ -6,7 +6,8 @@ import { type ClaimCounts, countClaimEvents, readClaimEvents } from './claim-eve
 import { checkApi } from './check-api.ts';
 import { checkEvidence, type EmailRow, type Findings, isFinal, tokenOf } from './check.ts';
 import { FeedFollower } from './feed-follower.ts';
-import { FAULTS, type Fault } from './faults.ts';
+import { FAULTS, movesDatabaseClock, type Fault } from './faults.ts';
+import { checkRetries } from './retries.ts';
 import { Load } from './load.ts';
 import { LongTransactions } from './long-transactions.ts';
 import { findByCommand } from './processes.ts';
@@ -94,13 +95,15 @@ export async function runRound(world: World, options: RoundOptions): Promise<Rou
   for (const node of world.nodes) node.measureMemory();
   lap('faults');
   await Promise.all([load.stop(), healWorld(world, random)]);
+  const isMoved = faults.some(movesDatabaseClock);
   await transactions.stop();
   await world.starver?.end();
   lap('load and heal');
   const accepted: LedgerLine[] = [];
-  found.push(...(await waitDrained(world, prefix, load, accepted)));
+  const drain = { prefix, load, accepted, isMoved };
+  found.push(...(await waitDrained(world, drain)));
   found.push(...(await load.repeatKeyed()));
-  found.push(...(await waitDrained(world, prefix, load, accepted)));
+  found.push(...(await waitDrained(world, drain)));
   lap('drain');
   if (options.audit) {
     found.push(...(await audit(world)));
@@ -112,6 +115,9 @@ export async function runRound(world: World, options: RoundOptions): Promise<Rou
     ...(await world.webhooks.endRound(world.database, starved ? null : faults.length * world.nodes.length)),
   );
   lap('webhooks');
+  found.push(...(await world.database.readDeadlocks()).map((text) => `deadlock: ${text}`));
+  // Attempts come too early only for a clock of the database that went ahead.
+  if (!isMoved) found.push(...checkRetries(world.smtp.putOff(prefix)));
   // No request asked for a message that comes after all this.
   accepted.push(...(await world.smtp.readNew()));
   const rows = await readRows(world, prefix);
@@ -205,19 +211,26 @@ function expectedTokens(load: Load, accepted: readonly LedgerLine[], prefix: str
 
 const PROMISES: ReadonlySet<number> = new Set([200, 202, 207]);
 
+interface Drain {
+  readonly prefix: string;
+  readonly load: Load;
+  readonly accepted: LedgerLine[];
+  /** A fault of the round moved the clock of the database. */
+  readonly isMoved: boolean;
+}
+
 /**
  * Waits until every expected email is recorded, in a final state, and nothing is left in the spool. Adds messages that were accepted
  * meanwhile. Returns the emails that are missing or not final, and the folders that remain.
  */
 async function waitDrained(
   world: World,
-  prefix: string,
-  load: Load,
-  accepted: LedgerLine[],
+  { prefix, load, accepted, isMoved }: Drain,
 ): Promise<readonly string[]> {
   const left: string[] = [];
   const isDrained = async (): Promise<boolean> => {
     left.length = 0;
+    if (isMoved) await world.database.endWaits();
     accepted.push(...(await world.smtp.readNew()));
     const rows = await readRows(world, prefix);
     const recorded = new Set(rows.map((row) => tokenOf(row.subject)));

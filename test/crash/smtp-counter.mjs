@@ -1,5 +1,5 @@
 /**
- * A mail server in a process of its own that counts the messages it accepts: each one is a line of the ledger, written before the reply, so
+ * A mail server in a process of its own that counts the messages it accepts, and those that it puts off: each one is a line of the ledger, written before the reply, so
  * that `kill -9` loses nothing that was acknowledged. The parent sets by IPC how many of the next accepted messages get a cut line instead
  * of their reply, and how long the replies take: `replyMs` is used in turn.
  *
@@ -42,7 +42,6 @@ const server = new SMTPServer({
       const head = raw.subarray(0, end < 0 ? raw.length : end).toString('latin1');
       const subject = /^Subject: (.*)$/im.exec(head)?.[1] ?? '';
       if (subject.includes('[refuse]')) return callback(failure(554, '5.7.1 content refused'));
-      if (subject.includes('[defer]')) return callback(failure(451, '4.3.2 not now'));
       const line = {
         token: /crash-[\w-]+/.exec(subject)?.[0] ?? subject,
         messageId: /^Message-ID:\s*(<[^>]+>)/im.exec(head)?.[1] ?? '',
@@ -50,8 +49,10 @@ const server = new SMTPServer({
         sizeBytes: raw.length,
         rcptTo: session.envelope.rcptTo.map((rcpt) => rcpt.address),
         at: Date.now(),
+        putOff: subject.includes('[defer]'),
       };
       writeSync(ledger, `${JSON.stringify(line)}\n`);
+      if (line.putOff) return callback(failure(451, '4.3.2 not now'));
       if (dropReplies > 0) {
         dropReplies -= 1;
         sockets.get(`${session.remoteAddress}:${session.remotePort}`)?.resetAndDestroy();

@@ -3,6 +3,7 @@ import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 import { open } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
+import type { PutOff } from './retries.ts';
 
 const PROGRAM = fileURLToPath(new URL('./smtp-counter.mjs', import.meta.url));
 
@@ -23,6 +24,7 @@ export class SmtpCounter {
   readonly #ledger: string;
   #child: ChildProcess | null = null;
   #readTo = 0;
+  readonly #putOff: PutOff[] = [];
   readonly #replyMs: readonly number[];
   port = 0;
 
@@ -71,7 +73,12 @@ export class SmtpCounter {
     this.#child?.send({ dropReplies: count });
   }
 
-  /** Lines added since the last call. */
+  /** Attempts of the tokens with this prefix that were put off, as far as lines have been read. */
+  putOff(prefix: string): readonly PutOff[] {
+    return this.#putOff.filter(({ token }) => token.startsWith(prefix));
+  }
+
+  /** Accepted messages added since the last call. */
   async readNew(): Promise<readonly LedgerLine[]> {
     const file = await open(this.#ledger, 'a+');
     try {
@@ -81,7 +88,9 @@ export class SmtpCounter {
       const whole = buffer.subarray(0, buffer.lastIndexOf(0x0a) + 1);
       this.#readTo += whole.length;
       const lines = whole.toString().split('\n').filter(Boolean);
-      return lines.map((line) => JSON.parse(line) as LedgerLine);
+      const read = lines.map((line) => JSON.parse(line) as LedgerLine & { readonly putOff: boolean });
+      this.#putOff.push(...read.filter(({ putOff }) => putOff));
+      return read.filter(({ putOff }) => !putOff);
     } finally {
       await file.close();
     }

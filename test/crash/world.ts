@@ -7,10 +7,12 @@ import { silentLogger } from '../helpers/silent-logger.ts';
 import { makeTempFolder } from '../helpers/temp-folder.ts';
 import { waitUntil } from '../helpers/wait-until.ts';
 import { installClaimEvents } from './claim-events.ts';
+import { createClocks, type Clocks } from './clocks.ts';
 import { Database } from './database.ts';
 import { findByCommand } from './processes.ts';
 import { createRandom, type Random } from './random.ts';
 import type { Known } from './requests.ts';
+import { RETRY_DELAY_MS } from './retries.ts';
 import { ServiceNode } from './service-node.ts';
 import { SentMailbox } from './sent-mailbox.ts';
 import { SmtpCounter } from './smtp-counter.ts';
@@ -41,7 +43,7 @@ const TIMEOUTS = {
   SMTP_DATA_TIMEOUT_MS: '4000',
   DATABASE_CONNECT_TIMEOUT_MS: '1500',
   DATABASE_STATEMENT_TIMEOUT_MS: '1500',
-  SEND_RETRY_DELAYS_S: '0.4',
+  SEND_RETRY_DELAYS_S: String(RETRY_DELAY_MS / 1000),
   // 3.6 s: an email that is put off again and again becomes final within the round.
   SEND_GIVE_UP_HOURS: '0.001',
   // Shorter than a pause of a process, so that others take its hand-overs for lost.
@@ -79,6 +81,8 @@ export interface World {
   /** Of the sending account; null where the services are starved, or Dovecot is not installed. */
   readonly sentMailbox: SentMailbox | null;
   readonly webhooks: WebhookEndpoint;
+  /** null where libfaketime is not installed. */
+  readonly clocks: Clocks | null;
   /** null where the service reaches the database without a network. */
   readonly databaseLine: TcpProxy | null;
   readonly storageLine: TcpProxy | null;
@@ -105,6 +109,12 @@ export async function createWorld({ setup, main, starved, seed }: WorldOptions):
   const cleanups: (() => Promise<unknown>)[] = [() => temp.remove()];
   const deaths: string[] = [];
 
+  const clocks = starved ? null : await createClocks(temp.path, NODES[setup]);
+  cleanups.push(async () => clocks?.remove());
+  // The harness starts the server of several services itself, and again after a kill.
+  const pathBefore = process.env['PATH'];
+  if (clocks !== null) process.env['PATH'] = clocks.path;
+  cleanups.push(async () => void (process.env['PATH'] = pathBefore));
   const random = createRandom(seed);
   const starver = starved ? new Starver(seed) : null;
   cleanups.push(async () => starver?.stop());
@@ -138,7 +148,8 @@ export async function createWorld({ setup, main, starved, seed }: WorldOptions):
     const onDeath = (reason: string) => void deaths.push(reason);
     const onProcess = (pid: number, event: 'began' | 'ended') =>
       event === 'began' ? starver?.add(pid) : starver?.remove(pid);
-    const node = new ServiceNode({ name, dataDir, main, env, logFile, onDeath, onProcess });
+    const ownEnv = { ...env, ...clocks?.services.get(name)?.env };
+    const node = new ServiceNode({ name, dataDir, main, env: ownEnv, logFile, onDeath, onProcess });
     nodes.push(node);
     cleanups.push(() => node.dispose());
     if (!(await node.start())) throw new Error(`the service does not start, see ${logFile}`);
@@ -146,6 +157,7 @@ export async function createWorld({ setup, main, starved, seed }: WorldOptions):
 
   const database = outside?.database ?? new Database(nodes[0]!.dataDir);
   await installClaimEvents(database);
+  await database.logErrors();
   const webhooks = await WebhookEndpoint.start(nodes[0]!.url ?? '', createRandom(seed, 3));
   cleanups.push(() => webhooks.stop());
 
@@ -158,6 +170,7 @@ export async function createWorld({ setup, main, starved, seed }: WorldOptions):
     smtpLine,
     sentMailbox,
     webhooks,
+    clocks,
     deaths,
     database,
     databaseLine: outside?.databaseLine ?? null,
@@ -240,6 +253,7 @@ async function startOutside(
 export async function healWorld(world: World, random: Random): Promise<void> {
   for (const { disk } of world.nodes) disk?.free();
   world.database.resume();
+  await world.clocks?.heal();
   world.smtp.signal('SIGCONT');
   world.smtp.dropReplies(0);
   await world.smtp.start();

@@ -138,6 +138,7 @@ export const sampleWebhook: WebhookView = {
   oldSecretUntil: null,
   pause: { since: sampleEmail.date, reason: 'gone', detail: 'the answer was 410' },
   position: sampleEvent.position,
+  readAt: sampleEmail.date,
   beyond: {
     delivered: [],
     failed: [

@@ -176,8 +176,8 @@ async function skipToAttempts(node: Node, id: string, count: number): Promise<vo
       const { beyond } = await node.readWebhook(id);
       return (beyond.failed[0]?.attempts ?? 0) >= attempt;
     });
-    const due = (await node.readWebhook(id)).beyond.failed[0]?.dueAt.getTime() ?? 0;
-    time.skip(Math.max(0, due - time.clock().getTime()) + 1);
+    const { beyond, readAt } = await node.readWebhook(id);
+    time.skip(Math.max(0, (beyond.failed[0]?.dueAt.getTime() ?? 0) - readAt.getTime()) + 1);
     // Claims expire by the database's clock, which does not skip.
     node.deliverer.wake();
     await received(attempt + 1);

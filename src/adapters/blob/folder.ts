@@ -281,7 +281,11 @@ export class FolderBlobStore implements BlobStore {
 }
 
 async function removeAbandoned(temp: string): Promise<void> {
-  const before = Date.now() - ABANDONED_MS;
+  // By the clock of the file system, which dates the files: that of this machine may differ, or jump.
+  const mark = join(temp, randomBytes(TEMP_NAME_BYTES).toString('hex'));
+  await writeFile(mark, '');
+  const before = (await lstat(mark)).mtimeMs - ABANDONED_MS;
+  await discard(mark);
   for (const name of await readdir(temp)) {
     const file = join(temp, name);
     const stats = await lstat(file).catch(() => null);

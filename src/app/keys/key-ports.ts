@@ -51,10 +51,10 @@ export interface KeyStore {
   /** False when the key does not exist, or is revoked already. */
   revoke(id: string): Promise<boolean>;
   /**
-   * The current secret is accepted until `oldUntil`; null: no longer. Returns null when the key does not exist, or is
+   * The current secret is accepted for another `oldValidMs`; 0: no longer. Returns null when the key does not exist, or is
    * revoked.
    */
-  rotate(id: string, hash: Buffer, oldUntil: Date | null): Promise<StoredKey | null>;
+  rotate(id: string, hash: Buffer, oldValidMs: number): Promise<StoredKey | null>;
   /** Every key that is not revoked; null when nothing has changed since `revision`. */
   readAll(
     revision: string | null,

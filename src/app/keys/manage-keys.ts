@@ -75,8 +75,7 @@ export function createKeys({ store, clock, ids }: ManageKeysPorts): KeyUseCases 
       // The caller learns the secret, and may then act as this key.
       if (!coversAll(caller, await read(caller, id))) throw new ServiceError('key_exceeds_caller');
       const { secret, hash } = makeSecret();
-      const oldUntil = oldValidMs === 0 ? null : new Date(clock().getTime() + oldValidMs);
-      const key = found(await store.rotate(id, hash, oldUntil));
+      const key = found(await store.rotate(id, hash, oldValidMs));
       return { key, secret: formatApiKey({ id, secret }) };
     },
   };

@@ -1,22 +1,21 @@
 /** Refuses an email that would continue an automatic exchange for too long. */
 import type { LoopLimit } from '../../core/delivery/loop-guard.ts';
 import { ServiceError } from '../../core/errors.ts';
-import type { Clock, Logger } from '../base/basics.ts';
+import type { Logger } from '../base/basics.ts';
 
 export interface LoopGuardPorts {
   /** null: no limit; then the database is not asked. */
   readonly loopLimit: LoopLimit | null;
   readonly exchanges: ExchangeStore;
-  readonly clock: Clock;
   readonly logger: Logger;
 }
 
 export interface ExchangeStore {
   /**
-   * The time when the account's nth newest email of an automatic exchange with the address (lower case) was recorded;
-   * null when there are fewer since then. Throws `database_unavailable`.
+   * How long ago the account's nth newest email of an automatic exchange with the address (lower case) was recorded, in ms;
+   * null when there are fewer within `windowMs`. Throws `database_unavailable`.
    */
-  nthNewest(accountId: string, address: string, since: Date, nth: number): Promise<Date | null>;
+  nthNewest(accountId: string, address: string, windowMs: number, nth: number): Promise<number | null>;
 }
 
 /**
@@ -24,28 +23,27 @@ export interface ExchangeStore {
  * unchecked: nothing is received then either, so no loop continues.
  */
 export async function refuseLoop(
-  { loopLimit, exchanges, clock, logger }: LoopGuardPorts,
+  { loopLimit, exchanges, logger }: LoopGuardPorts,
   accountId: string,
   address: string,
 ): Promise<void> {
   if (loopLimit === null) return;
-  const since = new Date(clock().getTime() - loopLimit.windowMs);
-  let oldest: Date | null;
+  const { windowMs, maxEmails } = loopLimit;
+  let oldestMs: number | null;
   try {
-    oldest = await exchanges.nthNewest(accountId, address, since, loopLimit.maxEmails);
+    oldestMs = await exchanges.nthNewest(accountId, address, windowMs, maxEmails);
   } catch (err) {
     if (!(err instanceof ServiceError && err.code === 'database_unavailable')) throw err;
     logger.warn({ err, accountId }, 'an automatic exchange is not checked for a loop');
     return;
   }
-  if (oldest === null) return;
+  if (oldestMs === null) return;
   logger.warn(
-    { code: 'loop_suspected', accountId, address, limit: loopLimit.maxEmails },
+    { code: 'loop_suspected', accountId, address, limit: maxEmails },
     'a send was refused: two machines seem to answer each other',
   );
-  const waitMs = oldest.getTime() - since.getTime();
   throw new ServiceError('loop_suspected', {
     values: { value: address },
-    retryAfterSeconds: Math.max(1, Math.ceil(waitMs / 1000)),
+    retryAfterSeconds: Math.max(1, Math.ceil((windowMs - oldestMs) / 1000)),
   });
 }

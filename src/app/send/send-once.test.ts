@@ -41,7 +41,7 @@ beforeEach(() => {
   send = async (emailId) => sentAs(emailId);
   settle = createKeySettlement({
     ...ports(),
-    clock: () => new Date(now),
+    timers: { now: () => now },
     statementTimeoutMs: STATEMENT_TIMEOUT_MS,
   });
 });

@@ -8,7 +8,8 @@
 import { directClaim } from './claim.ts';
 import type { SendOutcome } from './use-cases.ts';
 import type { IdempotencyKeys, KeyHold, KeyWork } from './idempotency.ts';
-import type { Clock, Logger } from '../base/basics.ts';
+import type { Logger } from '../base/basics.ts';
+import { systemTimers, type Timers } from '../base/timers.ts';
 import type { EmailDetail, EmailStore } from '../emails/email-ports.ts';
 import type { Journal } from './journal-ports.ts';
 import { notAcceptedOf } from './not-accepted.ts';
@@ -21,8 +22,9 @@ export interface SettleKeyPorts {
 
 export interface SettleKeysPorts extends SettleKeyPorts {
   readonly work: KeyWork;
-  readonly clock: Clock;
   readonly logger: Logger;
+  /** Default: those of the system. */
+  readonly timers?: Pick<Timers, 'now'>;
   /** How long a statement may continue after its connection broke, in ms. */
   readonly statementTimeoutMs: number;
 }
@@ -35,7 +37,7 @@ type Finding = 'settled' | 'undecided' | 'nothing';
  * settled yet. Throws `database_unavailable`.
  */
 export function createKeySettlement(ports: SettleKeysPorts): () => Promise<void> {
-  const { keys, work, clock, logger } = ports;
+  const { keys, work, logger, timers = systemTimers } = ports;
   /** Emails about which nothing is known, and the time in ms since which no request works on them. */
   let unknownSince = new Map<string, number>();
 
@@ -44,7 +46,7 @@ export function createKeySettlement(ports: SettleKeysPorts): () => Promise<void>
       await keys.complete(hold, outcome);
       work.forget(hold.emailId);
     }
-    const now = clock().getTime();
+    const now = timers.now();
     const stillUnknown = new Map<string, number>();
     let settled = 0;
     for (const hold of await keys.listOpen()) {

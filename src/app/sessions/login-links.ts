@@ -1,6 +1,6 @@
 /** Links to log in: valid once, and for an hour. */
 import { formatSessionToken, SESSION_TOKEN_BYTES } from '../../core/sessions/session-token.ts';
-import type { Clock, IdSource } from '../base/basics.ts';
+import type { IdSource } from '../base/basics.ts';
 import type { SessionStore } from './session-ports.ts';
 import { credentialOfSecret, hashToken } from './session-ring.ts';
 
@@ -9,7 +9,6 @@ export const LINK_MS = 3_600_000;
 
 export interface LinkPorts {
   readonly store: Pick<SessionStore, 'createLink'>;
-  readonly clock: Clock;
   readonly ids: Pick<IdSource, 'randomBytes'>;
 }
 
@@ -19,13 +18,13 @@ export type LinkHolder =
   | { readonly kind: 'key'; readonly id: string; readonly hash: Buffer };
 
 /** Returns the token of the link. Throws `database_unavailable`. */
-export async function createLoginLink({ store, clock, ids }: LinkPorts, holder: LinkHolder): Promise<string> {
+export async function createLoginLink({ store, ids }: LinkPorts, holder: LinkHolder): Promise<string> {
   const token = formatSessionToken(ids.randomBytes(SESSION_TOKEN_BYTES));
   await store.createLink({
     digest: hashToken(token),
     keyId: holder.kind === 'key' ? holder.id : null,
     credential: holder.kind === 'key' ? holder.hash : credentialOfSecret(holder.secret, token),
-    expiresAt: new Date(clock().getTime() + LINK_MS),
+    lifeMs: LINK_MS,
   });
   return token;
 }

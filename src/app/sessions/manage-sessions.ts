@@ -34,7 +34,7 @@ const MAX_LINK_READS = 20;
 const SECOND_MS = 1000;
 
 export function createSessions(ports: SessionPorts): SessionUseCases & Pick<SessionRing, 'close'> {
-  const { store, keys, secrets, clock, now, ids, idleMs, maxMs } = ports;
+  const { store, keys, secrets, now, ids, idleMs, maxMs } = ports;
   const ring = new SessionRing(ports);
   const secretOf = createSecretMatcher(secrets);
   const linkReads = new WindowCounts({ windowMs: SECOND_MS, maxKeys: 1 });
@@ -47,21 +47,19 @@ export function createSessions(ports: SessionPorts): SessionUseCases & Pick<Sess
     link: Buffer | null,
   ): Promise<OpenedSession | null> {
     const token = formatSessionToken(ids.randomBytes(SESSION_TOKEN_BYTES));
-    const openedAt = clock().getTime();
-    const endsAt = new Date(openedAt + maxMs);
-    const expiresAt = new Date(openedAt + Math.min(idleMs, maxMs));
-    const session = {
+    const asked = {
       ...toBase(token),
       id: ids.uuid(),
       device: browser.device,
       binding: bindingOf(token, browser),
       digest: hashToken(token),
-      expiresAt,
-      endsAt,
+      idleMs,
+      maxMs,
     };
-    if (!(await store.open(session, link))) return null;
+    const session = await store.open(asked, link);
+    if (session === null) return null;
     ring.expire();
-    return { token, shown, session, endsAt };
+    return { token, shown, session, maxMs };
   }
 
   const baseOfSecret = (secret: string) => (token: string) => ({

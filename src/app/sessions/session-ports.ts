@@ -27,7 +27,7 @@ export interface StoredSession extends SessionBase {
   readonly binding: Buffer;
   /** SHA-256 of the token. */
   readonly digest: Buffer;
-  /** Extended while it is used, but not beyond `endsAt`. */
+  /** Extended while it is used, but not beyond `endsAt`. Both by the database's clock. */
   readonly expiresAt: Date;
   readonly endsAt: Date;
 }
@@ -39,20 +39,28 @@ export interface KnownSession extends StoredSession {
   readonly lastUsedAt: Date;
 }
 
-export interface StoredLink extends SessionBase {
+export interface NewLink extends SessionBase {
   readonly digest: Buffer;
-  readonly expiresAt: Date;
+  /** How long it is valid, in ms. */
+  readonly lifeMs: number;
+}
+
+/** One that is to be opened. */
+export interface NewSession extends Omit<StoredSession, 'expiresAt' | 'endsAt'> {
+  /** How long it lives without being used, and in all, in ms. */
+  readonly idleMs: number;
+  readonly maxMs: number;
 }
 
 /** All throw `ServiceError('database_unavailable')`. */
 export interface SessionStore {
   /**
-   * Opens a session, and uses up the link if one is given: false when the link was used meanwhile, or has expired. Among
+   * Opens a session, and uses up the link if one is given: null when the link was used meanwhile, or has expired. Among
    * the sessions of one key, or of the secrets, those that would end first make room.
    */
-  open(session: StoredSession, linkDigest: Buffer | null): Promise<boolean>;
-  /** Extends its life until then, and notes that it was used. */
-  renew(digest: Buffer, expiresAt: Date): Promise<void>;
+  open(session: NewSession, linkDigest: Buffer | null): Promise<StoredSession | null>;
+  /** Notes that it was used: from now on it lives for that long without being used, in ms. */
+  renew(digest: Buffer, idleMs: number): Promise<void>;
   end(digest: Buffer): Promise<void>;
   /** Ends all sessions of a key; null: of the secrets. Returns how many. */
   endAll(keyId: string | null): Promise<number>;
@@ -61,7 +69,7 @@ export interface SessionStore {
     revision: string | null,
   ): Promise<{ readonly revision: string; readonly sessions: readonly KnownSession[] } | null>;
   /** The oldest links make room. */
-  createLink(link: StoredLink): Promise<void>;
+  createLink(link: NewLink): Promise<void>;
   /** null: no valid link. */
   readLink(digest: Buffer): Promise<SessionBase | null>;
   /** False: no session was ever opened with this database. */

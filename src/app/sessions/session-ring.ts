@@ -122,7 +122,7 @@ export class SessionRing {
       until - expiresAt.getTime() >= idleMs * RENEWAL_PART || now - lastUsedAt.getTime() >= RENEWAL_MS;
     if (!isDue || this.#renewing.has(id)) return;
     const renewing = store
-      .renew(digest, new Date(until))
+      .renew(digest, idleMs)
       .catch((err: unknown) => logger.warn({ err }, 'the use of a session could not be noted'))
       .finally(() => this.#renewing.delete(id));
     this.#renewing.set(id, renewing);

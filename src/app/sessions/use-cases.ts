@@ -8,7 +8,8 @@ export interface OpenedSession {
   readonly shown: ShownKey;
   readonly session: ShownSession;
   /** However much it is used. */
-  readonly endsAt: Date;
+  /** How long it lives at most, in ms. */
+  readonly maxMs: number;
 }
 
 export interface SessionUseCases {

@@ -1,7 +1,7 @@
 /** The operations that delivering events needs: claims of webhooks, and requests. */
 import type { EventFilter } from '../events/event-ports.ts';
 import type { PauseReason } from '../../core/webhook/webhook.ts';
-import type { Beyond, Delivery, StoredWebhook, WebhookSecrets } from './webhook-ports.ts';
+import type { Delivery, StoredWebhook, WebhookSecrets } from './webhook-ports.ts';
 
 /** `Beyond` in its stored form. */
 export interface BeyondJson {
@@ -20,12 +20,23 @@ export interface ClaimedWebhook extends StoredWebhook {
   readonly epoch: number;
 }
 
+/** `FailedEvent`, as the process knows it that tries it. */
+export interface PutOffEvent {
+  readonly position: number;
+  readonly attempts: number;
+  /** The time since its first failure, in ms. */
+  readonly failingMs: number;
+  /** The time until its next attempt, in ms. */
+  readonly dueInMs: number;
+}
+
 /** How far a webhook has come, and the attempts since the last time. */
 export interface Progress {
   readonly webhookId: string;
   readonly epoch: number;
   readonly position: number;
-  readonly beyond: Beyond;
+  readonly delivered: readonly number[];
+  readonly failed: readonly PutOffEvent[];
   readonly deliveries: readonly Delivery[];
 }
 

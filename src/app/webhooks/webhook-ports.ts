@@ -33,7 +33,7 @@ export interface WebhookPause {
   readonly detail: string | null;
 }
 
-/** An event that waits for another attempt. */
+/** An event that waits for another attempt; the times are the database's. */
 export interface FailedEvent {
   readonly position: number;
   readonly attempts: number;
@@ -55,6 +55,8 @@ export interface StoredWebhook extends WebhookSettings, SealedSecrets {
   /** Every event up to it was accepted, or has failed for the last time. */
   readonly position: number;
   readonly beyond: Beyond;
+  /** The database's time when this was read. */
+  readonly readAt: Date;
 }
 
 /** All throw `ServiceError('database_unavailable')`; null: the webhook does not exist. */

@@ -9,23 +9,25 @@
  * Progress is stored some moments later, for many events at once: events whose progress a killed process did not store
  * are delivered again.
  */
-import type { Clock, IdSource, Logger } from '../base/basics.ts';
+import type { IdSource, Logger } from '../base/basics.ts';
 import { createFailureLog } from '../base/failure-log.ts';
 import type { Timers } from '../base/timers.ts';
 import { formatEventId } from '../../core/event/event-id.ts';
 import { ServiceError } from '../../core/errors.ts';
-import { nextDeliveryAt } from '../../core/webhook/retry-plan.ts';
+import { nextDeliveryInMs } from '../../core/webhook/retry-plan.ts';
 import type { PauseReason } from '../../core/webhook/webhook.ts';
 import { toDelivery } from './delivery-record.ts';
 import {
   filterOf,
   type ClaimedWebhook,
+  type Progress,
+  type PutOffEvent,
   type PostWebhook,
   type WebhookAnswer,
   type WebhookQueue,
 } from './delivery-ports.ts';
 import type { FeedTail, TailEvent } from './feed-tail.ts';
-import type { Beyond, Delivery, FailedEvent, WebhookSecrets } from './webhook-ports.ts';
+import type { Delivery, WebhookSecrets } from './webhook-ports.ts';
 
 /** The part of the list that may be tried while its first event is not delivered, when the order is not kept. */
 const REACH = 100;
@@ -52,7 +54,6 @@ export interface WebhookRunPorts {
   readonly tail: FeedTail;
   readonly queue: Pick<WebhookQueue, 'recordProgress' | 'pause'>;
   readonly post: PostWebhook;
-  readonly clock: Clock;
   readonly timers: Timers;
   readonly ids: IdSource;
   /** From 0 (inclusive) to 1 (exclusive). */
@@ -70,9 +71,17 @@ interface Item {
   event: TailEvent | null;
   state: 'waiting' | 'sending' | 'delivered';
   attempts: number;
-  since: Date | null;
-  /** null: now. */
-  dueAt: Date | null;
+  /** When it first failed, by `Timers.now`. */
+  since: number | null;
+  /** When it may be tried, by `Timers.now`; null: now. */
+  dueAt: number | null;
+}
+
+/** Moments by `Timers.now`. */
+interface Failure {
+  readonly attempts: number;
+  readonly since: number;
+  readonly dueAt: number;
 }
 
 interface Ending {
@@ -90,7 +99,8 @@ export class WebhookRun {
   readonly #items: Item[] = [];
   /** The positions that an earlier run delivered, of events that this one has not read yet. */
   readonly #delivered: Set<number>;
-  readonly #failed: Map<number, FailedEvent>;
+  /** Those that an earlier run tried, of events that this one has not read yet. */
+  readonly #failed: Map<number, Failure>;
   readonly #sending = new Set<Promise<void>>();
   #unstored: Delivery[] = [];
   /** The feed is read up to here. */
@@ -98,7 +108,8 @@ export class WebhookRun {
   #isAtEnd = false;
   #storedPosition: number;
   #storedAt: number;
-  #holdUntil = 0;
+  /** By `Timers.now`. */
+  #holdUntil = -Infinity;
   #ending: Ending | null = null;
   #isOver = false;
   #isWoken = false;
@@ -116,10 +127,17 @@ export class WebhookRun {
     this.#ports = ports;
     this.#failures = createFailureLog(ports.logger, 'events can not be read or stored for a webhook');
     this.#delivered = new Set(webhook.beyond.delivered);
-    this.#failed = new Map(webhook.beyond.failed.map((failed) => [failed.position, failed]));
+    const now = ports.timers.now();
+    const toSteady = (at: Date) => now + at.getTime() - webhook.readAt.getTime();
+    this.#failed = new Map(
+      webhook.beyond.failed.map(({ position, attempts, since, dueAt }) => [
+        position,
+        { attempts, since: toSteady(since), dueAt: toSteady(dueAt) },
+      ]),
+    );
     this.#readTo = webhook.position;
     this.#storedPosition = webhook.position;
-    this.#storedAt = ports.timers.now();
+    this.#storedAt = now;
   }
 
   /** There may be something to do. */
@@ -249,14 +267,14 @@ export class WebhookRun {
   }
 
   #begin(): void {
-    const { clock, timers, leasedUntil } = this.#ports;
-    const now = clock().getTime();
-    if (now < this.#holdUntil || timers.now() >= leasedUntil()) return;
+    const { timers, leasedUntil } = this.#ports;
+    const now = timers.now();
+    if (now < this.#holdUntil || now >= leasedUntil()) return;
     for (const item of this.#reach) {
       const isFull = this.#sending.size >= this.webhook.maxInFlight || this.#unstored.length >= MAX_UNSTORED;
       if (isFull || this.#isOver) return;
       if (item.state !== 'waiting' || item.event === null) continue;
-      if (item.dueAt !== null && item.dueAt.getTime() > now) continue;
+      if (item.dueAt !== null && item.dueAt > now) continue;
       item.state = 'sending';
       const sending: Promise<void> = this.#deliver(item, item.event).finally(() => {
         this.#sending.delete(sending);
@@ -279,7 +297,7 @@ export class WebhookRun {
       item.state = 'waiting';
       if (!this.#aborting.signal.aborted) {
         this.#failures.failed(error);
-        item.dueAt = new Date(this.#ports.clock().getTime() + AGAIN_MS);
+        item.dueAt = this.#ports.timers.now() + AGAIN_MS;
       }
       return;
     }
@@ -297,44 +315,48 @@ export class WebhookRun {
     this.#storeSoon();
   }
 
-  #putOff(item: Item, answer: WebhookAnswer, { error, eventId, startedAt }: Delivery): void {
-    const { clock, random } = this.#ports;
-    const { status, retryAfterMs } = answer;
-    const now = clock();
-    item.since ??= startedAt;
-    item.dueAt = nextDeliveryAt({
+  #putOff(item: Item, answer: WebhookAnswer, { error, eventId }: Delivery): void {
+    const { timers, random } = this.#ports;
+    const { status, retryAfterMs, durationMs } = answer;
+    const now = timers.now();
+    item.since ??= now - durationMs;
+    const dueInMs = nextDeliveryInMs({
       attempts: item.attempts,
-      failingSince: item.since,
-      now,
+      failingMs: now - item.since,
       retryAfterMs,
       random: random(),
     });
+    // Tried once more when the webhook is resumed, even if that is not stored.
+    item.dueAt = now + (dueInMs ?? 0);
     // The endpoint asked for a pause of all requests, not of this event only.
-    if (retryAfterMs !== null && item.dueAt !== null) {
-      this.#holdUntil = Math.max(this.#holdUntil, item.dueAt.getTime());
-    }
+    if (retryAfterMs !== null && dueInMs !== null) this.#holdUntil = Math.max(this.#holdUntil, item.dueAt);
     const detail = `event ${eventId}: ${error}`;
     // RFC 9110 §15.5.11: the endpoint is permanently gone.
     if (status === 410) this.#ending ??= { reason: 'gone', detail };
-    else if (item.dueAt === null) this.#ending ??= { reason: 'failed', detail };
-    // Tried once more when the webhook is resumed, even if that is not stored.
-    item.dueAt ??= now;
+    else if (dueInMs === null) this.#ending ??= { reason: 'failed', detail };
   }
 
   #planWake(): void {
     this.#cancelWake();
     const waiting = this.#reach.filter(({ state }) => state === 'waiting');
     if (waiting.length === 0 || this.#isOver) return;
-    const now = this.#ports.clock().getTime();
-    const due = Math.min(...waiting.map(({ dueAt }) => dueAt?.getTime() ?? now));
+    const now = this.#ports.timers.now();
+    const due = Math.min(...waiting.map(({ dueAt }) => dueAt ?? now));
     const delayMs = Math.max(due, this.#holdUntil) - now;
     // An event that is due now waits for a request to end, for storing, or for the claim to be renewed: each of these
     // wakes it.
     if (delayMs > 0) this.#cancelWake = this.#ports.timers.after(delayMs, this.wake);
   }
 
-  #beyond(): Beyond {
+  #beyond(): Pick<Progress, 'delivered' | 'failed'> {
     const items = this.#items.filter(({ position }) => position > this.#position);
+    const now = this.#ports.timers.now();
+    const toFailed = (position: number, { attempts, since, dueAt }: Failure): PutOffEvent => ({
+      position,
+      attempts,
+      failingMs: now - since,
+      dueInMs: dueAt - now,
+    });
     return {
       delivered: [
         ...items.filter(({ state }) => state === 'delivered').map(({ position }) => position),
@@ -344,9 +366,9 @@ export class WebhookRun {
         ...items.flatMap(({ position, state, attempts, since, dueAt }) =>
           state === 'delivered' || since === null || dueAt === null
             ? []
-            : [{ position, attempts, since, dueAt }],
+            : [toFailed(position, { attempts, since, dueAt })],
         ),
-        ...this.#failed.values(),
+        ...[...this.#failed].map(([position, failure]) => toFailed(position, failure)),
       ],
     };
   }
@@ -396,7 +418,7 @@ export class WebhookRun {
         webhookId,
         epoch,
         position,
-        beyond: this.#beyond(),
+        ...this.#beyond(),
         deliveries,
       });
       this.#storedPosition = position;

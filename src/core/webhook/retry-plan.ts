@@ -20,24 +20,22 @@ const MAX_RETRY_AFTER_MS = DAY_MS;
 export interface FailedDelivery {
   /** Attempts so far, this one included; at least 1. */
   readonly attempts: number;
-  readonly failingSince: Date;
-  readonly now: Date;
+  /** The time since the first failure, in ms. */
+  readonly failingMs: number;
   /** The delay that the endpoint asked for; null: none. */
   readonly retryAfterMs: number | null;
   /** From 0 (inclusive) to 1 (exclusive). */
   readonly random: number;
 }
 
-/** null: that was the last attempt. */
-export function nextDeliveryAt({
+/** The time until the next attempt, in ms; null: that was the last one. */
+export function nextDeliveryInMs({
   attempts,
-  failingSince,
-  now,
+  failingMs,
   retryAfterMs,
   random,
-}: FailedDelivery): Date | null {
-  const giveUpAt = failingSince.getTime() + GIVE_UP_AFTER_MS;
-  if (now.getTime() >= giveUpAt) return null;
+}: FailedDelivery): number | null {
+  if (failingMs >= GIVE_UP_AFTER_MS) return null;
   const planned =
     Math.min(FIRST_DELAY_MS * FACTOR ** (attempts - 1), MAX_DELAY_MS) * (1 + JITTER * (2 * random - 1));
   const delay =
@@ -45,7 +43,7 @@ export function nextDeliveryAt({
       ? planned
       : Math.min(Math.max(retryAfterMs, MIN_RETRY_AFTER_MS), MAX_RETRY_AFTER_MS);
   // The last attempt is made when the time is up.
-  return new Date(Math.min(now.getTime() + Math.round(delay), giveUpAt));
+  return Math.min(Math.round(delay), GIVE_UP_AFTER_MS - failingMs);
 }
 
 /** The value of a Retry-After field: seconds, or a date of HTTP. null for anything else. */

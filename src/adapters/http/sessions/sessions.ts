@@ -114,7 +114,7 @@ const LoginBody = {
 
 export function registerOpenSessionRoute(
   app: HttpServer,
-  { limits, clock }: HttpContext,
+  { limits }: HttpContext,
   parts: SessionParts,
 ): void {
   const { sessions, security, access } = parts;
@@ -172,7 +172,7 @@ export function registerOpenSessionRoute(
       const actor = toActor(request, opened.shown.caller);
       const by = secret === undefined ? 'link' : 'secret';
       await access.noteSession('session.opened', opened.shown.caller.author, { address: actor.address, by });
-      const maxAgeSeconds = Math.ceil((opened.endsAt.getTime() - clock().getTime()) / 1000);
+      const maxAgeSeconds = Math.ceil(opened.maxMs / 1000);
       setSessionCookie(request, reply, { token: opened.token, maxAgeSeconds });
       security.note('session.opened', { actor, by });
       return { session: toSessionJson({ ...opened.shown, session: opened.session }, limits) };

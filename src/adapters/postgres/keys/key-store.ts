@@ -3,6 +3,7 @@ import type { Pool, PoolClient } from 'pg';
 import type { CheckedKey, KeyStore, StoredKey } from '../../../app/keys/key-ports.ts';
 import { ServiceError } from '../../../core/errors.ts';
 import { toStorableJson } from '../../../core/storable-text.ts';
+import { fromNow } from '../db/from-now.ts';
 import { run, statement, statements, type RowOf } from '../db/statement.ts';
 import { inTransaction } from '../db/transaction.ts';
 
@@ -47,9 +48,9 @@ export function createKeyStore(pool: Pool): KeyStore {
 
     revoke: (id) => changing(async (client) => (await run(client, REVOKE, { id })).length > 0),
 
-    rotate: (id, hash, oldUntil) =>
+    rotate: (id, hash, oldValidMs) =>
       changing(async (client) => {
-        const [row] = await run(client, ROTATE, { id, hash, oldUntil });
+        const [row] = await run(client, ROTATE, { id, hash, oldValidMs });
         return row === undefined ? null : toKey(row);
       }),
 
@@ -135,8 +136,9 @@ const REVOKE = statement(
 
 const ROTATE = statement(
   'rotate-key',
-  `update api_keys k set secret_hash = $hash, old_secret_until = $oldUntil,
-    old_secret_hash = case when $oldUntil::timestamptz is not null then k.secret_hash end
+  `update api_keys k set secret_hash = $hash, 
+    old_secret_until = case when $oldValidMs::float8 > 0 then ${fromNow('$oldValidMs')} end,
+    old_secret_hash = case when $oldValidMs > 0 then k.secret_hash end
   where k.id = $id and k.revoked_at is null
   returning ${COLUMNS}`,
 );

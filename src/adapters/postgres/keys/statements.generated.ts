@@ -152,7 +152,7 @@ declare module '../db/statement.ts' {
     'rotate-key': {
       values: {
         hash: Buffer | null;
-        oldUntil: Date | string | null;
+        oldValidMs: number | null;
         id: string | null;
       };
       row: {

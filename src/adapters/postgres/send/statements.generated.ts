@@ -454,11 +454,11 @@ declare module '../db/statement.ts' {
       values: {
         accountId: string | null;
         address: string | null;
-        since: Date | string | null;
+        windowMs: number | null;
         newer: number | null;
       };
       row: {
-        created_at: Date;
+        age_ms: number | null;
       };
     };
     'open-idempotency-keys': {

@@ -1,6 +1,7 @@
 /** `SessionStore` on PostgreSQL. Only this module writes `sessions`, `session_clock` and `login_links`. */
 import type { Pool, PoolClient } from 'pg';
 import type { KnownSession, SessionStore } from '../../../app/sessions/session-ports.ts';
+import { fromNow } from '../db/from-now.ts';
 import { run, statement, type Executor, type RowOf } from '../db/statement.ts';
 import { inTransaction } from '../db/transaction.ts';
 
@@ -18,20 +19,30 @@ export function createSessionStore(pool: Pool): SessionStore {
     });
 
   return {
-    open: ({ id, device, binding, digest, keyId, credential, expiresAt, endsAt }, linkDigest) =>
+    open: ({ id, device, binding, digest, keyId, credential, idleMs, maxMs }, linkDigest) =>
       changing(async (client) => {
         if (linkDigest !== null && (await run(client, USE_LINK, { digest: linkDigest })).length === 0)
-          return false;
+          return null;
         await run(client, DELETE_EXPIRED);
         await run(client, MAKE_ROOM, { keyId, kept: MAX_SESSIONS - 1 });
-        await run(client, OPEN, { id, device, binding, digest, keyId, credential, expiresAt, endsAt });
+        const [row] = await run(client, OPEN, {
+          id,
+          device,
+          binding,
+          digest,
+          keyId,
+          credential,
+          idleMs,
+          maxMs,
+        });
+        if (row === undefined) throw new Error('a session was not opened');
         await run(client, NOTE_OPENED);
-        return true;
+        return { id, device, binding, digest, keyId, credential, expiresAt: row.expires_at, endsAt: row.ends_at };
       }),
 
-    renew: (digest, expiresAt) =>
+    renew: (digest, idleMs) =>
       changing(async (client) => {
-        await run(client, RENEW, { digest, expiresAt });
+        await run(client, RENEW, { digest, idleMs });
       }),
 
     end: (digest) =>
@@ -49,10 +60,10 @@ export function createSessionStore(pool: Pool): SessionStore {
       return { revision, sessions: rows.flatMap(toSessions) };
     },
 
-    createLink: ({ digest, keyId, credential, expiresAt }) =>
+    createLink: ({ digest, keyId, credential, lifeMs }) =>
       inTransaction(pool, async (client) => {
         await run(client, DELETE_OLD_LINKS, { kept: MAX_LINKS - 1 });
-        await run(client, CREATE_LINK, { digest, keyId, credential, expiresAt });
+        await run(client, CREATE_LINK, { digest, keyId, credential, lifeMs });
       }),
 
     async readLink(digest) {
@@ -105,12 +116,14 @@ const MAKE_ROOM = statement(
 const OPEN = statement(
   'open-session',
   `insert into sessions (id, device, binding, token_hash, key_id, credential, expires_at, ends_at)
-  values ($id, $device, $binding, $digest, $keyId, $credential, $expiresAt, $endsAt)`,
+  values ($id, $device, $binding, $digest, $keyId, $credential, ${fromNow('least($idleMs::float8, $maxMs::float8)')},
+    ${fromNow('$maxMs')})
+  returning expires_at, ends_at`,
 );
 
 const RENEW = statement(
   'renew-session',
-  `update sessions set expires_at = greatest(expires_at, least($expiresAt::timestamptz, ends_at)), last_used_at = now()
+  `update sessions set expires_at = greatest(expires_at, least(${fromNow('$idleMs')}, ends_at)), last_used_at = now()
   where token_hash = $digest and expires_at > now()`,
 );
 
@@ -140,7 +153,7 @@ const DELETE_OLD_LINKS = statement(
 const CREATE_LINK = statement(
   'create-login-link',
   `insert into login_links (token_hash, key_id, credential, expires_at)
-  values ($digest, $keyId, $credential, $expiresAt)`,
+  values ($digest, $keyId, $credential, ${fromNow('$lifeMs')})`,
 );
 
 const READ_LINK = statement(

@@ -9,7 +9,14 @@ import { fromNow } from '../db/from-now.ts';
 import { run, statement } from '../db/statement.ts';
 import { inTransaction } from '../db/transaction.ts';
 import { INSERT_DELIVERIES, toDeliveryValues, type WebhookDeliveries } from './webhook-deliveries.ts';
-import { nextRevision, toBeyondJson, toWebhook, WEBHOOK_COLUMNS } from './webhook-rows.ts';
+import {
+  beyondColumn,
+  nextRevision,
+  toBeyondValue,
+  toWebhook,
+  WEBHOOK_COLUMNS,
+  type ReadAt,
+} from './webhook-rows.ts';
 
 /** The number of webhooks whose progress one statement stores: nearly all that can exist. */
 const BATCH = { items: 50, bytes: 4 * 1024 * 1024, failTogether: true };
@@ -38,7 +45,7 @@ export function createWebhookQueue({ pool, deliveries, owner, leaseMs }: Webhook
         progressIds: batch.map(({ webhookId }) => webhookId),
         epochs: batch.map(({ epoch }) => epoch),
         positions: batch.map(({ position }) => position),
-        beyonds: batch.map(({ beyond }) => toBeyondJson(beyond)),
+        beyonds: batch.map(toBeyondValue),
         ...toDeliveryValues(logged),
       });
       const recorded = new Set(rows.map(({ webhook_id: id }) => id));
@@ -87,7 +94,7 @@ const CLAIM = statement(
   where w.id = p.webhook_id and w.paused_at is null
     and p.webhook_id in (select webhook_id from mine union all select webhook_id from free)
   returning ${WEBHOOK_COLUMNS}`,
-);
+).narrow<ReadAt>();
 
 const RECORD_PROGRESS = statement(
   'record-webhook-progress',
@@ -99,7 +106,7 @@ const RECORD_PROGRESS = statement(
     order by p.webhook_id
     for update of p
   )
-  update webhook_positions p set position = l.position, beyond = l.beyond::jsonb
+  update webhook_positions p set position = l.position, beyond = ${beyondColumn('l.beyond')}
   from locked l where p.webhook_id = l.webhook_id
   returning p.webhook_id`,
 );

@@ -1,17 +1,23 @@
 /** The representation of a webhook in its two rows: `w` of `webhooks`, `p` of `webhook_positions`. */
-import type { BeyondJson, ClaimedWebhook } from '../../../app/webhooks/delivery-ports.ts';
+import type { BeyondJson, ClaimedWebhook, Progress } from '../../../app/webhooks/delivery-ports.ts';
 import type { Beyond } from '../../../app/webhooks/webhook-ports.ts';
 import { toStorableJson } from '../../../core/storable-text.ts';
+import { fromNow } from '../db/from-now.ts';
 import { run, statement, type Executor, type RowOf } from '../db/statement.ts';
 
 export const WEBHOOK_COLUMNS = `w.id, w.created_at, w.updated_at, w.revision, w.url, w.description, w.types, w.account_id,
   w.customer_id, w.is_historical, w.payload, w.max_in_flight, w.header_names, w.sealed, w.key_id, w.old_secret_until, w.paused_at,
-  w.pause_reason, w.pause_detail, w.resumed_at, p.position, p.beyond, p.epoch`;
+  w.pause_reason, w.pause_detail, w.resumed_at, p.position, p.beyond, p.epoch, now() as read_at`;
+
+/** Of `WEBHOOK_COLUMNS`. */
+export interface ReadAt {
+  read_at: Date;
+}
 
 export const READ_WEBHOOK = statement(
   'read-webhook',
   `select ${WEBHOOK_COLUMNS} from webhooks w join webhook_positions p on p.webhook_id = w.id where w.id = $id`,
-);
+).narrow<ReadAt>();
 export type WebhookRow = RowOf<typeof READ_WEBHOOK>;
 
 export function toWebhook(row: WebhookRow): ClaimedWebhook {
@@ -37,6 +43,7 @@ export function toWebhook(row: WebhookRow): ClaimedWebhook {
     position: Number(row.position),
     beyond: fromJson(row.beyond, row.resumed_at),
     epoch: Number(row.epoch),
+    readAt: row.read_at,
   };
 }
 
@@ -51,18 +58,28 @@ function fromJson({ delivered, failed }: BeyondJson, resumedAt: Date | null): Be
   return { delivered, failed: events.filter(({ since }) => resumedAt === null || since > resumedAt) };
 }
 
-export function toBeyondJson({ delivered, failed }: Beyond): string {
-  const json: BeyondJson = {
+/** For `beyondColumn`. */
+export function toBeyondValue({ delivered, failed }: Pick<Progress, 'delivered' | 'failed'>): string {
+  return toStorableJson({
     delivered,
-    failed: failed.map(({ position, attempts, since, dueAt }) => ({
+    failed: failed.map(({ position, attempts, failingMs, dueInMs }) => ({
       position,
       attempts,
-      since: since.toISOString(),
-      due_at: dueAt.toISOString(),
+      failing_ms: failingMs,
+      due_in_ms: dueInMs,
     })),
-  };
-  return toStorableJson(json);
+  });
 }
+
+/** The value as `BeyondJson`, with moments instead of durations. @param value as SQL, of type text */
+export const beyondColumn = (value: string): string => `(
+    select jsonb_build_object('delivered', b.value -> 'delivered', 'failed', coalesce((
+      select jsonb_agg(jsonb_build_object('position', f.position, 'attempts', f.attempts,
+        'since', ${fromNow('-f.failing_ms')}, 'due_at', ${fromNow('f.due_in_ms')}) order by f.position)
+      from jsonb_to_recordset(b.value -> 'failed') as f (position bigint, attempts int, failing_ms float8, due_in_ms float8)
+    ), '[]'))
+    from (select ${value}::jsonb as value) b
+  )`;
 
 /** The number of the next change; locks out every other change until the commit. */
 export async function nextRevision(executor: Executor): Promise<string> {

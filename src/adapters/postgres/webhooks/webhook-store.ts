@@ -11,7 +11,14 @@ import { invalidRequest, ServiceError } from '../../../core/errors.ts';
 import { MAX_WEBHOOKS } from '../../../core/webhook/webhook.ts';
 import { run, statement, statements, type Executor } from '../db/statement.ts';
 import { inTransaction } from '../db/transaction.ts';
-import { nextRevision, READ_WEBHOOK, toWebhook, WEBHOOK_COLUMNS, type WebhookRow } from './webhook-rows.ts';
+import {
+  nextRevision,
+  READ_WEBHOOK,
+  toWebhook,
+  WEBHOOK_COLUMNS,
+  type ReadAt,
+  type WebhookRow,
+} from './webhook-rows.ts';
 
 /** A separate position, so that a webhook that never moved can be told from one whose events are forgotten. */
 const FIRST_POSITION = 1;
@@ -156,7 +163,7 @@ const LIST = statements(
     where ${ofAccounts ? 'w.account_id = any ($accountIds::text[])' : 'true'}
     ${isAfter ? `and (date_trunc('milliseconds', w.created_at), w.id) < ($date::timestamptz, $id::uuid)` : ''}
     order by date_trunc('milliseconds', w.created_at) desc, w.id desc limit $limit::int`,
-);
+).narrow<ReadAt>();
 
 const CHANGE = statement(
   'change-webhook',
