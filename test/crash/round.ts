@@ -80,7 +80,8 @@ export async function runRound(world: World, options: RoundOptions): Promise<Rou
     world.database,
     createRandom(options.seed, options.round, 2),
   );
-  await world.webhooks.beginRound(world.database);
+  const isMoved = faults.some(movesDatabaseClock);
+  await world.webhooks.beginRound(world.database, isMoved);
   const transactions = new LongTransactions(
     world.database,
     createRandom(options.seed, options.round, 3),
@@ -95,7 +96,6 @@ export async function runRound(world: World, options: RoundOptions): Promise<Rou
   for (const node of world.nodes) node.measureMemory();
   lap('faults');
   await Promise.all([load.stop(), healWorld(world, random)]);
-  const isMoved = faults.some(movesDatabaseClock);
   await transactions.stop();
   await world.starver?.end();
   lap('load and heal');

@@ -17,6 +17,8 @@ import type { Random } from './random.ts';
  * for this endpoint makes it fail as well; the lease of a process that is gone; and numbering by another process.
  */
 const AGREE_TIMEOUT_MS = 150_000;
+/** A receiver that follows Standard Webhooks refuses what is older, or newer. */
+const TOLERANCE_S = 300;
 /** One in this many requests is not answered as it should be. */
 const FAIL_EVERY = 25;
 /** Per round: each refusal puts the webhook off, by a second or five. */
@@ -47,6 +49,8 @@ export class WebhookEndpoint {
   #refused = 0;
   #broken = 0;
   #from = '';
+  /** The database's clock, which dates the requests, is wrong now and then. */
+  #isAnyTime = false;
 
   private constructor(random: Random) {
     this.#random = random;
@@ -79,7 +83,8 @@ export class WebhookEndpoint {
   }
 
   /** Earlier events do not count. */
-  async beginRound(database: Database): Promise<void> {
+  async beginRound(database: Database, isClockMoved: boolean): Promise<void> {
+    this.#isAnyTime = isClockMoved;
     this.#from = await readLatest(database);
     this.#refused = 0;
     this.#broken = 0;
@@ -137,11 +142,17 @@ export class WebhookEndpoint {
       return;
     }
     const id = String(request.headers['webhook-id']);
-    try {
-      new Webhook(stream.secret).verify(Buffer.concat(pieces), request.headers as Record<string, string>);
-    } catch (error) {
-      this.#faults.push(`I9 ${stream.name}: event ${id} has no good signature: ${String(error)}`);
-    }
+    const seconds = Number(request.headers['webhook-timestamp']);
+    const signature = new Webhook(stream.secret).sign(
+      id,
+      new Date(seconds * 1000),
+      Buffer.concat(pieces).toString(),
+    );
+    if (request.headers['webhook-signature'] !== signature)
+      this.#faults.push(`I9 ${stream.name}: event ${id} has no good signature`);
+    const offBySeconds = Math.round(Date.now() / 1000 - seconds);
+    if (!this.#isAnyTime && Math.abs(offBySeconds) > TOLERANCE_S)
+      this.#faults.push(`I9 ${stream.name}: event ${id} was signed ${offBySeconds} s before it came`);
     if (this.#random.integer(1, FAIL_EVERY) === 1 && this.#fail(response)) return;
     if (stream.answered.has(id)) stream.again += 1;
     stream.answered.add(id);

@@ -53,8 +53,8 @@ describe.skipIf(skipWithoutFakeClock())('a service whose clock is wrong', () => 
   }
 
   const now = async (): Promise<number> => {
-    const [row] = await query(database.connectionString, 'select now() as now');
-    return (row?.['now'] as Date).getTime();
+    const [row] = await query(database.connectionString, `select to_json(now()) #>> '{}' as now`);
+    return Date.parse(String(row?.['now']));
   };
 
   it.each([

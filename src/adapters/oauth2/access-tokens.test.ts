@@ -17,6 +17,8 @@ let store: TokenStore;
 let server: TokenServer;
 let account: OAuth2Account;
 let next = 0;
+/** How far clocks were moved. */
+let movedMs = 0;
 const processes: OAuth2Tokens[] = [];
 
 beforeAll(async () => {
@@ -52,7 +54,11 @@ async function begin(strict = false): Promise<void> {
 
 /** The tokens of another process, or of the next one. */
 function start(others: Partial<OAuth2Account> = {}, otherStore = store): OAuth2Tokens {
-  const tokens = createAccessTokens([{ ...account, ...others }], silentLogger);
+  const tokens = createAccessTokens(
+    [{ ...account, ...others }],
+    silentLogger,
+    () => performance.now() + movedMs,
+  );
   tokens.keepIn(otherStore);
   processes.push(tokens);
   return tokens;
@@ -67,9 +73,10 @@ const failureOf = (tokens: OAuth2Tokens) =>
     (error: unknown) => error as TokenError,
   );
 
-/** Moves only the clock: timers keep running. */
-function moveClock(seconds: number): void {
-  vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + seconds * 1000 });
+/** Moves the clocks of the processes and of what the database has: timers keep running. */
+async function moveClock(seconds: number): Promise<void> {
+  movedMs += seconds * 1000;
+  await pool.query('update oauth2_tokens set updated_at = updated_at - make_interval(secs => $1)', [seconds]);
 }
 
 describe('an access token', () => {
@@ -77,7 +84,7 @@ describe('an access token', () => {
     const tokens = start({ scope: 'a b' });
     const answers = await Promise.all(Array.from({ length: 50 }, () => get(tokens)));
     expect(new Set(answers)).toEqual(new Set([server.given[0]]));
-    moveClock(1700);
+    await moveClock(1700);
     expect(await get(tokens)).toBe(server.given[0]);
     expect(server.requests.map((form) => Object.fromEntries(form))).toEqual([
       {
@@ -94,7 +101,7 @@ describe('an access token', () => {
   it('is renewed at half of its life, and no caller waits for that', async () => {
     const tokens = start();
     await get(tokens);
-    moveClock(1801);
+    await moveClock(1801);
     expect(await get(tokens)).toBe(server.given[0]);
     await waitUntil('the renewal is there', async () => (await get(tokens)) === server.given[1]);
     expect(server.requests).toHaveLength(2);
@@ -110,8 +117,19 @@ describe('an access token', () => {
   it('is not handed out when it is about to end', async () => {
     const tokens = start();
     await get(tokens);
-    moveClock(3590);
+    await moveClock(3590);
     expect(await get(tokens)).toBe(server.given[1]);
+  });
+
+  it('is renewed by its age, whatever the clock of the machine shows', async () => {
+    const tokens = start();
+    const first = await get(tokens);
+    for (const hours of [5, -10]) {
+      vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + hours * 3_600_000 });
+      expect(await get(tokens)).toBe(first);
+      expect(await get(start())).toBe(first);
+    }
+    expect(server.requests).toHaveLength(1);
   });
 
   it('is replaced when a server does not take it, unless it is new', async () => {
@@ -119,7 +137,7 @@ describe('an access token', () => {
     const first = await get(tokens);
     tokens.reject(account.id, first);
     expect(await get(tokens)).toBe(first);
-    moveClock(40);
+    await moveClock(40);
     tokens.reject(account.id, first);
     expect(await get(tokens)).toBe(server.given[1]);
     // Another process has no record of that, and gets the new token.
@@ -131,7 +149,7 @@ describe('a stored token', () => {
   it('is used by the next process, and by others at the same time', async () => {
     const first = await get(start());
     expect(await get(start())).toBe(first);
-    moveClock(1801);
+    await moveClock(1801);
     const later = start();
     await get(later);
     expect(server.requests.map((form) => form.get('refresh_token'))).toEqual([
@@ -186,7 +204,7 @@ describe('a stored token', () => {
   it('gives way to the configured token when it is not taken any more', async () => {
     await get(start());
     for (const token of server.good) if (token !== 'first-refresh-token') server.good.delete(token);
-    moveClock(1801);
+    await moveClock(1801);
     const tokens = start();
     await get(tokens);
     expect(tokens.warningOf(account.id)).toBeNull();
@@ -203,7 +221,7 @@ describe('several processes', () => {
     for (let round = 1; round <= 5; round += 1) {
       const answers = await Promise.all(four.map(get));
       expect(new Set(answers)).toEqual(new Set([server.given[round - 1]]));
-      moveClock(3600);
+      await moveClock(3600);
     }
     const used = server.requests.map((form) => form.get('refresh_token'));
     expect(new Set(used).size).toBe(used.length);
@@ -291,13 +309,13 @@ describe('a renewal that fails', () => {
     const tokens = start();
     const first = await get(tokens);
     server.misbehave = (response) => response.writeHead(503).end();
-    moveClock(1801);
+    await moveClock(1801);
     expect(await get(tokens)).toBe(first);
     await waitUntil('the failure is known', () => tokens.warningOf(account.id) !== null);
     expect(tokens.warningOf(account.id)).toMatch(/, mail stops at \d{4}-.*HTTP 503/);
     expect(await get(tokens)).toBe(first);
     server.misbehave = null;
-    moveClock(2);
+    await moveClock(2);
     await waitUntil('it is renewed', async () => (await get(tokens)) === server.given[1]);
     expect(tokens.warningOf(account.id)).toBeNull();
   });

@@ -11,8 +11,16 @@ export interface OAuth2Tokens extends AccessTokens {
   close(): Promise<void>;
 }
 
-/** Connects to no endpoint before the first token is requested. */
-export function createAccessTokens(accounts: readonly OAuth2Account[], logger: Logger): OAuth2Tokens {
+/**
+ * Connects to no endpoint before the first token is requested.
+ *
+ * @param now in ms, by a clock that never goes back
+ */
+export function createAccessTokens(
+  accounts: readonly OAuth2Account[],
+  logger: Logger,
+  now: () => number = () => performance.now(),
+): OAuth2Tokens {
   const owner = randomUUID();
   let kept: TokenStore | null = null;
   const store = (): TokenStore => {
@@ -20,7 +28,7 @@ export function createAccessTokens(accounts: readonly OAuth2Account[], logger: L
     return kept;
   };
   const byId = new Map(
-    accounts.map((account) => [account.id, new AccountTokens(account, { store, logger, owner })]),
+    accounts.map((account) => [account.id, new AccountTokens(account, { store, logger, owner, now })]),
   );
   return {
     keepIn(place) {

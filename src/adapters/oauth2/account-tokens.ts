@@ -23,6 +23,8 @@ export interface AccountTokensOptions {
   readonly logger: Logger;
   /** Identifies this process among those that share the store. */
   readonly owner: string;
+  /** In ms, by a clock that never goes back. */
+  readonly now: () => number;
 }
 
 /** Longer than a renewal takes: two requests of 15 s, and the database. */
@@ -55,9 +57,9 @@ export class AccountTokens {
   #keeping: Promise<void> | null = null;
   /** Tokens that the store does not have yet. */
   #unkept: HeldTokens | null = null;
-  #failure: { readonly error: TokenError; readonly since: Date } | null = null;
+  #failure: { readonly error: TokenError; readonly since: number } | null = null;
   #failures = 0;
-  #notBefore = 0;
+  #notBefore = -Infinity;
   #timer: NodeJS.Timeout | undefined;
   #keepTimer: NodeJS.Timeout | undefined;
   #closed = false;
@@ -80,15 +82,16 @@ export class AccountTokens {
 
   reject(token: string): void {
     if (this.#held?.accessToken !== token) return;
-    if (Date.now() - this.#held.obtainedAt >= MIN_REJECTED_AGE_MS) this.#rejected = token;
+    if (this.#now - this.#held.obtainedAt >= MIN_REJECTED_AGE_MS) this.#rejected = token;
   }
 
   get warning(): string | null {
     if (this.#failure === null) return null;
     const { error, since } = this.#failure;
-    const ends = this.#held !== null && this.#isUsable(this.#held) ? new Date(this.#held.expiresAt) : null;
+    const ends =
+      this.#held !== null && this.#isUsable(this.#held) ? this.#toDate(this.#held.expiresAt) : null;
     const then = ends === null ? 'mail has stopped' : `mail stops at ${ends.toISOString()}`;
-    return `the OAuth2 token can not be renewed since ${since.toISOString()}, ${then}: ${error.message}`;
+    return `the OAuth2 token can not be renewed since ${this.#toDate(since).toISOString()}, ${then}: ${error.message}`;
   }
 
   /** Tokens of a renewal under way are kept first. */
@@ -107,7 +110,7 @@ export class AccountTokens {
   /** One at a time, and none before the delay after a failure has passed. Never rejects. */
   #startRenewal(): Promise<void> {
     if (this.#renewing !== null) return this.#renewing;
-    if (this.#closed || Date.now() < this.#notBefore) return Promise.resolve();
+    if (this.#closed || this.#now < this.#notBefore) return Promise.resolve();
     this.#renewing = this.#renewAndNote().finally(() => {
       this.#renewing = null;
     });
@@ -123,19 +126,19 @@ export class AccountTokens {
         this.#options.logger.info({ accountId: id }, 'the OAuth2 token is renewed again');
       this.#failure = null;
       this.#failures = 0;
-      this.#notBefore = 0;
+      this.#notBefore = -Infinity;
       // Not in all processes at the same moment.
-      this.#renewIn((halfway(held) - Date.now()) * (1 + Math.random() / 10));
+      this.#renewIn((halfway(held) - this.#now) * (1 + Math.random() / 10));
     } catch (error) {
       const failure =
         error instanceof TokenError ? error : new TokenError('the renewal failed', false, error);
       this.#options.logger.warn({ accountId: id, err: failure }, 'the OAuth2 token could not be renewed');
-      this.#failure = { error: failure, since: this.#failure?.since ?? new Date() };
+      this.#failure = { error: failure, since: this.#failure?.since ?? this.#now };
       const delayMs = failure.permanent
         ? PERMANENT_BACKOFF_MS
         : Math.min(MAX_BACKOFF_MS, FIRST_BACKOFF_MS * 2 ** this.#failures);
       this.#failures += 1;
-      this.#notBefore = Date.now() + delayMs * (0.8 + Math.random() * 0.2);
+      this.#notBefore = this.#now + delayMs * (0.8 + Math.random() * 0.2);
       this.#renewIn(delayMs);
     }
   }
@@ -163,7 +166,7 @@ export class AccountTokens {
       );
     }
     try {
-      const kept = row === null ? null : this.#sealer.open(row.sealed);
+      const kept = row === null ? null : this.#open(row);
       if (kept !== null && this.#isFresh(kept)) return kept;
       const held = await this.#request(this.#refreshTokens(kept));
       await this.#keepNow(held, row);
@@ -190,20 +193,20 @@ export class AccountTokens {
     // Another process may have renewed; without the database that is unknown.
     if (row === null) throw new TokenError(refusal.message, false, refusal);
     const now = await this.#options.store().load(this.#name);
-    const kept = now === null || now.revision === row.revision ? null : this.#sealer.open(now.sealed);
+    const kept = now === null || now.revision === row.revision ? null : this.#open(now);
     return kept !== null && this.#isUsable(kept) ? kept : null;
   }
 
   /** The right to renew, or the tokens that another process renewed meanwhile. */
   async #lease(): Promise<{ readonly row: KeptTokens } | { readonly held: HeldTokens }> {
     const { store, owner } = this.#options;
-    const deadline = Date.now() + LEASE_MS;
-    while (!this.#closed && Date.now() < deadline) {
+    const deadline = this.#now + LEASE_MS;
+    while (!this.#closed && this.#now < deadline) {
       const row = await store().lease(this.#name, owner, LEASE_MS);
       if (row !== null) return { row };
       await sleep(LEASE_POLL_MS);
       const other = await store().load(this.#name);
-      const kept = other === null ? null : this.#sealer.open(other.sealed);
+      const kept = other === null ? null : this.#open(other);
       if (kept !== null && this.#isFresh(kept)) return { held: kept };
     }
     throw new TokenError('another process is renewing the OAuth2 token', false);
@@ -221,7 +224,7 @@ export class AccountTokens {
     const { requestTokens } = await import('./token-endpoint.ts');
     let refusal: TokenError | null = null;
     for (const refreshToken of refreshTokens) {
-      const obtainedAt = Date.now();
+      const obtainedAt = this.#now;
       try {
         const granted = await requestTokens(this.#account, refreshToken);
         return {
@@ -243,7 +246,7 @@ export class AccountTokens {
     try {
       if (row === null) throw new Error('the database was away');
       // False: another process has kept newer ones since, which will do.
-      await store().save(this.#name, owner, row.revision, this.#sealer.seal(held));
+      await store().save(this.#name, owner, row.revision, this.#sealer.seal(held, this.#now));
       this.#unkept = null;
     } catch (error) {
       logger.warn({ accountId: this.#account.id, err: error }, 'an OAuth2 token is not kept yet');
@@ -269,10 +272,23 @@ export class AccountTokens {
     const { store, owner } = this.#options;
     const row = await store().lease(this.#name, owner, LEASE_MS);
     if (row === null) throw new Error('another process is renewing');
-    const kept = this.#sealer.open(row.sealed);
+    const kept = this.#open(row);
     if (kept !== null && kept.obtainedAt >= held.obtainedAt) await store().release(this.#name, owner);
-    else await store().save(this.#name, owner, row.revision, this.#sealer.seal(held));
+    else await store().save(this.#name, owner, row.revision, this.#sealer.seal(held, this.#now));
     if (this.#unkept === held) this.#unkept = null;
+  }
+
+  get #now(): number {
+    return this.#options.now();
+  }
+
+  /** For people. */
+  #toDate(at: number): Date {
+    return new Date(Date.now() + at - this.#now);
+  }
+
+  #open({ sealed, ageMs }: KeptTokens): HeldTokens | null {
+    return this.#sealer.open(sealed, this.#now - ageMs);
   }
 
   get #name() {
@@ -281,11 +297,11 @@ export class AccountTokens {
 
   #isUsable({ accessToken, obtainedAt, expiresAt }: HeldTokens): boolean {
     const margin = Math.min(MARGIN_MS, (expiresAt - obtainedAt) / 10);
-    return accessToken !== this.#rejected && Date.now() < expiresAt - margin;
+    return accessToken !== this.#rejected && this.#now < expiresAt - margin;
   }
 
   #isFresh(tokens: HeldTokens): boolean {
-    return this.#isUsable(tokens) && Date.now() < halfway(tokens);
+    return this.#isUsable(tokens) && this.#now < halfway(tokens);
   }
 }
 

@@ -7,7 +7,7 @@ import { createSeal } from '../../app/base/sealing.ts';
 export interface HeldTokens {
   readonly refreshToken: string;
   readonly accessToken: string;
-  /** The times when the access token was requested and when it expires; ms since 1970. */
+  /** When the access token was requested and when it expires, by the steady clock of this process, in ms. */
   readonly obtainedAt: number;
   readonly expiresAt: number;
 }
@@ -15,9 +15,10 @@ export interface HeldTokens {
 export interface Sealer {
   /** Identifies the key without revealing it; 16 bytes. */
   readonly keyId: Buffer;
-  seal(tokens: HeldTokens): Buffer;
-  /** null when another key sealed it. */
-  open(sealed: Buffer): HeldTokens | null;
+  /** @param now by that clock */
+  seal(tokens: HeldTokens, now: number): Buffer;
+  /** null when another key sealed it. @param sealedAt by that clock, however long ago another process sealed it */
+  open(sealed: Buffer, sealedAt: number): HeldTokens | null;
 }
 
 export function createSealer(
@@ -29,19 +30,30 @@ export function createSealer(
   const { keyId, seal, open } = createSeal(secret, 'oauth2');
   return {
     keyId,
-    seal: (tokens) => seal(JSON.stringify(tokens), accountId),
-    open(sealed) {
+    seal: ({ refreshToken, accessToken, obtainedAt, expiresAt }, now) =>
+      seal(
+        JSON.stringify({
+          refreshToken,
+          accessToken,
+          ageMs: now - obtainedAt,
+          lifetimeMs: expiresAt - obtainedAt,
+        }),
+        accountId,
+      ),
+    open(sealed, sealedAt) {
       const text = open(sealed, accountId);
-      return text === null ? null : readTokens(text);
+      return text === null ? null : readTokens(text, sealedAt);
     },
   };
 }
 
-function readTokens(text: string): HeldTokens | null {
+/** Durations: clocks of processes differ. */
+function readTokens(text: string, sealedAt: number): HeldTokens | null {
   const value: unknown = JSON.parse(text);
   if (typeof value !== 'object' || value === null) return null;
-  const { refreshToken, accessToken, obtainedAt, expiresAt } = value as Readonly<Record<string, unknown>>;
+  const { refreshToken, accessToken, ageMs, lifetimeMs } = value as Readonly<Record<string, unknown>>;
   if (typeof refreshToken !== 'string' || typeof accessToken !== 'string') return null;
-  if (typeof obtainedAt !== 'number' || typeof expiresAt !== 'number') return null;
-  return { refreshToken, accessToken, obtainedAt, expiresAt };
+  if (typeof ageMs !== 'number' || typeof lifetimeMs !== 'number') return null;
+  const obtainedAt = sealedAt - ageMs;
+  return { refreshToken, accessToken, obtainedAt, expiresAt: obtainedAt + lifetimeMs };
 }

@@ -26,6 +26,8 @@ export interface KeptTokens {
   readonly sealed: Buffer;
   /** The number of saves. */
   readonly revision: number;
+  /** The time since the last one, in ms, by the database's clock. */
+  readonly ageMs: number;
 }
 
 export interface TokenName {

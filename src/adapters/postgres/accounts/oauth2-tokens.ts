@@ -6,7 +6,7 @@ import { run, statement, type RowOf } from '../db/statement.ts';
 
 export function createTokenStore(pool: Pool): TokenStore {
   const toKept = ([row]: RowOf<typeof LOAD>[]): KeptTokens | null =>
-    row === undefined ? null : { sealed: row.sealed, revision: Number(row.revision) };
+    row === undefined ? null : { sealed: row.sealed, revision: Number(row.revision), ageMs: row.age_ms };
 
   return {
     async load({ accountId, keyId }) {
@@ -24,10 +24,12 @@ export function createTokenStore(pool: Pool): TokenStore {
   };
 }
 
+const AGE_MS = '(extract(epoch from now() - updated_at) * 1000)::float8 as age_ms';
+
 const LOAD = statement(
   'oauth2-load',
-  'select sealed, revision from oauth2_tokens where account_id = $accountId and key_id = $keyId',
-);
+  `select sealed, revision, ${AGE_MS} from oauth2_tokens where account_id = $accountId and key_id = $keyId`,
+).narrow<{ age_ms: number }>();
 
 const LEASE = statement(
   'oauth2-lease',
@@ -35,8 +37,8 @@ const LEASE = statement(
   values ($accountId, $keyId, ''::bytea, $owner, ${fromNow('$leaseMs')})
   on conflict (account_id, key_id) do update set owner = $owner, lease_until = excluded.lease_until
   where t.lease_until is null or t.lease_until < now() or t.owner = $owner
-  returning sealed, revision`,
-);
+  returning sealed, revision, ${AGE_MS}`,
+).narrow<{ age_ms: number }>();
 
 /** Rows of refresh tokens that are no longer configured are deleted after a while: processes may be restarted one by one. */
 const SAVE = statement(

@@ -13,6 +13,7 @@ declare module '../db/statement.ts' {
       row: {
         sealed: Buffer;
         revision: string;
+        age_ms: number | null;
       };
     };
     'oauth2-load': {
@@ -23,6 +24,7 @@ declare module '../db/statement.ts' {
       row: {
         sealed: Buffer;
         revision: string;
+        age_ms: number | null;
       };
     };
     'oauth2-release': {
