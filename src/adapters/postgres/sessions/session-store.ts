@@ -37,7 +37,16 @@ export function createSessionStore(pool: Pool): SessionStore {
         });
         if (row === undefined) throw new Error('a session was not opened');
         await run(client, NOTE_OPENED);
-        return { id, device, binding, digest, keyId, credential, expiresAt: row.expires_at, endsAt: row.ends_at };
+        return {
+          id,
+          device,
+          binding,
+          digest,
+          keyId,
+          credential,
+          expiresAt: row.expires_at,
+          endsAt: row.ends_at,
+        };
       }),
 
     renew: (digest, idleMs) =>

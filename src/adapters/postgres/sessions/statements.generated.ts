@@ -8,7 +8,7 @@ declare module '../db/statement.ts' {
         digest: Buffer | null;
         keyId: string | null;
         credential: Buffer | null;
-        expiresAt: Date | string | null;
+        lifeMs: number | null;
       };
       row: object;
     };
@@ -63,10 +63,13 @@ declare module '../db/statement.ts' {
         digest: Buffer | null;
         keyId: string | null;
         credential: Buffer | null;
-        expiresAt: Date | string | null;
-        endsAt: Date | string | null;
+        idleMs: number | null;
+        maxMs: number | null;
       };
-      row: object;
+      row: {
+        expires_at: Date;
+        ends_at: Date;
+      };
     };
     'read-all-sessions': {
       values: {
@@ -97,7 +100,7 @@ declare module '../db/statement.ts' {
     };
     'renew-session': {
       values: {
-        expiresAt: Date | string | null;
+        idleMs: number | null;
         digest: Buffer | null;
       };
       row: object;
