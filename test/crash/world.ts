@@ -269,12 +269,19 @@ export async function healWorld(world: World, random: Random): Promise<void> {
     if (!(await node.start())) throw new Error(`${node.name} does not start in a healed world`);
   }
   await world.database.waitReady();
-  for (const node of world.nodes) await waitUntil(`${node.name} is ready`, () => isReady(node));
+  for (const node of world.nodes) await untilReady(node);
 }
 
-async function isReady(node: ServiceNode): Promise<boolean> {
-  if (node.url === null) return false;
-  const response = await fetch(`${node.url}/api/health/ready`).catch(() => null);
-  await response?.body?.cancel();
-  return response?.status === 200;
+/** Throws with what the node says of itself. */
+async function untilReady(node: ServiceNode): Promise<void> {
+  let said = 'nothing';
+  const isReady = async (): Promise<boolean> => {
+    if (node.url === null) return false;
+    const response = await fetch(`${node.url}/api/health/ready`).catch(() => null);
+    said = (await response?.text().catch(() => null)) ?? 'nothing';
+    return response?.status === 200;
+  };
+  await waitUntil(`${node.name} is ready`, isReady).catch((cause: unknown) => {
+    throw new Error(`${node.name} is not ready in a healed world: ${said}`, { cause });
+  });
 }

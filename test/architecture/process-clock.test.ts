@@ -1,0 +1,112 @@
+/**
+ * Time belongs to the database: what is due, expires, is leased or deleted is decided by its now(). The clock of a process is read only where
+ * these lists say why it may be: the first for the clock of the machine, the second for `clock()`, which follows the database's with a few
+ * seconds' delay. Whatever passes within one process is measured by `performance.now()`.
+ */
+import { readdirSync, readFileSync } from 'node:fs';
+import path from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { describe, expect, it } from 'vitest';
+
+const SOURCE = fileURLToPath(new URL('../../src/', import.meta.url));
+
+const MACHINE_CLOCK =
+  /\bDate\.now\b|\bnew Date\b(?!\()|\bnew Date\(\)|(?<!new )(?<![\w.$])Date\(\)|\bperformance\.timeOrigin\b/;
+const DATABASE_CLOCK = /\bclock\(\)/;
+
+const MAY_READ_MACHINE_CLOCK: Readonly<Record<string, string>> = {
+  'adapters/oauth2/account-tokens.ts': 'the text of a warning',
+  'adapters/postgres/doctor/inspect-server.ts': 'the doctor compares it with that of the database',
+  'adapters/smtp-out/outbox-transport.ts': 'names a file of the outbox folder, in which nothing is sent',
+  'cli/api/format.ts': 'shows people how long ago something was',
+  'cli/backup.ts': 'the comment in a new key file',
+  'cli/dkim.ts': 'proposes the name of a new selector',
+  'cli/doctor/certificate-end.ts': 'a certificate is valid by the clock of the machine that checks it',
+  'cli/doctor/check-data-folder.ts': 'shows the age of files of this machine',
+  'cli/doctor/check-program.ts': 'advice about the end of a version of Node.js',
+  'cli/doctor/check-storage.ts': 'the doctor compares it with that of the storage',
+  'cli/import.ts': 'names the report of an import',
+  'cli/keys.ts': 'an early warning, and a column for people; the service decides',
+  'cli/login-link.ts': 'an early answer; the service checks the key again when the link is used',
+  'service/create-clock-guard.ts': 'it is what the guard compares with the clock of the database',
+  'service/service.ts': 'a certificate is valid by the clock of the machine that checks it',
+};
+
+const MAY_READ_DATABASE_CLOCK: Readonly<Record<string, string>> = {
+  'adapters/http/drafts/drafts.ts': 'the answer contains the time of the deletion',
+  'adapters/http/emails/signed-images.ts': 'how long a browser may keep an image',
+  'adapters/http/erase/deletions.ts': 'the answer contains the time of the deletion',
+  'adapters/http/health/health.ts': 'the answer contains the time, and the age of what readiness found',
+  'adapters/http/templates/templates.ts': 'the answer contains the time of the deletion',
+  'adapters/http/webhooks/webhooks.ts': 'the answer contains the time of the deletion',
+  'adapters/tls/certificate-files.ts': 'a certificate is valid by the clock of the machine that checks it',
+  'adapters/webhooks/post-webhook.ts': 'dates and signs a request, and reads a date that an endpoint named',
+  'app/backup/make-backup.ts': 'the manifest contains the time of the end',
+  'app/emails/image-urls.ts': 'signed addresses of images contain their end, which no row has',
+  'app/files/clean-files.ts':
+    'dates of files are those of the storage; requireTime comes before any is deleted',
+  'app/keys/key-ring.ts': 'a copy of the keys is checked without a statement for each request',
+  'app/keys/manage-keys.ts': 'refuses an end that has passed; such a key would open nothing',
+  'app/mailboxes/sync-mailbox.ts': 'the first day of mail that a new account takes',
+  'app/receive/arrival.ts': 'measures how long a mail took, for statistics',
+  'app/receive/match-sent-copy.ts': 'how long a copy of a send waits for its record; it is kept either way',
+  'app/receive/receive-known.ts': 'dates the arrival of a mail',
+  'app/receive/receive-message.ts': 'dates the arrival of a mail',
+  'app/send/hand-over-claim.ts': 'dates an attempt',
+  'app/send/hand-over.ts': 'dates an attempt',
+  'app/send/prepare-send.ts':
+    'dates the message, its Message-ID and signature; refuses a send_at that has passed',
+  'app/sessions/session-ring.ts': 'a copy of the sessions is checked without a statement for each request',
+  'app/statistics/use-cases.ts': 'the end of a report whose caller names none',
+  'app/webhooks/manage-webhooks.ts': 'the end of the old secret is sealed with it, and so is no column',
+};
+
+/** The lines of code, without comments, that a pattern is found in. */
+function linesWith(pattern: RegExp, text: string): readonly string[] {
+  return text
+    .replaceAll(/\/\*[\s\S]*?\*\//g, '')
+    .split('\n')
+    .map((line) => line.replace(/(^|\s)\/\/.*$/, ''))
+    .filter((line) => pattern.test(line));
+}
+
+function filesWith(pattern: RegExp): readonly string[] {
+  const files = readdirSync(SOURCE, { recursive: true, encoding: 'utf8' });
+  return files
+    .filter((file) => file.endsWith('.ts') && !/\.(?:test|generated)\.ts$/.test(file))
+    .filter((file) => linesWith(pattern, readFileSync(path.join(SOURCE, file), 'utf8')).length > 0)
+    .map((file) => file.replaceAll(path.sep, '/'))
+    .sort();
+}
+
+describe('the clock of a process', () => {
+  it('is read only where it decides nothing that belongs to the database', () => {
+    expect(filesWith(MACHINE_CLOCK)).toEqual(Object.keys(MAY_READ_MACHINE_CLOCK).sort());
+  });
+
+  it('is followed to the database only for the record, and where a few seconds do not matter', () => {
+    expect(filesWith(DATABASE_CLOCK)).toEqual(Object.keys(MAY_READ_DATABASE_CLOCK).sort());
+  });
+
+  it.each([
+    'const dueAt = new Date(Date.now() + delayMs);',
+    'const now = new Date();',
+    'const now = new Date;',
+    'const text = Date();',
+    'const read = Date.now;',
+    'const wall = performance.timeOrigin + performance.now();',
+  ])('is found in %s', (line) => {
+    expect(linesWith(MACHINE_CLOCK, `/** new Date() */\n// Date.now()\n${line}\n`)).toEqual([line]);
+  });
+
+  it('is not mistaken for a moment that is given, nor for the steady clock', () => {
+    const text =
+      'const at = new Date(row.at);\nconst from = performance.now();\nconst day: Date = toDate();\n';
+    expect(linesWith(MACHINE_CLOCK, text)).toEqual([]);
+    expect(linesWith(DATABASE_CLOCK, text)).toEqual([]);
+  });
+
+  it('that is injected is found as well', () => {
+    expect(linesWith(DATABASE_CLOCK, 'const until = ports.clock().getTime() + ms;')).toHaveLength(1);
+  });
+});
