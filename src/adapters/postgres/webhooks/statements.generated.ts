@@ -71,6 +71,7 @@ declare module '../db/statement.ts' {
         position: string;
         beyond: ColumnTypes['webhook_positions.beyond'];
         epoch: string;
+        read_at: Date | null;
       };
     };
     'count-webhooks': {
@@ -173,6 +174,7 @@ declare module '../db/statement.ts' {
         position: string;
         beyond: ColumnTypes['webhook_positions.beyond'];
         epoch: string;
+        read_at: Date | null;
       };
     };
     'make-webhook-partition': {
@@ -256,6 +258,7 @@ declare module '../db/statement.ts' {
         position: string;
         beyond: ColumnTypes['webhook_positions.beyond'];
         epoch: string;
+        read_at: Date | null;
       };
     };
     'record-webhook-progress': {
