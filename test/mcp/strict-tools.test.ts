@@ -50,7 +50,9 @@ async function call(name: string, input: unknown, token = TEST_SECRET): Promise<
 }
 
 async function keyWith(...rights: readonly string[]): Promise<string> {
-  const response = await running.service.request('/api/keys', { json: { name: 'agent', rights } });
+  const response = await running.service.request('/api/keys', {
+    json: { name: 'agent', rights, account_ids: '*' },
+  });
   return ((await response.json()) as { secret: string }).secret;
 }
 
