@@ -156,7 +156,13 @@ describe('of two services on one database, each with a folder of its own,', () =
     });
     expect(sink.messages.some(({ raw }) => raw.includes('Subject: at once'))).toBe(false);
     expect(
-      await errorOf(await two.request('/api/uploads?filename=a.txt', { method: 'POST', body: 'bytes' })),
+      await errorOf(
+        await two.request('/api/uploads?filename=a.txt', {
+          method: 'POST',
+          body: 'bytes',
+          headers: { 'content-type': 'application/octet-stream' },
+        }),
+      ),
     ).toEqual({ status: 503, code: 'storage_mismatch' });
     expect(await deliver(lmtp)).toMatch(/^451 /);
 
