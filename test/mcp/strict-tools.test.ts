@@ -266,7 +266,7 @@ describe('a call of the protocol', () => {
     expect(await draftCount()).toBe(drafts);
   });
 
-  it('is refused when its method or its page is unknown, its key is twice in one object, or it is too large', async () => {
+  it('is refused when its method or its page is unknown, when a key is twice in one object, and when it is too large or too complex', async () => {
     expect(await rpc('tools/run', {})).toMatchObject({ error: { code: -32_601 } });
     expect(await rpc('tools/list', { cursor: 'x' })).toMatchObject({ error: { code: -32_602 } });
     const twice =
@@ -277,6 +277,11 @@ describe('a call of the protocol', () => {
       arguments: { ...LEAST['send_email'], metadata: { a: 'x'.repeat(2_000_000) } },
     };
     expect(await rpc('tools/call', huge)).toMatchObject({ code: 'payload_too_large' });
+    const complex = [`${'['.repeat(400_000)}${']'.repeat(400_000)}`, `[${'1,'.repeat(60_000)}1]`];
+    for (const value of complex) {
+      const body = `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"send_email","arguments":{"a":${value}}}}`;
+      expect((await rpc('', body))['code']).toMatch(/^invalid_/);
+    }
     expect(sent()).toEqual([]);
   });
 });

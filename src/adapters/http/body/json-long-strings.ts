@@ -276,6 +276,6 @@ function indexOrEnd(chunk: Buffer, byte: number, from: number): number {
   return at === -1 ? chunk.length : at;
 }
 
-function tooComplex(detail: string): ServiceError {
+export function tooComplex(detail: string): ServiceError {
   return new ServiceError('invalid_request', { values: { detail } });
 }
