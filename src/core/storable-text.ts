@@ -20,12 +20,17 @@ export function toStorableJson(value: unknown): string {
 
 /** Where a text that can't be stored is within a value: its path, such as `addresses/0`; null when there is none. */
 export function findUnstorable(value: unknown, path = ''): string | null {
-  if (typeof value === 'string') return isStorable(value) ? null : path;
-  if (typeof value !== 'object' || value === null) return null;
-  for (const [key, inner] of Object.entries(value)) {
-    const at = path === '' ? toStorable(key) : `${path}/${toStorable(key)}`;
-    const found = isStorable(key) ? findUnstorable(inner, at) : at;
-    if (found !== null) return found;
+  // A stack of our own: nesting has no limit here.
+  const rest: { readonly inner: unknown; readonly at: string }[] = [{ inner: value, at: path }];
+  for (let one = rest.pop(); one !== undefined; one = rest.pop()) {
+    const { inner, at } = one;
+    if (typeof inner === 'string' && !isStorable(inner)) return at;
+    if (typeof inner !== 'object' || inner === null) continue;
+    for (const [key, next] of Object.entries(inner)) {
+      const nextAt = at === '' ? toStorable(key) : `${at}/${toStorable(key)}`;
+      if (!isStorable(key)) return nextAt;
+      rest.push({ inner: next, at: nextAt });
+    }
   }
   return null;
 }

@@ -162,9 +162,12 @@ describe.skipIf(skipWithout('tests with a DNS server', DNSMASQ))('the sender of 
       dkim: [{ result: 'temperror', domain: 'broken.test' }],
       dmarc: { result: 'fail', domain: 'strict.test' },
     });
-    const nul = from('ada@strict.test', '12:04:20');
-    const tag = 'DKIM-Signature: v=1; a=rsa-sha256; d=strict.test; s=s\0x; h=from; bh=x; b=y\r\n';
-    expect(await deliver(tag + nul, 'eve@broken.test')).toMatchObject({ verdict: 'failed' });
+    const tag = (selector: string) =>
+      `DKIM-Signature: v=1; a=rsa-sha256; d=strict.test; s=${selector}; h=from; bh=x; b=y\r\n`;
+    const long = tag('x'.repeat(64)) + from('ada@strict.test', '12:04:20');
+    expect(await deliver(long, 'eve@broken.test')).toMatchObject({ verdict: 'failed' });
+    const nul = tag('s\0x') + from('ada@strict.test', '12:04:25');
+    expect(await deliver(nul, 'eve@broken.test', true)).toMatchObject({ source: 'checked', dkim: [] });
     const encoded = from('=?utf-8?B?YWRhQHN0cmljdC50ZXN0?=', '12:04:30');
     expect(await deliver(encoded, 'eve@broken.test')).toMatchObject({
       verdict: 'failed',

@@ -215,7 +215,8 @@ const BEGIN = statement(
 function toValues({ files, message, answers, ...record }: Omit<DraftRecord, 'keyId'>) {
   return {
     ...record,
-    message: toStorableJson(message),
+    // As it was written: its column is json, which keeps any escape. The draft can't be sent so.
+    message: JSON.stringify(message),
     answers: toAnswersJson(answers),
     files: toStorableJson(files.map((file, ordinal) => ({ ...file, ordinal }))),
   };
