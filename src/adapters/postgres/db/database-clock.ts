@@ -4,6 +4,7 @@ import type { DatabaseClock } from '../../../app/base/clock-guard.ts';
 import { nameAuthor } from './name-author.ts';
 import { run, statement } from './statement.ts';
 import { inTransaction } from './transaction.ts';
+import { toStorableJson } from '../../../core/storable-text.ts';
 
 export function createDatabaseClock(pool: Pool): DatabaseClock {
   return {
@@ -27,7 +28,7 @@ export function createDatabaseClock(pool: Pool): DatabaseClock {
     async noteSkew({ isSkewed, offsetMs, instanceId }) {
       await run(pool, NOTE_SKEW, {
         type: isSkewed ? 'clock.skewed' : 'clock.corrected',
-        data: JSON.stringify({ offset_seconds: Math.round(offsetMs / 1000), instance_id: instanceId }),
+        data: toStorableJson({ offset_seconds: Math.round(offsetMs / 1000), instance_id: instanceId }),
       });
     },
   };

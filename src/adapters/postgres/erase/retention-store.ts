@@ -7,6 +7,7 @@ import { run, statement } from '../db/statement.ts';
 import { inTransaction } from '../db/transaction.ts';
 import { deleteEmails, NotDeletable } from './delete-emails.ts';
 import { isFinished, readThreadToDelete, UNFINISHED, unlessKept } from './deletion-store.ts';
+import { toStorableJson } from '../../../core/storable-text.ts';
 
 /** The transaction is rolled back: the thread may not be deleted now. */
 class Held extends Error {}
@@ -56,7 +57,7 @@ export function createRetentionStore(pool: Pool): RetentionStore {
 
     async hold(due) {
       await run(pool, HOLD, {
-        due: JSON.stringify({
+        due: toStorableJson({
           threads: due.reduce((sum, { threads }) => sum + threads, 0),
           emails: due.reduce((sum, { emails }) => sum + emails, 0),
           accounts: due.map(({ accountId, days, threads, emails }) => ({
