@@ -64,7 +64,7 @@ describe('the audit log', () => {
         author: { kind: 'secret', id: null, name: 'API_SECRET 1' },
         act: 'key.created',
         outcome: 'done',
-        result: { id: key.id, name: 'CRM', rights: ['admin'], account_ids: '*' },
+        result: { id: key.id, name: 'CRM', rights: ['admin'] },
       },
     ]);
     const text = JSON.stringify(entries).toLowerCase();
@@ -186,7 +186,11 @@ describe('the audit log', () => {
         outcome: 'refused',
         code: 'command_failed',
       },
-      { details: { arguments: ['create', '--name', '--right'] }, outcome: 'done', code: null },
+      {
+        details: { arguments: ['create', '--name', '--right', '--all-accounts'] },
+        outcome: 'done',
+        code: null,
+      },
     ]);
   });
 

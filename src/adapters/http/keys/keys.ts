@@ -33,8 +33,16 @@ const KeyAccounts = {
   ],
 } as const;
 
+/** Not the whole key: the audit log names what an act was about. */
+const KeyId = {
+  title: 'KeyId',
+  $comment: 'No secret; the second part of the key.',
+  type: 'string',
+  pattern: '^[0-9a-z]{12}$',
+} as const;
+
 const keyProperties = {
-  id: { type: 'string', pattern: '^[0-9a-z]{12}$', description: 'No secret; the second part of the key.' },
+  id: KeyId,
   name: { type: 'string', description: 'For people.' },
   rights: { type: 'array', items: RightName, description: 'What it may do.' },
   account_ids: KeyAccounts,
@@ -96,10 +104,7 @@ const RotateBody = {
 const KeyParams = {
   type: 'object',
   required: ['id'],
-  properties: {
-    // Not the whole key: the audit log names what an act was about.
-    id: { title: 'KeyId', type: 'string', pattern: '^[0-9a-z]{12}$', description: 'The key.' },
-  },
+  properties: { id: { ...KeyId, description: 'The key.' } },
 } as const;
 
 const KeysQuery = { type: 'object', additionalProperties: false, properties: PAGE_PARAMETERS } as const;
