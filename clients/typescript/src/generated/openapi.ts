@@ -3617,6 +3617,8 @@ export interface components {
             /** @description Default: null, never. */
             expires_at?: components["schemas"]["NullableTimestamp"];
         };
+        /** @description No secret; the second part of the key. */
+        KeyId: string;
         Author: {
             /**
              * @description The shared secret, a key, a command of a person on the machine, or a caller whose log-in was refused.
@@ -3629,8 +3631,7 @@ export interface components {
             name: string;
         };
         Key: {
-            /** @description No secret; the second part of the key. */
-            id: string;
+            id: components["schemas"]["KeyId"];
             /** @description For people. */
             name: string;
             /** @description What it may do. */
@@ -3657,7 +3658,6 @@ export interface components {
             /** @description For the next page; null on the last one. */
             next_cursor: string | null;
         };
-        KeyId: string;
         RotateKeyRequest: {
             /**
              * @description How long the secret until now is accepted as well; 0: no more.
