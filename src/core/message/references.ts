@@ -12,8 +12,8 @@ const ID_OVERHEAD_OCTETS = 5;
 /** `<…>`, outside of comments; a second `<` starts a new match, in case a `>` is missing. */
 const BRACKETED = /<([^<>]*)>/g;
 
-// Input: at most 200 characters, MAX_PHRASE_CHARS.
 /** A phrase that ends in `from` and a name. A number is of a date: `your message from 3 March <…>`. */
+// Input: at most 200 characters, MAX_PHRASE_CHARS.
 const AUTHOR = /(?:^|\s)(?:from|by|von|de|di|da|van|fra|från|af|od|от)(?:\s[^\d<>]*|\s*)$/iu;
 /** Ours: names are shorter. */
 const MAX_PHRASE_CHARS = 200;
