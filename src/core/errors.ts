@@ -253,6 +253,10 @@ export const ERRORS = {
   ),
   content_missing: permanent(500, 'Der Inhalt ist im Speicher nicht mehr vorhanden.'),
   internal_error: temporary(500, 'Interner Fehler.'),
+  commit_unknown: permanent(
+    500,
+    'Die Verbindung zur Datenbank brach ab: Es ist unbekannt, ob die Anfrage ausgeführt wurde. Vor einer Wiederholung muss nachgesehen werden.',
+  ),
   database_unavailable: temporary(503, 'Die Datenbank ist derzeit nicht erreichbar.'),
   storage_mismatch: temporary(503, 'Der Dateispeicher gehört nicht zu dieser Datenbank.'),
   storage_unavailable: temporary(503, 'Der Dateispeicher ist derzeit nicht erreichbar.'),
@@ -358,8 +362,13 @@ export interface ServiceErrorOptions {
   readonly values?: Readonly<Record<string, string | number>>;
   /** Shown to the caller beside `error`, as `details`: a mail server's reply, or the event after which to continue. */
   readonly details?: string;
-  /** For a send that failed: the email that is recorded, or will be. */
+  /** For a send that failed: the email that is recorded, or will be. With `mayHaveHappened`: what may have been made. */
   readonly emailId?: string;
+  /**
+   * Of `database_unavailable`: the connection was lost after the database may have been told to commit. Nothing of the
+   * kind may be begun anew; the same may be repeated under the same id.
+   */
+  readonly mayHaveHappened?: boolean;
   /** When the same request may succeed; only for codes with the status 429. */
   readonly retryAfterSeconds?: number;
   /** The internal reason, for the log. */
@@ -377,6 +386,7 @@ export class ServiceError extends Error {
   readonly details: string | undefined;
   readonly emailId: string | undefined;
   readonly retryAfterSeconds: number | undefined;
+  readonly mayHaveHappened: boolean;
 
   constructor(code: ErrorCode, options: ServiceErrorOptions = {}) {
     super(code, options.cause === undefined ? undefined : { cause: options.cause });
@@ -389,6 +399,22 @@ export class ServiceError extends Error {
     this.details = options.details;
     this.emailId = options.emailId;
     this.retryAfterSeconds = options.retryAfterSeconds;
+    this.mayHaveHappened = options.mayHaveHappened ?? false;
+  }
+}
+
+/**
+ * Names what the caller can look for: the same failure of `work`, with the id of what it may have made.
+ *
+ * @param isMade it exists, and `work` only reads it
+ */
+export async function naming<T>(id: string, work: Promise<T>, isMade = false): Promise<T> {
+  try {
+    return await work;
+  } catch (error) {
+    const isAway = isMade && error instanceof ServiceError && error.code === 'database_unavailable';
+    if (!(error instanceof ServiceError && (error.mayHaveHappened || isAway))) throw error;
+    throw new ServiceError(error.code, { cause: error.cause, emailId: id, mayHaveHappened: true });
   }
 }
 

@@ -66,6 +66,7 @@ import { registerReplyRoutes } from './reply/reply.ts';
 import { createSendInput } from './send/send-input.ts';
 import { registerSendRoutes } from './send/send.ts';
 import { registerSendBatchRoutes } from './send/send-batch.ts';
+import { describeUnknownOutcome } from './schemas/unknown-outcome.ts';
 import { registerDeletionRoutes } from './erase/deletions.ts';
 import { registerErasureRoutes } from './erase/erasures.ts';
 import { registerRetentionRoutes } from './erase/retention.ts';
@@ -266,6 +267,7 @@ function registerRoutes(
   registerUnsubscribePage(app, context);
   app.register(async (secured: HttpServer) => {
     secured.addHook('onRoute', requireDeclaredRight);
+    secured.addHook('onRoute', describeUnknownOutcome);
     secured.addHook('onRequest', authenticate);
     registerThreadRoutes(secured, context);
     registerThreadListRoutes(secured, context);

@@ -15,7 +15,9 @@ import { fromKey, toKey } from './commit.ts';
 import type { DiskSpool, DiskSpoolFolder } from './spool.ts';
 
 /** Raise it when a reader of the previous version would misunderstand a value; then read both. */
-const FORMAT_VERSION = 4;
+const FORMAT_VERSION = 5;
+/** Version 4 had no sends for the queue. */
+const READABLE: ReadonlySet<unknown> = new Set([4, FORMAT_VERSION]);
 
 /** The value stored under a claim's key. */
 export type Stored<T> = readonly [version: number, value: T];
@@ -90,7 +92,9 @@ export function fromStored(
   if (email !== null && email.record?.id !== key.emailId) throw new Error('the entry of another email');
   const attempt: JournalAttempt = { ...key, ...rest, email };
   const outcome = storedOutcome === undefined ? null : (valueOf(storedOutcome) as StoredOutcome);
-  return { attempt, ended: outcome && { ...attempt, ...outcome } };
+  const { startedAt } = attempt;
+  if (startedAt === null) return { attempt, ended: null };
+  return { attempt, ended: outcome && { ...attempt, startedAt, ...outcome } };
 }
 
 function fromStoredEmail(
@@ -107,7 +111,7 @@ function fromStoredEmail(
 
 function valueOf(stored: unknown): object {
   const [version, value]: unknown[] = Array.isArray(stored) ? stored : [];
-  if (version !== FORMAT_VERSION) throw new Error(`unknown format version ${String(version ?? '(none)')}`);
+  if (!READABLE.has(version)) throw new Error(`unknown format version ${String(version ?? '(none)')}`);
   if (typeof value !== 'object' || value === null) throw new Error('not an object');
   return value;
 }

@@ -1,7 +1,7 @@
 /** Writing, changing and sending drafts. */
 import { createHash } from 'node:crypto';
 import { MAX_DRAFT_CHARS, MAX_SHOWN_CHARS } from '../../core/drafts/limits.ts';
-import { ServiceError } from '../../core/errors.ts';
+import { naming, ServiceError } from '../../core/errors.ts';
 import { ACCOUNT_ID, type Logger } from '../base/basics.ts';
 import { PLACE_CURSOR, readPage } from '../base/paging.ts';
 import type { AttachmentInput } from '../emails/prepare-attachments.ts';
@@ -56,7 +56,10 @@ export function createDrafts(ports: DraftPorts): DraftUseCases {
   return {
     createDraft(change, folder) {
       const id = ids.uuid();
-      return write(id, EMPTY, change, folder, (record) => drafts.create(record));
+      return naming(
+        id,
+        write(id, EMPTY, change, folder, (record) => drafts.create(record)),
+      );
     },
 
     async readDraft(id) {

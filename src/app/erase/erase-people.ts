@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout as wait } from 'node:timers/promises';
 import { parseAddressList } from '../../core/address/address-list.ts';
 import { addrSpec } from '../../core/address/address.ts';
-import { invalidRequest, ServiceError } from '../../core/errors.ts';
+import { invalidRequest, naming, ServiceError } from '../../core/errors.ts';
 import type { Account, IdSource, Logger } from '../base/basics.ts';
 import { LeaseEnded, type ClaimedErasure, type Erasure, type ErasureStore } from './erasure-ports.ts';
 
@@ -42,13 +42,15 @@ export function createErasures({ erasures, accounts, ids, wake }: ErasureRequest
       }
       const key = address === null ? null : readKey(address);
       if (key !== null && ownAddresses.includes(key)) throw new ServiceError('own_address');
-      const erasure = await erasures.request({
-        id: ids.uuid(),
+      const id = ids.uuid();
+      const request = erasures.request({
+        id,
         requestedBy,
         address: key,
         customerId,
         ownAddresses,
       });
+      const erasure = await naming(id, request);
       wake();
       return erasure;
     },

@@ -1,8 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import { ServiceError } from '../../core/errors.ts';
 import { enqueueSend, type EnqueuePorts } from './enqueue-send.ts';
+import type { SpoolFolder } from '../files/file-ports.ts';
 import type { OutboundRecord } from './outbound-ports.ts';
 import type { PreparedSend } from './prepare-send.ts';
+
+const FOLDER = {} as SpoolFolder;
 
 const PREPARED = {
   email: {
@@ -42,7 +45,10 @@ describe('a send for the queue', () => {
       stored.push(id);
       if (stored.length === 1) throw new ServiceError('database_unavailable');
     });
-    await expect(enqueueSend(ports, PREPARED)).resolves.toMatchObject({ kind: 'queued', id: 'the-id' });
+    await expect(enqueueSend(ports, PREPARED, FOLDER)).resolves.toMatchObject({
+      kind: 'queued',
+      id: 'the-id',
+    });
     expect(stored).toEqual(['the-id', 'the-id']);
   });
 
@@ -52,7 +58,7 @@ describe('a send for the queue', () => {
       tries += 1;
       return Promise.reject(new Error('refused'));
     });
-    await expect(enqueueSend(ports, PREPARED)).rejects.toThrow('refused');
+    await expect(enqueueSend(ports, PREPARED, FOLDER)).rejects.toThrow('refused');
     expect(tries).toBe(1);
   });
 });

@@ -58,14 +58,7 @@ export async function handOver(
   { emailId, claimId, attempt: number, envelope, email, accountId, raw }: HandOver,
   { folder, mayBegin, complete = (result) => result, onAnswered }: HandOverOptions,
 ): Promise<HandOverResult> {
-  const attempt: JournalAttempt = {
-    emailId,
-    claimId,
-    attempt: number,
-    envelope,
-    startedAt: ports.clock(),
-    email,
-  };
+  const attempt = { emailId, claimId, attempt: number, envelope, startedAt: ports.clock(), email };
   let result: TransportResult | null;
   try {
     await ports.journal.prepare(attempt, folder ?? null);

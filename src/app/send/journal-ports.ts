@@ -18,13 +18,15 @@ export interface UnrecordedEmail {
 /** The facts about an attempt that are known before its first byte goes out. */
 export interface JournalAttempt extends ClaimRef {
   readonly envelope: Envelope;
-  readonly startedAt: Date;
+  /** null: nothing is handed over. The email is for the queue, and the database may have it or not. */
+  readonly startedAt: Date | null;
   /** Of a direct send; null when the database has the email. */
   readonly email: UnrecordedEmail | null;
 }
 
 /** An attempt that has ended. */
 export interface EndedAttempt extends JournalAttempt {
+  readonly startedAt: Date;
   /** null when the end was not seen. */
   readonly endedAt: Date | null;
   readonly result: TransportResult;
@@ -37,7 +39,8 @@ export interface JournalEntry {
 }
 
 /**
- * Durable local memory of the hand-overs whose outcome the database does not have yet. Small binary parts of an
+ * Durable local memory of the hand-overs whose outcome the database does not have yet, and of sends for the queue that it
+ * may not have. Small binary parts of an
  * unrecorded email are in its entry; large ones are files of the spool folder, which the journal keeps until `remove`.
  */
 export interface Journal {

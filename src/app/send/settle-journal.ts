@@ -7,7 +7,8 @@ import { ServiceError } from '../../core/errors.ts';
 import type { RecipientOutcome } from '../../core/delivery/states.ts';
 import { isDirect, type ClaimKey } from './claim.ts';
 import type { HeldClaims } from './held-claims.ts';
-import type { EndedAttempt, JournalAttempt } from './journal-ports.ts';
+import { storeQueued } from './enqueue-send.ts';
+import type { EndedAttempt, JournalAttempt, JournalEntry } from './journal-ports.ts';
 import type { Settling } from './settling.ts';
 import { storeOutcome, type StoreOutcomePorts } from './store-outcome.ts';
 
@@ -40,7 +41,7 @@ async function settleAll(ports: SettleJournalPorts, isWanted: (key: ClaimKey) =>
     const entry = journal.read(key);
     if (entry === null) continue;
     try {
-      await storeOutcome(ports, entry.ended ?? toUnseenEnd(entry.attempt));
+      await settleEntry(ports, entry);
       await journal.remove(key);
       stored += 1;
     } catch (err) {
@@ -55,8 +56,15 @@ async function settleAll(ports: SettleJournalPorts, isWanted: (key: ClaimKey) =>
   return stored;
 }
 
+async function settleEntry(ports: SettleJournalPorts, { attempt, ended }: JournalEntry): Promise<void> {
+  const { startedAt, email, envelope } = attempt;
+  if (ended !== null) await storeOutcome(ports, ended);
+  else if (startedAt !== null) await storeOutcome(ports, toUnseenEnd({ ...attempt, startedAt }));
+  else if (email !== null) await storeQueued(ports, email, envelope);
+}
+
 /** The result of an attempt whose end was not seen. */
-function toUnseenEnd(attempt: JournalAttempt): EndedAttempt {
+function toUnseenEnd(attempt: JournalAttempt & { readonly startedAt: Date }): EndedAttempt {
   return {
     ...attempt,
     endedAt: null,

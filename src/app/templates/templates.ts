@@ -1,5 +1,5 @@
 /** Creates, changes and reads templates. */
-import { ServiceError } from '../../core/errors.ts';
+import { naming, ServiceError } from '../../core/errors.ts';
 import { textTokens } from '../../core/mime/compose/header.ts';
 import type { TemplateContent } from '../../core/templates/template.ts';
 import type { IdSource } from '../base/basics.ts';
@@ -21,8 +21,8 @@ export function createTemplates(ports: TemplatePorts): TemplateUseCases {
       refuseUnusable(template);
       const variables = await checkTemplate(ports, template);
       const id = ids.uuid();
-      await templates.create({ ...template, id, variables });
-      return findTemplate(templates, { id, version: 1 });
+      await naming(id, templates.create({ ...template, id, variables }));
+      return await naming(id, findTemplate(templates, { id, version: 1 }), true);
     },
 
     readTemplate: (id, version) => findTemplate(templates, { id, version }),

@@ -2,7 +2,7 @@
 import type { Clock, IdSource } from '../base/basics.ts';
 import { PLACE_CURSOR, readPage } from '../base/paging.ts';
 import { readPosition } from '../../core/event/event-id.ts';
-import { ServiceError } from '../../core/errors.ts';
+import { naming, ServiceError } from '../../core/errors.ts';
 import { checkOwnHeaders } from '../../core/webhook/own-headers.ts';
 import { TEST_TYPE } from '../../core/webhook/webhook.ts';
 import type { PostWebhook } from './delivery-ports.ts';
@@ -84,7 +84,7 @@ export function createWebhooks({
       const secret = makeSecret();
       const secrets = { secrets: [{ secret, until: null }], headers: request.headers };
       const position = after === null ? null : readPosition(after);
-      const webhook = await store.create(id, toSettings(request), seal(id, secrets), position);
+      const webhook = await naming(id, store.create(id, toSettings(request), seal(id, secrets), position));
       return { webhook: toView(webhook), secret };
     },
 

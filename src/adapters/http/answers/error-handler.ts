@@ -7,6 +7,7 @@ import type { Logger } from '../../../app/base/basics.ts';
 import { invalidRequest, ServiceError, type ErrorCode } from '../../../core/errors.ts';
 import type { HttpLimits } from '../connections/limits.ts';
 import type { LingeringClose } from '../connections/lingering-close.ts';
+import { mayBeUnknown } from '../schemas/unknown-outcome.ts';
 import { closeAfterAnswer, drainRest } from '../body/request-body.ts';
 import { setAnswerHeaders } from '../connections/security-headers.ts';
 
@@ -60,7 +61,7 @@ export function toErrorJson(error: ServiceError): ErrorJson {
 /** Creates Fastify's error handler; it also handles errors that come before routing. */
 export function createErrorHandler(limits: HttpLimits, lingering: LingeringClose, logger: Logger) {
   return (thrown: unknown, request: FastifyRequest, reply: FastifyReply): void => {
-    const error = toServiceError(thrown);
+    const error = toAnswered(toServiceError(thrown), request);
     logFailure(error, request, logger);
     const mayGoOn = reply.getHeader('connection') !== 'close' && drainRest(request.raw, limits.maxBodyBytes);
     if (!mayGoOn) closeAfterAnswer(request.raw, lingering);
@@ -88,6 +89,20 @@ function forgetFile(reply: FastifyReply): void {
   if (!reply.raw.headersSent) {
     for (const name of reply.raw.getHeaderNames()) reply.raw.removeHeader(name);
   }
+}
+
+/**
+ * A request whose outcome is not known must not look like one that did nothing: without an Idempotency-Key, a caller who repeats it makes a
+ * second email, draft or key.
+ */
+export function toAnswered(
+  error: ServiceError,
+  { method, headers, routeOptions }: FastifyRequest,
+): ServiceError {
+  if (!error.mayHaveHappened || headers['idempotency-key'] !== undefined) return error;
+  if (!mayBeUnknown(method, routeOptions.schema)) return error;
+  const { emailId, cause } = error;
+  return new ServiceError('commit_unknown', { cause, ...(emailId === undefined ? {} : { emailId }) });
 }
 
 function toServiceError(thrown: unknown): ServiceError {

@@ -21,7 +21,11 @@ export const ErrorBody = {
       description:
         'When a send failed: what the mail server or the network said, in English. Of `events_expired`: the event to go on behind.',
     },
-    id: { ...Uuid, description: 'When a send failed: the email, as `GET /api/emails/{id}` tells it.' },
+    id: {
+      ...Uuid,
+      description:
+        'When a send failed: the email, as `GET /api/emails/{id}` tells it. Of `commit_unknown`: what may have been made.',
+    },
   },
 } as const;
 
@@ -76,7 +80,7 @@ export function anyKeyErrorResponses(...codes: readonly ErrorCode[]): Record<num
   );
 }
 
-function errorResponse(status: number, codes: readonly ErrorCode[]): object {
+export function errorResponse(status: number, codes: readonly ErrorCode[]): object {
   const isWaiting = status !== 409 || codes.some((code) => ERRORS[code].temporary);
   return {
     description: `Codes: ${codes.map((code) => `\`${code}\``).join(', ')}.`,

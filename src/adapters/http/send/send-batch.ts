@@ -1,10 +1,11 @@
 /** POST /api/send/batch: sends many emails, each with a result of its own. */
+import type { FastifyRequest } from 'fastify';
 import type { BatchResult } from '../../../app/send/send-batch.ts';
 import { MAX_BATCH_EMAILS, sendBatch } from '../../../app/send/send-batch.ts';
 import type { SendRequest } from '../../../app/send/use-cases.ts';
 import { invalidRequest, ServiceError } from '../../../core/errors.ts';
 import type { HttpContext, HttpServer } from '../answers/context.ts';
-import { toErrorJson } from '../answers/error-handler.ts';
+import { toAnswered, toErrorJson } from '../answers/error-handler.ts';
 import { refuseOtherMedia } from '../body/json-body.ts';
 import type { HttpLimits } from '../connections/limits.ts';
 import { ErrorBody, errorResponses } from '../schemas/error-schemas.ts';
@@ -117,7 +118,7 @@ export function registerSendBatchRoutes(
         );
         const results = await sendBatch({ sends, spool, logger, stopping }, { key, emails }, folder);
         if (results.some(isReplayed) && !results.some(isNew)) reply.header(REPLAYED_HEADER, 'true');
-        return reply.send({ results: results.map(toResultJson) });
+        return reply.send({ results: results.map((result) => toResultJson(result, request)) });
       });
     },
   );
@@ -148,8 +149,8 @@ function readBatchBody(json: EmailJson, limits: HttpLimits): readonly (SendReque
 const isReplayed = (result: BatchResult) => result.kind === 'ended' && result.replayed;
 const isNew = (result: BatchResult) => result.kind === 'ended' && !result.replayed;
 
-function toResultJson(result: BatchResult): object {
-  if (result.kind === 'refused') return toRefusedJson(result.error);
+function toResultJson(result: BatchResult, request: FastifyRequest): object {
+  if (result.kind === 'refused') return toRefusedJson(toAnswered(result.error, request));
   try {
     const { httpStatus: status, json } = toSendJson(result.outcome);
     return { ...json, http_status: status };

@@ -132,6 +132,33 @@ export function isUnreachable(error: unknown): boolean {
   return cause instanceof Error && /trying to connect|connection timeout/i.test(cause.message);
 }
 
+/** SQLSTATE classes and codes of a connection that was lost: they say nothing about the commit under way. */
+const LOST = /^(?:08...|40003|57P0[12])$/;
+/** No connection was there, so that nothing was sent. */
+const NEVER_CONNECTED = /^(?:ECONNREFUSED|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|ENETUNREACH|ENOENT)$/;
+
+/**
+ * True when the server may have committed all the same: it did not answer. A failure that it reported itself is a commit that did not
+ * happen.
+ */
+function isCommitUnknown(error: unknown): boolean {
+  const code = sqlState(error);
+  if (code === null)
+    return !(error instanceof Error && /trying to connect|connection timeout/i.test(error.message));
+  return LOST.test(code) || (NODE_CODES.test(code) && !NEVER_CONNECTED.test(code));
+}
+
+/** Like `guard`, for what commits: the error tells whether that may have happened. */
+export async function guardCommit<T>(work: Promise<T>): Promise<T> {
+  try {
+    return await work;
+  } catch (error) {
+    const cause = error instanceof ServiceError ? error.cause : error;
+    if (!isAway(error) || !isCommitUnknown(cause)) throw error;
+    throw new ServiceError('database_unavailable', { cause, mayHaveHappened: true });
+  }
+}
+
 /** Runs a query; server failures become `database_unavailable`, other errors pass. */
 export async function guard<T>(work: Promise<T>): Promise<T> {
   try {

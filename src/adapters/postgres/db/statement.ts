@@ -7,7 +7,7 @@
  */
 import type { QueryResult } from 'pg';
 import { isStorable, toStorable } from '../../../core/storable-text.ts';
-import { guard } from './pool.ts';
+import { guard, guardCommit } from './pool.ts';
 import type { GroupedQuery } from './statement-group.ts';
 import { statementTimes, timed } from './statement-times.ts';
 import { tracedStatements } from './statement-spans.ts';
@@ -208,8 +208,13 @@ async function send(executor: Executor, statement: StatementText, given: object 
   const values = valuesOf(statement, given);
   const answer = executor.query(isPlannedEachTime ? { text, values } : { name, text, values });
   const told = tracedStatements(() => [name], answer);
-  return await guard(statementTimes.hasSubscribers ? timed(told) : told);
+  const guarded = guard(statementTimes.hasSubscribers ? timed(told) : told);
+  // Outside of a transaction the statement is one.
+  return await (isPool(executor) && WRITES.test(text) ? guardCommit(guarded) : guarded);
 }
+
+const isPool = (executor: Executor): boolean => 'totalCount' in executor;
+const WRITES = /\b(?:insert|update|delete)\b/;
 
 /** In the order of the statement's parameters. */
 function valuesOf({ name, parameters }: StatementText, given: object): unknown[] {

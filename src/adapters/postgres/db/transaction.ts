@@ -4,7 +4,7 @@
  */
 import type { Pool, PoolClient, QueryResult, Submittable } from 'pg';
 import { addNotice, cutAfterTimeout, EVENTS_NOTICE, sharedSettings } from './connection.ts';
-import { guard, isRetryable } from './pool.ts';
+import { guard, guardCommit, isRetryable } from './pool.ts';
 import type { Call, Executor } from './statement.ts';
 import { tracedStatements } from './statement-spans.ts';
 import { StatementGroup, type GroupedQuery, type GroupedResult } from './statement-group.ts';
@@ -34,7 +34,7 @@ export function inTransaction<T>(
     onConnection(pool, async (client) => {
       await client.query(BEGIN[kind]);
       const result = await work(client);
-      await client.query('commit');
+      await guardCommit(client.query('commit'));
       return result;
     }),
   );
@@ -185,7 +185,7 @@ export class PlannedTransaction implements Executor {
 
   async commit(): Promise<void> {
     if (this.#state !== 'open') return;
-    await this.#client.query('commit');
+    await guardCommit(this.#client.query('commit'));
     this.#end();
   }
 
@@ -211,7 +211,8 @@ export class PlannedTransaction implements Executor {
     this.#state = 'open';
     const all = [...before, ...queries, ...behind];
     const answer = queryTogether(this.#client, all);
-    const results = await guard(tracedStatements(() => all.map(({ name }) => name), answer));
+    const told = guard(tracedStatements(() => all.map(({ name }) => name), answer));
+    const results = await (behind.includes(COMMIT) ? guardCommit(told) : told);
     return results.slice(before.length, before.length + queries.length);
   }
 }
