@@ -1698,7 +1698,7 @@ export interface components {
             code: components["schemas"]["ErrorCode"];
             /** @description When a send failed: what the mail server or the network said, in English. Of `events_expired`: the event to go on behind. */
             details?: string;
-            /** @description When a send failed: the email, as `GET /api/emails/{id}` tells it. */
+            /** @description When a send failed: the email, as `GET /api/emails/{id}` tells it. Of `commit_unknown`: what may have been made. */
             id?: components["schemas"]["Uuid"];
         };
         Checks: {
@@ -2321,7 +2321,7 @@ export interface components {
             code: components["schemas"]["ErrorCode"];
             /** @description When a send failed: what the mail server or the network said, in English. Of `events_expired`: the event to go on behind. */
             details?: string;
-            /** @description When a send failed: the email, as `GET /api/emails/{id}` tells it. */
+            /** @description When a send failed: the email, as `GET /api/emails/{id}` tells it. Of `commit_unknown`: what may have been made. */
             id?: components["schemas"]["Uuid"];
         };
         BatchAnswer: {
@@ -4160,6 +4160,19 @@ export interface components {
                 "application/json": components["schemas"]["CrossSiteRequestOrForbiddenRightError"];
             };
         };
+        /** @description Codes: `commit_unknown`, `internal_error`. */
+        CommitUnknownOrInternalError: {
+            headers: {
+                "X-Request-Id": components["headers"]["XRequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Error"] & {
+                    /** @enum {unknown} */
+                    code?: "commit_unknown" | "internal_error";
+                };
+            };
+        };
         /** @description Codes: `not_deletable`. */
         NotDeletableError: {
             headers: {
@@ -4277,7 +4290,7 @@ export interface components {
                 };
             };
         };
-        /** @description Codes: `content_missing`, `internal_error`, `send_deferred`, `send_failed`, `send_unknown`. */
+        /** @description Codes: `commit_unknown`, `content_missing`, `internal_error`, `send_deferred`, `send_failed`, `send_unknown`. */
         SendEmail500Error: {
             headers: {
                 "X-Request-Id": components["headers"]["XRequestId"];
@@ -4286,7 +4299,7 @@ export interface components {
             content: {
                 "application/json": components["schemas"]["Error"] & {
                     /** @enum {unknown} */
-                    code?: "content_missing" | "internal_error" | "send_deferred" | "send_failed" | "send_unknown";
+                    code?: "commit_unknown" | "content_missing" | "internal_error" | "send_deferred" | "send_failed" | "send_unknown";
                 };
             };
         };
@@ -5329,7 +5342,7 @@ export interface operations {
             413: components["responses"]["PayloadTooLargeError"];
             415: components["responses"]["UnsupportedContentEncodingOrUnsupportedMediaTypeError"];
             429: components["responses"]["TooManyFailedLoginsError"];
-            500: components["responses"]["InternalError"];
+            500: components["responses"]["CommitUnknownOrInternalError"];
             503: components["responses"]["DatabaseUnavailableOrShuttingDownError"];
         };
     };
@@ -5378,7 +5391,7 @@ export interface operations {
             413: components["responses"]["PayloadTooLargeError"];
             415: components["responses"]["UnsupportedContentEncodingOrUnsupportedMediaTypeError"];
             429: components["responses"]["TooManyFailedLoginsError"];
-            500: components["responses"]["InternalError"];
+            500: components["responses"]["CommitUnknownOrInternalError"];
             503: components["responses"]["DatabaseUnavailableOrShuttingDownError"];
         };
     };
@@ -5846,7 +5859,7 @@ export interface operations {
             413: components["responses"]["PayloadTooLargeError"];
             415: components["responses"]["UnsupportedContentEncodingOrUnsupportedMediaTypeError"];
             429: components["responses"]["TooManyFailedLoginsError"];
-            500: components["responses"]["InternalError"];
+            500: components["responses"]["CommitUnknownOrInternalError"];
             503: components["responses"]["DatabaseUnavailableOrShuttingDownError"];
         };
     };
@@ -5908,7 +5921,7 @@ export interface operations {
             413: components["responses"]["PayloadTooLargeError"];
             415: components["responses"]["UnsupportedContentEncodingOrUnsupportedMediaTypeError"];
             429: components["responses"]["TooManyFailedLoginsError"];
-            500: components["responses"]["InternalError"];
+            500: components["responses"]["CommitUnknownOrInternalError"];
             503: components["responses"]["DatabaseUnavailableOrShuttingDownError"];
         };
     };
@@ -5972,7 +5985,7 @@ export interface operations {
             413: components["responses"]["PayloadTooLargeError"];
             415: components["responses"]["UnsupportedContentEncodingOrUnsupportedMediaTypeError"];
             429: components["responses"]["TooManyFailedLoginsError"];
-            500: components["responses"]["InternalError"];
+            500: components["responses"]["CommitUnknownOrInternalError"];
             503: components["responses"]["DatabaseUnavailableOrShuttingDownError"];
         };
     };
@@ -6232,7 +6245,7 @@ export interface operations {
             413: components["responses"]["AttachmentsTooLargeOrPayloadTooLargeError"];
             415: components["responses"]["UnsupportedContentEncodingOrUnsupportedMediaTypeError"];
             429: components["responses"]["TooManyFailedLoginsError"];
-            500: components["responses"]["InternalError"];
+            500: components["responses"]["CommitUnknownOrInternalError"];
             /** @description Codes: `busy`, `database_unavailable`, `disk_full`, `shutting_down`. */
             503: {
                 headers: {
@@ -6831,7 +6844,19 @@ export interface operations {
             413: components["responses"]["AttachmentsTooLargeOrPayloadTooLargeError"];
             415: components["responses"]["UnsupportedContentEncodingOrUnsupportedMediaTypeError"];
             429: components["responses"]["TooManyFailedLoginsError"];
-            500: components["responses"]["ContentMissingOrInternalError"];
+            /** @description Codes: `commit_unknown`, `content_missing`, `internal_error`. */
+            500: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"] & {
+                        /** @enum {unknown} */
+                        code?: "commit_unknown" | "content_missing" | "internal_error";
+                    };
+                };
+            };
             503: components["responses"]["CreateDraft503Error"];
         };
     };
@@ -7448,7 +7473,7 @@ export interface operations {
             413: components["responses"]["PayloadTooLargeError"];
             415: components["responses"]["UnsupportedContentEncodingOrUnsupportedMediaTypeError"];
             429: components["responses"]["TooManyFailedLoginsError"];
-            500: components["responses"]["InternalError"];
+            500: components["responses"]["CommitUnknownOrInternalError"];
             503: components["responses"]["CreateTemplate503Error"];
         };
     };
@@ -7713,7 +7738,7 @@ export interface operations {
             413: components["responses"]["PayloadTooLargeError"];
             415: components["responses"]["UnsupportedContentEncodingOrUnsupportedMediaTypeError"];
             429: components["responses"]["TooManyFailedLoginsError"];
-            500: components["responses"]["InternalError"];
+            500: components["responses"]["CommitUnknownOrInternalError"];
             503: components["responses"]["CreateTemplate503Error"];
         };
     };
@@ -7906,7 +7931,7 @@ export interface operations {
             413: components["responses"]["PayloadTooLargeError"];
             415: components["responses"]["UnsupportedContentEncodingOrUnsupportedMediaTypeError"];
             429: components["responses"]["TooManyFailedLoginsError"];
-            500: components["responses"]["InternalError"];
+            500: components["responses"]["CommitUnknownOrInternalError"];
             503: components["responses"]["DatabaseUnavailableOrShuttingDownError"];
         };
     };
@@ -7968,7 +7993,7 @@ export interface operations {
             413: components["responses"]["PayloadTooLargeError"];
             415: components["responses"]["UnsupportedContentEncodingOrUnsupportedMediaTypeError"];
             429: components["responses"]["TooManyFailedLoginsError"];
-            500: components["responses"]["InternalError"];
+            500: components["responses"]["CommitUnknownOrInternalError"];
             503: components["responses"]["DatabaseUnavailableOrShuttingDownError"];
         };
     };
@@ -8039,7 +8064,7 @@ export interface operations {
             413: components["responses"]["PayloadTooLargeError"];
             415: components["responses"]["UnsupportedContentEncodingOrUnsupportedMediaTypeError"];
             429: components["responses"]["TooManyFailedLoginsError"];
-            500: components["responses"]["InternalError"];
+            500: components["responses"]["CommitUnknownOrInternalError"];
             503: components["responses"]["DatabaseUnavailableOrShuttingDownError"];
         };
     };
@@ -8515,7 +8540,7 @@ export interface operations {
             413: components["responses"]["PayloadTooLargeError"];
             415: components["responses"]["UnsupportedContentEncodingOrUnsupportedMediaTypeError"];
             429: components["responses"]["TooManyFailedLoginsError"];
-            500: components["responses"]["InternalError"];
+            500: components["responses"]["CommitUnknownOrInternalError"];
             503: components["responses"]["DatabaseUnavailableOrShuttingDownError"];
         };
     };
@@ -8713,7 +8738,7 @@ export interface operations {
             413: components["responses"]["PayloadTooLargeError"];
             415: components["responses"]["UnsupportedContentEncodingOrUnsupportedMediaTypeError"];
             429: components["responses"]["TooManyFailedLoginsError"];
-            500: components["responses"]["InternalError"];
+            500: components["responses"]["CommitUnknownOrInternalError"];
             /** @description Codes: `clock_in_doubt`, `clock_skewed`, `database_unavailable`, `shutting_down`. */
             503: {
                 headers: {
@@ -8823,7 +8848,7 @@ export interface operations {
             413: components["responses"]["PayloadTooLargeError"];
             415: components["responses"]["UnsupportedContentEncodingOrUnsupportedMediaTypeError"];
             429: components["responses"]["TooManyFailedLoginsError"];
-            500: components["responses"]["InternalError"];
+            500: components["responses"]["CommitUnknownOrInternalError"];
             503: components["responses"]["DatabaseUnavailableOrShuttingDownError"];
         };
     };
@@ -9602,7 +9627,7 @@ export interface operations {
             413: components["responses"]["PayloadTooLargeError"];
             415: components["responses"]["UnsupportedContentEncodingOrUnsupportedMediaTypeError"];
             429: components["responses"]["TooManyFailedLoginsError"];
-            500: components["responses"]["InternalError"];
+            500: components["responses"]["CommitUnknownOrInternalError"];
             503: components["responses"]["DatabaseUnavailableOrShuttingDownError"];
         };
     };
@@ -9667,7 +9692,7 @@ export interface operations {
             413: components["responses"]["PayloadTooLargeError"];
             415: components["responses"]["UnsupportedContentEncodingOrUnsupportedMediaTypeError"];
             429: components["responses"]["TooManyFailedLoginsError"];
-            500: components["responses"]["InternalError"];
+            500: components["responses"]["CommitUnknownOrInternalError"];
             503: components["responses"]["DatabaseUnavailableOrShuttingDownError"];
         };
     };
@@ -10779,7 +10804,7 @@ export interface operations {
             413: components["responses"]["PayloadTooLargeError"];
             415: components["responses"]["UnsupportedContentEncodingOrUnsupportedMediaTypeError"];
             429: components["responses"]["TooManyFailedLoginsError"];
-            500: components["responses"]["InternalError"];
+            500: components["responses"]["CommitUnknownOrInternalError"];
             503: components["responses"]["BusyOrDatabaseUnavailableOrShuttingDownError"];
         };
     };
@@ -11159,7 +11184,7 @@ export interface operations {
             413: components["responses"]["PayloadTooLargeError"];
             415: components["responses"]["UnsupportedContentEncodingOrUnsupportedMediaTypeError"];
             429: components["responses"]["TooManyFailedLoginsError"];
-            500: components["responses"]["InternalError"];
+            500: components["responses"]["CommitUnknownOrInternalError"];
             503: components["responses"]["DatabaseUnavailableOrShuttingDownError"];
         };
     };
@@ -11366,7 +11391,7 @@ export interface operations {
             413: components["responses"]["PayloadTooLargeError"];
             415: components["responses"]["UnsupportedContentEncodingOrUnsupportedMediaTypeError"];
             429: components["responses"]["TooManyFailedLoginsError"];
-            500: components["responses"]["InternalError"];
+            500: components["responses"]["CommitUnknownOrInternalError"];
             503: components["responses"]["DatabaseUnavailableOrShuttingDownError"];
         };
     };
@@ -11653,7 +11678,7 @@ export interface operations {
             413: components["responses"]["PayloadTooLargeError"];
             415: components["responses"]["UnsupportedContentEncodingOrUnsupportedMediaTypeError"];
             429: components["responses"]["TooManyFailedLoginsError"];
-            500: components["responses"]["InternalError"];
+            500: components["responses"]["CommitUnknownOrInternalError"];
             503: components["responses"]["DatabaseUnavailableOrShuttingDownError"];
         };
     };
@@ -11726,7 +11751,7 @@ export interface operations {
             413: components["responses"]["PayloadTooLargeError"];
             415: components["responses"]["UnsupportedContentEncodingOrUnsupportedMediaTypeError"];
             429: components["responses"]["TooManyFailedLoginsError"];
-            500: components["responses"]["InternalError"];
+            500: components["responses"]["CommitUnknownOrInternalError"];
             503: components["responses"]["DatabaseUnavailableOrShuttingDownError"];
         };
     };
@@ -11808,7 +11833,7 @@ export interface operations {
             413: components["responses"]["PayloadTooLargeError"];
             415: components["responses"]["UnsupportedContentEncodingOrUnsupportedMediaTypeError"];
             429: components["responses"]["TooManyFailedLoginsError"];
-            500: components["responses"]["InternalError"];
+            500: components["responses"]["CommitUnknownOrInternalError"];
             503: components["responses"]["DatabaseUnavailableOrShuttingDownError"];
         };
     };
@@ -11892,7 +11917,7 @@ export interface operations {
             413: components["responses"]["PayloadTooLargeError"];
             415: components["responses"]["UnsupportedContentEncodingOrUnsupportedMediaTypeError"];
             429: components["responses"]["TooManyFailedLoginsError"];
-            500: components["responses"]["InternalError"];
+            500: components["responses"]["CommitUnknownOrInternalError"];
             503: components["responses"]["BusyOrDatabaseUnavailableOrShuttingDownError"];
         };
     };
@@ -11950,7 +11975,7 @@ export interface operations {
             413: components["responses"]["PayloadTooLargeError"];
             415: components["responses"]["UnsupportedContentEncodingOrUnsupportedMediaTypeError"];
             429: components["responses"]["TooManyFailedLoginsError"];
-            500: components["responses"]["InternalError"];
+            500: components["responses"]["CommitUnknownOrInternalError"];
             503: components["responses"]["BusyOrDatabaseUnavailableOrShuttingDownError"];
         };
     };
