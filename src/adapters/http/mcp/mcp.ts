@@ -48,10 +48,12 @@ export function registerMcpRoutes(app: HttpServer, { limits }: HttpContext, hand
     {
       // The protocol describes this route; the API's document does not. A key has the tools that its rights allow.
       schema: { hide: true, anyRight: ['read', 'draft', 'send'] },
-      preValidation: freeJsonBody(limits, MAX_MESSAGE_BYTES),
+      preValidation: [
+        freeJsonBody(limits, MAX_MESSAGE_BYTES),
+        async (request) => refuseComplex(request.body, limits),
+      ],
     },
     async (request, reply) => {
-      refuseComplex(request.body, limits);
       const { rights, author } = callerOf(request);
       const headers = Object.entries(request.headers).filter(
         (entry): entry is [string, string] => typeof entry[1] === 'string',
@@ -68,7 +70,7 @@ export function registerMcpRoutes(app: HttpServer, { limits }: HttpContext, hand
   );
 }
 
-/** The checks of the protocol and of tools are recursive, and take long for many fields. Throws `invalid_request`. */
+/** What checks a message behind this is recursive, and takes long for many fields. Throws `invalid_request`. */
 function refuseComplex(message: unknown, { maxJsonDepth, maxJsonElements }: HttpLimits): void {
   let elements = 0;
   let level: readonly unknown[] = [message];
