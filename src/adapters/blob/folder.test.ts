@@ -1,7 +1,7 @@
 import { chmod, mkdir, readdir, rename, stat, symlink, utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { BlobStore, Content } from '../../app/files/file-ports.ts';
 import { makeTempFolder, type TempFolder } from '../../../test/helpers/temp-folder.ts';
 import { withTinyDisk } from '../../../test/helpers/tiny-disk.ts';
@@ -84,6 +84,14 @@ describe('folder blob store', () => {
     const yesterday = new Date(Date.now() - 25 * 3_600_000);
     await utimes(join(root, '.tmp', 'old'), yesterday, yesterday);
     await FolderBlobStore.open(root, true);
+    expect(await readdir(join(root, '.tmp'))).toEqual(['new']);
+    // The clock of this process may be wrong; that of the file system dates the files.
+    vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + 40 * 86_400_000 });
+    try {
+      await FolderBlobStore.open(root, true);
+    } finally {
+      vi.useRealTimers();
+    }
     expect(await readdir(join(root, '.tmp'))).toEqual(['new']);
   });
 

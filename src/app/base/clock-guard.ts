@@ -129,7 +129,8 @@ export class ClockGuard {
     const roundTripMs = answeredAt - askedAt;
     const databaseAt = at + roundTripMs / 2;
     const offsetMs = wall() - databaseAt;
-    const isSkewed = Math.abs(offsetMs) - roundTripMs / 2 > MAX_SKEW_MS;
+    const limitMs = this.#toldSkew ? MAX_SKEW_MS - CALM_MS : MAX_SKEW_MS;
+    const isSkewed = Math.abs(offsetMs) - roundTripMs / 2 > limitMs;
     // Where the clocks agree, this machine's own is the finer one: the measurement is as coarse as the round trip.
     const isClose = Math.abs(offsetMs) <= roundTripMs / 2 + CLOSE_MS;
     this.#anchor = { at: isClose ? databaseAt + offsetMs : databaseAt, now: answeredAt };
@@ -172,5 +173,7 @@ export class ClockGuard {
   }
 }
 
+/** A difference near the limit must not change the state with every measurement. */
+const CALM_MS = 5000;
 /** Clocks of servers that are kept by NTP agree to this many ms. */
 const CLOSE_MS = 250;

@@ -7,6 +7,8 @@ import { run, statement, statements, runCounting, type Executor } from '../db/st
 export interface WebhookDeliveries extends DeliveryLog {
   /** Creates the tables that are needed to store the deliveries. */
   prepare(deliveries: readonly Delivery[]): Promise<void>;
+  /** After a failure to store: the tables are looked for again, since one of them may be missing. */
+  prepareAgain(): void;
 }
 
 export function createWebhookDeliveries(pool: Pool): WebhookDeliveries {
@@ -22,12 +24,18 @@ export function createWebhookDeliveries(pool: Pool): WebhookDeliveries {
     }
   }
 
+  const prepareAgain = () => days.clear();
+
   return {
     prepare,
+    prepareAgain,
 
     async add(webhookId, delivery) {
       await prepare([delivery]);
-      await run(pool, ADD, toDeliveryValues([{ webhookId, delivery }]));
+      await run(pool, ADD, toDeliveryValues([{ webhookId, delivery }])).catch((error: unknown) => {
+        prepareAgain();
+        throw error;
+      });
     },
 
     async list(webhookId, outcome, before, limit) {
@@ -50,7 +58,7 @@ export function createWebhookDeliveries(pool: Pool): WebhookDeliveries {
 
     async forget(keptDays) {
       // Any of them may be dropped, here or by another process.
-      days.clear();
+      prepareAgain();
       const [row] = await run(pool, FORGET, { keptDays });
       return row?.days ?? 0;
     },

@@ -47,6 +47,9 @@ export function createWebhookQueue({ pool, deliveries, owner, leaseMs }: Webhook
         positions: batch.map(({ position }) => position),
         beyonds: batch.map(toBeyondValue),
         ...toDeliveryValues(logged),
+      }).catch((error: unknown) => {
+        deliveries.prepareAgain();
+        throw error;
       });
       const recorded = new Set(rows.map(({ webhook_id: id }) => id));
       return batch.map(({ webhookId }) => recorded.has(webhookId));
