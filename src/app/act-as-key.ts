@@ -44,5 +44,12 @@ export function actAsKey(application: Application, keyId: string): Application {
     confirmRetention: (request) => application.confirmRetention(request, keyId),
     confirmClock: () => application.confirmClock(keyId),
     deleteThread: (id) => application.deleteThread(id, keyId),
+    // These record no author: it says whose share of the reading processes they use.
+    receiveMessage: (request, folder) => application.receiveMessage(named(request), folder),
+    previewReply: (options) => application.previewReply(named(options)),
+    readSafeHtml: (id, options) => application.readSafeHtml(id, named(options)),
+    createTemplate: (template) => application.createTemplate(named(template)),
+    changeTemplate: (id, version, change) => application.changeTemplate(id, version, change, keyId),
+    previewTemplate: (use) => application.previewTemplate(named(use)),
   };
 }

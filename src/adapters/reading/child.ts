@@ -11,12 +11,8 @@ import { serveReadings } from './serve-readings.ts';
 /** Read from a file at a time, in bytes. */
 const CHUNK_BYTES = 256 * 1024;
 
-/**
- * Mail from strangers that is slow to read yields to the service and its database, which answer requests: it gets about a third of their
- * share.
- */
-const NICENESS = 5;
-setPriority(NICENESS);
+// See create-reader.ts.
+setPriority(Number(process.argv[2]));
 
 /**
  * How long code runs before the engine optimises it, about four times the default: a process often ends after some hundred mails, and these

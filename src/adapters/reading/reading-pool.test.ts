@@ -9,7 +9,8 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { silentLogger } from '../../../test/helpers/silent-logger.ts';
 import { makeTempFolder, type TempFolder } from '../../../test/helpers/temp-folder.ts';
 import { waitUntil } from '../../../test/helpers/wait-until.ts';
-import { createReadingPool, type ReadingPool, type ReadingPoolOptions } from './reading-pool.ts';
+import { MAIL } from '../../app/reading/reading-ports.ts';
+import { createReadingPool, MAX_WAITING, type ReadingPool, type ReadingPoolOptions } from './reading-pool.ts';
 
 const PROGRAM = fileURLToPath(new URL('../../../test/helpers/poison-reader.mjs', import.meta.url));
 const ORPHANS = fileURLToPath(new URL('../../../test/helpers/orphaned-readers.mjs', import.meta.url));
@@ -31,6 +32,8 @@ function open(options: Partial<ReadingPoolOptions> = {}): ReadingPool {
     processes: 2,
     timeoutMs: 500,
     memoryMb: 192,
+    maxLoad: 8,
+    niceness: 0,
     program: PROGRAM,
     logger: silentLogger,
     ...options,
@@ -39,9 +42,9 @@ function open(options: Partial<ReadingPoolOptions> = {}): ReadingPool {
 }
 
 /** The result of reading a message, or the reason why there is none. */
-async function read(reader: ReadingPool, text: string): Promise<unknown> {
+async function read(reader: ReadingPool, text: string, asker = MAIL): Promise<unknown> {
   const raw = { kind: 'bytes', bytes: Buffer.from(text) } as const;
-  const result = await reader.read('message', { raw, context: {} });
+  const result = await reader.read('message', { raw, context: {} }, asker);
   return result.kind === 'read' ? result.value : result.reason;
 }
 
@@ -127,6 +130,51 @@ it('reads other messages while as many messages as there are processes never end
   expect(first).toEqual(Array.from({ length: 50 }, (_, index) => `message ${index}`));
   await pool?.close();
   await expect(Promise.all(poison)).rejects.toMatchObject({ code: 'shutting_down' });
+});
+
+it('answers other askers, and mail, while one asks what never ends on every connection', async () => {
+  const reader = open({ timeoutMs: 60_000, maxLoad: 1 });
+  const poison = Array.from({ length: 16 }, () => read(reader, 'LOOP', 'attacker'));
+  const others = Array.from({ length: 20 }, (_, index) =>
+    read(reader, `message ${index}`, index % 2 === 0 ? 'other' : MAIL),
+  );
+  const first = await Promise.race([Promise.all(others), ...poison]);
+  expect(first).toEqual(Array.from({ length: 20 }, (_, index) => `message ${index}`));
+  await pool?.close();
+  await expect(Promise.all(poison)).rejects.toMatchObject({ code: 'shutting_down' });
+});
+
+it('lets askers take turns: one who comes late waits for one question, not for all that another one asked before', async () => {
+  const reader = open({ processes: 1, maxLoad: 1 });
+  await read(reader, 'first');
+  const order: string[] = [];
+  const note = async (asker: string) => {
+    await read(reader, 'text', asker);
+    order.push(asker);
+  };
+  const many = Array.from({ length: 100 }, () => note('busy'));
+  await Promise.all([...many, note('late')]);
+  expect(order.indexOf('late')).toBeLessThan(3);
+});
+
+it('refuses an asker that has very many questions waiting, and no other', async () => {
+  const reader = open({ timeoutMs: 60_000 });
+  const asked = Array.from({ length: MAX_WAITING + 10 }, () => read(reader, 'LOOP', 'attacker'));
+  const settled = Promise.allSettled(asked);
+  expect(await read(reader, 'fine', 'other')).toBe('fine');
+  expect(await read(reader, 'fine')).toBe('fine');
+  await pool?.close();
+  const reasons = (await settled).map((one): unknown => (one.status === 'rejected' ? one.reason : null));
+  expect(reasons).toEqual([
+    ...Array.from(
+      { length: MAX_WAITING },
+      () => expect.objectContaining({ code: 'shutting_down' }) as unknown,
+    ),
+    ...Array.from(
+      { length: 10 },
+      () => expect.objectContaining({ code: 'rate_limited', retryAfterSeconds: 1 }) as unknown,
+    ),
+  ]);
 });
 
 it('answers each of many messages, poison among them, at once', async () => {

@@ -4,16 +4,32 @@
  * A process answers one question after the other, and already has the next one when it finishes one. When a process ends, the question in
  * hand is to blame if a limit was passed, or if a process ends at it twice; all others are asked again. A slow process does not count while
  * it is slow: another one takes its place, so that a few bad mails do not hold up the rest.
+ *
+ * Those who ask take turns, and only part of the processes works for one key at a time: the rest is left for the others.
  */
-import type { MessageReader, ReadingKind, Readings, ReadResult } from '../../app/reading/reading-ports.ts';
+import {
+  MAIL,
+  type MessageReader,
+  type ReadingKind,
+  type Readings,
+  type ReadResult,
+} from '../../app/reading/reading-ports.ts';
 import type { Logger } from '../../app/base/basics.ts';
 import { ServiceError } from '../../core/errors.ts';
+import { FairQueue } from './fair-queue.ts';
 import type { Question } from './protocol.ts';
 import { ReadingProcess, type ProcessEnd, type ReadingLimits } from './reading-process.ts';
 
 export interface ReadingPoolOptions extends ReadingLimits {
   /** Processes that read at the same time; as many again while these are slow. */
   readonly processes: number;
+  /**
+   * Questions that a process has at once: the one in hand and those that wait behind it, so that many are answered in one go. Those behind
+   * a question share its fate for as long as it is not slow.
+   */
+  readonly maxLoad: number;
+  /** The priority of the processes, from 0, that of the service, to 19, the lowest. */
+  readonly niceness: number;
   /** File of the program that runs in the processes; see child.ts. */
   readonly program: string;
   readonly logger: Logger;
@@ -21,8 +37,6 @@ export interface ReadingPoolOptions extends ReadingLimits {
 
 /** How often processes are checked, in ms. */
 const LOOK_MS = 100;
-/** Questions that a process has at once: the one in hand and those that wait behind it, so that many are answered in one go. */
-const MAX_LOAD = 8;
 /**
  * How long questions wait without a break before another process is started beside a quick one, in ms. Starting a process and having its
  * code compiled takes as long as some hundred mails, and one process reads faster than the service records.
@@ -36,9 +50,14 @@ const MAX_DEATHS = 2;
 const MAX_FAILED_STARTS = 3;
 /** Then the wait before the next one is started, in ms. */
 const RESTART_MS = 200;
+/** Questions of one key that may wait: more than any of its requests needs at once, and little memory. */
+export const MAX_WAITING = 200;
+/** When a key with too many of them may ask again, in seconds. */
+const RETRY_AFTER_SECONDS = 1;
 
 interface Waiting {
   readonly question: Question;
+  readonly asker: string;
   deaths: number;
   readonly resolve: (result: ReadResult<unknown>) => void;
   readonly reject: (error: Error) => void;
@@ -60,7 +79,9 @@ class Pool implements ReadingPool {
   /** All questions that have no answer yet, by id. */
   readonly #open = new Map<number, Waiting>();
   /** Of these, the questions that no process has. */
-  #queue: Waiting[] = [];
+  readonly #queue = new FairQueue<Waiting>();
+  /** By asker: the questions that processes have. */
+  readonly #inHand = new Map<string, number>();
   #nextId = 1;
   #failedStarts = 0;
   #restart: NodeJS.Timeout | null = null;
@@ -78,19 +99,24 @@ class Pool implements ReadingPool {
   async read<K extends ReadingKind>(
     kind: K,
     asked: Readings[K]['asked'],
+    asker: string = MAIL,
   ): Promise<ReadResult<Readings[K]['given']>> {
     if (this.#isClosed) throw new ServiceError('shutting_down');
+    if (asker !== MAIL && this.#queue.countOf(asker) >= MAX_WAITING) {
+      throw new ServiceError('rate_limited', { retryAfterSeconds: RETRY_AFTER_SECONDS });
+    }
     const result = await new Promise<ReadResult<unknown>>((resolve, reject) => {
       const waiting: Waiting = {
         question: { id: this.#nextId++, kind, asked },
+        asker,
         deaths: 0,
         resolve,
         reject,
       };
       this.#open.set(waiting.question.id, waiting);
       // Only whole messages are numerous, and only they take long.
-      if (kind === 'message') this.#queue.push(waiting);
-      else this.#queue.unshift(waiting);
+      if (kind === 'message' || asker !== MAIL) this.#queue.push(asker, waiting);
+      else this.#queue.unshift(asker, waiting);
       this.#work();
     });
     return result as ReadResult<Readings[K]['given']>;
@@ -110,22 +136,31 @@ class Pool implements ReadingPool {
 
   /** Hands out the waiting questions, and starts missing processes. */
   #work(): void {
-    while (this.#queue.length > 0) {
-      const process = this.#fullest();
-      const [next] = this.#queue;
-      if (process === null || next === undefined) break;
-      this.#queue.shift();
+    for (let process = this.#fullest(); process !== null; process = this.#fullest()) {
+      const next = this.#queue.take(this.#mayHaveTurn);
+      if (next === null) break;
+      this.#count(next.asker, 1);
       process.ask(next.question);
     }
     this.#startMissing();
     this.#looking ??= setInterval(() => this.#look(), LOOK_MS);
   }
 
+  /** The processes that are left for others make up for those that this asker keeps busy. */
+  readonly #mayHaveTurn = (asker: string): boolean =>
+    asker === MAIL || (this.#inHand.get(asker) ?? 0) < this.#options.processes;
+
+  #count(asker: string, change: 1 | -1): void {
+    const count = (this.#inHand.get(asker) ?? 0) + change;
+    if (count === 0) this.#inHand.delete(asker);
+    else this.#inHand.set(asker, count);
+  }
+
   /** Of the processes with room: one that is at work need not be woken, and one whose code is warm takes half as long. */
   #fullest(): ReadingProcess | null {
     let best: ReadingProcess | null = null;
     for (const process of this.#processes) {
-      if (!process.takesQuestions || process.isSlow || process.load >= MAX_LOAD) continue;
+      if (!process.takesQuestions || process.isSlow || process.load >= this.#options.maxLoad) continue;
       if (best === null || process.load > best.load) best = process;
     }
     return best;
@@ -136,10 +171,11 @@ class Pool implements ReadingPool {
     const all = [...this.#processes];
     const starting = all.filter(({ isReady }) => !isReady).length;
     const quick = starting + all.filter((one) => one.takesQuestions && !one.isSlow).length;
-    const isBacklog = this.#queue.length > 0 && quick > 0 && starting === 0;
+    const isWaiting = this.#queue.has(this.#mayHaveTurn);
+    const isBacklog = isWaiting && quick > 0 && starting === 0;
     this.#backlogSince = isBacklog ? (this.#backlogSince ?? performance.now()) : null;
     const isLate = this.#backlogSince !== null && performance.now() - this.#backlogSince > BACKLOG_MS;
-    const isWanted = this.#queue.length > 0 && (quick === 0 || isLate);
+    const isWanted = isWaiting && (quick === 0 || isLate);
     if (!isWanted || quick >= processes || all.length >= 2 * processes) return;
     if (this.#restart !== null || this.#isClosed) return;
     this.#processes.add(
@@ -163,8 +199,11 @@ class Pool implements ReadingPool {
   }
 
   #answer(id: number, result: ReadResult<unknown>): void {
-    this.#open.get(id)?.resolve(result);
+    const waiting = this.#open.get(id);
+    if (waiting === undefined) return;
+    this.#count(waiting.asker, -1);
     this.#open.delete(id);
+    waiting.resolve(result);
   }
 
   #mourn(process: ReadingProcess, { unanswered, isFirstInHand, reason, detail }: ProcessEnd): void {
@@ -187,7 +226,7 @@ class Pool implements ReadingPool {
       }
       again.push(waiting);
     }
-    this.#queue.unshift(...again);
+    this.#putBack(again);
     this.#work();
   }
 
@@ -196,7 +235,7 @@ class Pool implements ReadingPool {
     this.#options.logger.error({ detail }, 'a process that reads mail could not be started');
     if (this.#failedStarts >= MAX_FAILED_STARTS && this.#processes.size === 0) {
       this.#failedStarts = 0;
-      for (const { question, reject } of this.#queue.splice(0)) {
+      for (const { question, reject } of this.#queue.clear()) {
         this.#open.delete(question.id);
         reject(new ServiceError('reading_unavailable', { cause: new Error(detail) }));
       }
@@ -221,7 +260,15 @@ class Pool implements ReadingPool {
   }
 
   #askElsewhere(questions: readonly Question[]): void {
-    this.#queue.unshift(...questions.flatMap(({ id }) => this.#open.get(id) ?? []));
+    this.#putBack(questions.flatMap(({ id }) => this.#open.get(id) ?? []));
+  }
+
+  /** Before all others of the same askers, in their order. */
+  #putBack(questions: readonly Waiting[]): void {
+    for (const waiting of questions.toReversed()) {
+      this.#count(waiting.asker, -1);
+      this.#queue.unshift(waiting.asker, waiting);
+    }
   }
 
   #endIdle(now: number): void {

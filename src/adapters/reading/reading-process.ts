@@ -73,9 +73,13 @@ export class ReadingProcess {
   /** On the clock of `performance.now()`. */
   idleSince = performance.now();
 
-  constructor(program: string, limits: ReadingLimits, events: ReadingProcessEvents) {
+  constructor(
+    program: string,
+    limits: ReadingLimits & { readonly niceness: number },
+    events: ReadingProcessEvents,
+  ) {
     this.#limits = limits;
-    this.#child = fork(program, [], {
+    this.#child = fork(program, [String(limits.niceness)], {
       serialization: 'advanced',
       execArgv: [`--max-old-space-size=${Math.ceil(limits.memoryMb / 2)}`],
       // No settings or secrets of the service.

@@ -2,14 +2,14 @@
 import { createHash } from 'node:crypto';
 import type { SafeHtml, SanitizeOptions } from '../../core/html/sanitize-html.ts';
 import type { Logger } from '../base/basics.ts';
-import type { MessageReader } from '../reading/reading-ports.ts';
+import { askerOf, type MessageReader } from '../reading/reading-ports.ts';
 import { UnreadableMail } from '../reading/unreadable-mail.ts';
 import type { EmailDetail } from './email-ports.ts';
 
-/** null when only the text can be shown. Throws `ServiceError('reading_unavailable')`. */
+/** null when only the text can be shown. Throws `reading_unavailable`, and `rate_limited` when very many requests of the same key wait. */
 export type MakeSafeHtml = (
   email: Pick<EmailDetail, 'id' | 'htmlBody'>,
-  options: SanitizeOptions,
+  options: SanitizeOptions & { readonly authorKeyId?: string | null },
 ) => Promise<SafeHtml | null>;
 
 export function createMakeSafeHtml({
@@ -20,11 +20,11 @@ export function createMakeSafeHtml({
   readonly logger: Logger;
 }): MakeSafeHtml {
   const failed = new UnreadableMail();
-  return async ({ id, htmlBody }, options) => {
+  return async ({ id, htmlBody }, { authorKeyId, ...options }) => {
     if (htmlBody === null || htmlBody.trim() === '') return null;
     const digest = failed.isEmpty ? null : digestOf(htmlBody);
     if (digest !== null && failed.reasonOf(digest) !== null) return null;
-    const result = await reader.read('safeHtml', { html: htmlBody, ...options });
+    const result = await reader.read('safeHtml', { html: htmlBody, ...options }, askerOf(authorKeyId));
     if (result.kind === 'read') return result.value;
     failed.add(digest ?? digestOf(htmlBody), result.reason);
     logger.error(

@@ -34,12 +34,12 @@ export function createSafeHtml(ports: SafeHtmlPorts): SafeHtmlUseCases {
   }
 
   return {
-    async readSafeHtml(id, { allowRemote }) {
+    async readSafeHtml(id, { allowRemote, authorKeyId = null }) {
       const email = await store.readEmail(id);
       if (email === null) throw new ServiceError('email_not_found');
       const images = signImages(email.attachments, imageUrls);
       const byContentId = new Map(images.map(({ contentId, url }) => [contentId, url]));
-      const safe = await makeSafe(email, { allowRemote, images: byContentId });
+      const safe = await makeSafe(email, { allowRemote, images: byContentId, authorKeyId });
       const imagesExpireAt = imageUrls.expiresAt();
       if (safe !== null) return { ...safe, madeFrom: 'html', images, imagesExpireAt };
       return {

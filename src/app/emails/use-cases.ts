@@ -59,7 +59,14 @@ export interface EmailUseCases {
   /** Throws `variant_not_found`, `content_missing`. */
   readVariantRaw(emailId: string, id: string): Promise<RawMessage>;
   /** Throws `email_not_found`, `reading_unavailable`. */
-  readSafeHtml(id: string, options: { readonly allowRemote: boolean }): Promise<SafeHtmlView>;
+  readSafeHtml(
+    id: string,
+    options: {
+      readonly allowRemote: boolean;
+      /** The key that asks; absent: a secret. */
+      readonly authorKeyId?: string;
+    },
+  ): Promise<SafeHtmlView>;
   /**
    * An image by an address that readSafeHtml made; its type follows from its bytes. Throws `image_not_found`,
    * `content_missing`.

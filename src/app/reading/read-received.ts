@@ -5,7 +5,13 @@ import { MAX_HEADER_BYTES } from '../../core/mime/limits.ts';
 import type { Content } from '../files/file-ports.ts';
 import type { Logger } from '../base/basics.ts';
 import { readContent, sha256, sizeOf } from '../files/content.ts';
-import type { MessageReader, ReadFailure, ReadHeader, ReceivedMessage } from './reading-ports.ts';
+import {
+  MAIL,
+  type MessageReader,
+  type ReadFailure,
+  type ReadHeader,
+  type ReceivedMessage,
+} from './reading-ports.ts';
 import type { UnreadableMail } from './unreadable-mail.ts';
 
 export interface ReadReceivedPorts {
@@ -22,19 +28,23 @@ const DEFECTS: Readonly<Record<ReadFailure, ParseDefect>> = {
   crash: 'reading_failed',
 };
 
-/** Throws when the bytes can't be read from their source, and `ServiceError('reading_unavailable')`. */
+/**
+ * Throws when the bytes can't be read from their source, `ServiceError('reading_unavailable')`, and `rate_limited` as MessageReader does.
+ */
 export async function readReceived(
   ports: ReadReceivedPorts,
   raw: Content,
   context: AutomaticContext,
+  asker: string = MAIL,
 ): Promise<ReceivedMessage> {
   const { reader, unreadable, logger } = ports;
   // Nearly always there is nothing to compare with, and so nothing to hash.
   const known = unreadable.isEmpty ? null : await sha256(ports, raw);
   const failedBefore = known === null ? null : unreadable.reasonOf(known);
-  if (known !== null && failedBefore !== null) return await readFields(ports, raw, known, failedBefore);
+  if (known !== null && failedBefore !== null)
+    return await readFields(ports, raw, known, failedBefore, asker);
 
-  const result = await reader.read('message', { raw, context });
+  const result = await reader.read('message', { raw, context }, asker);
   if (result.kind === 'read') return result.value;
   // If the file can't be read, the reading fails too, and this throws.
   const digest = known ?? (await sha256(ports, raw));
@@ -43,7 +53,7 @@ export async function readReceived(
     { sha256: digest, reason: result.reason, detail: result.detail },
     'a received message could not be parsed; it is recorded with its bytes',
   );
-  return await readFields(ports, raw, digest, result.reason);
+  return await readFields(ports, raw, digest, result.reason, asker);
 }
 
 /** The facts in the header of a message that can't be read as a whole. */
@@ -52,8 +62,10 @@ async function readFields(
   raw: Content,
   digest: string,
   reason: ReadFailure,
+  asker: string,
 ): Promise<ReceivedMessage> {
-  const result = await ports.reader.read('fields', { header: await readRawHeader(ports, raw) });
+  const header = await readRawHeader(ports, raw);
+  const result = await ports.reader.read('fields', { header }, asker);
   const fields = result.kind === 'read' ? result.value : await readNothing();
   const message: ParsedMessage = {
     ...fields,

@@ -83,10 +83,24 @@ export type ReadResult<T> =
   /** `detail` is English, for the log. */
   | { readonly kind: 'failed'; readonly reason: ReadFailure; readonly detail: string };
 
+/** Asks for what no key asks for: mail that arrives by itself, and what an operator imports. */
+export const MAIL = 'mail';
+/** Asks for what a secret of `API_SECRET` asks for. No id of a key equals it. */
+const OPERATOR = 'operator';
+
+/** The asker of a reading that a caller asks for. @param keyId absent or null: a secret */
+export const askerOf = (keyId: string | null | undefined): string => keyId ?? OPERATOR;
+
 export interface MessageReader {
-  /** Throws `ServiceError('reading_unavailable')` when nothing can be read at the moment, whatever the request. */
+  /**
+   * Askers take turns, so that none waits for all that another one asked. Throws `ServiceError('reading_unavailable')` when nothing can be
+   * read at the moment, whatever the request, and `rate_limited` when very many requests of the same key wait.
+   *
+   * @param asker MAIL, or see askerOf; default: MAIL
+   */
   read<K extends ReadingKind>(
     kind: K,
     asked: Readings[K]['asked'],
+    asker?: string,
   ): Promise<ReadResult<Readings[K]['given']>>;
 }

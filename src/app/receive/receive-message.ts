@@ -79,7 +79,8 @@ async function readArrival(ports: ReceiveMessagePorts, request: ReceiveRequest):
   const account = ports.accounts.get(accountId);
   if (account === undefined) throw new ServiceError('unknown_account', { values: { value: accountId } });
   const id = ports.ids.uuid();
-  const received = await readReceived(ports, raw, mailFrom === undefined ? {} : { mailFrom });
+  const context = mailFrom === undefined ? {} : { mailFrom };
+  const received = await readReceived(ports, raw, context, request.authorKeyId);
   const identity = identityOf(received.message);
   const reading = toReading(received, identity, receivedAt, account);
   return {

@@ -36,6 +36,7 @@ export async function quoteHtml(
   makeSafe: MakeSafeHtml,
   email: EmailDetail,
   candidates: readonly AttachmentView[],
+  authorKeyId: string | null | undefined,
 ): Promise<QuotedHtml | null> {
   const ids = new Map(candidates.map((image) => [image, `quoted-${image.id}`]));
   const byContentId = new Map<string, string>();
@@ -43,7 +44,12 @@ export async function quoteHtml(
     // If several share one, the first.
     if (contentId !== null && !byContentId.has(contentId)) byContentId.set(contentId, `cid:${id}`);
   }
-  const safe = await makeSafe(email, { allowRemote: false, images: byContentId, altTexts: true });
+  const safe = await makeSafe(email, {
+    allowRemote: false,
+    images: byContentId,
+    altTexts: true,
+    authorKeyId: authorKeyId ?? null,
+  });
   if (safe === null || safe.isCut) return null;
   const shown = contentIdsIn(safe.html);
   return { html: safe.html, images: new Map([...ids].filter(([, id]) => shown.has(id))) };

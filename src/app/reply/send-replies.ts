@@ -61,7 +61,7 @@ export function createReplies(ports: ReplyPorts): Replies {
     async previewReply(options) {
       const email = await read(options.emailId);
       // A page has no place for the files of an answer that is not sent yet.
-      const quoted = await quoteHtml(ports.makeSafe, email, []);
+      const quoted = await quoteHtml(ports.makeSafe, email, [], options.authorKeyId);
       const quote = quoteOf(email, options, quoted?.html ?? null);
       return {
         emailId: email.id,
@@ -103,7 +103,8 @@ async function toSend(ports: ReplyPorts, request: ReplyRequest, email: EmailDeta
   // An answer in plain text quotes plain text.
   const isText = message.htmlBody === null && message.textBody !== null;
   const candidates = files.length > 0 ? imagesOfForward(email) : imagesOfReply(email, room);
-  const quoted = !request.quote || isText ? null : await quoteHtml(ports.makeSafe, email, candidates);
+  const quoted =
+    !request.quote || isText ? null : await quoteHtml(ports.makeSafe, email, candidates, message.authorKeyId);
   const quote = request.quote ? quoteOf(email, request, quoted?.html ?? null) : null;
   const images = quote?.isHtml === true ? (quoted?.images ?? NO_IMAGES) : NO_IMAGES;
   const taken = files.length > 0 ? files : [...images.keys()];

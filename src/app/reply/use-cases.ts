@@ -60,7 +60,12 @@ export interface ReplyPreview {
 
 export interface ReplyUseCases {
   /** Throws `email_not_found`. */
-  previewReply(options: ReplyOptions): Promise<ReplyPreview>;
+  previewReply(
+    options: ReplyOptions & {
+      /** The key that asks; absent: a secret. */
+      readonly authorKeyId?: string;
+    },
+  ): Promise<ReplyPreview>;
   /** Like `sendMessage`; in addition `email_not_found`, `content_missing`. */
   sendReply(request: ReplyRequest, folder: SpoolFolder): Promise<SendResult>;
   /** Like `sendOnce`. A repeat is recognised by the caller's request, whatever became of the email meanwhile. */

@@ -59,7 +59,7 @@ interface Changing {
 }
 
 async function replace(ports: ChangeSendPorts, { id, send, change, folder, keyId }: Changing): Promise<void> {
-  const request = await toRequest(ports, send, change);
+  const request = await toRequest(ports, send, change, keyId);
   const dueAt = change.sendAt === undefined ? send.dueAt : change.sendAt;
   const before = toBefore(send, dueAt, `${ports.ids.randomBytes(PREFIX_BYTES).toString('hex')}-`);
   const prepared = await prepareSend(ports, request, folder, id, before);
@@ -90,8 +90,9 @@ async function toRequest(
   ports: ChangeSendPorts,
   send: WaitingSend,
   change: SendChange,
+  authorKeyId: string | null,
 ): Promise<SendRequest> {
-  const { subject = send.subject, body = await bodyOf(ports, send) } = change;
+  const { subject = send.subject, body = await bodyOf(ports, send, authorKeyId) } = change;
   if (subject.trim() === '') throw new ServiceError('missing_recipient_or_subject');
   if (body.textBody === null && body.htmlBody === null) throw new ServiceError('missing_body');
   const [answered] = send.inReplyTo;
@@ -122,6 +123,7 @@ async function toRequest(
     lane: null,
     fromName: null,
     template: null,
+    authorKeyId,
   };
 }
 
@@ -129,8 +131,9 @@ async function toRequest(
 async function bodyOf(
   ports: ChangeSendPorts,
   { textBody, htmlBody }: WaitingSend,
+  authorKeyId: string | null,
 ): Promise<Required<SendChange>['body']> {
-  const isMade = htmlBody !== null && (await toText(ports, htmlBody)) === textBody;
+  const isMade = htmlBody !== null && (await toText(ports, htmlBody, authorKeyId)) === textBody;
   return { textBody: isMade ? null : textBody, htmlBody };
 }
 

@@ -5,7 +5,7 @@ import type { FillTemplate } from '../templates/fill-template.ts';
 import type { SendRequest } from './use-cases.ts';
 
 /** A reply may take its subject from the email that it answers: then it is null. */
-interface Fillable extends Pick<SendRequest, 'textBody' | 'htmlBody' | 'template'> {
+interface Fillable extends Pick<SendRequest, 'textBody' | 'htmlBody' | 'template' | 'authorKeyId'> {
   readonly subject: string | null;
 }
 
@@ -19,7 +19,10 @@ export async function fillIn<Request extends Fillable>(
   accountId: string,
 ): Promise<Request> {
   if (request.template === null) return request;
-  const { subject, textBody, htmlBody } = await fillTemplate(request.template, accountId);
+  const { subject, textBody, htmlBody } = await fillTemplate(
+    { ...request.template, authorKeyId: request.authorKeyId ?? null },
+    accountId,
+  );
   const filled = {
     ...request,
     subject: request.subject?.trim() === '' ? subject : request.subject,

@@ -29,7 +29,7 @@ import type { Placement, StoredAttachment } from '../emails/email-ports.ts';
 import { COMPOSE_IN_MEMORY_MAX_BYTES, MAX_TEXT_ALTERNATIVE_CHARS } from '../base/limits.ts';
 import { prepareAttachments } from '../emails/prepare-attachments.ts';
 import { readContent } from '../files/content.ts';
-import type { MessageReader } from '../reading/reading-ports.ts';
+import { askerOf, type MessageReader } from '../reading/reading-ports.ts';
 import { fillIn, refuseLongSubject } from './fill-in.ts';
 import { readAdditions } from './read-additions.ts';
 import { markInlineImages } from './inline-images.ts';
@@ -155,7 +155,7 @@ export async function prepareSend(
   const given = markInlineImages(request.attachments, request.htmlBody);
   const files = await takeReferences(ports, account.id, given, folder);
   const attachments = await prepareAttachments(ports, account.id, id, files, before?.filePrefix);
-  const textBody = request.textBody ?? (await toText(ports, request.htmlBody ?? ''));
+  const textBody = request.textBody ?? (await toText(ports, request.htmlBody ?? '', request.authorKeyId));
   // RFC 5322 §3.3 has no fractions of a second; the record must equal the header.
   const date = new Date(Math.floor((sendAt ?? now).getTime() / 1000) * 1000);
   const threadIndex =
@@ -342,8 +342,9 @@ function textAlternative(text: string): string | null {
 export async function toText(
   { reader, logger }: Pick<PrepareSendPorts, 'reader' | 'logger'>,
   html: string,
+  authorKeyId: string | null | undefined,
 ): Promise<string> {
-  const result = await reader.read('html', { html });
+  const result = await reader.read('html', { html }, askerOf(authorKeyId));
   if (result.kind === 'read') return result.value;
   logger.error(
     { reason: result.reason, detail: result.detail },

@@ -4,7 +4,7 @@ import { textTokens } from '../../core/mime/compose/header.ts';
 import { MAX_VARIABLES_BYTES } from '../../core/templates/limits.ts';
 import type { TemplateContent, TemplateFault } from '../../core/templates/template.ts';
 import type { Logger } from '../base/basics.ts';
-import type { MessageReader, ReadingKind, Readings } from '../reading/reading-ports.ts';
+import { askerOf, type MessageReader, type ReadingKind, type Readings } from '../reading/reading-ports.ts';
 import type { Template, TemplateStore } from './template-ports.ts';
 import type { TemplateUse, Variables } from './use-cases.ts';
 
@@ -26,7 +26,7 @@ export function createFillTemplate(ports: FillTemplatePorts): FillTemplate {
     if (template.accountId !== null && template.accountId !== accountId) {
       throw new ServiceError('template_not_found');
     }
-    return fillTemplate(ports, template, use.variables);
+    return fillTemplate(ports, template, use);
   };
 }
 
@@ -44,11 +44,11 @@ export async function findTemplate(
 export async function fillTemplate(
   ports: TemplateReadingPorts,
   { subject, textBody, htmlBody }: TemplateContent,
-  variables: Variables,
+  { variables, authorKeyId }: Pick<TemplateUse, 'variables' | 'authorKeyId'>,
 ): Promise<TemplateContent> {
   const json = toJson(variables);
   const content = { subject, textBody, htmlBody };
-  const result = await readTemplate(ports, 'template', { content, variables: json });
+  const result = await readTemplate(ports, 'template', { content, variables: json }, authorKeyId);
   if (result.kind !== 'filled') throw toError(result);
   // A variable must not add a header.
   textTokens(result.content.subject, 'subject');
@@ -59,8 +59,9 @@ export async function fillTemplate(
 export async function checkTemplate(
   ports: TemplateReadingPorts,
   { subject, textBody, htmlBody }: TemplateContent,
+  authorKeyId: string | null | undefined,
 ): Promise<readonly string[]> {
-  const result = await readTemplate(ports, 'templateCheck', { subject, textBody, htmlBody });
+  const result = await readTemplate(ports, 'templateCheck', { subject, textBody, htmlBody }, authorKeyId);
   if (result.kind !== 'valid') throw toError(result);
   return result.variables;
 }
@@ -85,8 +86,9 @@ async function readTemplate<K extends ReadingKind & ('template' | 'templateCheck
   { reader, logger }: TemplateReadingPorts,
   kind: K,
   asked: Readings[K]['asked'],
+  authorKeyId: string | null | undefined,
 ): Promise<Readings[K]['given'] | TemplateFault> {
-  const result = await reader.read(kind, asked);
+  const result = await reader.read(kind, asked, askerOf(authorKeyId));
   if (result.kind === 'read') return result.value;
   const { reason, detail } = result;
   // The template engine's own bounds stop nearly all excess; the process's limits of time and memory stop the rest.

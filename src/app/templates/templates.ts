@@ -17,9 +17,9 @@ export interface TemplatePorts extends TemplateReadingPorts {
 export function createTemplates(ports: TemplatePorts): TemplateUseCases {
   const { templates, ids } = ports;
   return {
-    async createTemplate(template) {
+    async createTemplate({ authorKeyId, ...template }) {
       refuseUnusable(template);
-      const variables = await checkTemplate(ports, template);
+      const variables = await checkTemplate(ports, template, authorKeyId);
       const id = ids.uuid();
       await naming(id, templates.create({ ...template, id, variables }));
       return await naming(id, findTemplate(templates, { id, version: 1 }), true);
@@ -37,7 +37,7 @@ export function createTemplates(ports: TemplatePorts): TemplateUseCases {
       return { templates: items, nextCursor };
     },
 
-    async changeTemplate(id, version, change) {
+    async changeTemplate(id, version, change, authorKeyId) {
       const old = await findTemplate(templates, { id, version: null });
       if (old.version !== version) throw refusal({ kind: 'changed', version: old.version });
       const { name, subject, textBody, htmlBody } = { ...old, ...change };
@@ -45,7 +45,7 @@ export function createTemplates(ports: TemplatePorts): TemplateUseCases {
       refuseUnusable(changed);
       const result = await templates.change(version, {
         ...changed,
-        variables: await checkTemplate(ports, changed),
+        variables: await checkTemplate(ports, changed, authorKeyId),
       });
       if (result.kind !== 'done') throw refusal(result);
       return findTemplate(templates, { id, version: version + 1 });
@@ -58,7 +58,7 @@ export function createTemplates(ports: TemplatePorts): TemplateUseCases {
 
     async previewTemplate(use) {
       const template = await findTemplate(templates, use);
-      const content = await fillTemplate(ports, template, use.variables);
+      const content = await fillTemplate(ports, template, use);
       return { ...content, version: template.version };
     },
   };

@@ -13,16 +13,20 @@ export interface TemplateUse {
   /** null: the newest. */
   readonly version: number | null;
   readonly variables: Variables;
+  /** The key that asks; absent or null: a secret. */
+  readonly authorKeyId?: string | null;
 }
 
 export interface NewTemplate extends TemplateContent {
   /** null: any account may use it. */
   readonly accountId: string | null;
   readonly name: string;
+  /** The key that asks; absent or null: a secret. */
+  readonly authorKeyId?: string | null;
 }
 
 /** Absent fields stay as they are; null removes a body. */
-export type TemplateChange = Partial<Omit<NewTemplate, 'accountId'>>;
+export type TemplateChange = Partial<Omit<NewTemplate, 'accountId' | 'authorKeyId'>>;
 
 export interface TemplatesRequest extends AccountFilter, PageRequest {}
 
@@ -34,7 +38,8 @@ export interface TemplatesPage {
 
 /**
  * Faults of a template, or of its variables, are thrown as `template_invalid`, `template_variable_missing`,
- * `template_too_complex`, `template_empty`, `variables_too_large`, `header_injection` or `invalid_text`.
+ * `template_too_complex`, `template_empty`, `variables_too_large`, `header_injection` or `invalid_text`; `rate_limited` when very many
+ * requests of the same key wait.
  */
 export interface TemplateUseCases {
   /** Throws `missing_body`, `unknown_account`, and the faults of the template. */
@@ -46,7 +51,12 @@ export interface TemplateUseCases {
   /**
    * Makes a new version. Throws `template_not_found`, `template_changed`, `missing_body`, and the faults of the template.
    */
-  changeTemplate(id: string, version: number, change: TemplateChange): Promise<Template>;
+  changeTemplate(
+    id: string,
+    version: number,
+    change: TemplateChange,
+    authorKeyId?: string | null,
+  ): Promise<Template>;
   /** Emails made from it stay as they are. Throws `template_not_found`, `template_changed`. */
   deleteTemplate(id: string, version: number | null): Promise<void>;
   /** The content that an email would have. Throws `template_not_found`, and the faults of the template. */

@@ -21,5 +21,11 @@ export const MAX_VARIABLES_BYTES = 64 * 1024;
 /** Tags, outputs and texts that are executed for one field; those in a loop count each time. */
 export const MAX_STEPS = 100_000;
 
+/**
+ * Characters and entries that are walked through to fill in one field: by each filter, comparison and output, all that it is given. A list that
+ * contains another one twice, which contains another one twice, and so on, is small in memory and endless when it is written out.
+ */
+export const MAX_WALKED = 16 * 1024 * 1024;
+
 /** Characters and entries that the expressions of one field produce together, as LiquidJS counts them. */
 export const MAX_WORKED = 4 * 1024 * 1024;

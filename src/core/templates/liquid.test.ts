@@ -156,8 +156,25 @@ describe('fillTemplate', () => {
       'replacements',
       '{% assign x = "xxxxxxxxxx" %}{% for i in (1..9) %}{% assign x = x | replace: "x", x %}{% endfor %}',
     ],
+    ...[
+      '{{ x }}',
+      '{% echo x %}',
+      '{{ x | join: "" }}',
+      '{{ x | json | size }}',
+      '{% capture y %}{{ x }}{% endcapture %}',
+      '{% if x == y %}z{% endif %}',
+      '{% if y contains x %}z{% endif %}',
+    ].map((use): [string, string] => [
+      `lists that contain the one before twice: ${use}`,
+      `{% assign x = "" | split: "" %}${'{% assign x = x | push: x | push: x %}'.repeat(40)}{% assign y = x | reverse | reverse %}${use}`,
+    ]),
+    [
+      'comparisons of long texts',
+      `{% assign y = x | append: "" %}{% for i in (1..5000) %}{% if x contains y %}{% endif %}{% endfor %}`,
+    ],
   ])('stops at its bounds: %s', (_name, source) => {
-    expect(text(source)).toEqual({ kind: 'too_much', field: 'text_body' });
+    expect(text(source, { x: 'a'.repeat(10_000) })).toEqual({ kind: 'too_much', field: 'text_body' });
+    expect(html(source, { x: 'a'.repeat(10_000) })).toEqual({ kind: 'too_much', field: 'html_body' });
   });
 
   it('gives as much as it may', () => {

@@ -1,0 +1,142 @@
+/** What one key asks for without end delays neither mail nor another key. Nothing here is measured: every answer comes while the attack goes on. */
+import { createTransport } from 'nodemailer';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { mail, newId, receive } from '../helpers/inbound-mail.ts';
+import { createTestDatabase, type TestDatabase } from '../helpers/postgres.ts';
+import { disposeService, startServiceProcess, type ServiceProcess } from '../helpers/service-process.ts';
+
+/** Connections of the attacker, each of which asks again as soon as it has its answer. */
+const CONNECTIONS = 16;
+/** Of a mail that is slow to be made safe. */
+const HTML_BLOCKS = 10_000;
+
+let database: TestDatabase;
+let service: ServiceProcess;
+const keys: Record<'attacker' | 'reader' | 'receiver', string> = { attacker: '', reader: '', receiver: '' };
+let lmtp: ReturnType<typeof createTransport>;
+
+beforeAll(async () => {
+  database = await createTestDatabase();
+  service = await startServiceProcess({
+    env: {
+      DATABASE_URL: database.connectionString,
+      LMTP_LISTEN: '127.0.0.1:0',
+      MAIL_FROM: 'sales@example.com',
+      READ_PROCESSES: '2',
+    },
+  });
+  for (const [name, rights] of [
+    ['attacker', ['read', 'operate']],
+    ['reader', ['read', 'operate']],
+    ['receiver', ['receive']],
+  ] as const) {
+    const response = await service.request('/api/keys', { json: { name, rights, account_ids: ['default'] } });
+    keys[name] = ((await response.json()) as { secret: string }).secret;
+  }
+  const address = service.log
+    .map((line) => /"address":"127\.0\.0\.1:(\d+)".*listening for received mail/.exec(line)?.[1])
+    .find((port) => port !== undefined);
+  lmtp = createTransport({ host: '127.0.0.1', port: Number(address), lmtp: true, ignoreTLS: true } as object);
+});
+afterAll(async () => {
+  lmtp.close();
+  await disposeService(service);
+  await database.drop();
+});
+
+const as = (key: keyof typeof keys, path: string, init: RequestInit & { json?: unknown } = {}) =>
+  service.request(path, { ...init, headers: { ...init.headers, authorization: `Bearer ${keys[key]}` } });
+
+async function makeTemplate(textBody: string): Promise<string> {
+  const response = await service.request('/api/templates', {
+    json: { name: 'a template', subject: 'Hello', text_body: textBody },
+  });
+  expect(response.status).toBe(200);
+  return ((await response.json()) as { id: string }).id;
+}
+
+const preview = (key: keyof typeof keys, id: string) =>
+  as(key, `/api/templates/${id}/preview`, { json: { variables: { a: 'x' } } });
+
+/** Runs `work` while the attacker repeats `attack` on all its connections. Returns the answers that the attacker got, by status. */
+async function during(
+  attack: (turn: number) => Promise<Response>,
+  work: () => Promise<void>,
+): Promise<Record<number, number>> {
+  const answers: Record<number, number> = {};
+  let isOver = false;
+  let turns = 0;
+  const attackers = Array.from({ length: CONNECTIONS }, async () => {
+    while (!isOver) {
+      const response = await attack(turns++);
+      await response.arrayBuffer();
+      answers[response.status] = (answers[response.status] ?? 0) + 1;
+    }
+  });
+  try {
+    await work();
+  } finally {
+    isOver = true;
+    await Promise.all(attackers);
+  }
+  return answers;
+}
+
+/** What all others want of the service: each must be answered while the attack goes on. */
+async function expectOthersAreServed(): Promise<void> {
+  const id = await makeTemplate('Hello {{ a }}');
+  for (let round = 0; round < 3; round++) {
+    await receive(service, mail());
+    const posted = await as('receiver', '/api/inbound', {
+      method: 'POST',
+      body: mail(),
+      headers: { 'content-type': 'message/rfc822' },
+    });
+    expect(posted.status).toBe(200);
+    const { accepted } = (await lmtp.sendMail({
+      envelope: { from: 'ada@customer.test', to: 'sales@example.com' },
+      raw: mail(),
+    })) as { accepted: readonly unknown[] };
+    expect(accepted).toHaveLength(1);
+    const shown = await preview('reader', id);
+    expect(shown.status).toBe(200);
+    expect(await shown.json()).toMatchObject({ text_body: 'Hello x' });
+    const listed = await as('reader', '/api/threads');
+    expect(listed.status).toBe(200);
+  }
+}
+
+describe('mail, and what another key asks for, is answered while a key that may read', () => {
+  it('previews templates whose lists contain themselves twice, again and again', async () => {
+    const doubling = `{% assign a = "" | split: "" %}${'{% assign a = a | push: a | push: a %}'.repeat(40)}{{ a }}`;
+    const id = await makeTemplate(doubling);
+    const answers = await during(() => preview('attacker', id), expectOthersAreServed);
+    // The engine's own bound ends them: 400 template_too_complex.
+    expect(Object.keys(answers)).toEqual(expect.arrayContaining(['400']));
+    expect(Object.keys(answers).filter((status) => !['400', '429'].includes(status))).toEqual([]);
+  });
+
+  it('previews templates of 20,000 lines, again and again', async () => {
+    const long = `{% liquid\n${'echo a\n'.repeat(20_000)}%}`;
+    const ids = await Promise.all(Array.from({ length: 6 }, () => makeTemplate(long)));
+    const answers = await during(
+      (turn) => preview('attacker', ids[turn % ids.length] ?? ''),
+      expectOthersAreServed,
+    );
+    expect(answers[200]).toBeGreaterThan(0);
+  });
+
+  it('creates templates of 20,000 lines, again and again', async () => {
+    const json = { name: 'long', subject: 'x', text_body: '{{ a }}\n'.repeat(20_000), account_id: 'default' };
+    await during(() => as('attacker', '/api/templates', { json }), expectOthersAreServed);
+  });
+
+  it('opens mail with much HTML, again and again', async () => {
+    const html = '<div style="color:red"><a href="https://example.com">x</a></div>'.repeat(HTML_BLOCKS);
+    const { id } = await receive(
+      service,
+      mail({ messageId: newId(), headers: ['Content-Type: text/html'], body: html }),
+    );
+    await during(() => as('attacker', `/api/emails/${id}/html`), expectOthersAreServed);
+  });
+});
