@@ -560,3 +560,23 @@ describe('log-ins with something wrong', () => {
     await expect.poll(() => service.log.join('\n')).toMatch(/"event":"login.throttled"[^\n]*192\.0\.2\.77/);
   });
 });
+
+// Last: it slows this address down for a minute.
+it('a link to log in works while eight clients guess tokens without end', async () => {
+  let isOver = false;
+  const answers = new Set<number>();
+  const guessers = Array.from({ length: 8 }, async () => {
+    while (!isOver)
+      answers.add((await logIn({ token: randomBytes(32).toString('base64url') }, {}, other)).status);
+  });
+  try {
+    for (let round = 0; round < 5; round++) {
+      expect((await logIn({ token: tokenOf(await makeLink()) }, {}, other)).status).toBe(200);
+    }
+  } finally {
+    isOver = true;
+    await Promise.all(guessers);
+  }
+  // Wrong ones are slowed down, and nothing else is.
+  expect([...answers].sort()).toEqual([401, 429]);
+});

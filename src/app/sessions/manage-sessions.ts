@@ -1,6 +1,4 @@
 /** Opens and ends sessions. Each gets a new token, whatever the browser sent before: no token can be planted. */
-import { ServiceError } from '../../core/errors.ts';
-import { WindowCounts } from '../../core/edge/window-counts.ts';
 import { parseApiKey } from '../../core/keys/api-key.ts';
 import {
   formatSessionToken,
@@ -11,6 +9,7 @@ import type { IdSource } from '../base/basics.ts';
 import { hashSecret } from '../keys/hash-secret.ts';
 import type { KeyRing, ShownKey } from '../keys/key-ring.ts';
 import { createSecretMatcher } from '../keys/secret-holders.ts';
+import { LinkLookup } from './link-lookup.ts';
 import type { SessionBase, SessionBrowser, SessionStore } from './session-ports.ts';
 import {
   bindingOf,
@@ -29,15 +28,11 @@ export interface SessionPorts extends SessionRingPorts {
   readonly maxMs: number;
 }
 
-/** Links that are looked up within a second: guesses cost the database no more than this. */
-const MAX_LINK_READS = 20;
-const SECOND_MS = 1000;
-
 export function createSessions(ports: SessionPorts): SessionUseCases & Pick<SessionRing, 'close'> {
   const { store, keys, secrets, now, ids, idleMs, maxMs } = ports;
   const ring = new SessionRing(ports);
   const secretOf = createSecretMatcher(secrets);
-  const linkReads = new WindowCounts({ windowMs: SECOND_MS, maxKeys: 1 });
+  const links = new LinkLookup(() => store.readLinks(), now);
 
   /** null when the link was used meanwhile. */
   async function open(
@@ -79,9 +74,8 @@ export function createSessions(ports: SessionPorts): SessionUseCases & Pick<Sess
 
     async openByLink(token, browser) {
       if (!isSessionToken(token)) return null;
-      if (linkReads.add('all', now()).count > MAX_LINK_READS) throw new ServiceError('busy');
       const digest = hashToken(token);
-      const link = await store.readLink(digest);
+      const link = await links.find(digest);
       if (link === null) return null;
       const shown = await ring.holderOf(token, link);
       if (shown === null) return null;

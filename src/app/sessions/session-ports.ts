@@ -39,8 +39,11 @@ export interface KnownSession extends StoredSession {
   readonly lastUsedAt: Date;
 }
 
-export interface NewLink extends SessionBase {
+export interface StoredLink extends SessionBase {
   readonly digest: Buffer;
+}
+
+export interface NewLink extends StoredLink {
   /** How long it is valid, in ms. */
   readonly lifeMs: number;
 }
@@ -70,8 +73,8 @@ export interface SessionStore {
   ): Promise<{ readonly revision: string; readonly sessions: readonly KnownSession[] } | null>;
   /** The oldest links make room. */
   createLink(link: NewLink): Promise<void>;
-  /** null: no valid link. */
-  readLink(digest: Buffer): Promise<SessionBase | null>;
+  /** All links that are valid, a hundred at most. */
+  readLinks(): Promise<readonly StoredLink[]>;
   /** False: no session was ever opened with this database. */
   wasEverOpened(): Promise<boolean>;
 }

@@ -15,7 +15,7 @@ export interface OpenedSession {
 export interface SessionUseCases {
   /** null: the secret or key is not valid. */
   openBySecret(secret: string, browser: SessionBrowser): Promise<OpenedSession | null>;
-  /** null: the link was used, has expired, or its key is no longer valid. Throws `busy` when very many are tried. */
+  /** null: the link was used, has expired, or its key is no longer valid. */
   openByLink(token: string, browser: SessionBrowser): Promise<OpenedSession | null>;
   /** Finds the holder of a session; null: not a session of this browser. A promise only when a copy has to be read. */
   find(token: string, browser: SessionBrowser): ShownKey | null | Promise<ShownKey | null>;

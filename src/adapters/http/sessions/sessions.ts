@@ -145,7 +145,6 @@ export function registerOpenSessionRoute(
             'login_failed',
             'cross_site_request',
             'too_many_failed_logins',
-            'busy',
             'database_unavailable',
           ),
         },

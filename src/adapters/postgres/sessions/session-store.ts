@@ -75,9 +75,12 @@ export function createSessionStore(pool: Pool): SessionStore {
         await run(client, CREATE_LINK, { digest, keyId, credential, lifeMs });
       }),
 
-    async readLink(digest) {
-      const [row] = await run(pool, READ_LINK, { digest });
-      return row === undefined ? null : { keyId: row.key_id, credential: row.credential };
+    async readLinks() {
+      return (await run(pool, READ_LINKS)).map(({ token_hash: digest, key_id: keyId, credential }) => ({
+        digest,
+        keyId,
+        credential,
+      }));
     },
 
     async wasEverOpened() {
@@ -165,9 +168,9 @@ const CREATE_LINK = statement(
   values ($digest, $keyId, $credential, ${fromNow('$lifeMs')})`,
 );
 
-const READ_LINK = statement(
-  'read-login-link',
-  'select key_id, credential from login_links where token_hash = $digest and expires_at > now()',
+const READ_LINKS = statement(
+  'read-login-links',
+  'select token_hash, key_id, credential from login_links where expires_at > now()',
 );
 
 const WAS_OPENED = statement('was-session-opened', 'select was_opened from session_clock');
