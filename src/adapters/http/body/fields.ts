@@ -12,7 +12,9 @@ export type Fields = Readonly<Record<string, unknown>>;
 /** Own fields only, `__proto__` included: JSON.parse makes it an own field, and it is unknown like any other. */
 export function toFields(value: unknown): Fields | null {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return null;
-  return Object.assign(Object.create(null), Object.fromEntries(Object.entries(value)));
+  const fields = Object.create(null) as Record<string, unknown>;
+  for (const [field, one] of Object.entries(value)) fields[field] = one;
+  return fields;
 }
 
 export function refuseUnknown(fields: Fields, known: ReadonlySet<string>, path: string): void {

@@ -1,11 +1,10 @@
 /** JSON bodies: the check of their headers, and the reading of small ones. */
-import { isUtf8 } from 'node:buffer';
 import type { IncomingHttpHeaders } from 'node:http';
 import type { preValidationAsyncHookHandler } from 'fastify';
 import { ServiceError, type ErrorCode } from '../../../core/errors.ts';
 import type { HttpLimits } from '../connections/limits.ts';
+import { readJsonWithLongStrings } from './json-long-strings.ts';
 import { refuseOtherTypes, type TypeSchema } from './json-types.ts';
-import { parseJson } from './parse-json.ts';
 import { readRequestBody, takeAwaitingContinue } from './request-body.ts';
 
 /** RFC 8259 §11 defines no charset. Seen in practice: most clients name UTF-8. */
@@ -69,7 +68,6 @@ export function smallJsonBody(
 export function freeJsonBody(limits: HttpLimits, maxBytes: number): preValidationAsyncHookHandler {
   return async (request, reply) => {
     refuseOtherMedia(request.headers);
-    const pieces: Buffer[] = [];
     const body = readRequestBody(request.raw, {
       maxBytes,
       idleTimeoutMs: limits.bodyIdleTimeoutMs,
@@ -77,10 +75,21 @@ export function freeJsonBody(limits: HttpLimits, maxBytes: number): preValidatio
         if (takeAwaitingContinue(request.raw)) reply.raw.writeContinue();
       },
     });
-    for await (const piece of body) pieces.push(piece);
-    const bytes = Buffer.concat(pieces);
-    if (!isUtf8(bytes)) throw new ServiceError('invalid_json');
-    // The decoder drops a byte order mark, as readJsonWithLongStrings does.
-    request.body = parseJson(new TextDecoder().decode(bytes));
+    const { value } = await readJsonWithLongStrings(body, {
+      ...NOTHING_CUT_OUT,
+      maxTextBytes: maxBytes,
+      maxElements: limits.maxJsonElements,
+      maxDepth: limits.maxJsonDepth,
+      maxFields: limits.maxJsonFields,
+    });
+    request.body = value;
   };
 }
+
+/** Small bodies contain no files. */
+const NOTHING_CUT_OUT = {
+  threshold: Infinity,
+  maxDecodedBytes: 0,
+  folder: { write: () => Promise.reject(new Error('a string of a small body was cut out')) },
+  placeholder: () => '',
+};

@@ -65,6 +65,7 @@ async function readStreamed(body: Buffer, lengths: readonly number[], threshold:
     maxTextBytes: limits.maxTextBytes,
     maxElements: limits.maxJsonElements,
     maxDepth: limits.maxJsonDepth,
+    maxFields: limits.maxJsonFields,
     maxDecodedBytes: limits.maxAttachmentBytes,
     folder,
     placeholder: () => `placeholder${count++}`,

@@ -25,10 +25,12 @@ export interface LongStringOptions {
   readonly maxElements: number;
   /** Bound of nesting; more is `invalid_request`. */
   readonly maxDepth: number;
+  /** Bound of the fields of one object; more is `invalid_request`. */
+  readonly maxFields: number;
   /** Bound of all decoded bytes; more is `attachments_too_large`, at once. */
   readonly maxDecodedBytes: number;
   /** The folder for the files. */
-  readonly folder: SpoolFolder;
+  readonly folder: Pick<SpoolFolder, 'write'>;
   /** Returns JSON string content that occurs nowhere else: letters and digits, different at each call. */
   readonly placeholder: () => string;
 }
@@ -75,6 +77,8 @@ class Scanner {
 
   #depth = 0;
   #elements = 0;
+  /** By depth: the fields so far of the object that is open there. */
+  readonly #fields: number[] = [];
   /** The position in #text of the string literal before this byte; null when something else came between. */
   #lastLiteralAt: number | null = null;
   /** The next value belongs to a key `content`. */
@@ -123,6 +127,7 @@ class Scanner {
       }
       if (byte === 0x20 || byte === 0x0a || byte === 0x0d || byte === 0x09) continue;
       if (byte === COLON) {
+        this.#countField();
         this.#isContent = this.#lastLiteralIsContentKey();
       } else {
         this.#isContent = false;
@@ -140,6 +145,7 @@ class Scanner {
     if (byte === 0x7b || byte === 0x5b) {
       this.#depth++;
       this.#elements++;
+      this.#fields[this.#depth] = 0;
     } else if (byte === 0x7d || byte === 0x5d) {
       this.#depth--;
     } else if (byte === COMMA) {
@@ -147,6 +153,13 @@ class Scanner {
     }
     if (this.#depth > this.#options.maxDepth) throw tooComplex('zu tief verschachtelt.');
     if (this.#elements > this.#options.maxElements) throw tooComplex('zu viele Elemente.');
+  }
+
+  /** Each object of many fields is a table of its own, which takes ten times as long to build, to copy and to search as a list. */
+  #countField(): void {
+    const fields = (this.#fields[this.#depth] ?? 0) + 1;
+    this.#fields[this.#depth] = fields;
+    if (fields > this.#options.maxFields) throw tooComplex('zu viele Felder in einem Objekt.');
   }
 
   #lastLiteralIsContentKey(): boolean {

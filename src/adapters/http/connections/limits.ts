@@ -26,6 +26,8 @@ export interface HttpLimits {
   readonly maxJsonElements: number;
   /** Nesting of one body; the deepest valid one has 3. Default 32. */
   readonly maxJsonDepth: number;
+  /** Fields of one object in a body; those of templates' variables have names of the caller's choice. Default 1,000. */
+  readonly maxJsonFields: number;
   /** Time without a byte of the body after which the request is aborted, in milliseconds. Default 30 s. */
   readonly bodyIdleTimeoutMs: number;
   /** Answers sent piece by piece at the same moment, some 3 MB of memory each; more get 503 `busy`. Default 32. */
@@ -84,6 +86,7 @@ export function createHttpLimits(overrides: Partial<HttpLimits> = {}): HttpLimit
     maxAttachments: 200,
     maxJsonElements: 50_000,
     maxJsonDepth: 32,
+    maxJsonFields: 1000,
     bodyIdleTimeoutMs: 30_000,
     maxLargeAnswers: 32,
     answerIdleTimeoutMs: 60_000,

@@ -96,6 +96,7 @@ function readJson(
     maxTextBytes: limits.maxTextBytes,
     maxElements: limits.maxJsonElements,
     maxDepth: limits.maxJsonDepth,
+    maxFields: limits.maxJsonFields,
     maxDecodedBytes: limits.maxAttachmentBytes,
     folder,
     placeholder: () => `${(secret ??= randomBytes(16).toString('hex'))}x${count++}`,
