@@ -64,10 +64,10 @@ async function during(
   work: () => Promise<void>,
 ): Promise<Record<number, number>> {
   const answers: Record<number, number> = {};
-  let isOver = false;
+  const over = new AbortController();
   let turns = 0;
   const attackers = Array.from({ length: CONNECTIONS }, async () => {
-    while (!isOver) {
+    while (!over.signal.aborted) {
       const response = await attack(turns++);
       await response.arrayBuffer();
       answers[response.status] = (answers[response.status] ?? 0) + 1;
@@ -76,7 +76,7 @@ async function during(
   try {
     await work();
   } finally {
-    isOver = true;
+    over.abort();
     await Promise.all(attackers);
   }
   return answers;
