@@ -10,7 +10,7 @@
  */
 import { isUtf8 } from 'node:buffer';
 import type { Content, SpoolFolder } from '../../../app/files/file-ports.ts';
-import { ServiceError } from '../../../core/errors.ts';
+import { invalidRequest, ServiceError } from '../../../core/errors.ts';
 import { Base64Decoder } from './base64-decoder.ts';
 import { ByteText } from './byte-text.ts';
 import { JsonStringReader } from './json-string-reader.ts';
@@ -151,15 +151,15 @@ class Scanner {
     } else if (byte === COMMA) {
       this.#elements++;
     }
-    if (this.#depth > this.#options.maxDepth) throw tooComplex('zu tief verschachtelt.');
-    if (this.#elements > this.#options.maxElements) throw tooComplex('zu viele Elemente.');
+    if (this.#depth > this.#options.maxDepth) throw invalidRequest('nested_too_deep');
+    if (this.#elements > this.#options.maxElements) throw invalidRequest('too_many_elements');
   }
 
   /** Each object of many fields is a table of its own, which takes ten times as long to build, to copy and to search as a list. */
   #countField(): void {
     const fields = (this.#fields[this.#depth] ?? 0) + 1;
     this.#fields[this.#depth] = fields;
-    if (fields > this.#options.maxFields) throw tooComplex('zu viele Felder in einem Objekt.');
+    if (fields > this.#options.maxFields) throw invalidRequest('too_many_fields');
   }
 
   #lastLiteralIsContentKey(): boolean {
@@ -287,8 +287,4 @@ const QUOTE_BYTE = Buffer.from('"');
 function indexOrEnd(chunk: Buffer, byte: number, from: number): number {
   const at = chunk.indexOf(byte, from);
   return at === -1 ? chunk.length : at;
-}
-
-export function tooComplex(detail: string): ServiceError {
-  return new ServiceError('invalid_request', { values: { detail } });
 }

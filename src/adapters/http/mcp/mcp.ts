@@ -6,9 +6,7 @@ import type { FastifyRequest } from 'fastify';
 import { allows, type Right } from '../../../core/keys/rights.ts';
 import type { HttpContext, HttpServer } from '../answers/context.ts';
 import { freeJsonBody } from '../body/json-body.ts';
-import { tooComplex } from '../body/json-long-strings.ts';
 import { callerOf } from '../connections/auth.ts';
-import type { HttpLimits } from '../connections/limits.ts';
 
 /** A request of a tool; see adapters/mcp/api-call.ts. */
 interface ToolRequest {
@@ -68,20 +66,6 @@ export function registerMcpRoutes(app: HttpServer, { limits }: HttpContext, hand
       return reply.code(answer.status).headers(answer.headers).send(answer.body);
     },
   );
-}
-
-/** What checks a message behind this is recursive, and takes long for many fields. Throws `invalid_request`. */
-function refuseComplex(message: unknown, { maxJsonDepth, maxJsonElements }: HttpLimits): void {
-  let elements = 0;
-  let level: readonly unknown[] = [message];
-  for (let depth = 0; level.length > 0; depth += 1) {
-    elements += level.length;
-    if (depth > maxJsonDepth) throw tooComplex('zu tief verschachtelt.');
-    if (elements > maxJsonElements) throw tooComplex('zu viele Elemente.');
-    level = level.flatMap((value) =>
-      value !== null && typeof value === 'object' ? Object.values(value) : [],
-    );
-  }
 }
 
 /** An ordinary request of this caller: rights, accounts, limits and logs are those of the operation. */
