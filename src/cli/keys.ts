@@ -54,6 +54,12 @@ export const keysCommand = defineCommand({
       type: 'boolean',
       meaning: 'The new key sees and acts for all accounts, those of later too.',
     },
+    'rate-limit': {
+      type: 'string',
+      value: 'requests',
+      meaning:
+        'Requests within a minute that the new key may make in each process. Default: as many as the service allows.',
+    },
     expires: {
       type: 'string',
       value: 'time',
@@ -80,6 +86,7 @@ export const keysCommand = defineCommand({
       account,
       'all-accounts': all = false,
       expires,
+      'rate-limit': rateLimit,
       overlap = String(DEFAULT_OVERLAP_HOURS),
       json = false,
     },
@@ -96,6 +103,7 @@ export const keysCommand = defineCommand({
           name,
           rights: right.map(toRight),
           accounts: account ?? null,
+          rateLimit: toRateLimit(rateLimit),
           expiresAt: toExpiry(expires),
         };
         const data = await open();
@@ -151,6 +159,14 @@ function toExpiry(text: string | undefined): Date | null {
   const date = parseDate('--expires', text);
   if (date <= new Date()) throw new UsageError('--expires must be in the future');
   return date;
+}
+
+function toRateLimit(text: string | undefined): number | null {
+  if (text === undefined) return null;
+  const limit = /^\d{1,8}$/.test(text) ? Number(text) : NaN;
+  if (!(limit >= 1 && limit <= 10_000_000))
+    throw new UsageError('--rate-limit must be a whole number from 1 to 10000000');
+  return limit;
 }
 
 async function list(keys: KeyUseCases, caller: Caller, output: Output, asJson: boolean): Promise<void> {

@@ -22,6 +22,18 @@ export const HTTP_VARIABLES = {
     { min: 1, max: 100_000 },
     'HTTP connections at the same time; for one more, the oldest that never brought a right secret is closed.',
   ),
+  httpRatePerMinute: integer(
+    'HTTP_RATE_PER_MINUTE',
+    6000,
+    { min: 1, max: 10_000_000 },
+    'Requests of one key within a minute, in each process; `rate_limit` of a key takes its place. More are answered with 429. The sessions of a key may do as much again, and `API_SECRET` a hundred times as much.',
+  ),
+  httpMaxAtOnce: integer(
+    'HTTP_MAX_AT_ONCE',
+    32,
+    { min: 1, max: 100_000 },
+    'Requests of one key under way at the same time, in each process, until their answers begin; waits for events do not count. More are answered with 429. `API_SECRET` may have eight times as many.',
+  ),
   publicUrl: variable('PUBLIC_URL', {
     parse: readPublicUrl,
     defaultText: 'none',

@@ -161,6 +161,8 @@ async function startParts(
       maxAttachmentBytes: config.maxAttachmentBytes,
       maxInboundBytes: config.maxInboundBytes,
       maxConnections: config.httpMaxConnections,
+      ratePerMinute: config.httpRatePerMinute,
+      maxAtOnce: config.httpMaxAtOnce,
     },
   });
   let deadline: number | null = null;

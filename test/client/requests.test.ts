@@ -215,6 +215,23 @@ describe('repeats', () => {
     expect(elapsedMs).toBeLessThan(21_000);
   });
 
+  it('waits for its share of requests as long as the service says, when it is asked to', async () => {
+    const refused = () => failure('rate_limited', { 'retry-after': '85' });
+    const impatient = clientWith([refused()]);
+    const error = await errorOf(impatient.client.threads.get(ID));
+    expect([error.code, error.status, error.retryAfterMs]).toEqual(['rate_limited', 429, 85_000]);
+    const { client } = clientWith([refused(), answer(200, { emails: [] })], { maxWaitMs: 120_000 });
+    const { elapsedMs } = await withJumpingClock(() => client.threads.get(ID));
+    expect(elapsedMs).toBeGreaterThanOrEqual(85_000);
+    expect(elapsedMs).toBeLessThan(86_000);
+    // Also what may not be repeated after other failures: nothing was done.
+    const sending = clientWith([refused(), answer(200, SENT)]);
+    const sent = await withJumpingClock(() =>
+      sending.client.send(MESSAGE, { idempotencyKey: null, maxWaitMs: 90_000 }),
+    );
+    expect(sent.elapsedMs).toBeGreaterThanOrEqual(85_000);
+  });
+
   it('waits for a moment that a proxy names', async () => {
     const inTenSeconds = new Date(Date.now() + 10_000).toUTCString();
     const { client } = clientWith([

@@ -131,6 +131,23 @@ describe('mail, and what another key asks for, is answered while a key that may 
     await during(() => as('attacker', '/api/templates', { json }), expectOthersAreServed);
   });
 
+  it('searches, lists and exports all mail, again and again', async () => {
+    const body = Array.from({ length: 5000 }, (_, index) => `word${index}`).join(' ');
+    for (let index = 0; index < 30; index++)
+      await receive(service, mail({ body, subject: `Order ${index}` }));
+    const asked = [
+      '/api/threads?q=word1',
+      '/api/emails?q=word2&limit=200',
+      '/api/threads?limit=200',
+      '/api/statistics',
+    ];
+    const answers = await during(
+      (turn) => as('attacker', asked[turn % asked.length] ?? ''),
+      expectOthersAreServed,
+    );
+    expect(answers[200]).toBeGreaterThan(0);
+  });
+
   it('opens mail with much HTML, again and again', async () => {
     const html = '<div style="color:red"><a href="https://example.com">x</a></div>'.repeat(HTML_BLOCKS);
     const { id } = await receive(

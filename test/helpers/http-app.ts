@@ -37,6 +37,7 @@ export interface TestHttpAppOptions {
   readonly trustedProxies?: readonly string[];
   readonly clock?: () => Date;
   readonly sessions?: SessionUseCases;
+  readonly keys?: HttpAppOptions['keys'];
   readonly observers?: HttpAppOptions['observers'];
   /** Default: true. */
   readonly followsRequests?: boolean;
@@ -63,6 +64,7 @@ export async function createTestHttpApp(options: TestHttpAppOptions): Promise<Te
     security: { note: (event, fields) => events.push({ event, ...fields }) },
     ...(options.trustedProxies === undefined ? {} : { trustedProxies: options.trustedProxies }),
     ...(options.sessions === undefined ? {} : { sessions: options.sessions }),
+    ...(options.keys === undefined ? {} : { keys: options.keys }),
     observers: options.observers ?? [],
     followsRequests: options.followsRequests ?? true,
     page: options.page ?? null,

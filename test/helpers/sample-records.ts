@@ -187,6 +187,7 @@ export const sampleKey: StoredKey = {
   name: 'CRM',
   rights: ['read', 'send'],
   accounts: ['default'],
+  rateLimit: null,
   createdAt: sampleEmail.date,
   createdBy: { kind: 'secret', number: 1 },
   expiresAt: null,

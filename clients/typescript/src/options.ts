@@ -11,6 +11,11 @@ export interface ClientOptions {
   readonly timeoutMs?: number | undefined;
   /** How often a request is repeated after a temporary failure, where a repeat is safe. 0 to 10, default 3. */
   readonly retries?: number | undefined;
+  /**
+   * The longest wait before a repeat that the service may ask for by `Retry-After`, in ms, as when the caller has used up its share of
+   * requests. For a longer one the error is thrown at once. Default 60,000.
+   */
+  readonly maxWaitMs?: number | undefined;
 }
 
 export interface RequestOptions {
@@ -20,6 +25,8 @@ export interface RequestOptions {
   readonly timeoutMs?: number | undefined;
   /** Default: the client's. */
   readonly retries?: number | undefined;
+  /** Default: the client's. */
+  readonly maxWaitMs?: number | undefined;
 }
 
 export interface SendOptions extends RequestOptions {
@@ -51,9 +58,10 @@ export function refuseUnknownOptions(options: object, further: readonly string[]
 export interface Limits {
   readonly timeoutMs: number;
   readonly retries: number;
+  readonly maxWaitMs: number;
 }
 
-const DEFAULT_LIMITS: Limits = { timeoutMs: 60_000, retries: 3 };
+const DEFAULT_LIMITS: Limits = { timeoutMs: 60_000, retries: 3, maxWaitMs: 60_000 };
 /** The largest time that the timers of all platforms take: 31 bits. */
 const MAX_TIMEOUT_MS = 2 ** 31 - 1;
 /** The waits of ten retries add up to about a minute. */
@@ -64,15 +72,21 @@ const MAX_RETRIES = 10;
  * @internal
  */
 export function readLimits(
-  options: { readonly timeoutMs?: number | undefined; readonly retries?: number | undefined },
+  options: Pick<RequestOptions, 'timeoutMs' | 'retries' | 'maxWaitMs'>,
   defaults: Limits = DEFAULT_LIMITS,
 ): Limits {
-  const { timeoutMs = defaults.timeoutMs, retries = defaults.retries } = options;
+  const {
+    timeoutMs = defaults.timeoutMs,
+    retries = defaults.retries,
+    maxWaitMs = defaults.maxWaitMs,
+  } = options;
   if (!(Number.isInteger(timeoutMs) && timeoutMs > 0 && timeoutMs <= MAX_TIMEOUT_MS))
     throw new TypeError(`timeoutMs must be a whole number from 1 to ${MAX_TIMEOUT_MS}`);
   if (!(Number.isInteger(retries) && retries >= 0 && retries <= MAX_RETRIES))
     throw new TypeError(`retries must be a whole number from 0 to ${MAX_RETRIES}`);
-  return { timeoutMs, retries };
+  if (!(Number.isInteger(maxWaitMs) && maxWaitMs >= 0 && maxWaitMs <= MAX_TIMEOUT_MS))
+    throw new TypeError(`maxWaitMs must be a whole number from 0 to ${MAX_TIMEOUT_MS}`);
+  return { timeoutMs, retries, maxWaitMs };
 }
 
 /**

@@ -4,8 +4,6 @@ import type { EmailWorkerError } from './errors.ts';
 /** The first wait is at most this long; each further one at most twice the one before. */
 const FIRST_BACKOFF_MS = 500;
 const MAX_BACKOFF_MS = 8_000;
-/** If the service asks for a longer wait, the request is not repeated: the caller knows better what to do meanwhile. */
-const MAX_WAIT_MS = 60_000;
 
 /** The request was not carried out, or its repeat has the same effect. 502 and 504 come from a proxy. */
 const TEMPORARY_STATUSES: ReadonlySet<number | null> = new Set([408, 429, 502, 503, 504]);
@@ -16,11 +14,15 @@ const TEMPORARY_CODES: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * The wait before the repeat after `failure`, in ms; null: it is not repeated. `repeats` counts the repeats so far. A request that is not
+ * The wait before the repeat after `failure`, in ms; null: it is not repeated. `repeats` counts the repeats so far. A failure that asks for
+ * a longer wait than `maxWaitMs` is not repeated: the caller knows better what to do meanwhile. A request that is not
  * `repeatable` may have had its effect before its answer was lost, so only a 429 is repeated, which the service sends before it does
  * anything.
  */
-export function retryDelayMs(failure: EmailWorkerError, repeatable: boolean, repeats: number): number | null {
+export function retryDelayMs(
+  failure: EmailWorkerError,
+  { repeatable, repeats, maxWaitMs }: { repeatable: boolean; repeats: number; maxWaitMs: number },
+): number | null {
   const { code, status, retryAfterMs } = failure;
   // The secret is wrong, and each repeat would count as another guess.
   if (code === 'too_many_failed_logins') return null;
@@ -30,7 +32,7 @@ export function retryDelayMs(failure: EmailWorkerError, repeatable: boolean, rep
   const backoff = Math.min(MAX_BACKOFF_MS, FIRST_BACKOFF_MS * 2 ** repeats) * (0.5 + Math.random() / 2);
   if (retryAfterMs === null) return backoff;
   const wait = Math.max(backoff, retryAfterMs + Math.random() * FIRST_BACKOFF_MS);
-  return retryAfterMs > MAX_WAIT_MS ? null : wait;
+  return retryAfterMs > maxWaitMs ? null : wait;
 }
 
 /** Throws the signal's reason when it is aborted. */

@@ -95,7 +95,9 @@ export class Transport {
       const outcome = await this.#try(limits.timeoutMs, call, request);
       if ('response' in outcome) return outcome as { data: A['data']; response: Response };
       const failure = new EmailWorkerError(outcome, call.idempotencyKey ?? null);
-      const delay = repeats < limits.retries ? retryDelayMs(failure, call.repeatable, repeats) : null;
+      const { retries, maxWaitMs } = limits;
+      const attempt = { repeatable: call.repeatable, repeats, maxWaitMs };
+      const delay = repeats < retries ? retryDelayMs(failure, attempt) : null;
       if (delay === null) throw failure;
       await sleep(delay, call.signal);
     }

@@ -20,6 +20,7 @@ import type { Caller } from '../../core/keys/caller.ts';
 import { readRequestId } from '../../core/edge/request-id.ts';
 import { ServiceError } from '../../core/errors.ts';
 import { actorOf, callerOf, createAuthenticator, requireRight } from './connections/auth.ts';
+import { CallerShares, leavePlace } from './connections/caller-shares.ts';
 import { createClientErrorHandler } from './answers/client-error.ts';
 import { ConnectionSlots } from './connections/connection-slots.ts';
 import type { HttpContext, HttpServer } from './answers/context.ts';
@@ -180,7 +181,15 @@ export function createHttpApp(options: HttpAppOptions): HttpApp {
   const handshakes = new Handshakes();
   const slots = new ConnectionSlots({ max: limits.maxConnections, security, now, handshakes });
   const failures = new LoginFailures(security, now);
-  const authenticate = createAuthenticator(options.secrets, { failures, slots, keys, sessions, access });
+  const shares = new CallerShares({ ratePerMinute: limits.ratePerMinute, atOnce: limits.maxAtOnce }, now);
+  const authenticate = createAuthenticator(options.secrets, {
+    failures,
+    slots,
+    shares,
+    keys,
+    sessions,
+    access,
+  });
   const handleError = createErrorHandler(limits, lingering, logger);
   const framing = new Framing(limits.maxHeaders);
   const checkHost = options.hosts === undefined ? () => undefined : createHostCheck(options.hosts);
@@ -225,7 +234,8 @@ export function createHttpApp(options: HttpAppOptions): HttpApp {
   app.removeAllContentTypeParsers();
   // Only the routes that need a body read it.
   app.addContentTypeParser('*', (_request, _body, done) => done(null));
-  app.addHook('onSend', (_request, reply, _payload, done) => {
+  app.addHook('onSend', (request, reply, _payload, done) => {
+    leavePlace(request);
     if (shutdown.isDraining) reply.header('connection', 'close');
     done();
   });

@@ -8,6 +8,8 @@ export interface StoredKey {
   readonly rights: readonly Right[];
   /** null: all. */
   readonly accounts: readonly string[] | null;
+  /** Requests within a minute; null: as many as the configuration allows. */
+  readonly rateLimit: number | null;
   readonly createdAt: Date;
   readonly createdBy: Author;
   /** null: never. */
@@ -29,7 +31,10 @@ export interface KeyHashes {
 export type CheckedKey = StoredKey & KeyHashes;
 
 /** A key to be made. */
-export type NewKey = Pick<StoredKey, 'id' | 'name' | 'rights' | 'accounts' | 'createdBy' | 'expiresAt'> & {
+export type NewKey = Pick<
+  StoredKey,
+  'id' | 'name' | 'rights' | 'accounts' | 'rateLimit' | 'createdBy' | 'expiresAt'
+> & {
   readonly hash: Buffer;
 };
 

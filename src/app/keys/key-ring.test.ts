@@ -48,6 +48,7 @@ function toKey(fields: Partial<CheckedKey> = {}): CheckedKey {
     name: 'CRM',
     rights: ['read'],
     accounts: null,
+    rateLimit: null,
     createdAt: new Date(0),
     createdBy: { kind: 'secret', number: 1 },
     expiresAt: null,

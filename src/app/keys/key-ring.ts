@@ -95,8 +95,8 @@ export class KeyRing {
     this.#revision = revision;
     this.#known = new Map(
       keys.map((key) => {
-        const { id, name, rights, accounts, expiresAt } = key;
-        const caller: Caller = { author: { kind: 'key', id, name }, rights, accounts, expiresAt };
+        const { id, name, rights, accounts, expiresAt, rateLimit } = key;
+        const caller: Caller = { author: { kind: 'key', id, name }, rights, accounts, expiresAt, rateLimit };
         return [id, { key, caller }];
       }),
     );

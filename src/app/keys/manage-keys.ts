@@ -40,16 +40,24 @@ export function createKeys({ store, clock, ids }: ManageKeysPorts): KeyUseCases 
   }
 
   return {
-    async createKey(caller, { name, rights, accounts, expiresAt }) {
+    async createKey(caller, { name, rights, accounts, rateLimit, expiresAt }) {
       if (name.trim() === '') throw invalidRequest('empty', { field: 'name' });
       if (expiresAt !== null && expiresAt <= clock()) {
         throw invalidRequest('too_small', { field: 'expires_at', limit: clock().toISOString() });
       }
-      if (!coversAll(caller, { rights, accounts, expiresAt })) throw new ServiceError('key_exceeds_caller');
+      if (!coversAll(caller, { rights, accounts, rateLimit, expiresAt }))
+        throw new ServiceError('key_exceeds_caller');
       const id = createKeyId(ids.randomBytes(ID_BYTES));
       const { secret, hash } = makeSecret();
       const request = { name, rights: unique(rights), accounts: accounts === null ? null : unique(accounts) };
-      const key = await store.create({ ...request, id, expiresAt, createdBy: caller.author, hash });
+      const key = await store.create({
+        ...request,
+        id,
+        rateLimit,
+        expiresAt,
+        createdBy: caller.author,
+        hash,
+      });
       return { key, secret: formatApiKey({ id, secret }) };
     },
 

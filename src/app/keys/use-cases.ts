@@ -10,6 +10,8 @@ export interface NewKeyRequest {
   readonly rights: readonly Right[];
   /** null: all. */
   readonly accounts: readonly string[] | null;
+  /** Requests within a minute; null: as many as the configuration allows. */
+  readonly rateLimit: number | null;
   /** null: never. */
   readonly expiresAt: Date | null;
 }

@@ -1,4 +1,5 @@
 /** Opens and ends sessions. Each gets a new token, whatever the browser sent before: no token can be planted. */
+import { ServiceError } from '../../core/errors.ts';
 import { parseApiKey } from '../../core/keys/api-key.ts';
 import {
   formatSessionToken,

@@ -9,6 +9,8 @@ export interface Caller {
   readonly accounts: readonly string[] | null;
   /** null: never. */
   readonly expiresAt: Date | null;
+  /** Requests within a minute; absent or null: as many as the configuration allows. */
+  readonly rateLimit?: number | null;
 }
 
 /** A caller with all rights on all accounts, such as one that presents `API_SECRET`. */
@@ -20,14 +22,15 @@ export const withEverything = (author: Author): Caller => ({
 });
 
 /**
- * True when `caller` may do everything that `other` may, for all of its accounts and at least as long: then `caller` gains
+ * True when `caller` may do everything that `other` may, for all of its accounts, at least as long and as often: then `caller` gains
  * nothing from a key that lets it act as `other`.
  */
 export function coversAll(caller: Omit<Caller, 'author'>, other: Omit<Caller, 'author'>): boolean {
   return (
     other.rights.every((right) => allows(caller.rights, right)) &&
     seesAccounts(caller, other.accounts) &&
-    (caller.expiresAt === null || (other.expiresAt !== null && other.expiresAt <= caller.expiresAt))
+    (caller.expiresAt === null || (other.expiresAt !== null && other.expiresAt <= caller.expiresAt)) &&
+    (other.rateLimit ?? Infinity) <= (caller.rateLimit ?? Infinity)
   );
 }
 

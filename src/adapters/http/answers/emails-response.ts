@@ -5,6 +5,7 @@
 import { Readable } from 'node:stream';
 import type { FastifyReply } from 'fastify';
 import type { EmailsPage } from '../../../app/emails/use-cases.ts';
+import { keyIdOf } from '../connections/auth.ts';
 import type { EmailsJson } from '../../../app/emails/email-ports.ts';
 import type { Logger } from '../../../app/base/basics.ts';
 import type { HttpLimits } from '../connections/limits.ts';
@@ -35,7 +36,7 @@ export function createEmailsResponse(limits: HttpLimits, logger: Logger): Emails
     // Its length is unknown, so a HEAD answer has nothing to send but its other headers.
     if (reply.request.method === 'HEAD') return reply.send(Readable.from([]));
 
-    const slot = slots.reserve();
+    const slot = slots.reserve(keyIdOf(reply.request));
     slot.take();
     reply.raw.once('close', slot.release);
     cutStalledReader(reply, limits);

@@ -15,6 +15,7 @@ import type { Caller } from '../../../core/keys/caller.ts';
 import { allows, type Right } from '../../../core/keys/rights.ts';
 import { missingRight } from './rights.ts';
 import { clientAddressOf } from './client-address.ts';
+import type { CallerShares } from './caller-shares.ts';
 import type { ConnectionSlots } from './connection-slots.ts';
 import { requireOwnPage, requirePageHeader } from './own-page.ts';
 import type { LoginFailure, LoginFailures } from './login-failures.ts';
@@ -39,6 +40,12 @@ export function shownKeyOf(request: FastifyRequest): ShownKey {
 /** The caller of the request, with its rights. */
 export const callerOf = (request: FastifyRequest): Caller => shownKeyOf(request).caller;
 
+/** The id of the request's key; null: a secret, or none. */
+export function keyIdOf(request: FastifyRequest): string | null {
+  const author = findShownKey(request)?.caller.author;
+  return author?.kind === 'key' ? author.id : null;
+}
+
 /** The caller of the request, as the log of operators' acts records it. */
 export const actorOf = (request: FastifyRequest): HttpActor => toActor(request, callerOf(request));
 
@@ -52,6 +59,7 @@ export function toActor(request: FastifyRequest, { author }: Caller): HttpActor 
 export interface AuthenticatorParts {
   readonly failures: LoginFailures;
   readonly slots: ConnectionSlots;
+  readonly shares: CallerShares;
   readonly keys: Pick<KeyRing, 'find'>;
   readonly sessions: Pick<SessionUseCases, 'find'>;
   readonly access: AccessLog;
@@ -69,13 +77,13 @@ export const showsAnything = (request: FastifyRequest): boolean =>
   request.headers.authorization !== undefined || readSessionCookie(request) !== null;
 
 /**
- * Returns the hook that refuses requests without one of `secrets`, a key or a session, and those whose key lacks the right of their route;
- * it runs before the body is read. Several secrets are accepted so that a secret can be changed without a gap. A connection with valid
+ * Returns the hook that refuses requests without one of `secrets`, a key or a session, those whose key lacks the right of their route,
+ * or which ask for more than their share; it runs before the body is read. Several secrets are accepted so that a secret can be changed without a gap. A connection with valid
  * credentials keeps its slot. A bearer token takes precedence over a cookie. Throws TypeError when there is no secret or one is empty.
  */
 export function createAuthenticator(
   secrets: readonly string[],
-  { failures, slots, keys, sessions, access }: AuthenticatorParts,
+  { failures, slots, shares, keys, sessions, access }: AuthenticatorParts,
 ): onRequestHookHandler {
   const holderOf = createSecretMatcher(createSecretHolders(secrets));
 
@@ -115,6 +123,8 @@ export function createAuthenticator(
     if (shown === null) return refuse(request, reply, failure);
     slots.keep(request.raw.socket);
     shownKeys.set(request.raw, shown);
+    const tooMuch = shares.take(request, reply, shown);
+    if (tooMuch !== undefined) return tooMuch;
     const { caller } = shown;
     return refuseRight(caller, missingRight(caller.rights, request.routeOptions.schema), access);
   }

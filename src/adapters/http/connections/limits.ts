@@ -56,6 +56,10 @@ export interface HttpLimits {
    * of one program, and half of the 1,024 files that a process may open where limits are low.
    */
   readonly maxConnections: number;
+  /** Requests of one key within a minute; more get 429. Default 6,000: a hundred a second, which no page and few programs need. */
+  readonly ratePerMinute: number;
+  /** Requests of one key under way at the same moment; more get 429. Default 32. */
+  readonly maxAtOnce: number;
   /** Requests that wait for events at the same moment, including streams; more get 503 `busy`. Default 100. */
   readonly maxEventReaders: number;
   /** Length of path and query together, in characters. Default 4,096. */
@@ -96,6 +100,8 @@ export function createHttpLimits(overrides: Partial<HttpLimits> = {}): HttpLimit
     keepAliveTimeoutMs: 72_000,
     maxConnections: 500,
     maxEventReaders: 100,
+    ratePerMinute: 6000,
+    maxAtOnce: 32,
     lingerBytes: 256 * MIB,
     lingerTimeoutMs: 30_000,
     lingerIdleMs: 5000,

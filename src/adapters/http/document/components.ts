@@ -16,6 +16,8 @@ export interface Operation extends Node {
   readonly parameters?: { readonly name: string; readonly schema: Node }[];
   readonly requestBody?: { readonly content: Media };
   readonly responses: Record<string, Answer>;
+  /** Empty: the operation is open to all. */
+  readonly security?: readonly object[];
   readonly 'x-rights'?: readonly Right[];
   readonly 'x-any-right'?: readonly Right[];
 }

@@ -13,13 +13,30 @@ any request may get 400 \`invalid_request\` (not valid HTTP, or a badly encoded 
 surrogate pair, in a parameter or a field), 404 \`not_found\`, 405 \`method_not_allowed\` with \`Allow\`, 408 \`request_timeout\`,
 414 \`uri_too_long\`, 421 \`unknown_host\` (without a bearer secret, under a name that is not the service's), 431 \`headers_too_large\`
 and 501 \`unsupported_transfer_coding\`.
-429, 503 and 409 \`idempotency_in_progress\` come with \`Retry-After\`. Every answer has \`X-Request-Id\`.`;
+429, 503 and 409 \`idempotency_in_progress\` come with \`Retry-After\`. Every answer has \`X-Request-Id\`. Each key has a share of what the
+service does: \`RateLimit-Policy\` and \`RateLimit\` show it in every answer to a known caller, and 429 \`rate_limited\` refuses what is beyond it.`;
 
 /** In every answer; see security-headers.ts. */
 const REQUEST_ID = {
   description:
     'The name of the request, in the log as well: the `X-Request-Id` of the caller when it is safe to repeat (letters, digits and `._:=+/@-`, at most 128), else a new one.',
   schema: { type: 'string' },
+};
+
+/** In every answer to a caller who is known; see connections/caller-shares.ts. */
+const SHARE_HEADERS = {
+  'RateLimit-Policy': {
+    description:
+      'The share of the caller, by draft-ietf-httpapi-ratelimit-headers-11: `"rate"`, requests within `w` seconds, and `"at-once"`, requests under way at the same time.',
+    schema: { type: 'string' },
+    example: '"rate";q=6000;w=60, "at-once";q=32;qu="concurrent-requests"',
+  },
+  RateLimit: {
+    description:
+      'What is left of the share: `r` requests; after `t` seconds without one the whole rate is left again.',
+    schema: { type: 'string' },
+    example: '"rate";r=5999;t=1, "at-once";r=31',
+  },
 };
 
 /** Builds the document. Takes some 50 ms, so it is built when first asked for and not at each start. */
@@ -86,16 +103,19 @@ export async function buildOpenApiDocument(routes: readonly DocumentedRoute[]): 
   // A copy: the generator's document contains the routes' own schemas.
   const document = structuredClone<unknown>(app.swagger()) as { paths: Paths; components: object };
   await app.close();
-  addRequestIds(document.paths);
+  addHeaders(document.paths);
   addExamples(document.paths);
   const { paths, components } = shareComponents(document.paths);
   return { ...document, paths, components: { ...document.components, ...components } };
 }
 
-function addRequestIds(paths: Paths): void {
-  for (const { responses } of operationsOf(paths)) {
+function addHeaders(paths: Paths): void {
+  for (const { responses, security } of operationsOf(paths)) {
+    // 401 comes before the caller is known.
+    const isOpen = security?.length === 0;
     for (const [status, answer] of Object.entries(responses)) {
-      responses[status] = { ...answer, headers: { ...answer.headers, 'X-Request-Id': REQUEST_ID } };
+      const share = isOpen || status === '401' ? {} : SHARE_HEADERS;
+      responses[status] = { ...answer, headers: { ...answer.headers, ...share, 'X-Request-Id': REQUEST_ID } };
     }
   }
 }

@@ -6,11 +6,12 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Readable } from 'node:stream';
 import type { EventsResult } from '../../../app/events/use-cases.ts';
 import { watchKey } from '../../../app/keys/key-ring.ts';
-import { shownKeyOf } from '../connections/auth.ts';
+import { keyIdOf, shownKeyOf } from '../connections/auth.ts';
 import { formatEventId } from '../../../core/event/event-id.ts';
 import { EVENT_TYPES } from '../../../core/event/event-types.ts';
 import { RequestSlots } from '../body/request-slots.ts';
 import type { HttpContext, HttpServer } from '../answers/context.ts';
+import { leavePlace } from '../connections/caller-shares.ts';
 import { cutStalledReader } from '../connections/stalled-reader.ts';
 import { AccountId } from '../schemas/page-schemas.ts';
 import { NullableKeyAuthor } from '../schemas/author.ts';
@@ -169,8 +170,11 @@ export function registerEventRoutes(app: HttpServer, context: HttpContext): void
       const waitMs = (query.wait ?? 0) * 1000;
       const isStream = request.method === 'GET' && acceptsStream(request);
       const after = (isStream ? headers['last-event-id'] : undefined) ?? query.after ?? null;
-      const slot = slots.reserve();
-      if (isStream || waitMs > 0) slot.take();
+      const slot = slots.reserve(keyIdOf(request));
+      if (isStream || waitMs > 0) {
+        slot.take();
+        leavePlace(request);
+      }
       reply.raw.once('close', slot.release);
       if (isStream) {
         const gone = endWith(request, reply, context);

@@ -8,6 +8,7 @@ export function toKeyJson(key: StoredKey) {
     name: key.name,
     rights: [...key.rights],
     account_ids: key.accounts === null ? ('*' as const) : [...key.accounts],
+    rate_limit: key.rateLimit,
     created_at: key.createdAt.toISOString(),
     created_by: toAuthorJson(key.createdBy),
     expires_at: key.expiresAt?.toISOString() ?? null,

@@ -16,6 +16,8 @@ import { toKeyJson } from './key-json.ts';
 
 const MAX_NAME_CHARS = 100;
 const MAX_ACCOUNTS = 100;
+/** Far beyond what a process can answer. */
+const MAX_RATE_LIMIT = 10_000_000;
 /** How long the old secret is accepted after a rotation, when the request does not specify it; in hours. */
 const DEFAULT_OVERLAP_HOURS = 24;
 /** A month: a secret that is being replaced should not remain valid for ever. */
@@ -46,6 +48,12 @@ const keyProperties = {
   name: { type: 'string', description: 'For people.' },
   rights: { type: 'array', items: RightName, description: 'What it may do.' },
   account_ids: KeyAccounts,
+  rate_limit: {
+    type: ['integer', 'null'],
+    minimum: 1,
+    description:
+      'Requests within a minute, in each process of the service; null: as many as its configuration allows.',
+  },
   created_at: Timestamp,
   created_by: AuthorSchema,
   expires_at: { ...NullableTimestamp, description: 'It opens nothing from then on; null: never.' },
@@ -82,6 +90,13 @@ const KeyBody = {
       description: 'None that the caller does not have.',
     },
     account_ids: KeyAccounts,
+    rate_limit: {
+      type: ['integer', 'null'],
+      minimum: 1,
+      maximum: MAX_RATE_LIMIT,
+      description:
+        'Requests within a minute, in each process of the service; no more than the caller has. Default: null, as many as its configuration allows.',
+    },
     expires_at: { ...NullableTimestamp, description: 'Default: null, never.' },
   },
 } as const;
@@ -139,11 +154,18 @@ export function registerKeyRoutes(
       preValidation: smallJsonBody(limits, MAX_KEY_BYTES),
     },
     async (request) => {
-      const { name, rights, account_ids: accounts, expires_at: expiresAt } = request.body;
+      const {
+        name,
+        rights,
+        account_ids: accounts,
+        expires_at: expiresAt,
+        rate_limit: rateLimit = null,
+      } = request.body;
       const made = await operationsFor(request).createKey(callerOf(request), {
         name,
         rights,
         accounts: accounts === '*' ? null : accounts,
+        rateLimit,
         expiresAt: expiresAt === undefined || expiresAt === null ? null : toMoment('expires_at', expiresAt),
       });
       return toSecretJson(made);

@@ -3,6 +3,7 @@
  */
 import type { FastifyRequest } from 'fastify';
 import type { Content, SpoolFolder } from '../../../app/files/file-ports.ts';
+import { keyIdOf } from '../connections/auth.ts';
 import { readRaw } from '../../../app/files/read-raw.ts';
 import { invalidRequest, ServiceError } from '../../../core/errors.ts';
 import type { HttpContext, HttpServer } from '../answers/context.ts';
@@ -102,7 +103,7 @@ export function registerInboundRoutes(app: HttpServer, context: HttpContext): vo
     },
     async (request, reply) => {
       refuseOtherMedia(request);
-      const slot = slots.reserve();
+      const slot = slots.reserve(keyIdOf(request));
       const folder = spool.create();
       try {
         const { maxInboundBytes: maxBytes } = limits;

@@ -35,6 +35,7 @@ const COMMON_ERRORS: readonly ErrorCode[] = ['internal_error', 'shutting_down'];
 /** Errors that any operation may return that needs the secret or a key. */
 const LOGIN_ERRORS: readonly ErrorCode[] = [
   'too_many_failed_logins',
+  'rate_limited',
   'cross_site_request',
   'database_unavailable',
 ];

@@ -2,6 +2,7 @@
 import { randomBytes } from 'node:crypto';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { SendOnceResult, SendResult } from '../../../app/send/use-cases.ts';
+import { keyIdOf } from '../connections/auth.ts';
 import type { SpoolFolder } from '../../../app/files/file-ports.ts';
 import type { HttpContext } from '../answers/context.ts';
 import { refuseOtherMedia } from '../body/json-body.ts';
@@ -52,7 +53,7 @@ export function createSendInput({
   const slots = new RequestSlots(limits.maxLargeBodies);
 
   const withBody: SendInput['withBody'] = async (request, reply, read, use) => {
-    const slot = slots.reserve();
+    const slot = slots.reserve(keyIdOf(request));
     const requireRead = () => requireRight(request, 'read');
     try {
       const folder = spool.create();

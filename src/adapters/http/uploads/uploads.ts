@@ -1,6 +1,7 @@
 /** POST /api/uploads: takes a file for later sends. */
 import type { FastifyRequest } from 'fastify';
 import { readRaw } from '../../../app/files/read-raw.ts';
+import { keyIdOf } from '../connections/auth.ts';
 import { readParameters } from '../../../core/mime/parse/read-parameters.ts';
 import { ServiceError } from '../../../core/errors.ts';
 import type { HttpContext, HttpServer } from '../answers/context.ts';
@@ -113,7 +114,7 @@ export function registerUploadRoutes(app: HttpServer, context: HttpContext): voi
       if (encoding !== 'identity') throw new ServiceError('unsupported_content_encoding');
       if (!FILE_TYPE.test(headers['content-type'] ?? '')) throw new ServiceError('file_expected');
       const expectedSha256 = readContentDigest(headers['content-digest']);
-      const slot = slots.reserve();
+      const slot = slots.reserve(keyIdOf(request));
       const folder = spool.create();
       try {
         const { maxAttachmentBytes: maxBytes } = limits;

@@ -1,5 +1,6 @@
 /** The actions of an operator on a webhook: /api/webhooks/{id}/pause, /resume, /replay, /rotate-secret, /test and /deliveries. */
 import { invalidRequest } from '../../../core/errors.ts';
+import { keyIdOf } from '../connections/auth.ts';
 import type { HttpContext, HttpServer } from '../answers/context.ts';
 import { JSON_BODY_ERRORS, optionalJsonBody, smallJsonBody } from '../body/json-body.ts';
 import { RequestSlots } from '../body/request-slots.ts';
@@ -192,7 +193,7 @@ export function registerWebhookActRoutes(app: HttpServer, context: HttpContext):
       preValidation: optionalJsonBody(limits),
     },
     async (request, reply) => {
-      const slot = tests.reserve();
+      const slot = tests.reserve(keyIdOf(request));
       slot.take();
       reply.raw.once('close', slot.release);
       const id = request.params.id.toLowerCase();

@@ -76,6 +76,7 @@ function toKey(row: RowOf<typeof READ>): StoredKey {
     name: row.name,
     rights: row.rights,
     accounts: row.accounts,
+    rateLimit: row.rate_limit,
     createdAt: row.created_at,
     createdBy: row.created_by,
     expiresAt: row.expires_at,
@@ -91,7 +92,7 @@ function toCheckedKey(row: RowOf<typeof READ_ALL>): CheckedKey {
   return { ...toKey(key), hash: key.secret_hash, oldHash: row.old_secret_hash };
 }
 
-const COLUMNS = `k.id, k.name, k.rights, k.accounts, k.created_at, k.created_by, k.expires_at, k.last_used_at,
+const COLUMNS = `k.id, k.name, k.rights, k.accounts, k.rate_limit, k.created_at, k.created_by, k.expires_at, k.last_used_at,
     k.revoked_at, k.old_secret_until`;
 
 const NEXT_REVISION = statement('next-key-revision', 'update key_clock set revision = revision + 1');
@@ -103,8 +104,8 @@ const COUNT = statement(
 
 const CREATE = statement(
   'create-key',
-  `insert into api_keys as k (id, name, secret_hash, rights, accounts, created_by, expires_at)
-  values ($id, $name, $hash, $rights, $accounts, $createdBy, $expiresAt)
+  `insert into api_keys as k (id, name, secret_hash, rights, accounts, rate_limit, created_by, expires_at)
+  values ($id, $name, $hash, $rights, $accounts, $rateLimit, $createdBy, $expiresAt)
   returning ${COLUMNS}`,
 );
 

@@ -19,6 +19,8 @@ export const KEYS = [
     rights text[] not null check (rights <@ '{read,draft,send,receive,operate,admin}' and cardinality(rights) > 0),
     -- null: all
     accounts text[] check (cardinality(accounts) > 0),
+    -- Requests within a minute; null: as many as the configuration allows
+    rate_limit int check (rate_limit > 0),
     created_at timestamptz not null default now(),
     -- Who made it
     created_by jsonb not null,
