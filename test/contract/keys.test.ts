@@ -82,6 +82,7 @@ describe('a key', () => {
       name: 'Ännchen',
       rights: ['read'],
       account_ids: '*',
+      rate_limit: null,
       created_at: expect.any(String),
       created_by: { kind: 'secret', id: null, name: 'API_SECRET 1' },
       expires_at: null,
@@ -95,6 +96,18 @@ describe('a key', () => {
     );
     expect(JSON.stringify(rows)).not.toContain(secret.slice(17));
     expect(keys.service.log.join('')).not.toContain(secret.slice(17));
+  });
+
+  it('may have a rate of its own, which no key that it makes exceeds', async () => {
+    const { secret } = await makeKey({ rights: ['admin'], rate_limit: 2 });
+    const policy = (
+      await keys.service.request('/api/session', { headers: { authorization: `Bearer ${secret}` } })
+    ).headers.get('ratelimit-policy');
+    expect(policy).toMatch(/^"rate";q=2;w=60, "at-once";q=32;qu="concurrent-requests"$/);
+    const json = { name: 'more', rights: ['read'], account_ids: '*', rate_limit: 3 };
+    expect((await ask(secret, '/api/keys', { json })).json).toMatchObject({ code: 'key_exceeds_caller' });
+    for (const rate_limit of [0, -1, 1.5, '5'])
+      expect((await ask(null, '/api/keys', { json: { ...json, rate_limit } })).status).toBe(400);
   });
 
   it('says when it was used', async () => {

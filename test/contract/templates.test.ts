@@ -432,11 +432,8 @@ describe('a template', () => {
       return [response.status, ((await response.json()) as { code?: string }).code];
     };
     expect(await preview(deep(20))).toEqual([200, undefined]);
-    const [status, code] = await preview(deep(60_000));
-    expect([status, ['variables_too_large', 'template_too_complex'].includes(String(code))]).toEqual([
-      400,
-      true,
-    ]);
+    // As deep as any other body may be.
+    expect(await preview(deep(60_000))).toEqual([400, 'invalid_request']);
   });
 
   it('is made, changed and deleted by callers who may operate, and told to the audit log', async () => {
