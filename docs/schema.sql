@@ -31,6 +31,7 @@ create table api_keys (
   old_secret_until timestamp with time zone,
   rights text[] not null,
   accounts text[],
+  rate_limit integer,
   created_at timestamp with time zone not null default now(),
   created_by jsonb not null,
   expires_at timestamp with time zone,
@@ -42,6 +43,7 @@ create table api_keys (
   constraint api_keys_id_check CHECK ((id ~ '^[0-9a-z]{12}$'::text)),
   constraint api_keys_name_check CHECK (((length(name) >= 1) AND (length(name) <= 100))),
   constraint api_keys_old_secret_hash_check CHECK ((length(old_secret_hash) = 32)),
+  constraint api_keys_rate_limit_check CHECK ((rate_limit > 0)),
   constraint api_keys_rights_check CHECK (((rights <@ '{read,draft,send,receive,operate,admin}'::text[]) AND (cardinality(rights) > 0))),
   constraint api_keys_secret_hash_check CHECK ((length(secret_hash) = 32))
 );

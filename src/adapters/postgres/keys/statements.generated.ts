@@ -57,6 +57,7 @@ declare module '../db/statement.ts' {
         hash: Buffer | null;
         rights: readonly (string | null)[] | null;
         accounts: readonly (string | null)[] | null;
+        rateLimit: number | null;
         createdBy: string | null;
         expiresAt: Date | string | null;
       };
@@ -65,6 +66,7 @@ declare module '../db/statement.ts' {
         name: string;
         rights: ColumnTypes['api_keys.rights'];
         accounts: string[] | null;
+        rate_limit: number | null;
         created_at: Date;
         created_by: ColumnTypes['api_keys.created_by'];
         expires_at: Date | null;
@@ -85,6 +87,7 @@ declare module '../db/statement.ts' {
         name: string;
         rights: ColumnTypes['api_keys.rights'];
         accounts: string[] | null;
+        rate_limit: number | null;
         created_at: Date;
         created_by: ColumnTypes['api_keys.created_by'];
         expires_at: Date | null;
@@ -113,6 +116,7 @@ declare module '../db/statement.ts' {
         name: string | null;
         rights: ColumnTypes['api_keys.rights'] | null;
         accounts: string[] | null;
+        rate_limit: number | null;
         created_at: Date | null;
         created_by: ColumnTypes['api_keys.created_by'] | null;
         expires_at: Date | null;
@@ -133,6 +137,7 @@ declare module '../db/statement.ts' {
         name: string;
         rights: ColumnTypes['api_keys.rights'];
         accounts: string[] | null;
+        rate_limit: number | null;
         created_at: Date;
         created_by: ColumnTypes['api_keys.created_by'];
         expires_at: Date | null;
@@ -160,6 +165,7 @@ declare module '../db/statement.ts' {
         name: string;
         rights: ColumnTypes['api_keys.rights'];
         accounts: string[] | null;
+        rate_limit: number | null;
         created_at: Date;
         created_by: ColumnTypes['api_keys.created_by'];
         expires_at: Date | null;

@@ -89,11 +89,10 @@ declare module '../db/statement.ts' {
         ends_at: Date | null;
       };
     };
-    'read-login-link': {
-      values: {
-        digest: Buffer | null;
-      };
+    'read-login-links': {
+      values: object;
       row: {
+        token_hash: Buffer;
         key_id: string | null;
         credential: Buffer;
       };
