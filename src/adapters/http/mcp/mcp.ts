@@ -7,6 +7,7 @@ import { allows, type Right } from '../../../core/keys/rights.ts';
 import type { HttpContext, HttpServer } from '../answers/context.ts';
 import { freeJsonBody } from '../body/json-body.ts';
 import { callerOf } from '../connections/auth.ts';
+import { leavePlace } from '../connections/caller-shares.ts';
 
 /** A request of a tool; see adapters/mcp/api-call.ts. */
 interface ToolRequest {
@@ -52,6 +53,8 @@ export function registerMcpRoutes(app: HttpServer, { limits }: HttpContext, hand
       ],
     },
     async (request, reply) => {
+      // The requests of its tools take places of their own, and must not wait for this one's.
+      leavePlace(request);
       const { rights, author } = callerOf(request);
       const headers = Object.entries(request.headers).filter(
         (entry): entry is [string, string] => typeof entry[1] === 'string',
