@@ -47,10 +47,7 @@ export function registerMcpRoutes(app: HttpServer, { limits }: HttpContext, hand
     {
       // The protocol describes this route; the API's document does not. A key has the tools that its rights allow.
       schema: { hide: true, anyRight: ['read', 'draft', 'send'] },
-      preValidation: [
-        freeJsonBody(limits, MAX_MESSAGE_BYTES),
-        async (request) => refuseComplex(request.body, limits),
-      ],
+      preValidation: freeJsonBody(limits, MAX_MESSAGE_BYTES),
     },
     async (request, reply) => {
       // The requests of its tools take places of their own, and must not wait for this one's.
