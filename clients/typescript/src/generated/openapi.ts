@@ -3614,6 +3614,8 @@ export interface components {
             /** @description None that the caller does not have. */
             rights: components["schemas"]["Right"][];
             account_ids: components["schemas"]["KeyAccounts"];
+            /** @description Requests within a minute, in each process of the service; no more than the caller has. Default: null, as many as its configuration allows. */
+            rate_limit?: number | null;
             /** @description Default: null, never. */
             expires_at?: components["schemas"]["NullableTimestamp"];
         };
@@ -3637,6 +3639,8 @@ export interface components {
             /** @description What it may do. */
             rights: components["schemas"]["Right"][];
             account_ids: components["schemas"]["KeyAccounts"];
+            /** @description Requests within a minute, in each process of the service; null: as many as its configuration allows. */
+            rate_limit: number | null;
             created_at: components["schemas"]["Timestamp"];
             created_by: components["schemas"]["Author"];
             /** @description It opens nothing from then on; null: never. */
@@ -3907,9 +3911,37 @@ export interface components {
             /** @enum {unknown} */
             code?: "invalid_request";
         };
+        ContentMissingOrInternalError: components["schemas"]["Error"] & {
+            /** @enum {unknown} */
+            code?: "content_missing" | "internal_error";
+        };
         OpenSession400Error: components["schemas"]["Error"] & {
             /** @enum {unknown} */
             code?: "duplicate_field" | "invalid_json" | "invalid_request" | "unknown_field";
+        };
+        CrossSiteRequestError: components["schemas"]["Error"] & {
+            /** @enum {unknown} */
+            code?: "cross_site_request";
+        };
+        RequestTimeoutError: components["schemas"]["Error"] & {
+            /** @enum {unknown} */
+            code?: "request_timeout";
+        };
+        PayloadTooLargeError: components["schemas"]["Error"] & {
+            /** @enum {unknown} */
+            code?: "payload_too_large";
+        };
+        UnsupportedContentEncodingOrUnsupportedMediaTypeError: components["schemas"]["Error"] & {
+            /** @enum {unknown} */
+            code?: "unsupported_content_encoding" | "unsupported_media_type";
+        };
+        DatabaseUnavailableOrShuttingDownError: components["schemas"]["Error"] & {
+            /** @enum {unknown} */
+            code?: "database_unavailable" | "shutting_down";
+        };
+        InternalError: components["schemas"]["Error"] & {
+            /** @enum {unknown} */
+            code?: "internal_error";
         };
         InvalidUuidError: components["schemas"]["Error"] & {
             /** @enum {unknown} */
@@ -3972,10 +4004,7 @@ export interface components {
                 [name: string]: unknown;
             };
             content: {
-                "application/json": components["schemas"]["Error"] & {
-                    /** @enum {unknown} */
-                    code?: "internal_error";
-                };
+                "application/json": components["schemas"]["InternalError"];
             };
         };
         /** @description Codes: `shutting_down`. */
@@ -3989,113 +4018,6 @@ export interface components {
                 "application/json": components["schemas"]["Error"] & {
                     /** @enum {unknown} */
                     code?: "shutting_down";
-                };
-            };
-        };
-        /** @description Codes: `content_missing`, `internal_error`. */
-        ContentMissingOrInternalError: {
-            headers: {
-                "X-Request-Id": components["headers"]["XRequestId"];
-                [name: string]: unknown;
-            };
-            content: {
-                "application/json": components["schemas"]["Error"] & {
-                    /** @enum {unknown} */
-                    code?: "content_missing" | "internal_error";
-                };
-            };
-        };
-        /** @description Codes: `database_unavailable`, `shutting_down`, `storage_mismatch`, `storage_unavailable`. */
-        GetImage503Error: {
-            headers: {
-                "Retry-After": components["headers"]["RetryAfter"];
-                "X-Request-Id": components["headers"]["XRequestId"];
-                [name: string]: unknown;
-            };
-            content: {
-                "application/json": components["schemas"]["Error"] & {
-                    /** @enum {unknown} */
-                    code?: "database_unavailable" | "shutting_down" | "storage_mismatch" | "storage_unavailable";
-                };
-            };
-        };
-        /** @description Codes: `cross_site_request`. */
-        CrossSiteRequestError: {
-            headers: {
-                "X-Request-Id": components["headers"]["XRequestId"];
-                [name: string]: unknown;
-            };
-            content: {
-                "application/json": components["schemas"]["Error"] & {
-                    /** @enum {unknown} */
-                    code?: "cross_site_request";
-                };
-            };
-        };
-        /** @description Codes: `request_timeout`. */
-        RequestTimeoutError: {
-            headers: {
-                "X-Request-Id": components["headers"]["XRequestId"];
-                [name: string]: unknown;
-            };
-            content: {
-                "application/json": components["schemas"]["Error"] & {
-                    /** @enum {unknown} */
-                    code?: "request_timeout";
-                };
-            };
-        };
-        /** @description Codes: `payload_too_large`. */
-        PayloadTooLargeError: {
-            headers: {
-                "X-Request-Id": components["headers"]["XRequestId"];
-                [name: string]: unknown;
-            };
-            content: {
-                "application/json": components["schemas"]["Error"] & {
-                    /** @enum {unknown} */
-                    code?: "payload_too_large";
-                };
-            };
-        };
-        /** @description Codes: `unsupported_content_encoding`, `unsupported_media_type`. */
-        UnsupportedContentEncodingOrUnsupportedMediaTypeError: {
-            headers: {
-                "X-Request-Id": components["headers"]["XRequestId"];
-                [name: string]: unknown;
-            };
-            content: {
-                "application/json": components["schemas"]["Error"] & {
-                    /** @enum {unknown} */
-                    code?: "unsupported_content_encoding" | "unsupported_media_type";
-                };
-            };
-        };
-        /** @description Codes: `too_many_failed_logins`. */
-        TooManyFailedLoginsError: {
-            headers: {
-                "Retry-After": components["headers"]["RetryAfter"];
-                "X-Request-Id": components["headers"]["XRequestId"];
-                [name: string]: unknown;
-            };
-            content: {
-                "application/json": components["schemas"]["Error"] & {
-                    /** @enum {unknown} */
-                    code?: "too_many_failed_logins";
-                };
-            };
-        };
-        /** @description Codes: `busy`, `database_unavailable`, `shutting_down`. */
-        BusyOrDatabaseUnavailableOrShuttingDownError: {
-            headers: {
-                "Retry-After": components["headers"]["RetryAfter"];
-                "X-Request-Id": components["headers"]["XRequestId"];
-                [name: string]: unknown;
-            };
-            content: {
-                "application/json": components["schemas"]["Error"] & {
-                    /** @enum {unknown} */
-                    code?: "busy" | "database_unavailable" | "shutting_down";
                 };
             };
         };
@@ -4113,23 +4035,88 @@ export interface components {
                 };
             };
         };
-        /** @description Codes: `database_unavailable`, `shutting_down`. */
-        DatabaseUnavailableOrShuttingDownError: {
+        /** @description Codes: `cross_site_request`. */
+        CrossSiteRequestError: {
+            headers: {
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                RateLimit: components["headers"]["RateLimit"];
+                "X-Request-Id": components["headers"]["XRequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["CrossSiteRequestError"];
+            };
+        };
+        /** @description Codes: `rate_limited`, `too_many_failed_logins`. */
+        RateLimitedOrTooManyFailedLoginsError: {
             headers: {
                 "Retry-After": components["headers"]["RetryAfter"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                RateLimit: components["headers"]["RateLimit"];
                 "X-Request-Id": components["headers"]["XRequestId"];
                 [name: string]: unknown;
             };
             content: {
                 "application/json": components["schemas"]["Error"] & {
                     /** @enum {unknown} */
-                    code?: "database_unavailable" | "shutting_down";
+                    code?: "rate_limited" | "too_many_failed_logins";
                 };
+            };
+        };
+        /** @description Codes: `database_unavailable`, `shutting_down`. */
+        DatabaseUnavailableOrShuttingDownError: {
+            headers: {
+                "Retry-After": components["headers"]["RetryAfter"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                RateLimit: components["headers"]["RateLimit"];
+                "X-Request-Id": components["headers"]["XRequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["DatabaseUnavailableOrShuttingDownError"];
+            };
+        };
+        /** @description Codes: `request_timeout`. */
+        RequestTimeoutError: {
+            headers: {
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                RateLimit: components["headers"]["RateLimit"];
+                "X-Request-Id": components["headers"]["XRequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["RequestTimeoutError"];
+            };
+        };
+        /** @description Codes: `payload_too_large`. */
+        PayloadTooLargeError: {
+            headers: {
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                RateLimit: components["headers"]["RateLimit"];
+                "X-Request-Id": components["headers"]["XRequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["PayloadTooLargeError"];
+            };
+        };
+        /** @description Codes: `unsupported_content_encoding`, `unsupported_media_type`. */
+        UnsupportedContentEncodingOrUnsupportedMediaTypeError: {
+            headers: {
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                RateLimit: components["headers"]["RateLimit"];
+                "X-Request-Id": components["headers"]["XRequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["UnsupportedContentEncodingOrUnsupportedMediaTypeError"];
             };
         };
         /** @description Codes: `cross_site_request`, `forbidden_right`. */
         CrossSiteRequestOrForbiddenRightToReadError: {
             headers: {
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                RateLimit: components["headers"]["RateLimit"];
                 "X-Request-Id": components["headers"]["XRequestId"];
                 [name: string]: unknown;
             };
@@ -4140,6 +4127,8 @@ export interface components {
         /** @description Codes: `thread_not_found`. */
         ThreadNotFoundError: {
             headers: {
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                RateLimit: components["headers"]["RateLimit"];
                 "X-Request-Id": components["headers"]["XRequestId"];
                 [name: string]: unknown;
             };
@@ -4150,9 +4139,27 @@ export interface components {
                 };
             };
         };
+        /** @description Codes: `busy`, `database_unavailable`, `shutting_down`. */
+        BusyOrDatabaseUnavailableOrShuttingDownError: {
+            headers: {
+                "Retry-After": components["headers"]["RetryAfter"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                RateLimit: components["headers"]["RateLimit"];
+                "X-Request-Id": components["headers"]["XRequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Error"] & {
+                    /** @enum {unknown} */
+                    code?: "busy" | "database_unavailable" | "shutting_down";
+                };
+            };
+        };
         /** @description Codes: `cross_site_request`, `forbidden_right`. */
         CrossSiteRequestOrForbiddenRightToOperateError: {
             headers: {
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                RateLimit: components["headers"]["RateLimit"];
                 "X-Request-Id": components["headers"]["XRequestId"];
                 [name: string]: unknown;
             };
@@ -4163,6 +4170,8 @@ export interface components {
         /** @description Codes: `commit_unknown`, `internal_error`. */
         CommitUnknownOrInternalError: {
             headers: {
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                RateLimit: components["headers"]["RateLimit"];
                 "X-Request-Id": components["headers"]["XRequestId"];
                 [name: string]: unknown;
             };
@@ -4176,6 +4185,8 @@ export interface components {
         /** @description Codes: `not_deletable`. */
         NotDeletableError: {
             headers: {
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                RateLimit: components["headers"]["RateLimit"];
                 "X-Request-Id": components["headers"]["XRequestId"];
                 [name: string]: unknown;
             };
@@ -4189,6 +4200,8 @@ export interface components {
         /** @description Codes: `email_not_found`, `thread_not_found`. */
         EmailNotFoundOrThreadNotFoundError: {
             headers: {
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                RateLimit: components["headers"]["RateLimit"];
                 "X-Request-Id": components["headers"]["XRequestId"];
                 [name: string]: unknown;
             };
@@ -4202,6 +4215,8 @@ export interface components {
         /** @description Codes: `different_accounts`. */
         DifferentAccountsError: {
             headers: {
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                RateLimit: components["headers"]["RateLimit"];
                 "X-Request-Id": components["headers"]["XRequestId"];
                 [name: string]: unknown;
             };
@@ -4215,6 +4230,8 @@ export interface components {
         /** @description Codes: `cross_site_request`, `forbidden_right`. */
         CrossSiteRequestOrForbiddenRightToSendError: {
             headers: {
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                RateLimit: components["headers"]["RateLimit"];
                 "X-Request-Id": components["headers"]["XRequestId"];
                 [name: string]: unknown;
             };
@@ -4227,6 +4244,8 @@ export interface components {
             headers: {
                 /** @description In seconds; only when the code is temporary. */
                 "Retry-After"?: number;
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                RateLimit: components["headers"]["RateLimit"];
                 "X-Request-Id": components["headers"]["XRequestId"];
                 [name: string]: unknown;
             };
@@ -4240,6 +4259,8 @@ export interface components {
         /** @description Codes: `email_deleted`. */
         EmailDeletedError: {
             headers: {
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                RateLimit: components["headers"]["RateLimit"];
                 "X-Request-Id": components["headers"]["XRequestId"];
                 [name: string]: unknown;
             };
@@ -4253,6 +4274,8 @@ export interface components {
         /** @description Codes: `attachments_too_large`, `payload_too_large`. */
         AttachmentsTooLargeOrPayloadTooLargeError: {
             headers: {
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                RateLimit: components["headers"]["RateLimit"];
                 "X-Request-Id": components["headers"]["XRequestId"];
                 [name: string]: unknown;
             };
@@ -4266,6 +4289,8 @@ export interface components {
         /** @description Codes: `recipient_suppressed`, `recipient_unsubscribed`. */
         RecipientSuppressedOrRecipientUnsubscribedError: {
             headers: {
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                RateLimit: components["headers"]["RateLimit"];
                 "X-Request-Id": components["headers"]["XRequestId"];
                 [name: string]: unknown;
             };
@@ -4280,6 +4305,8 @@ export interface components {
         LoopSuspectedOrRateLimitedOrTooManyFailedLoginsError: {
             headers: {
                 "Retry-After": components["headers"]["RetryAfter"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                RateLimit: components["headers"]["RateLimit"];
                 "X-Request-Id": components["headers"]["XRequestId"];
                 [name: string]: unknown;
             };
@@ -4293,6 +4320,8 @@ export interface components {
         /** @description Codes: `commit_unknown`, `content_missing`, `internal_error`, `send_deferred`, `send_failed`, `send_unknown`. */
         SendEmail500Error: {
             headers: {
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                RateLimit: components["headers"]["RateLimit"];
                 "X-Request-Id": components["headers"]["XRequestId"];
                 [name: string]: unknown;
             };
@@ -4307,6 +4336,8 @@ export interface components {
         SendEmail503Error: {
             headers: {
                 "Retry-After": components["headers"]["RetryAfter"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                RateLimit: components["headers"]["RateLimit"];
                 "X-Request-Id": components["headers"]["XRequestId"];
                 [name: string]: unknown;
             };
@@ -4320,6 +4351,8 @@ export interface components {
         /** @description Codes: `attachment_not_found`, `email_not_found`, `template_not_found`, `thread_not_found`, `upload_not_found`. */
         ReplyToEmail404Error: {
             headers: {
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                RateLimit: components["headers"]["RateLimit"];
                 "X-Request-Id": components["headers"]["XRequestId"];
                 [name: string]: unknown;
             };
@@ -4333,6 +4366,8 @@ export interface components {
         /** @description Codes: `email_not_found`. */
         EmailNotFoundError: {
             headers: {
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                RateLimit: components["headers"]["RateLimit"];
                 "X-Request-Id": components["headers"]["XRequestId"];
                 [name: string]: unknown;
             };
@@ -4347,6 +4382,8 @@ export interface components {
         DatabaseUnavailableOrReadingUnavailableOrShuttingDownError: {
             headers: {
                 "Retry-After": components["headers"]["RetryAfter"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                RateLimit: components["headers"]["RateLimit"];
                 "X-Request-Id": components["headers"]["XRequestId"];
                 [name: string]: unknown;
             };
@@ -4360,6 +4397,8 @@ export interface components {
         /** @description Codes: `cross_site_request`, `forbidden_right`. */
         CrossSiteRequestOrForbiddenRightToDraftError: {
             headers: {
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                RateLimit: components["headers"]["RateLimit"];
                 "X-Request-Id": components["headers"]["XRequestId"];
                 [name: string]: unknown;
             };
@@ -4371,6 +4410,8 @@ export interface components {
         CreateDraft503Error: {
             headers: {
                 "Retry-After": components["headers"]["RetryAfter"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                RateLimit: components["headers"]["RateLimit"];
                 "X-Request-Id": components["headers"]["XRequestId"];
                 [name: string]: unknown;
             };
@@ -4384,6 +4425,8 @@ export interface components {
         /** @description Codes: `draft_not_found`. */
         DraftNotFoundError: {
             headers: {
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                RateLimit: components["headers"]["RateLimit"];
                 "X-Request-Id": components["headers"]["XRequestId"];
                 [name: string]: unknown;
             };
@@ -4399,6 +4442,8 @@ export interface components {
             headers: {
                 /** @description In seconds; only when the code is temporary. */
                 "Retry-After"?: number;
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                RateLimit: components["headers"]["RateLimit"];
                 "X-Request-Id": components["headers"]["XRequestId"];
                 [name: string]: unknown;
             };
@@ -4412,6 +4457,8 @@ export interface components {
         /** @description Codes: `draft_changed`. */
         DraftChangedError: {
             headers: {
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                RateLimit: components["headers"]["RateLimit"];
                 "X-Request-Id": components["headers"]["XRequestId"];
                 [name: string]: unknown;
             };
@@ -4425,6 +4472,8 @@ export interface components {
         /** @description Codes: `version_required`. */
         VersionRequiredError: {
             headers: {
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                RateLimit: components["headers"]["RateLimit"];
                 "X-Request-Id": components["headers"]["XRequestId"];
                 [name: string]: unknown;
             };
@@ -4435,9 +4484,23 @@ export interface components {
                 };
             };
         };
+        /** @description Codes: `content_missing`, `internal_error`. */
+        ContentMissingOrInternalError: {
+            headers: {
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                RateLimit: components["headers"]["RateLimit"];
+                "X-Request-Id": components["headers"]["XRequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["ContentMissingOrInternalError"];
+            };
+        };
         /** @description Codes: `precondition_failed`. */
         PreconditionFailedError: {
             headers: {
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                RateLimit: components["headers"]["RateLimit"];
                 "X-Request-Id": components["headers"]["XRequestId"];
                 [name: string]: unknown;
             };
@@ -4453,6 +4516,8 @@ export interface components {
             headers: {
                 /** @description `bytes *\/` and the size of the file (RFC 9110 §14.4). */
                 "Content-Range"?: string;
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                RateLimit: components["headers"]["RateLimit"];
                 "X-Request-Id": components["headers"]["XRequestId"];
                 [name: string]: unknown;
             };
@@ -4463,10 +4528,28 @@ export interface components {
                 };
             };
         };
+        /** @description Codes: `database_unavailable`, `shutting_down`, `storage_mismatch`, `storage_unavailable`. */
+        GetDraftAttachment503Error: {
+            headers: {
+                "Retry-After": components["headers"]["RetryAfter"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                RateLimit: components["headers"]["RateLimit"];
+                "X-Request-Id": components["headers"]["XRequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Error"] & {
+                    /** @enum {unknown} */
+                    code?: "database_unavailable" | "shutting_down" | "storage_mismatch" | "storage_unavailable";
+                };
+            };
+        };
         /** @description Codes: `busy`, `database_unavailable`, `reading_unavailable`, `shutting_down`. */
         CreateTemplate503Error: {
             headers: {
                 "Retry-After": components["headers"]["RetryAfter"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                RateLimit: components["headers"]["RateLimit"];
                 "X-Request-Id": components["headers"]["XRequestId"];
                 [name: string]: unknown;
             };
@@ -4480,6 +4563,8 @@ export interface components {
         /** @description Codes: `template_not_found`. */
         TemplateNotFoundError: {
             headers: {
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                RateLimit: components["headers"]["RateLimit"];
                 "X-Request-Id": components["headers"]["XRequestId"];
                 [name: string]: unknown;
             };
@@ -4493,6 +4578,8 @@ export interface components {
         /** @description Codes: `template_changed`. */
         TemplateChangedError: {
             headers: {
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                RateLimit: components["headers"]["RateLimit"];
                 "X-Request-Id": components["headers"]["XRequestId"];
                 [name: string]: unknown;
             };
@@ -4506,6 +4593,8 @@ export interface components {
         /** @description Codes: `cross_site_request`, `forbidden_account`, `forbidden_right`. */
         CrossSiteRequestOrForbiddenAccountOrForbiddenRightToAdminError: {
             headers: {
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                RateLimit: components["headers"]["RateLimit"];
                 "X-Request-Id": components["headers"]["XRequestId"];
                 [name: string]: unknown;
             };
@@ -4516,6 +4605,8 @@ export interface components {
         /** @description Codes: `cross_site_request`, `forbidden_account`, `forbidden_right`. */
         CrossSiteRequestOrForbiddenAccountOrForbiddenRightToOperateError: {
             headers: {
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                RateLimit: components["headers"]["RateLimit"];
                 "X-Request-Id": components["headers"]["XRequestId"];
                 [name: string]: unknown;
             };
@@ -4526,6 +4617,8 @@ export interface components {
         /** @description Codes: `cross_site_request`, `forbidden_account`, `forbidden_right`. */
         CrossSiteRequestOrForbiddenAccountOrForbiddenRightToReadError: {
             headers: {
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                RateLimit: components["headers"]["RateLimit"];
                 "X-Request-Id": components["headers"]["XRequestId"];
                 [name: string]: unknown;
             };
@@ -4536,6 +4629,8 @@ export interface components {
         /** @description Codes: `suppression_not_found`. */
         SuppressionNotFoundError: {
             headers: {
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                RateLimit: components["headers"]["RateLimit"];
                 "X-Request-Id": components["headers"]["XRequestId"];
                 [name: string]: unknown;
             };
@@ -4549,6 +4644,8 @@ export interface components {
         /** @description Codes: `variant_not_found`. */
         VariantNotFoundError: {
             headers: {
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                RateLimit: components["headers"]["RateLimit"];
                 "X-Request-Id": components["headers"]["XRequestId"];
                 [name: string]: unknown;
             };
@@ -4562,6 +4659,8 @@ export interface components {
         /** @description Codes: `events_expired`. */
         EventsExpiredError: {
             headers: {
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                RateLimit: components["headers"]["RateLimit"];
                 "X-Request-Id": components["headers"]["XRequestId"];
                 [name: string]: unknown;
             };
@@ -4575,6 +4674,8 @@ export interface components {
         /** @description Codes: `cross_site_request`, `forbidden_right`. */
         CrossSiteRequestOrForbiddenRightToAdminError: {
             headers: {
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                RateLimit: components["headers"]["RateLimit"];
                 "X-Request-Id": components["headers"]["XRequestId"];
                 [name: string]: unknown;
             };
@@ -4585,6 +4686,8 @@ export interface components {
         /** @description Codes: `webhook_not_found`. */
         WebhookNotFoundError: {
             headers: {
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                RateLimit: components["headers"]["RateLimit"];
                 "X-Request-Id": components["headers"]["XRequestId"];
                 [name: string]: unknown;
             };
@@ -4598,6 +4701,8 @@ export interface components {
         /** @description Codes: `webhook_secret_unreadable`. */
         WebhookSecretUnreadableError: {
             headers: {
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                RateLimit: components["headers"]["RateLimit"];
                 "X-Request-Id": components["headers"]["XRequestId"];
                 [name: string]: unknown;
             };
@@ -4611,6 +4716,8 @@ export interface components {
         /** @description Codes: `cross_site_request`, `forbidden_right`, `key_exceeds_caller`. */
         CrossSiteRequestOrForbiddenRightToAdminOrKeyExceedsCallerError: {
             headers: {
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                RateLimit: components["headers"]["RateLimit"];
                 "X-Request-Id": components["headers"]["XRequestId"];
                 [name: string]: unknown;
             };
@@ -4624,6 +4731,8 @@ export interface components {
         /** @description Codes: `key_not_found`. */
         KeyNotFoundError: {
             headers: {
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                RateLimit: components["headers"]["RateLimit"];
                 "X-Request-Id": components["headers"]["XRequestId"];
                 [name: string]: unknown;
             };
@@ -4689,6 +4798,16 @@ export interface components {
         AcceptRanges: "bytes" | "none";
         /** @description RFC 6750 §3. */
         WWWAuthenticate: "Bearer";
+        /**
+         * @description The share of the caller, by draft-ietf-httpapi-ratelimit-headers-11: `"rate"`, requests within `w` seconds, and `"at-once"`, requests under way at the same time.
+         * @example "rate";q=6000;w=60, "at-once";q=32;qu="concurrent-requests"
+         */
+        RateLimitPolicy: string;
+        /**
+         * @description What is left of the share: `r` requests; after `t` seconds without one the whole rate is left again.
+         * @example "rate";r=5999;t=1, "at-once";r=31
+         */
+        RateLimit: string;
         /** @description Another one whenever the emails look different. */
         ETag: string;
         /** @description A browser may keep it, and asks by the ETag each time. */
@@ -4914,8 +5033,30 @@ export interface operations {
                     };
                 };
             };
-            500: components["responses"]["ContentMissingOrInternalError"];
-            503: components["responses"]["GetImage503Error"];
+            /** @description Codes: `content_missing`, `internal_error`. */
+            500: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ContentMissingOrInternalError"];
+                };
+            };
+            /** @description Codes: `database_unavailable`, `shutting_down`, `storage_mismatch`, `storage_unavailable`. */
+            503: {
+                headers: {
+                    "Retry-After": components["headers"]["RetryAfter"];
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"] & {
+                        /** @enum {unknown} */
+                        code?: "database_unavailable" | "shutting_down" | "storage_mismatch" | "storage_unavailable";
+                    };
+                };
+            };
         };
     };
     getSession: {
@@ -4930,6 +5071,8 @@ export interface operations {
             /** @description Who it is. */
             200: {
                 headers: {
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
                     "X-Request-Id": components["headers"]["XRequestId"];
                     [name: string]: unknown;
                 };
@@ -4958,8 +5101,19 @@ export interface operations {
             };
             401: components["responses"]["UnauthorizedError"];
             403: components["responses"]["CrossSiteRequestError"];
-            429: components["responses"]["TooManyFailedLoginsError"];
-            500: components["responses"]["InternalError"];
+            429: components["responses"]["RateLimitedOrTooManyFailedLoginsError"];
+            /** @description Codes: `internal_error`. */
+            500: {
+                headers: {
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["InternalError"];
+                };
+            };
             503: components["responses"]["DatabaseUnavailableOrShuttingDownError"];
         };
     };
@@ -5036,13 +5190,72 @@ export interface operations {
                     };
                 };
             };
-            403: components["responses"]["CrossSiteRequestError"];
-            408: components["responses"]["RequestTimeoutError"];
-            413: components["responses"]["PayloadTooLargeError"];
-            415: components["responses"]["UnsupportedContentEncodingOrUnsupportedMediaTypeError"];
-            429: components["responses"]["TooManyFailedLoginsError"];
+            /** @description Codes: `cross_site_request`. */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CrossSiteRequestError"];
+                };
+            };
+            /** @description Codes: `request_timeout`. */
+            408: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RequestTimeoutError"];
+                };
+            };
+            /** @description Codes: `payload_too_large`. */
+            413: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PayloadTooLargeError"];
+                };
+            };
+            /** @description Codes: `unsupported_content_encoding`, `unsupported_media_type`. */
+            415: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["UnsupportedContentEncodingOrUnsupportedMediaTypeError"];
+                };
+            };
+            /** @description Codes: `too_many_failed_logins`. */
+            429: {
+                headers: {
+                    "Retry-After": components["headers"]["RetryAfter"];
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"] & {
+                        /** @enum {unknown} */
+                        code?: "too_many_failed_logins";
+                    };
+                };
+            };
             500: components["responses"]["InternalError"];
-            503: components["responses"]["BusyOrDatabaseUnavailableOrShuttingDownError"];
+            /** @description Codes: `database_unavailable`, `shutting_down`. */
+            503: {
+                headers: {
+                    "Retry-After": components["headers"]["RetryAfter"];
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DatabaseUnavailableOrShuttingDownError"];
+                };
+            };
         };
     };
     endSession: {
@@ -5057,6 +5270,8 @@ export interface operations {
             /** @description Logged out. */
             200: {
                 headers: {
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
                     "X-Request-Id": components["headers"]["XRequestId"];
                     [name: string]: unknown;
                 };
@@ -5072,6 +5287,8 @@ export interface operations {
             /** @description Codes: `duplicate_field`, `invalid_json`, `invalid_request`, `unknown_field`. */
             400: {
                 headers: {
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
                     "X-Request-Id": components["headers"]["XRequestId"];
                     [name: string]: unknown;
                 };
@@ -5084,8 +5301,19 @@ export interface operations {
             408: components["responses"]["RequestTimeoutError"];
             413: components["responses"]["PayloadTooLargeError"];
             415: components["responses"]["UnsupportedContentEncodingOrUnsupportedMediaTypeError"];
-            429: components["responses"]["TooManyFailedLoginsError"];
-            500: components["responses"]["InternalError"];
+            429: components["responses"]["RateLimitedOrTooManyFailedLoginsError"];
+            /** @description Codes: `internal_error`. */
+            500: {
+                headers: {
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["InternalError"];
+                };
+            };
             503: components["responses"]["DatabaseUnavailableOrShuttingDownError"];
         };
     };
@@ -5109,6 +5337,8 @@ export interface operations {
                 headers: {
                     ETag: components["headers"]["ETag"];
                     "Cache-Control": components["headers"]["CacheControl"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
                     "X-Request-Id": components["headers"]["XRequestId"];
                     [name: string]: unknown;
                 };
@@ -5155,6 +5385,8 @@ export interface operations {
                 headers: {
                     ETag: components["headers"]["ETag"];
                     "Cache-Control": components["headers"]["CacheControl"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
                     "X-Request-Id": components["headers"]["XRequestId"];
                     [name: string]: unknown;
                 };
@@ -5163,6 +5395,8 @@ export interface operations {
             /** @description Codes: `invalid_uuid`. */
             400: {
                 headers: {
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
                     "X-Request-Id": components["headers"]["XRequestId"];
                     [name: string]: unknown;
                 };
@@ -5173,8 +5407,19 @@ export interface operations {
             401: components["responses"]["UnauthorizedError"];
             403: components["responses"]["CrossSiteRequestOrForbiddenRightToReadError"];
             404: components["responses"]["ThreadNotFoundError"];
-            429: components["responses"]["TooManyFailedLoginsError"];
-            500: components["responses"]["InternalError"];
+            429: components["responses"]["RateLimitedOrTooManyFailedLoginsError"];
+            /** @description Codes: `internal_error`. */
+            500: {
+                headers: {
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["InternalError"];
+                };
+            };
             503: components["responses"]["BusyOrDatabaseUnavailableOrShuttingDownError"];
         };
     };
@@ -5229,6 +5474,8 @@ export interface operations {
             /** @description One page. */
             200: {
                 headers: {
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
                     "X-Request-Id": components["headers"]["XRequestId"];
                     [name: string]: unknown;
                 };
@@ -5283,6 +5530,8 @@ export interface operations {
             /** @description Codes: `invalid_cursor`, `invalid_request`, `invalid_uuid`, `unknown_account`, `unknown_field`. */
             400: {
                 headers: {
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
                     "X-Request-Id": components["headers"]["XRequestId"];
                     [name: string]: unknown;
                 };
@@ -5292,8 +5541,19 @@ export interface operations {
             };
             401: components["responses"]["UnauthorizedError"];
             403: components["responses"]["CrossSiteRequestOrForbiddenRightToReadError"];
-            429: components["responses"]["TooManyFailedLoginsError"];
-            500: components["responses"]["InternalError"];
+            429: components["responses"]["RateLimitedOrTooManyFailedLoginsError"];
+            /** @description Codes: `internal_error`. */
+            500: {
+                headers: {
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["InternalError"];
+                };
+            };
             503: components["responses"]["DatabaseUnavailableOrShuttingDownError"];
         };
     };
@@ -5312,6 +5572,8 @@ export interface operations {
             /** @description Marked. */
             200: {
                 headers: {
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
                     "X-Request-Id": components["headers"]["XRequestId"];
                     [name: string]: unknown;
                 };
@@ -5328,6 +5590,8 @@ export interface operations {
             /** @description Codes: `duplicate_field`, `invalid_json`, `invalid_request`, `invalid_uuid`, `unknown_field`. */
             400: {
                 headers: {
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
                     "X-Request-Id": components["headers"]["XRequestId"];
                     [name: string]: unknown;
                 };
@@ -5341,7 +5605,7 @@ export interface operations {
             408: components["responses"]["RequestTimeoutError"];
             413: components["responses"]["PayloadTooLargeError"];
             415: components["responses"]["UnsupportedContentEncodingOrUnsupportedMediaTypeError"];
-            429: components["responses"]["TooManyFailedLoginsError"];
+            429: components["responses"]["RateLimitedOrTooManyFailedLoginsError"];
             500: components["responses"]["CommitUnknownOrInternalError"];
             503: components["responses"]["DatabaseUnavailableOrShuttingDownError"];
         };
@@ -5361,6 +5625,8 @@ export interface operations {
             /** @description Marked. */
             200: {
                 headers: {
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
                     "X-Request-Id": components["headers"]["XRequestId"];
                     [name: string]: unknown;
                 };
@@ -5377,6 +5643,8 @@ export interface operations {
             /** @description Codes: `duplicate_field`, `invalid_json`, `invalid_request`, `invalid_uuid`, `unknown_field`. */
             400: {
                 headers: {
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
                     "X-Request-Id": components["headers"]["XRequestId"];
                     [name: string]: unknown;
                 };
@@ -5390,7 +5658,7 @@ export interface operations {
             408: components["responses"]["RequestTimeoutError"];
             413: components["responses"]["PayloadTooLargeError"];
             415: components["responses"]["UnsupportedContentEncodingOrUnsupportedMediaTypeError"];
-            429: components["responses"]["TooManyFailedLoginsError"];
+            429: components["responses"]["RateLimitedOrTooManyFailedLoginsError"];
             500: components["responses"]["CommitUnknownOrInternalError"];
             503: components["responses"]["DatabaseUnavailableOrShuttingDownError"];
         };
@@ -5417,6 +5685,8 @@ export interface operations {
             /** @description The thread and a page of its emails. */
             200: {
                 headers: {
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
                     "X-Request-Id": components["headers"]["XRequestId"];
                     [name: string]: unknown;
                 };
@@ -5535,6 +5805,8 @@ export interface operations {
             /** @description Codes: `invalid_cursor`, `invalid_request`, `invalid_uuid`, `unknown_field`. */
             400: {
                 headers: {
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
                     "X-Request-Id": components["headers"]["XRequestId"];
                     [name: string]: unknown;
                 };
@@ -5545,8 +5817,19 @@ export interface operations {
             401: components["responses"]["UnauthorizedError"];
             403: components["responses"]["CrossSiteRequestOrForbiddenRightToReadError"];
             404: components["responses"]["ThreadNotFoundError"];
-            429: components["responses"]["TooManyFailedLoginsError"];
-            500: components["responses"]["InternalError"];
+            429: components["responses"]["RateLimitedOrTooManyFailedLoginsError"];
+            /** @description Codes: `internal_error`. */
+            500: {
+                headers: {
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["InternalError"];
+                };
+            };
             503: components["responses"]["DatabaseUnavailableOrShuttingDownError"];
         };
     };
@@ -5565,6 +5848,8 @@ export interface operations {
             /** @description Deleted. */
             200: {
                 headers: {
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
                     "X-Request-Id": components["headers"]["XRequestId"];
                     [name: string]: unknown;
                 };
@@ -5582,6 +5867,8 @@ export interface operations {
             /** @description Codes: `duplicate_field`, `invalid_json`, `invalid_request`, `invalid_uuid`, `unknown_field`. */
             400: {
                 headers: {
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
                     "X-Request-Id": components["headers"]["XRequestId"];
                     [name: string]: unknown;
                 };
@@ -5596,8 +5883,19 @@ export interface operations {
             409: components["responses"]["NotDeletableError"];
             413: components["responses"]["PayloadTooLargeError"];
             415: components["responses"]["UnsupportedContentEncodingOrUnsupportedMediaTypeError"];
-            429: components["responses"]["TooManyFailedLoginsError"];
-            500: components["responses"]["InternalError"];
+            429: components["responses"]["RateLimitedOrTooManyFailedLoginsError"];
+            /** @description Codes: `internal_error`. */
+            500: {
+                headers: {
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["InternalError"];
+                };
+            };
             503: components["responses"]["DatabaseUnavailableOrShuttingDownError"];
         };
     };
@@ -5632,6 +5930,8 @@ export interface operations {
             /** @description The record as it is now. */
             200: {
                 headers: {
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
                     "X-Request-Id": components["headers"]["XRequestId"];
                     [name: string]: unknown;
                 };
@@ -5675,6 +5975,8 @@ export interface operations {
             /** @description Codes: `duplicate_field`, `invalid_json`, `invalid_request`, `invalid_uuid`, `too_many_entries`, `unknown_field`. */
             400: {
                 headers: {
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
                     "X-Request-Id": components["headers"]["XRequestId"];
                     [name: string]: unknown;
                 };
@@ -5692,6 +5994,8 @@ export interface operations {
             /** @description Codes: `thread_changed`. */
             412: {
                 headers: {
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
                     "X-Request-Id": components["headers"]["XRequestId"];
                     [name: string]: unknown;
                 };
@@ -5704,8 +6008,19 @@ export interface operations {
             };
             413: components["responses"]["PayloadTooLargeError"];
             415: components["responses"]["UnsupportedContentEncodingOrUnsupportedMediaTypeError"];
-            429: components["responses"]["TooManyFailedLoginsError"];
-            500: components["responses"]["InternalError"];
+            429: components["responses"]["RateLimitedOrTooManyFailedLoginsError"];
+            /** @description Codes: `internal_error`. */
+            500: {
+                headers: {
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["InternalError"];
+                };
+            };
             503: components["responses"]["DatabaseUnavailableOrShuttingDownError"];
         };
     };
@@ -5726,6 +6041,8 @@ export interface operations {
             /** @description The counts. */
             200: {
                 headers: {
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
                     "X-Request-Id": components["headers"]["XRequestId"];
                     [name: string]: unknown;
                 };
@@ -5773,6 +6090,8 @@ export interface operations {
             /** @description Codes: `invalid_request`, `unknown_account`, `unknown_field`. */
             400: {
                 headers: {
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
                     "X-Request-Id": components["headers"]["XRequestId"];
                     [name: string]: unknown;
                 };
@@ -5782,8 +6101,19 @@ export interface operations {
             };
             401: components["responses"]["UnauthorizedError"];
             403: components["responses"]["CrossSiteRequestOrForbiddenRightToReadError"];
-            429: components["responses"]["TooManyFailedLoginsError"];
-            500: components["responses"]["InternalError"];
+            429: components["responses"]["RateLimitedOrTooManyFailedLoginsError"];
+            /** @description Codes: `internal_error`. */
+            500: {
+                headers: {
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["InternalError"];
+                };
+            };
             503: components["responses"]["DatabaseUnavailableOrShuttingDownError"];
         };
     };
@@ -5814,6 +6144,8 @@ export interface operations {
             /** @description The emails are in the new thread. */
             200: {
                 headers: {
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
                     "X-Request-Id": components["headers"]["XRequestId"];
                     [name: string]: unknown;
                 };
@@ -5832,6 +6164,8 @@ export interface operations {
             /** @description Codes: `duplicate_field`, `invalid_json`, `invalid_request`, `invalid_uuid`, `unknown_field`. */
             400: {
                 headers: {
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
                     "X-Request-Id": components["headers"]["XRequestId"];
                     [name: string]: unknown;
                 };
@@ -5846,6 +6180,8 @@ export interface operations {
             /** @description Codes: `different_accounts`, `email_not_in_thread`, `thread_would_be_empty`. */
             409: {
                 headers: {
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
                     "X-Request-Id": components["headers"]["XRequestId"];
                     [name: string]: unknown;
                 };
@@ -5858,7 +6194,7 @@ export interface operations {
             };
             413: components["responses"]["PayloadTooLargeError"];
             415: components["responses"]["UnsupportedContentEncodingOrUnsupportedMediaTypeError"];
-            429: components["responses"]["TooManyFailedLoginsError"];
+            429: components["responses"]["RateLimitedOrTooManyFailedLoginsError"];
             500: components["responses"]["CommitUnknownOrInternalError"];
             503: components["responses"]["DatabaseUnavailableOrShuttingDownError"];
         };
@@ -5888,6 +6224,8 @@ export interface operations {
             /** @description The threads are one. */
             200: {
                 headers: {
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
                     "X-Request-Id": components["headers"]["XRequestId"];
                     [name: string]: unknown;
                 };
@@ -5906,6 +6244,8 @@ export interface operations {
             /** @description Codes: `duplicate_field`, `invalid_json`, `invalid_request`, `invalid_uuid`, `unknown_field`. */
             400: {
                 headers: {
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
                     "X-Request-Id": components["headers"]["XRequestId"];
                     [name: string]: unknown;
                 };
@@ -5920,7 +6260,7 @@ export interface operations {
             409: components["responses"]["DifferentAccountsError"];
             413: components["responses"]["PayloadTooLargeError"];
             415: components["responses"]["UnsupportedContentEncodingOrUnsupportedMediaTypeError"];
-            429: components["responses"]["TooManyFailedLoginsError"];
+            429: components["responses"]["RateLimitedOrTooManyFailedLoginsError"];
             500: components["responses"]["CommitUnknownOrInternalError"];
             503: components["responses"]["DatabaseUnavailableOrShuttingDownError"];
         };
@@ -5952,6 +6292,8 @@ export interface operations {
             /** @description The emails are in this thread. */
             200: {
                 headers: {
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
                     "X-Request-Id": components["headers"]["XRequestId"];
                     [name: string]: unknown;
                 };
@@ -5970,6 +6312,8 @@ export interface operations {
             /** @description Codes: `duplicate_field`, `invalid_json`, `invalid_request`, `invalid_uuid`, `unknown_field`. */
             400: {
                 headers: {
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
                     "X-Request-Id": components["headers"]["XRequestId"];
                     [name: string]: unknown;
                 };
@@ -5984,7 +6328,7 @@ export interface operations {
             409: components["responses"]["DifferentAccountsError"];
             413: components["responses"]["PayloadTooLargeError"];
             415: components["responses"]["UnsupportedContentEncodingOrUnsupportedMediaTypeError"];
-            429: components["responses"]["TooManyFailedLoginsError"];
+            429: components["responses"]["RateLimitedOrTooManyFailedLoginsError"];
             500: components["responses"]["CommitUnknownOrInternalError"];
             503: components["responses"]["DatabaseUnavailableOrShuttingDownError"];
         };
@@ -6031,6 +6375,8 @@ export interface operations {
             200: {
                 headers: {
                     "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
                     "X-Request-Id": components["headers"]["XRequestId"];
                     [name: string]: unknown;
                 };
@@ -6063,6 +6409,8 @@ export interface operations {
                     "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
                     Location: components["headers"]["Location"];
                     "Preference-Applied": components["headers"]["PreferenceApplied"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
                     "X-Request-Id": components["headers"]["XRequestId"];
                     [name: string]: unknown;
                 };
@@ -6082,6 +6430,8 @@ export interface operations {
             207: {
                 headers: {
                     "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
                     "X-Request-Id": components["headers"]["XRequestId"];
                     [name: string]: unknown;
                 };
@@ -6100,6 +6450,8 @@ export interface operations {
             /** @description Codes: `duplicate_field`, `header_injection`, `header_not_allowed`, `invalid_address`, `invalid_base64`, `invalid_content_id`, `invalid_content_type`, `invalid_filename`, `invalid_idempotency_key`, `invalid_json`, `invalid_lane`, `invalid_list`, `invalid_message_id`, `invalid_request`, `invalid_send_at`, `invalid_tag`, `invalid_text`, `invalid_uuid`, `metadata_too_large`, `missing_body`, `missing_recipient_or_subject`, `one_recipient_expected`, `template_empty`, `template_invalid`, `template_too_complex`, `template_variable_missing`, `too_many_recipients`, `unknown_account`, `unknown_field`, `unsubscribe_unavailable`, `variables_too_large`. */
             400: {
                 headers: {
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
                     "X-Request-Id": components["headers"]["XRequestId"];
                     [name: string]: unknown;
                 };
@@ -6115,6 +6467,8 @@ export interface operations {
             /** @description Codes: `attachment_not_found`, `template_not_found`, `thread_not_found`, `upload_not_found`. */
             404: {
                 headers: {
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
                     "X-Request-Id": components["headers"]["XRequestId"];
                     [name: string]: unknown;
                 };
@@ -6200,6 +6554,8 @@ export interface operations {
             200: {
                 headers: {
                     "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
                     "X-Request-Id": components["headers"]["XRequestId"];
                     [name: string]: unknown;
                 };
@@ -6229,6 +6585,8 @@ export interface operations {
             /** @description Codes: `duplicate_field`, `invalid_idempotency_key`, `invalid_json`, `invalid_request`, `unknown_field`. */
             400: {
                 headers: {
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
                     "X-Request-Id": components["headers"]["XRequestId"];
                     [name: string]: unknown;
                 };
@@ -6244,12 +6602,14 @@ export interface operations {
             408: components["responses"]["RequestTimeoutError"];
             413: components["responses"]["AttachmentsTooLargeOrPayloadTooLargeError"];
             415: components["responses"]["UnsupportedContentEncodingOrUnsupportedMediaTypeError"];
-            429: components["responses"]["TooManyFailedLoginsError"];
+            429: components["responses"]["RateLimitedOrTooManyFailedLoginsError"];
             500: components["responses"]["CommitUnknownOrInternalError"];
             /** @description Codes: `busy`, `database_unavailable`, `disk_full`, `shutting_down`. */
             503: {
                 headers: {
                     "Retry-After": components["headers"]["RetryAfter"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
                     "X-Request-Id": components["headers"]["XRequestId"];
                     [name: string]: unknown;
                 };
@@ -6284,6 +6644,8 @@ export interface operations {
             /** @description Nothing was sent. */
             200: {
                 headers: {
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
                     "X-Request-Id": components["headers"]["XRequestId"];
                     [name: string]: unknown;
                 };
@@ -6315,6 +6677,8 @@ export interface operations {
             /** @description Codes: `invalid_request`, `invalid_uuid`, `unknown_field`. */
             400: {
                 headers: {
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
                     "X-Request-Id": components["headers"]["XRequestId"];
                     [name: string]: unknown;
                 };
@@ -6325,8 +6689,19 @@ export interface operations {
             401: components["responses"]["UnauthorizedError"];
             403: components["responses"]["CrossSiteRequestOrForbiddenRightToReadError"];
             404: components["responses"]["EmailNotFoundError"];
-            429: components["responses"]["TooManyFailedLoginsError"];
-            500: components["responses"]["InternalError"];
+            429: components["responses"]["RateLimitedOrTooManyFailedLoginsError"];
+            /** @description Codes: `internal_error`. */
+            500: {
+                headers: {
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["InternalError"];
+                };
+            };
             503: components["responses"]["DatabaseUnavailableOrReadingUnavailableOrShuttingDownError"];
         };
     };
@@ -6361,6 +6736,8 @@ export interface operations {
             200: {
                 headers: {
                     "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
                     "X-Request-Id": components["headers"]["XRequestId"];
                     [name: string]: unknown;
                 };
@@ -6382,6 +6759,8 @@ export interface operations {
                     "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
                     Location: components["headers"]["Location"];
                     "Preference-Applied": components["headers"]["PreferenceApplied"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
                     "X-Request-Id": components["headers"]["XRequestId"];
                     [name: string]: unknown;
                 };
@@ -6401,6 +6780,8 @@ export interface operations {
             207: {
                 headers: {
                     "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
                     "X-Request-Id": components["headers"]["XRequestId"];
                     [name: string]: unknown;
                 };
@@ -6419,6 +6800,8 @@ export interface operations {
             /** @description Codes: `duplicate_field`, `header_injection`, `header_not_allowed`, `invalid_address`, `invalid_base64`, `invalid_content_id`, `invalid_content_type`, `invalid_filename`, `invalid_idempotency_key`, `invalid_json`, `invalid_lane`, `invalid_list`, `invalid_request`, `invalid_send_at`, `invalid_tag`, `invalid_text`, `invalid_uuid`, `metadata_too_large`, `missing_body`, `missing_recipient_or_subject`, `one_recipient_expected`, `template_empty`, `template_invalid`, `template_too_complex`, `template_variable_missing`, `too_many_recipients`, `unknown_account`, `unknown_field`, `unsubscribe_unavailable`, `variables_too_large`. */
             400: {
                 headers: {
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
                     "X-Request-Id": components["headers"]["XRequestId"];
                     [name: string]: unknown;
                 };
@@ -6471,6 +6854,8 @@ export interface operations {
             200: {
                 headers: {
                     "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
                     "X-Request-Id": components["headers"]["XRequestId"];
                     [name: string]: unknown;
                 };
@@ -6492,6 +6877,8 @@ export interface operations {
                     "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
                     Location: components["headers"]["Location"];
                     "Preference-Applied": components["headers"]["PreferenceApplied"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
                     "X-Request-Id": components["headers"]["XRequestId"];
                     [name: string]: unknown;
                 };
@@ -6511,6 +6898,8 @@ export interface operations {
             207: {
                 headers: {
                     "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
                     "X-Request-Id": components["headers"]["XRequestId"];
                     [name: string]: unknown;
                 };
@@ -6529,6 +6918,8 @@ export interface operations {
             /** @description Codes: `duplicate_field`, `header_injection`, `header_not_allowed`, `invalid_address`, `invalid_base64`, `invalid_content_id`, `invalid_content_type`, `invalid_filename`, `invalid_idempotency_key`, `invalid_json`, `invalid_lane`, `invalid_list`, `invalid_request`, `invalid_send_at`, `invalid_tag`, `invalid_text`, `invalid_uuid`, `metadata_too_large`, `missing_body`, `missing_recipient_or_subject`, `one_recipient_expected`, `template_empty`, `template_invalid`, `template_too_complex`, `template_variable_missing`, `too_many_recipients`, `unknown_account`, `unknown_field`, `unsubscribe_unavailable`, `variables_too_large`. */
             400: {
                 headers: {
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
                     "X-Request-Id": components["headers"]["XRequestId"];
                     [name: string]: unknown;
                 };
@@ -6582,6 +6973,8 @@ export interface operations {
             200: {
                 headers: {
                     "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
                     "X-Request-Id": components["headers"]["XRequestId"];
                     [name: string]: unknown;
                 };
@@ -6614,6 +7007,8 @@ export interface operations {
                     "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
                     Location: components["headers"]["Location"];
                     "Preference-Applied": components["headers"]["PreferenceApplied"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
                     "X-Request-Id": components["headers"]["XRequestId"];
                     [name: string]: unknown;
                 };
@@ -6633,6 +7028,8 @@ export interface operations {
             207: {
                 headers: {
                     "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
                     "X-Request-Id": components["headers"]["XRequestId"];
                     [name: string]: unknown;
                 };
@@ -6651,6 +7048,8 @@ export interface operations {
             /** @description Codes: `duplicate_field`, `header_injection`, `header_not_allowed`, `invalid_address`, `invalid_base64`, `invalid_content_id`, `invalid_content_type`, `invalid_filename`, `invalid_idempotency_key`, `invalid_json`, `invalid_lane`, `invalid_list`, `invalid_request`, `invalid_send_at`, `invalid_tag`, `invalid_text`, `invalid_uuid`, `metadata_too_large`, `missing_body`, `missing_recipient_or_subject`, `one_recipient_expected`, `template_empty`, `template_invalid`, `template_too_complex`, `template_variable_missing`, `too_many_recipients`, `unknown_account`, `unknown_field`, `unsubscribe_unavailable`, `variables_too_large`. */
             400: {
                 headers: {
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
                     "X-Request-Id": components["headers"]["XRequestId"];
                     [name: string]: unknown;
                 };
@@ -6695,6 +7094,8 @@ export interface operations {
             /** @description One page. */
             200: {
                 headers: {
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
                     "X-Request-Id": components["headers"]["XRequestId"];
                     [name: string]: unknown;
                 };
@@ -6727,6 +7128,8 @@ export interface operations {
             /** @description Codes: `invalid_cursor`, `invalid_request`, `invalid_uuid`, `unknown_account`, `unknown_field`. */
             400: {
                 headers: {
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
                     "X-Request-Id": components["headers"]["XRequestId"];
                     [name: string]: unknown;
                 };
@@ -6736,8 +7139,19 @@ export interface operations {
             };
             401: components["responses"]["UnauthorizedError"];
             403: components["responses"]["CrossSiteRequestOrForbiddenRightToDraftError"];
-            429: components["responses"]["TooManyFailedLoginsError"];
-            500: components["responses"]["InternalError"];
+            429: components["responses"]["RateLimitedOrTooManyFailedLoginsError"];
+            /** @description Codes: `internal_error`. */
+            500: {
+                headers: {
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["InternalError"];
+                };
+            };
             503: components["responses"]["DatabaseUnavailableOrShuttingDownError"];
         };
     };
@@ -6771,6 +7185,8 @@ export interface operations {
                 headers: {
                     /** @description The version in quotes, for `If-Match`. */
                     ETag?: string;
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
                     "X-Request-Id": components["headers"]["XRequestId"];
                     [name: string]: unknown;
                 };
@@ -6818,6 +7234,8 @@ export interface operations {
             /** @description Codes: `duplicate_field`, `invalid_base64`, `invalid_filename`, `invalid_json`, `invalid_lane`, `invalid_list`, `invalid_request`, `invalid_send_at`, `invalid_text`, `invalid_uuid`, `metadata_too_large`, `unknown_account`, `unknown_field`, `variables_too_large`. */
             400: {
                 headers: {
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
                     "X-Request-Id": components["headers"]["XRequestId"];
                     [name: string]: unknown;
                 };
@@ -6830,6 +7248,8 @@ export interface operations {
             /** @description Codes: `attachment_not_found`, `draft_file_not_found`, `upload_not_found`. */
             404: {
                 headers: {
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
                     "X-Request-Id": components["headers"]["XRequestId"];
                     [name: string]: unknown;
                 };
@@ -6843,10 +7263,12 @@ export interface operations {
             408: components["responses"]["RequestTimeoutError"];
             413: components["responses"]["AttachmentsTooLargeOrPayloadTooLargeError"];
             415: components["responses"]["UnsupportedContentEncodingOrUnsupportedMediaTypeError"];
-            429: components["responses"]["TooManyFailedLoginsError"];
+            429: components["responses"]["RateLimitedOrTooManyFailedLoginsError"];
             /** @description Codes: `commit_unknown`, `content_missing`, `internal_error`. */
             500: {
                 headers: {
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
                     "X-Request-Id": components["headers"]["XRequestId"];
                     [name: string]: unknown;
                 };
@@ -6877,6 +7299,8 @@ export interface operations {
                 headers: {
                     /** @description The version in quotes, for `If-Match`. */
                     ETag?: string;
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
                     "X-Request-Id": components["headers"]["XRequestId"];
                     [name: string]: unknown;
                 };
@@ -6924,6 +7348,8 @@ export interface operations {
             /** @description Codes: `invalid_uuid`. */
             400: {
                 headers: {
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
                     "X-Request-Id": components["headers"]["XRequestId"];
                     [name: string]: unknown;
                 };
@@ -6934,8 +7360,19 @@ export interface operations {
             401: components["responses"]["UnauthorizedError"];
             403: components["responses"]["CrossSiteRequestOrForbiddenRightToDraftError"];
             404: components["responses"]["DraftNotFoundError"];
-            429: components["responses"]["TooManyFailedLoginsError"];
-            500: components["responses"]["InternalError"];
+            429: components["responses"]["RateLimitedOrTooManyFailedLoginsError"];
+            /** @description Codes: `internal_error`. */
+            500: {
+                headers: {
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["InternalError"];
+                };
+            };
             503: components["responses"]["DatabaseUnavailableOrShuttingDownError"];
         };
     };
@@ -6957,6 +7394,8 @@ export interface operations {
             /** @description Deleted. */
             200: {
                 headers: {
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
                     "X-Request-Id": components["headers"]["XRequestId"];
                     [name: string]: unknown;
                 };
@@ -6973,6 +7412,8 @@ export interface operations {
             /** @description Codes: `duplicate_field`, `invalid_json`, `invalid_request`, `invalid_uuid`, `unknown_field`. */
             400: {
                 headers: {
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
                     "X-Request-Id": components["headers"]["XRequestId"];
                     [name: string]: unknown;
                 };
@@ -6989,8 +7430,19 @@ export interface operations {
             413: components["responses"]["PayloadTooLargeError"];
             415: components["responses"]["UnsupportedContentEncodingOrUnsupportedMediaTypeError"];
             428: components["responses"]["VersionRequiredError"];
-            429: components["responses"]["TooManyFailedLoginsError"];
-            500: components["responses"]["InternalError"];
+            429: components["responses"]["RateLimitedOrTooManyFailedLoginsError"];
+            /** @description Codes: `internal_error`. */
+            500: {
+                headers: {
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["InternalError"];
+                };
+            };
             503: components["responses"]["DatabaseUnavailableOrShuttingDownError"];
         };
     };
@@ -7030,6 +7482,8 @@ export interface operations {
                 headers: {
                     /** @description The version in quotes, for `If-Match`. */
                     ETag?: string;
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
                     "X-Request-Id": components["headers"]["XRequestId"];
                     [name: string]: unknown;
                 };
@@ -7077,6 +7531,8 @@ export interface operations {
             /** @description Codes: `duplicate_field`, `invalid_base64`, `invalid_filename`, `invalid_json`, `invalid_lane`, `invalid_list`, `invalid_request`, `invalid_send_at`, `invalid_text`, `invalid_uuid`, `metadata_too_large`, `unknown_account`, `unknown_field`, `variables_too_large`. */
             400: {
                 headers: {
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
                     "X-Request-Id": components["headers"]["XRequestId"];
                     [name: string]: unknown;
                 };
@@ -7089,6 +7545,8 @@ export interface operations {
             /** @description Codes: `attachment_not_found`, `draft_file_not_found`, `draft_not_found`, `upload_not_found`. */
             404: {
                 headers: {
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
                     "X-Request-Id": components["headers"]["XRequestId"];
                     [name: string]: unknown;
                 };
@@ -7105,7 +7563,7 @@ export interface operations {
             413: components["responses"]["AttachmentsTooLargeOrPayloadTooLargeError"];
             415: components["responses"]["UnsupportedContentEncodingOrUnsupportedMediaTypeError"];
             428: components["responses"]["VersionRequiredError"];
-            429: components["responses"]["TooManyFailedLoginsError"];
+            429: components["responses"]["RateLimitedOrTooManyFailedLoginsError"];
             500: components["responses"]["ContentMissingOrInternalError"];
             503: components["responses"]["CreateDraft503Error"];
         };
@@ -7145,6 +7603,8 @@ export interface operations {
                     /** @description The SHA-256 of the whole file, in quotes. */
                     ETag?: string;
                     "Cache-Control": components["headers"]["CacheControl"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
                     "X-Request-Id": components["headers"]["XRequestId"];
                     [name: string]: unknown;
                 };
@@ -7163,6 +7623,8 @@ export interface operations {
                     ETag?: string;
                     "Cache-Control": components["headers"]["CacheControl"];
                     "Content-Range": components["headers"]["ContentRange"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
                     "X-Request-Id": components["headers"]["XRequestId"];
                     [name: string]: unknown;
                 };
@@ -7177,6 +7639,8 @@ export interface operations {
                     /** @description The SHA-256 of the whole file, in quotes. */
                     ETag?: string;
                     "Cache-Control": components["headers"]["CacheControl"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
                     "X-Request-Id": components["headers"]["XRequestId"];
                     [name: string]: unknown;
                 };
@@ -7185,6 +7649,8 @@ export interface operations {
             /** @description Codes: `invalid_request`, `invalid_uuid`, `unknown_field`. */
             400: {
                 headers: {
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
                     "X-Request-Id": components["headers"]["XRequestId"];
                     [name: string]: unknown;
                 };
@@ -7197,6 +7663,8 @@ export interface operations {
             /** @description Codes: `draft_file_not_found`. */
             404: {
                 headers: {
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
                     "X-Request-Id": components["headers"]["XRequestId"];
                     [name: string]: unknown;
                 };
@@ -7209,9 +7677,9 @@ export interface operations {
             };
             412: components["responses"]["PreconditionFailedError"];
             416: components["responses"]["RangeNotSatisfiableError"];
-            429: components["responses"]["TooManyFailedLoginsError"];
+            429: components["responses"]["RateLimitedOrTooManyFailedLoginsError"];
             500: components["responses"]["ContentMissingOrInternalError"];
-            503: components["responses"]["GetImage503Error"];
+            503: components["responses"]["GetDraftAttachment503Error"];
         };
     };
     sendDraft: {
@@ -7235,6 +7703,8 @@ export interface operations {
             200: {
                 headers: {
                     "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
                     "X-Request-Id": components["headers"]["XRequestId"];
                     [name: string]: unknown;
                 };
@@ -7256,6 +7726,8 @@ export interface operations {
                     "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
                     Location: components["headers"]["Location"];
                     "Preference-Applied": components["headers"]["PreferenceApplied"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
                     "X-Request-Id": components["headers"]["XRequestId"];
                     [name: string]: unknown;
                 };
@@ -7275,6 +7747,8 @@ export interface operations {
             207: {
                 headers: {
                     "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
                     "X-Request-Id": components["headers"]["XRequestId"];
                     [name: string]: unknown;
                 };
@@ -7293,6 +7767,8 @@ export interface operations {
             /** @description Codes: `duplicate_field`, `header_injection`, `header_not_allowed`, `invalid_address`, `invalid_content_id`, `invalid_content_type`, `invalid_filename`, `invalid_json`, `invalid_lane`, `invalid_list`, `invalid_message_id`, `invalid_request`, `invalid_send_at`, `invalid_tag`, `invalid_text`, `invalid_uuid`, `metadata_too_large`, `missing_body`, `missing_recipient_or_subject`, `one_recipient_expected`, `template_empty`, `template_invalid`, `template_too_complex`, `template_variable_missing`, `too_many_recipients`, `unknown_account`, `unknown_field`, `unsubscribe_unavailable`, `variables_too_large`. */
             400: {
                 headers: {
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
                     "X-Request-Id": components["headers"]["XRequestId"];
                     [name: string]: unknown;
                 };
@@ -7308,6 +7784,8 @@ export interface operations {
             /** @description Codes: `attachment_not_found`, `draft_not_found`, `email_not_found`, `template_not_found`, `thread_not_found`, `upload_not_found`. */
             404: {
                 headers: {
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
                     "X-Request-Id": components["headers"]["XRequestId"];
                     [name: string]: unknown;
                 };
@@ -7324,6 +7802,8 @@ export interface operations {
                 headers: {
                     /** @description In seconds; only when the code is temporary. */
                     "Retry-After"?: number;
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
                     "X-Request-Id": components["headers"]["XRequestId"];
                     [name: string]: unknown;
                 };
@@ -7364,6 +7844,8 @@ export interface operations {
             /** @description One page. */
             200: {
                 headers: {
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
                     "X-Request-Id": components["headers"]["XRequestId"];
                     [name: string]: unknown;
                 };
@@ -7390,6 +7872,8 @@ export interface operations {
             /** @description Codes: `invalid_cursor`, `invalid_request`, `unknown_account`, `unknown_field`. */
             400: {
                 headers: {
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
                     "X-Request-Id": components["headers"]["XRequestId"];
                     [name: string]: unknown;
                 };
@@ -7399,8 +7883,19 @@ export interface operations {
             };
             401: components["responses"]["UnauthorizedError"];
             403: components["responses"]["CrossSiteRequestOrForbiddenRightToReadError"];
-            429: components["responses"]["TooManyFailedLoginsError"];
-            500: components["responses"]["InternalError"];
+            429: components["responses"]["RateLimitedOrTooManyFailedLoginsError"];
+            /** @description Codes: `internal_error`. */
+            500: {
+                headers: {
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["InternalError"];
+                };
+            };
             503: components["responses"]["DatabaseUnavailableOrShuttingDownError"];
         };
     };
@@ -7429,6 +7924,8 @@ export interface operations {
                 headers: {
                     /** @description The newest version in quotes, for `If-Match`. */
                     ETag?: string;
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
                     "X-Request-Id": components["headers"]["XRequestId"];
                     [name: string]: unknown;
                 };
@@ -7457,6 +7954,8 @@ export interface operations {
             /** @description Codes: `duplicate_field`, `header_injection`, `invalid_json`, `invalid_request`, `invalid_text`, `missing_body`, `template_invalid`, `template_too_complex`, `unknown_account`, `unknown_field`. */
             400: {
                 headers: {
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
                     "X-Request-Id": components["headers"]["XRequestId"];
                     [name: string]: unknown;
                 };
@@ -7472,7 +7971,7 @@ export interface operations {
             408: components["responses"]["RequestTimeoutError"];
             413: components["responses"]["PayloadTooLargeError"];
             415: components["responses"]["UnsupportedContentEncodingOrUnsupportedMediaTypeError"];
-            429: components["responses"]["TooManyFailedLoginsError"];
+            429: components["responses"]["RateLimitedOrTooManyFailedLoginsError"];
             500: components["responses"]["CommitUnknownOrInternalError"];
             503: components["responses"]["CreateTemplate503Error"];
         };
@@ -7497,6 +7996,8 @@ export interface operations {
                 headers: {
                     /** @description The newest version in quotes, for `If-Match`. */
                     ETag?: string;
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
                     "X-Request-Id": components["headers"]["XRequestId"];
                     [name: string]: unknown;
                 };
@@ -7525,6 +8026,8 @@ export interface operations {
             /** @description Codes: `invalid_request`, `invalid_uuid`, `unknown_field`. */
             400: {
                 headers: {
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
                     "X-Request-Id": components["headers"]["XRequestId"];
                     [name: string]: unknown;
                 };
@@ -7535,8 +8038,19 @@ export interface operations {
             401: components["responses"]["UnauthorizedError"];
             403: components["responses"]["CrossSiteRequestOrForbiddenRightToReadError"];
             404: components["responses"]["TemplateNotFoundError"];
-            429: components["responses"]["TooManyFailedLoginsError"];
-            500: components["responses"]["InternalError"];
+            429: components["responses"]["RateLimitedOrTooManyFailedLoginsError"];
+            /** @description Codes: `internal_error`. */
+            500: {
+                headers: {
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["InternalError"];
+                };
+            };
             503: components["responses"]["DatabaseUnavailableOrShuttingDownError"];
         };
     };
@@ -7558,6 +8072,8 @@ export interface operations {
             /** @description Deleted. */
             200: {
                 headers: {
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
                     "X-Request-Id": components["headers"]["XRequestId"];
                     [name: string]: unknown;
                 };
@@ -7574,6 +8090,8 @@ export interface operations {
             /** @description Codes: `duplicate_field`, `invalid_json`, `invalid_request`, `invalid_uuid`, `unknown_field`. */
             400: {
                 headers: {
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
                     "X-Request-Id": components["headers"]["XRequestId"];
                     [name: string]: unknown;
                 };
@@ -7589,8 +8107,19 @@ export interface operations {
             413: components["responses"]["PayloadTooLargeError"];
             415: components["responses"]["UnsupportedContentEncodingOrUnsupportedMediaTypeError"];
             428: components["responses"]["VersionRequiredError"];
-            429: components["responses"]["TooManyFailedLoginsError"];
-            500: components["responses"]["InternalError"];
+            429: components["responses"]["RateLimitedOrTooManyFailedLoginsError"];
+            /** @description Codes: `internal_error`. */
+            500: {
+                headers: {
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["InternalError"];
+                };
+            };
             503: components["responses"]["DatabaseUnavailableOrShuttingDownError"];
         };
     };
@@ -7623,6 +8152,8 @@ export interface operations {
                 headers: {
                     /** @description The newest version in quotes, for `If-Match`. */
                     ETag?: string;
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
                     "X-Request-Id": components["headers"]["XRequestId"];
                     [name: string]: unknown;
                 };
@@ -7651,6 +8182,8 @@ export interface operations {
             /** @description Codes: `duplicate_field`, `header_injection`, `invalid_json`, `invalid_request`, `invalid_text`, `invalid_uuid`, `missing_body`, `template_invalid`, `template_too_complex`, `unknown_field`. */
             400: {
                 headers: {
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
                     "X-Request-Id": components["headers"]["XRequestId"];
                     [name: string]: unknown;
                 };
@@ -7669,8 +8202,19 @@ export interface operations {
             413: components["responses"]["PayloadTooLargeError"];
             415: components["responses"]["UnsupportedContentEncodingOrUnsupportedMediaTypeError"];
             428: components["responses"]["VersionRequiredError"];
-            429: components["responses"]["TooManyFailedLoginsError"];
-            500: components["responses"]["InternalError"];
+            429: components["responses"]["RateLimitedOrTooManyFailedLoginsError"];
+            /** @description Codes: `internal_error`. */
+            500: {
+                headers: {
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["InternalError"];
+                };
+            };
             503: components["responses"]["CreateTemplate503Error"];
         };
     };
@@ -7703,6 +8247,8 @@ export interface operations {
             /** @description Subject and bodies. */
             200: {
                 headers: {
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
                     "X-Request-Id": components["headers"]["XRequestId"];
                     [name: string]: unknown;
                 };
@@ -7721,6 +8267,8 @@ export interface operations {
             /** @description Codes: `duplicate_field`, `header_injection`, `invalid_json`, `invalid_request`, `invalid_text`, `invalid_uuid`, `template_empty`, `template_invalid`, `template_too_complex`, `template_variable_missing`, `unknown_field`, `variables_too_large`. */
             400: {
                 headers: {
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
                     "X-Request-Id": components["headers"]["XRequestId"];
                     [name: string]: unknown;
                 };
@@ -7737,7 +8285,7 @@ export interface operations {
             408: components["responses"]["RequestTimeoutError"];
             413: components["responses"]["PayloadTooLargeError"];
             415: components["responses"]["UnsupportedContentEncodingOrUnsupportedMediaTypeError"];
-            429: components["responses"]["TooManyFailedLoginsError"];
+            429: components["responses"]["RateLimitedOrTooManyFailedLoginsError"];
             500: components["responses"]["CommitUnknownOrInternalError"];
             503: components["responses"]["CreateTemplate503Error"];
         };
@@ -7797,6 +8345,8 @@ export interface operations {
             /** @description One page. */
             200: {
                 headers: {
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
                     "X-Request-Id": components["headers"]["XRequestId"];
                     [name: string]: unknown;
                 };
@@ -7856,6 +8406,8 @@ export interface operations {
             /** @description Codes: `invalid_cursor`, `invalid_request`, `invalid_tag`, `invalid_uuid`, `unknown_account`, `unknown_field`. */
             400: {
                 headers: {
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
                     "X-Request-Id": components["headers"]["XRequestId"];
                     [name: string]: unknown;
                 };
@@ -7868,8 +8420,19 @@ export interface operations {
             };
             401: components["responses"]["UnauthorizedError"];
             403: components["responses"]["CrossSiteRequestOrForbiddenRightToReadError"];
-            429: components["responses"]["TooManyFailedLoginsError"];
-            500: components["responses"]["InternalError"];
+            429: components["responses"]["RateLimitedOrTooManyFailedLoginsError"];
+            /** @description Codes: `internal_error`. */
+            500: {
+                headers: {
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["InternalError"];
+                };
+            };
             503: components["responses"]["BusyOrDatabaseUnavailableOrShuttingDownError"];
         };
     };
@@ -7888,6 +8451,8 @@ export interface operations {
             /** @description Not sent any more. */
             200: {
                 headers: {
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
                     "X-Request-Id": components["headers"]["XRequestId"];
                     [name: string]: unknown;
                 };
@@ -7904,6 +8469,8 @@ export interface operations {
             /** @description Codes: `duplicate_field`, `invalid_json`, `invalid_request`, `invalid_uuid`, `unknown_field`. */
             400: {
                 headers: {
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
                     "X-Request-Id": components["headers"]["XRequestId"];
                     [name: string]: unknown;
                 };
@@ -7918,6 +8485,8 @@ export interface operations {
             /** @description Codes: `not_cancellable`. */
             409: {
                 headers: {
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
                     "X-Request-Id": components["headers"]["XRequestId"];
                     [name: string]: unknown;
                 };
@@ -7930,7 +8499,7 @@ export interface operations {
             };
             413: components["responses"]["PayloadTooLargeError"];
             415: components["responses"]["UnsupportedContentEncodingOrUnsupportedMediaTypeError"];
-            429: components["responses"]["TooManyFailedLoginsError"];
+            429: components["responses"]["RateLimitedOrTooManyFailedLoginsError"];
             500: components["responses"]["CommitUnknownOrInternalError"];
             503: components["responses"]["DatabaseUnavailableOrShuttingDownError"];
         };
@@ -7950,6 +8519,8 @@ export interface operations {
             /** @description In the queue, and due. */
             200: {
                 headers: {
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
                     "X-Request-Id": components["headers"]["XRequestId"];
                     [name: string]: unknown;
                 };
@@ -7966,6 +8537,8 @@ export interface operations {
             /** @description Codes: `duplicate_field`, `invalid_json`, `invalid_request`, `invalid_uuid`, `unknown_field`. */
             400: {
                 headers: {
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
                     "X-Request-Id": components["headers"]["XRequestId"];
                     [name: string]: unknown;
                 };
@@ -7980,6 +8553,8 @@ export interface operations {
             /** @description Codes: `not_retryable`. */
             409: {
                 headers: {
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
                     "X-Request-Id": components["headers"]["XRequestId"];
                     [name: string]: unknown;
                 };
@@ -7992,7 +8567,7 @@ export interface operations {
             };
             413: components["responses"]["PayloadTooLargeError"];
             415: components["responses"]["UnsupportedContentEncodingOrUnsupportedMediaTypeError"];
-            429: components["responses"]["TooManyFailedLoginsError"];
+            429: components["responses"]["RateLimitedOrTooManyFailedLoginsError"];
             500: components["responses"]["CommitUnknownOrInternalError"];
             503: components["responses"]["DatabaseUnavailableOrShuttingDownError"];
         };
@@ -8021,6 +8596,8 @@ export interface operations {
             /** @description Decided. */
             200: {
                 headers: {
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
                     "X-Request-Id": components["headers"]["XRequestId"];
                     [name: string]: unknown;
                 };
@@ -8037,6 +8614,8 @@ export interface operations {
             /** @description Codes: `duplicate_field`, `invalid_json`, `invalid_request`, `invalid_uuid`, `unknown_field`. */
             400: {
                 headers: {
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
                     "X-Request-Id": components["headers"]["XRequestId"];
                     [name: string]: unknown;
                 };
@@ -8051,6 +8630,8 @@ export interface operations {
             /** @description Codes: `not_unknown`. */
             409: {
                 headers: {
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
                     "X-Request-Id": components["headers"]["XRequestId"];
                     [name: string]: unknown;
                 };
@@ -8063,7 +8644,7 @@ export interface operations {
             };
             413: components["responses"]["PayloadTooLargeError"];
             415: components["responses"]["UnsupportedContentEncodingOrUnsupportedMediaTypeError"];
-            429: components["responses"]["TooManyFailedLoginsError"];
+            429: components["responses"]["RateLimitedOrTooManyFailedLoginsError"];
             500: components["responses"]["CommitUnknownOrInternalError"];
             503: components["responses"]["DatabaseUnavailableOrShuttingDownError"];
         };
@@ -8083,6 +8664,8 @@ export interface operations {
             /** @description The email. */
             200: {
                 headers: {
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
                     "X-Request-Id": components["headers"]["XRequestId"];
                     [name: string]: unknown;
                 };
@@ -8199,6 +8782,8 @@ export interface operations {
             /** @description Codes: `invalid_uuid`. */
             400: {
                 headers: {
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
                     "X-Request-Id": components["headers"]["XRequestId"];
                     [name: string]: unknown;
                 };
@@ -8209,8 +8794,19 @@ export interface operations {
             401: components["responses"]["UnauthorizedError"];
             403: components["responses"]["CrossSiteRequestOrForbiddenRightToReadError"];
             404: components["responses"]["EmailNotFoundError"];
-            429: components["responses"]["TooManyFailedLoginsError"];
-            500: components["responses"]["InternalError"];
+            429: components["responses"]["RateLimitedOrTooManyFailedLoginsError"];
+            /** @description Codes: `internal_error`. */
+            500: {
+                headers: {
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["InternalError"];
+                };
+            };
             503: components["responses"]["DatabaseUnavailableOrShuttingDownError"];
         };
     };
@@ -8229,6 +8825,8 @@ export interface operations {
             /** @description Deleted. */
             200: {
                 headers: {
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
                     "X-Request-Id": components["headers"]["XRequestId"];
                     [name: string]: unknown;
                 };
@@ -8246,6 +8844,8 @@ export interface operations {
             /** @description Codes: `duplicate_field`, `invalid_json`, `invalid_request`, `invalid_uuid`, `unknown_field`. */
             400: {
                 headers: {
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
                     "X-Request-Id": components["headers"]["XRequestId"];
                     [name: string]: unknown;
                 };
@@ -8260,8 +8860,19 @@ export interface operations {
             409: components["responses"]["NotDeletableError"];
             413: components["responses"]["PayloadTooLargeError"];
             415: components["responses"]["UnsupportedContentEncodingOrUnsupportedMediaTypeError"];
-            429: components["responses"]["TooManyFailedLoginsError"];
-            500: components["responses"]["InternalError"];
+            429: components["responses"]["RateLimitedOrTooManyFailedLoginsError"];
+            /** @description Codes: `internal_error`. */
+            500: {
+                headers: {
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["InternalError"];
+                };
+            };
             503: components["responses"]["DatabaseUnavailableOrShuttingDownError"];
         };
     };
@@ -8296,6 +8907,8 @@ export interface operations {
                 headers: {
                     /** @description Its `send_version` in quotes; none where it is taken already. */
                     ETag?: string;
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
                     "X-Request-Id": components["headers"]["XRequestId"];
                     [name: string]: unknown;
                 };
@@ -8395,6 +9008,8 @@ export interface operations {
             /** @description Codes: `duplicate_field`, `header_injection`, `invalid_address`, `invalid_base64`, `invalid_content_id`, `invalid_content_type`, `invalid_filename`, `invalid_json`, `invalid_request`, `invalid_send_at`, `invalid_text`, `invalid_uuid`, `missing_body`, `missing_recipient_or_subject`, `one_recipient_expected`, `too_many_recipients`, `unknown_account`, `unknown_field`, `unsubscribe_unavailable`. */
             400: {
                 headers: {
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
                     "X-Request-Id": components["headers"]["XRequestId"];
                     [name: string]: unknown;
                 };
@@ -8410,6 +9025,8 @@ export interface operations {
             /** @description Codes: `attachment_not_found`, `email_not_found`, `upload_not_found`. */
             404: {
                 headers: {
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
                     "X-Request-Id": components["headers"]["XRequestId"];
                     [name: string]: unknown;
                 };
@@ -8424,6 +9041,8 @@ export interface operations {
             /** @description Codes: `not_editable`. */
             409: {
                 headers: {
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
                     "X-Request-Id": components["headers"]["XRequestId"];
                     [name: string]: unknown;
                 };
@@ -8437,6 +9056,8 @@ export interface operations {
             /** @description Codes: `email_changed`. */
             412: {
                 headers: {
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
                     "X-Request-Id": components["headers"]["XRequestId"];
                     [name: string]: unknown;
                 };
@@ -8478,6 +9099,8 @@ export interface operations {
             /** @description It has begun, or will at once. */
             202: {
                 headers: {
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
                     "X-Request-Id": components["headers"]["XRequestId"];
                     [name: string]: unknown;
                 };
@@ -8511,6 +9134,8 @@ export interface operations {
             /** @description Codes: `duplicate_field`, `header_injection`, `invalid_address`, `invalid_json`, `invalid_request`, `invalid_uuid`, `unknown_field`. */
             400: {
                 headers: {
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
                     "X-Request-Id": components["headers"]["XRequestId"];
                     [name: string]: unknown;
                 };
@@ -8527,6 +9152,8 @@ export interface operations {
             /** @description Codes: `own_address`. */
             409: {
                 headers: {
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
                     "X-Request-Id": components["headers"]["XRequestId"];
                     [name: string]: unknown;
                 };
@@ -8539,7 +9166,7 @@ export interface operations {
             };
             413: components["responses"]["PayloadTooLargeError"];
             415: components["responses"]["UnsupportedContentEncodingOrUnsupportedMediaTypeError"];
-            429: components["responses"]["TooManyFailedLoginsError"];
+            429: components["responses"]["RateLimitedOrTooManyFailedLoginsError"];
             500: components["responses"]["CommitUnknownOrInternalError"];
             503: components["responses"]["DatabaseUnavailableOrShuttingDownError"];
         };
@@ -8559,6 +9186,8 @@ export interface operations {
             /** @description The record. */
             200: {
                 headers: {
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
                     "X-Request-Id": components["headers"]["XRequestId"];
                     [name: string]: unknown;
                 };
@@ -8592,6 +9221,8 @@ export interface operations {
             /** @description Codes: `invalid_uuid`. */
             400: {
                 headers: {
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
                     "X-Request-Id": components["headers"]["XRequestId"];
                     [name: string]: unknown;
                 };
@@ -8604,6 +9235,8 @@ export interface operations {
             /** @description Codes: `erasure_not_found`. */
             404: {
                 headers: {
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
                     "X-Request-Id": components["headers"]["XRequestId"];
                     [name: string]: unknown;
                 };
@@ -8614,8 +9247,19 @@ export interface operations {
                     };
                 };
             };
-            429: components["responses"]["TooManyFailedLoginsError"];
-            500: components["responses"]["InternalError"];
+            429: components["responses"]["RateLimitedOrTooManyFailedLoginsError"];
+            /** @description Codes: `internal_error`. */
+            500: {
+                headers: {
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["InternalError"];
+                };
+            };
             503: components["responses"]["DatabaseUnavailableOrShuttingDownError"];
         };
     };
@@ -8631,6 +9275,8 @@ export interface operations {
             /** @description What is due. */
             200: {
                 headers: {
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
                     "X-Request-Id": components["headers"]["XRequestId"];
                     [name: string]: unknown;
                 };
@@ -8660,6 +9306,8 @@ export interface operations {
             /** @description Codes: `invalid_request`. */
             400: {
                 headers: {
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
                     "X-Request-Id": components["headers"]["XRequestId"];
                     [name: string]: unknown;
                 };
@@ -8669,8 +9317,19 @@ export interface operations {
             };
             401: components["responses"]["UnauthorizedError"];
             403: components["responses"]["CrossSiteRequestOrForbiddenAccountOrForbiddenRightToOperateError"];
-            429: components["responses"]["TooManyFailedLoginsError"];
-            500: components["responses"]["InternalError"];
+            429: components["responses"]["RateLimitedOrTooManyFailedLoginsError"];
+            /** @description Codes: `internal_error`. */
+            500: {
+                headers: {
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["InternalError"];
+                };
+            };
             503: components["responses"]["DatabaseUnavailableOrShuttingDownError"];
         };
     };
@@ -8696,6 +9355,8 @@ export interface operations {
             /** @description Confirmed; with `dry_run` nothing was. */
             200: {
                 headers: {
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
                     "X-Request-Id": components["headers"]["XRequestId"];
                     [name: string]: unknown;
                 };
@@ -8725,6 +9386,8 @@ export interface operations {
             /** @description Codes: `duplicate_field`, `invalid_json`, `invalid_request`, `unknown_field`. */
             400: {
                 headers: {
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
                     "X-Request-Id": components["headers"]["XRequestId"];
                     [name: string]: unknown;
                 };
@@ -8737,12 +9400,14 @@ export interface operations {
             408: components["responses"]["RequestTimeoutError"];
             413: components["responses"]["PayloadTooLargeError"];
             415: components["responses"]["UnsupportedContentEncodingOrUnsupportedMediaTypeError"];
-            429: components["responses"]["TooManyFailedLoginsError"];
+            429: components["responses"]["RateLimitedOrTooManyFailedLoginsError"];
             500: components["responses"]["CommitUnknownOrInternalError"];
             /** @description Codes: `clock_in_doubt`, `clock_skewed`, `database_unavailable`, `shutting_down`. */
             503: {
                 headers: {
                     "Retry-After": components["headers"]["RetryAfter"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
                     "X-Request-Id": components["headers"]["XRequestId"];
                     [name: string]: unknown;
                 };
@@ -8767,6 +9432,8 @@ export interface operations {
             /** @description Both clocks. */
             200: {
                 headers: {
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
                     "X-Request-Id": components["headers"]["XRequestId"];
                     [name: string]: unknown;
                 };
@@ -8788,6 +9455,8 @@ export interface operations {
             /** @description Codes: `invalid_request`. */
             400: {
                 headers: {
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
                     "X-Request-Id": components["headers"]["XRequestId"];
                     [name: string]: unknown;
                 };
@@ -8797,8 +9466,19 @@ export interface operations {
             };
             401: components["responses"]["UnauthorizedError"];
             403: components["responses"]["CrossSiteRequestOrForbiddenAccountOrForbiddenRightToOperateError"];
-            429: components["responses"]["TooManyFailedLoginsError"];
-            500: components["responses"]["InternalError"];
+            429: components["responses"]["RateLimitedOrTooManyFailedLoginsError"];
+            /** @description Codes: `internal_error`. */
+            500: {
+                headers: {
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["InternalError"];
+                };
+            };
             503: components["responses"]["DatabaseUnavailableOrShuttingDownError"];
         };
     };
@@ -8814,6 +9494,8 @@ export interface operations {
             /** @description It is trusted. */
             200: {
                 headers: {
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
                     "X-Request-Id": components["headers"]["XRequestId"];
                     [name: string]: unknown;
                 };
@@ -8835,6 +9517,8 @@ export interface operations {
             /** @description Codes: `duplicate_field`, `invalid_json`, `invalid_request`, `unknown_field`. */
             400: {
                 headers: {
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
                     "X-Request-Id": components["headers"]["XRequestId"];
                     [name: string]: unknown;
                 };
@@ -8847,7 +9531,7 @@ export interface operations {
             408: components["responses"]["RequestTimeoutError"];
             413: components["responses"]["PayloadTooLargeError"];
             415: components["responses"]["UnsupportedContentEncodingOrUnsupportedMediaTypeError"];
-            429: components["responses"]["TooManyFailedLoginsError"];
+            429: components["responses"]["RateLimitedOrTooManyFailedLoginsError"];
             500: components["responses"]["CommitUnknownOrInternalError"];
             503: components["responses"]["DatabaseUnavailableOrShuttingDownError"];
         };
@@ -8873,6 +9557,8 @@ export interface operations {
             /** @description One page. */
             200: {
                 headers: {
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
                     "X-Request-Id": components["headers"]["XRequestId"];
                     [name: string]: unknown;
                 };
@@ -8900,6 +9586,8 @@ export interface operations {
             /** @description Codes: `header_injection`, `invalid_address`, `invalid_cursor`, `invalid_request`, `unknown_field`. */
             400: {
                 headers: {
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
                     "X-Request-Id": components["headers"]["XRequestId"];
                     [name: string]: unknown;
                 };
@@ -8912,8 +9600,19 @@ export interface operations {
             };
             401: components["responses"]["UnauthorizedError"];
             403: components["responses"]["CrossSiteRequestOrForbiddenAccountOrForbiddenRightToReadError"];
-            429: components["responses"]["TooManyFailedLoginsError"];
-            500: components["responses"]["InternalError"];
+            429: components["responses"]["RateLimitedOrTooManyFailedLoginsError"];
+            /** @description Codes: `internal_error`. */
+            500: {
+                headers: {
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["InternalError"];
+                };
+            };
             503: components["responses"]["DatabaseUnavailableOrShuttingDownError"];
         };
     };
@@ -8932,6 +9631,8 @@ export interface operations {
             /** @description It is on the list. */
             200: {
                 headers: {
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
                     "X-Request-Id": components["headers"]["XRequestId"];
                     [name: string]: unknown;
                 };
@@ -8954,6 +9655,8 @@ export interface operations {
             /** @description Codes: `header_injection`, `invalid_address`, `invalid_request`. */
             400: {
                 headers: {
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
                     "X-Request-Id": components["headers"]["XRequestId"];
                     [name: string]: unknown;
                 };
@@ -8967,8 +9670,19 @@ export interface operations {
             401: components["responses"]["UnauthorizedError"];
             403: components["responses"]["CrossSiteRequestOrForbiddenAccountOrForbiddenRightToReadError"];
             404: components["responses"]["SuppressionNotFoundError"];
-            429: components["responses"]["TooManyFailedLoginsError"];
-            500: components["responses"]["InternalError"];
+            429: components["responses"]["RateLimitedOrTooManyFailedLoginsError"];
+            /** @description Codes: `internal_error`. */
+            500: {
+                headers: {
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["InternalError"];
+                };
+            };
             503: components["responses"]["DatabaseUnavailableOrShuttingDownError"];
         };
     };
@@ -8996,6 +9710,8 @@ export interface operations {
             /** @description It is on the list. */
             200: {
                 headers: {
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
                     "X-Request-Id": components["headers"]["XRequestId"];
                     [name: string]: unknown;
                 };
@@ -9018,6 +9734,8 @@ export interface operations {
             /** @description Codes: `duplicate_field`, `header_injection`, `invalid_address`, `invalid_json`, `invalid_request`, `invalid_text`, `unknown_field`. */
             400: {
                 headers: {
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
                     "X-Request-Id": components["headers"]["XRequestId"];
                     [name: string]: unknown;
                 };
@@ -9033,8 +9751,19 @@ export interface operations {
             408: components["responses"]["RequestTimeoutError"];
             413: components["responses"]["PayloadTooLargeError"];
             415: components["responses"]["UnsupportedContentEncodingOrUnsupportedMediaTypeError"];
-            429: components["responses"]["TooManyFailedLoginsError"];
-            500: components["responses"]["InternalError"];
+            429: components["responses"]["RateLimitedOrTooManyFailedLoginsError"];
+            /** @description Codes: `internal_error`. */
+            500: {
+                headers: {
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["InternalError"];
+                };
+            };
             503: components["responses"]["DatabaseUnavailableOrShuttingDownError"];
         };
     };
@@ -9053,6 +9782,8 @@ export interface operations {
             /** @description Not on the list any more. */
             200: {
                 headers: {
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
                     "X-Request-Id": components["headers"]["XRequestId"];
                     [name: string]: unknown;
                 };
@@ -9069,6 +9800,8 @@ export interface operations {
             /** @description Codes: `duplicate_field`, `header_injection`, `invalid_address`, `invalid_json`, `invalid_request`, `unknown_field`. */
             400: {
                 headers: {
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
                     "X-Request-Id": components["headers"]["XRequestId"];
                     [name: string]: unknown;
                 };
@@ -9085,8 +9818,19 @@ export interface operations {
             408: components["responses"]["RequestTimeoutError"];
             413: components["responses"]["PayloadTooLargeError"];
             415: components["responses"]["UnsupportedContentEncodingOrUnsupportedMediaTypeError"];
-            429: components["responses"]["TooManyFailedLoginsError"];
-            500: components["responses"]["InternalError"];
+            429: components["responses"]["RateLimitedOrTooManyFailedLoginsError"];
+            /** @description Codes: `internal_error`. */
+            500: {
+                headers: {
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["InternalError"];
+                };
+            };
             503: components["responses"]["DatabaseUnavailableOrShuttingDownError"];
         };
     };
@@ -9119,6 +9863,8 @@ export interface operations {
             /** @description Kept. */
             201: {
                 headers: {
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
                     "X-Request-Id": components["headers"]["XRequestId"];
                     [name: string]: unknown;
                 };
@@ -9140,6 +9886,8 @@ export interface operations {
             /** @description Codes: `content_digest_mismatch`, `invalid_content_digest`, `invalid_content_type`, `invalid_filename`, `invalid_request`, `unknown_account`, `unknown_field`. */
             400: {
                 headers: {
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
                     "X-Request-Id": components["headers"]["XRequestId"];
                     [name: string]: unknown;
                 };
@@ -9157,6 +9905,8 @@ export interface operations {
             /** @description Codes: `file_expected`, `unsupported_content_encoding`. */
             415: {
                 headers: {
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
                     "X-Request-Id": components["headers"]["XRequestId"];
                     [name: string]: unknown;
                 };
@@ -9167,12 +9917,25 @@ export interface operations {
                     };
                 };
             };
-            429: components["responses"]["TooManyFailedLoginsError"];
-            500: components["responses"]["InternalError"];
+            429: components["responses"]["RateLimitedOrTooManyFailedLoginsError"];
+            /** @description Codes: `internal_error`. */
+            500: {
+                headers: {
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["InternalError"];
+                };
+            };
             /** @description Codes: `busy`, `database_unavailable`, `disk_full`, `shutting_down`, `storage_mismatch`, `storage_unavailable`, `uploads_full`. */
             503: {
                 headers: {
                     "Retry-After": components["headers"]["RetryAfter"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
                     "X-Request-Id": components["headers"]["XRequestId"];
                     [name: string]: unknown;
                 };
@@ -9208,6 +9971,8 @@ export interface operations {
             /** @description One page. */
             200: {
                 headers: {
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
                     "X-Request-Id": components["headers"]["XRequestId"];
                     [name: string]: unknown;
                 };
@@ -9233,6 +9998,8 @@ export interface operations {
             /** @description Codes: `header_injection`, `invalid_address`, `invalid_cursor`, `invalid_request`, `unknown_account`, `unknown_field`. */
             400: {
                 headers: {
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
                     "X-Request-Id": components["headers"]["XRequestId"];
                     [name: string]: unknown;
                 };
@@ -9245,8 +10012,19 @@ export interface operations {
             };
             401: components["responses"]["UnauthorizedError"];
             403: components["responses"]["CrossSiteRequestOrForbiddenRightToReadError"];
-            429: components["responses"]["TooManyFailedLoginsError"];
-            500: components["responses"]["InternalError"];
+            429: components["responses"]["RateLimitedOrTooManyFailedLoginsError"];
+            /** @description Codes: `internal_error`. */
+            500: {
+                headers: {
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["InternalError"];
+                };
+            };
             503: components["responses"]["DatabaseUnavailableOrShuttingDownError"];
         };
     };
@@ -9265,6 +10043,8 @@ export interface operations {
             /** @description What was removed. */
             200: {
                 headers: {
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
                     "X-Request-Id": components["headers"]["XRequestId"];
                     [name: string]: unknown;
                 };
@@ -9285,6 +10065,8 @@ export interface operations {
             /** @description Codes: `duplicate_field`, `invalid_json`, `invalid_request`, `invalid_uuid`, `unknown_field`. */
             400: {
                 headers: {
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
                     "X-Request-Id": components["headers"]["XRequestId"];
                     [name: string]: unknown;
                 };
@@ -9297,6 +10079,8 @@ export interface operations {
             /** @description Codes: `unsubscribe_not_found`. */
             404: {
                 headers: {
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
                     "X-Request-Id": components["headers"]["XRequestId"];
                     [name: string]: unknown;
                 };
@@ -9310,8 +10094,19 @@ export interface operations {
             408: components["responses"]["RequestTimeoutError"];
             413: components["responses"]["PayloadTooLargeError"];
             415: components["responses"]["UnsupportedContentEncodingOrUnsupportedMediaTypeError"];
-            429: components["responses"]["TooManyFailedLoginsError"];
-            500: components["responses"]["InternalError"];
+            429: components["responses"]["RateLimitedOrTooManyFailedLoginsError"];
+            /** @description Codes: `internal_error`. */
+            500: {
+                headers: {
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["InternalError"];
+                };
+            };
             503: components["responses"]["DatabaseUnavailableOrShuttingDownError"];
         };
     };
@@ -9347,6 +10142,8 @@ export interface operations {
             /** @description Recorded. */
             200: {
                 headers: {
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
                     "X-Request-Id": components["headers"]["XRequestId"];
                     [name: string]: unknown;
                 };
@@ -9365,6 +10162,8 @@ export interface operations {
             /** @description Codes: `invalid_request`, `unknown_account`, `unknown_field`. */
             400: {
                 headers: {
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
                     "X-Request-Id": components["headers"]["XRequestId"];
                     [name: string]: unknown;
                 };
@@ -9376,6 +10175,8 @@ export interface operations {
             /** @description Codes: `cross_site_request`, `forbidden_right`. */
             403: {
                 headers: {
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
                     "X-Request-Id": components["headers"]["XRequestId"];
                     [name: string]: unknown;
                 };
@@ -9388,6 +10189,8 @@ export interface operations {
             /** @description Codes: `message_expected`, `unsupported_content_encoding`, `unsupported_media_type`. */
             415: {
                 headers: {
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
                     "X-Request-Id": components["headers"]["XRequestId"];
                     [name: string]: unknown;
                 };
@@ -9398,8 +10201,19 @@ export interface operations {
                     };
                 };
             };
-            429: components["responses"]["TooManyFailedLoginsError"];
-            500: components["responses"]["InternalError"];
+            429: components["responses"]["RateLimitedOrTooManyFailedLoginsError"];
+            /** @description Codes: `internal_error`. */
+            500: {
+                headers: {
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["InternalError"];
+                };
+            };
             503: components["responses"]["SendEmail503Error"];
         };
     };
@@ -9415,6 +10229,8 @@ export interface operations {
             /** @description All of them. */
             200: {
                 headers: {
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
                     "X-Request-Id": components["headers"]["XRequestId"];
                     [name: string]: unknown;
                 };
@@ -9469,6 +10285,8 @@ export interface operations {
             /** @description Codes: `unknown_field`. */
             400: {
                 headers: {
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
                     "X-Request-Id": components["headers"]["XRequestId"];
                     [name: string]: unknown;
                 };
@@ -9481,8 +10299,19 @@ export interface operations {
             };
             401: components["responses"]["UnauthorizedError"];
             403: components["responses"]["CrossSiteRequestOrForbiddenRightToReadError"];
-            429: components["responses"]["TooManyFailedLoginsError"];
-            500: components["responses"]["InternalError"];
+            429: components["responses"]["RateLimitedOrTooManyFailedLoginsError"];
+            /** @description Codes: `internal_error`. */
+            500: {
+                headers: {
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["InternalError"];
+                };
+            };
             503: components["responses"]["DatabaseUnavailableOrShuttingDownError"];
         };
     };
@@ -9505,6 +10334,8 @@ export interface operations {
             /** @description One page. */
             200: {
                 headers: {
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
                     "X-Request-Id": components["headers"]["XRequestId"];
                     [name: string]: unknown;
                 };
@@ -9541,6 +10372,8 @@ export interface operations {
             /** @description Codes: `invalid_cursor`, `invalid_request`, `unknown_account`, `unknown_field`. */
             400: {
                 headers: {
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
                     "X-Request-Id": components["headers"]["XRequestId"];
                     [name: string]: unknown;
                 };
@@ -9550,8 +10383,19 @@ export interface operations {
             };
             401: components["responses"]["UnauthorizedError"];
             403: components["responses"]["CrossSiteRequestOrForbiddenRightToReadError"];
-            429: components["responses"]["TooManyFailedLoginsError"];
-            500: components["responses"]["InternalError"];
+            429: components["responses"]["RateLimitedOrTooManyFailedLoginsError"];
+            /** @description Codes: `internal_error`. */
+            500: {
+                headers: {
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["InternalError"];
+                };
+            };
             503: components["responses"]["DatabaseUnavailableOrShuttingDownError"];
         };
     };
@@ -9570,6 +10414,8 @@ export interface operations {
             /** @description It is due. */
             200: {
                 headers: {
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
                     "X-Request-Id": components["headers"]["XRequestId"];
                     [name: string]: unknown;
                 };
@@ -9601,6 +10447,8 @@ export interface operations {
             /** @description Codes: `duplicate_field`, `invalid_json`, `invalid_request`, `invalid_uuid`, `unknown_field`. */
             400: {
                 headers: {
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
                     "X-Request-Id": components["headers"]["XRequestId"];
                     [name: string]: unknown;
                 };
@@ -9613,6 +10461,8 @@ export interface operations {
             /** @description Codes: `quarantined_not_found`. */
             404: {
                 headers: {
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
                     "X-Request-Id": components["headers"]["XRequestId"];
                     [name: string]: unknown;
                 };
@@ -9626,7 +10476,7 @@ export interface operations {
             408: components["responses"]["RequestTimeoutError"];
             413: components["responses"]["PayloadTooLargeError"];
             415: components["responses"]["UnsupportedContentEncodingOrUnsupportedMediaTypeError"];
-            429: components["responses"]["TooManyFailedLoginsError"];
+            429: components["responses"]["RateLimitedOrTooManyFailedLoginsError"];
             500: components["responses"]["CommitUnknownOrInternalError"];
             503: components["responses"]["DatabaseUnavailableOrShuttingDownError"];
         };
@@ -9646,6 +10496,8 @@ export interface operations {
             /** @description It is due. */
             200: {
                 headers: {
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
                     "X-Request-Id": components["headers"]["XRequestId"];
                     [name: string]: unknown;
                 };
@@ -9665,6 +10517,8 @@ export interface operations {
             /** @description Codes: `duplicate_field`, `invalid_json`, `invalid_request`, `invalid_uuid`, `unknown_field`. */
             400: {
                 headers: {
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
                     "X-Request-Id": components["headers"]["XRequestId"];
                     [name: string]: unknown;
                 };
@@ -9679,6 +10533,8 @@ export interface operations {
             /** @description Codes: `no_sent_copy_to_retry`. */
             409: {
                 headers: {
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
                     "X-Request-Id": components["headers"]["XRequestId"];
                     [name: string]: unknown;
                 };
@@ -9691,7 +10547,7 @@ export interface operations {
             };
             413: components["responses"]["PayloadTooLargeError"];
             415: components["responses"]["UnsupportedContentEncodingOrUnsupportedMediaTypeError"];
-            429: components["responses"]["TooManyFailedLoginsError"];
+            429: components["responses"]["RateLimitedOrTooManyFailedLoginsError"];
             500: components["responses"]["CommitUnknownOrInternalError"];
             503: components["responses"]["DatabaseUnavailableOrShuttingDownError"];
         };
@@ -9715,6 +10571,8 @@ export interface operations {
             /** @description One page. */
             200: {
                 headers: {
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
                     "X-Request-Id": components["headers"]["XRequestId"];
                     [name: string]: unknown;
                 };
@@ -9738,6 +10596,8 @@ export interface operations {
             /** @description Codes: `invalid_cursor`, `invalid_request`, `unknown_field`. */
             400: {
                 headers: {
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
                     "X-Request-Id": components["headers"]["XRequestId"];
                     [name: string]: unknown;
                 };
@@ -9747,8 +10607,19 @@ export interface operations {
             };
             401: components["responses"]["UnauthorizedError"];
             403: components["responses"]["CrossSiteRequestOrForbiddenRightToReadError"];
-            429: components["responses"]["TooManyFailedLoginsError"];
-            500: components["responses"]["InternalError"];
+            429: components["responses"]["RateLimitedOrTooManyFailedLoginsError"];
+            /** @description Codes: `internal_error`. */
+            500: {
+                headers: {
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["InternalError"];
+                };
+            };
             503: components["responses"]["DatabaseUnavailableOrShuttingDownError"];
         };
     };
@@ -9767,6 +10638,8 @@ export interface operations {
             /** @description The customer. */
             200: {
                 headers: {
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
                     "X-Request-Id": components["headers"]["XRequestId"];
                     [name: string]: unknown;
                 };
@@ -9801,6 +10674,8 @@ export interface operations {
             /** @description Codes: `invalid_uuid`. */
             400: {
                 headers: {
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
                     "X-Request-Id": components["headers"]["XRequestId"];
                     [name: string]: unknown;
                 };
@@ -9810,8 +10685,19 @@ export interface operations {
             };
             401: components["responses"]["UnauthorizedError"];
             403: components["responses"]["CrossSiteRequestOrForbiddenRightToReadError"];
-            429: components["responses"]["TooManyFailedLoginsError"];
-            500: components["responses"]["InternalError"];
+            429: components["responses"]["RateLimitedOrTooManyFailedLoginsError"];
+            /** @description Codes: `internal_error`. */
+            500: {
+                headers: {
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["InternalError"];
+                };
+            };
             503: components["responses"]["DatabaseUnavailableOrShuttingDownError"];
         };
     };
@@ -9841,6 +10727,8 @@ export interface operations {
             /** @description One page. */
             200: {
                 headers: {
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
                     "X-Request-Id": components["headers"]["XRequestId"];
                     [name: string]: unknown;
                 };
@@ -9886,6 +10774,8 @@ export interface operations {
             /** @description Codes: `invalid_cursor`, `invalid_request`, `invalid_uuid`, `unknown_field`. */
             400: {
                 headers: {
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
                     "X-Request-Id": components["headers"]["XRequestId"];
                     [name: string]: unknown;
                 };
@@ -9895,8 +10785,19 @@ export interface operations {
             };
             401: components["responses"]["UnauthorizedError"];
             403: components["responses"]["CrossSiteRequestOrForbiddenRightToReadError"];
-            429: components["responses"]["TooManyFailedLoginsError"];
-            500: components["responses"]["InternalError"];
+            429: components["responses"]["RateLimitedOrTooManyFailedLoginsError"];
+            /** @description Codes: `internal_error`. */
+            500: {
+                headers: {
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["InternalError"];
+                };
+            };
             503: components["responses"]["BusyOrDatabaseUnavailableOrShuttingDownError"];
         };
     };
@@ -9915,6 +10816,8 @@ export interface operations {
             /** @description What is registered. */
             200: {
                 headers: {
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
                     "X-Request-Id": components["headers"]["XRequestId"];
                     [name: string]: unknown;
                 };
@@ -9943,6 +10846,8 @@ export interface operations {
             /** @description Codes: `invalid_uuid`. */
             400: {
                 headers: {
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
                     "X-Request-Id": components["headers"]["XRequestId"];
                     [name: string]: unknown;
                 };
@@ -9952,8 +10857,19 @@ export interface operations {
             };
             401: components["responses"]["UnauthorizedError"];
             403: components["responses"]["CrossSiteRequestOrForbiddenAccountOrForbiddenRightToReadError"];
-            429: components["responses"]["TooManyFailedLoginsError"];
-            500: components["responses"]["InternalError"];
+            429: components["responses"]["RateLimitedOrTooManyFailedLoginsError"];
+            /** @description Codes: `internal_error`. */
+            500: {
+                headers: {
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["InternalError"];
+                };
+            };
             503: components["responses"]["DatabaseUnavailableOrShuttingDownError"];
         };
     };
@@ -9988,6 +10904,8 @@ export interface operations {
             /** @description Registered, and past mail is linked. */
             200: {
                 headers: {
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
                     "X-Request-Id": components["headers"]["XRequestId"];
                     [name: string]: unknown;
                 };
@@ -10027,6 +10945,8 @@ export interface operations {
             /** @description Codes: `duplicate_field`, `header_injection`, `invalid_address`, `invalid_domain`, `invalid_json`, `invalid_request`, `invalid_uuid`, `public_domain`, `too_many_entries`, `unknown_field`. */
             400: {
                 headers: {
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
                     "X-Request-Id": components["headers"]["XRequestId"];
                     [name: string]: unknown;
                 };
@@ -10042,8 +10962,19 @@ export interface operations {
             408: components["responses"]["RequestTimeoutError"];
             413: components["responses"]["PayloadTooLargeError"];
             415: components["responses"]["UnsupportedContentEncodingOrUnsupportedMediaTypeError"];
-            429: components["responses"]["TooManyFailedLoginsError"];
-            500: components["responses"]["InternalError"];
+            429: components["responses"]["RateLimitedOrTooManyFailedLoginsError"];
+            /** @description Codes: `internal_error`. */
+            500: {
+                headers: {
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["InternalError"];
+                };
+            };
             503: components["responses"]["DatabaseUnavailableOrShuttingDownError"];
         };
     };
@@ -10064,6 +10995,8 @@ export interface operations {
             /** @description One page. */
             200: {
                 headers: {
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
                     "X-Request-Id": components["headers"]["XRequestId"];
                     [name: string]: unknown;
                 };
@@ -10091,6 +11024,8 @@ export interface operations {
             /** @description Codes: `invalid_cursor`, `invalid_request`, `unknown_field`. */
             400: {
                 headers: {
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
                     "X-Request-Id": components["headers"]["XRequestId"];
                     [name: string]: unknown;
                 };
@@ -10100,8 +11035,19 @@ export interface operations {
             };
             401: components["responses"]["UnauthorizedError"];
             403: components["responses"]["CrossSiteRequestOrForbiddenAccountOrForbiddenRightToReadError"];
-            429: components["responses"]["TooManyFailedLoginsError"];
-            500: components["responses"]["InternalError"];
+            429: components["responses"]["RateLimitedOrTooManyFailedLoginsError"];
+            /** @description Codes: `internal_error`. */
+            500: {
+                headers: {
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["InternalError"];
+                };
+            };
             503: components["responses"]["DatabaseUnavailableOrShuttingDownError"];
         };
     };
@@ -10126,6 +11072,8 @@ export interface operations {
             /** @description One page. */
             200: {
                 headers: {
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
                     "X-Request-Id": components["headers"]["XRequestId"];
                     [name: string]: unknown;
                 };
@@ -10185,6 +11133,8 @@ export interface operations {
             /** @description Codes: `header_injection`, `invalid_address`, `invalid_cursor`, `invalid_domain`, `invalid_request`, `unknown_field`. */
             400: {
                 headers: {
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
                     "X-Request-Id": components["headers"]["XRequestId"];
                     [name: string]: unknown;
                 };
@@ -10197,8 +11147,19 @@ export interface operations {
             };
             401: components["responses"]["UnauthorizedError"];
             403: components["responses"]["CrossSiteRequestOrForbiddenAccountOrForbiddenRightToReadError"];
-            429: components["responses"]["TooManyFailedLoginsError"];
-            500: components["responses"]["InternalError"];
+            429: components["responses"]["RateLimitedOrTooManyFailedLoginsError"];
+            /** @description Codes: `internal_error`. */
+            500: {
+                headers: {
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["InternalError"];
+                };
+            };
             503: components["responses"]["BusyOrDatabaseUnavailableOrShuttingDownError"];
         };
     };
@@ -10221,6 +11182,8 @@ export interface operations {
             /** @description The best ones. */
             200: {
                 headers: {
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
                     "X-Request-Id": components["headers"]["XRequestId"];
                     [name: string]: unknown;
                 };
@@ -10236,6 +11199,8 @@ export interface operations {
             /** @description Codes: `invalid_request`, `unknown_account`, `unknown_field`. */
             400: {
                 headers: {
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
                     "X-Request-Id": components["headers"]["XRequestId"];
                     [name: string]: unknown;
                 };
@@ -10245,8 +11210,19 @@ export interface operations {
             };
             401: components["responses"]["UnauthorizedError"];
             403: components["responses"]["CrossSiteRequestOrForbiddenRightToReadError"];
-            429: components["responses"]["TooManyFailedLoginsError"];
-            500: components["responses"]["InternalError"];
+            429: components["responses"]["RateLimitedOrTooManyFailedLoginsError"];
+            /** @description Codes: `internal_error`. */
+            500: {
+                headers: {
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["InternalError"];
+                };
+            };
             503: components["responses"]["DatabaseUnavailableOrShuttingDownError"];
         };
     };
@@ -10268,6 +11244,8 @@ export interface operations {
                     "Content-Length": components["headers"]["ContentLength"];
                     "Content-Disposition": components["headers"]["ContentDisposition"];
                     "Accept-Ranges": components["headers"]["AcceptRanges"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
                     "X-Request-Id": components["headers"]["XRequestId"];
                     [name: string]: unknown;
                 };
@@ -10287,6 +11265,8 @@ export interface operations {
             /** @description Codes: `invalid_uuid`. */
             400: {
                 headers: {
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
                     "X-Request-Id": components["headers"]["XRequestId"];
                     [name: string]: unknown;
                 };
@@ -10297,9 +11277,9 @@ export interface operations {
             401: components["responses"]["UnauthorizedError"];
             403: components["responses"]["CrossSiteRequestOrForbiddenRightToReadError"];
             404: components["responses"]["EmailNotFoundError"];
-            429: components["responses"]["TooManyFailedLoginsError"];
+            429: components["responses"]["RateLimitedOrTooManyFailedLoginsError"];
             500: components["responses"]["ContentMissingOrInternalError"];
-            503: components["responses"]["GetImage503Error"];
+            503: components["responses"]["GetDraftAttachment503Error"];
         };
     };
     getVariant: {
@@ -10319,6 +11299,8 @@ export interface operations {
             /** @description The variant. */
             200: {
                 headers: {
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
                     "X-Request-Id": components["headers"]["XRequestId"];
                     [name: string]: unknown;
                 };
@@ -10343,6 +11325,8 @@ export interface operations {
             /** @description Codes: `invalid_uuid`. */
             400: {
                 headers: {
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
                     "X-Request-Id": components["headers"]["XRequestId"];
                     [name: string]: unknown;
                 };
@@ -10353,8 +11337,19 @@ export interface operations {
             401: components["responses"]["UnauthorizedError"];
             403: components["responses"]["CrossSiteRequestOrForbiddenRightToReadError"];
             404: components["responses"]["VariantNotFoundError"];
-            429: components["responses"]["TooManyFailedLoginsError"];
-            500: components["responses"]["InternalError"];
+            429: components["responses"]["RateLimitedOrTooManyFailedLoginsError"];
+            /** @description Codes: `internal_error`. */
+            500: {
+                headers: {
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["InternalError"];
+                };
+            };
             503: components["responses"]["DatabaseUnavailableOrShuttingDownError"];
         };
     };
@@ -10378,6 +11373,8 @@ export interface operations {
                     "Content-Length": components["headers"]["ContentLength"];
                     "Content-Disposition": components["headers"]["ContentDisposition"];
                     "Accept-Ranges": components["headers"]["AcceptRanges"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
                     "X-Request-Id": components["headers"]["XRequestId"];
                     [name: string]: unknown;
                 };
@@ -10397,6 +11394,8 @@ export interface operations {
             /** @description Codes: `invalid_uuid`. */
             400: {
                 headers: {
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
                     "X-Request-Id": components["headers"]["XRequestId"];
                     [name: string]: unknown;
                 };
@@ -10407,9 +11406,9 @@ export interface operations {
             401: components["responses"]["UnauthorizedError"];
             403: components["responses"]["CrossSiteRequestOrForbiddenRightToReadError"];
             404: components["responses"]["VariantNotFoundError"];
-            429: components["responses"]["TooManyFailedLoginsError"];
+            429: components["responses"]["RateLimitedOrTooManyFailedLoginsError"];
             500: components["responses"]["ContentMissingOrInternalError"];
-            503: components["responses"]["GetImage503Error"];
+            503: components["responses"]["GetDraftAttachment503Error"];
         };
     };
     getSafeHtml: {
@@ -10432,6 +11431,8 @@ export interface operations {
             /** @description The HTML. */
             200: {
                 headers: {
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
                     "X-Request-Id": components["headers"]["XRequestId"];
                     [name: string]: unknown;
                 };
@@ -10474,6 +11475,8 @@ export interface operations {
             /** @description Codes: `invalid_request`, `invalid_uuid`, `unknown_field`. */
             400: {
                 headers: {
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
                     "X-Request-Id": components["headers"]["XRequestId"];
                     [name: string]: unknown;
                 };
@@ -10484,8 +11487,19 @@ export interface operations {
             401: components["responses"]["UnauthorizedError"];
             403: components["responses"]["CrossSiteRequestOrForbiddenRightToReadError"];
             404: components["responses"]["EmailNotFoundError"];
-            429: components["responses"]["TooManyFailedLoginsError"];
-            500: components["responses"]["InternalError"];
+            429: components["responses"]["RateLimitedOrTooManyFailedLoginsError"];
+            /** @description Codes: `internal_error`. */
+            500: {
+                headers: {
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["InternalError"];
+                };
+            };
             503: components["responses"]["DatabaseUnavailableOrReadingUnavailableOrShuttingDownError"];
         };
     };
@@ -10519,6 +11533,8 @@ export interface operations {
             /** @description One page, or the stream. */
             200: {
                 headers: {
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
                     "X-Request-Id": components["headers"]["XRequestId"];
                     [name: string]: unknown;
                 };
@@ -10576,6 +11592,8 @@ export interface operations {
             /** @description Codes: `invalid_request`, `invalid_uuid`, `unknown_account`, `unknown_field`. */
             400: {
                 headers: {
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
                     "X-Request-Id": components["headers"]["XRequestId"];
                     [name: string]: unknown;
                 };
@@ -10589,8 +11607,19 @@ export interface operations {
             401: components["responses"]["UnauthorizedError"];
             403: components["responses"]["CrossSiteRequestOrForbiddenRightToReadError"];
             410: components["responses"]["EventsExpiredError"];
-            429: components["responses"]["TooManyFailedLoginsError"];
-            500: components["responses"]["InternalError"];
+            429: components["responses"]["RateLimitedOrTooManyFailedLoginsError"];
+            /** @description Codes: `internal_error`. */
+            500: {
+                headers: {
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["InternalError"];
+                };
+            };
             503: components["responses"]["BusyOrDatabaseUnavailableOrShuttingDownError"];
         };
     };
@@ -10606,6 +11635,8 @@ export interface operations {
             /** @description The position. */
             200: {
                 headers: {
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
                     "X-Request-Id": components["headers"]["XRequestId"];
                     [name: string]: unknown;
                 };
@@ -10620,8 +11651,19 @@ export interface operations {
             };
             401: components["responses"]["UnauthorizedError"];
             403: components["responses"]["CrossSiteRequestOrForbiddenRightToReadError"];
-            429: components["responses"]["TooManyFailedLoginsError"];
-            500: components["responses"]["InternalError"];
+            429: components["responses"]["RateLimitedOrTooManyFailedLoginsError"];
+            /** @description Codes: `internal_error`. */
+            500: {
+                headers: {
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["InternalError"];
+                };
+            };
             503: components["responses"]["DatabaseUnavailableOrShuttingDownError"];
         };
     };
@@ -10642,6 +11684,8 @@ export interface operations {
             /** @description One page. */
             200: {
                 headers: {
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
                     "X-Request-Id": components["headers"]["XRequestId"];
                     [name: string]: unknown;
                 };
@@ -10686,6 +11730,8 @@ export interface operations {
             /** @description Codes: `invalid_cursor`, `invalid_request`, `unknown_field`. */
             400: {
                 headers: {
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
                     "X-Request-Id": components["headers"]["XRequestId"];
                     [name: string]: unknown;
                 };
@@ -10695,8 +11741,19 @@ export interface operations {
             };
             401: components["responses"]["UnauthorizedError"];
             403: components["responses"]["CrossSiteRequestOrForbiddenRightToOperateError"];
-            429: components["responses"]["TooManyFailedLoginsError"];
-            500: components["responses"]["InternalError"];
+            429: components["responses"]["RateLimitedOrTooManyFailedLoginsError"];
+            /** @description Codes: `internal_error`. */
+            500: {
+                headers: {
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["InternalError"];
+                };
+            };
             503: components["responses"]["DatabaseUnavailableOrShuttingDownError"];
         };
     };
@@ -10735,6 +11792,8 @@ export interface operations {
             /** @description Made, with its secret. */
             200: {
                 headers: {
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
                     "X-Request-Id": components["headers"]["XRequestId"];
                     [name: string]: unknown;
                 };
@@ -10777,6 +11836,8 @@ export interface operations {
             /** @description Codes: `duplicate_field`, `invalid_json`, `invalid_request`, `invalid_uuid`, `invalid_webhook_header`, `invalid_webhook_url`, `unknown_account`, `unknown_field`, `webhook_address_refused`. */
             400: {
                 headers: {
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
                     "X-Request-Id": components["headers"]["XRequestId"];
                     [name: string]: unknown;
                 };
@@ -10790,6 +11851,8 @@ export interface operations {
             /** @description Codes: `too_many_webhooks`. */
             409: {
                 headers: {
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
                     "X-Request-Id": components["headers"]["XRequestId"];
                     [name: string]: unknown;
                 };
@@ -10803,7 +11866,7 @@ export interface operations {
             410: components["responses"]["EventsExpiredError"];
             413: components["responses"]["PayloadTooLargeError"];
             415: components["responses"]["UnsupportedContentEncodingOrUnsupportedMediaTypeError"];
-            429: components["responses"]["TooManyFailedLoginsError"];
+            429: components["responses"]["RateLimitedOrTooManyFailedLoginsError"];
             500: components["responses"]["CommitUnknownOrInternalError"];
             503: components["responses"]["BusyOrDatabaseUnavailableOrShuttingDownError"];
         };
@@ -10823,6 +11886,8 @@ export interface operations {
             /** @description The webhook. */
             200: {
                 headers: {
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
                     "X-Request-Id": components["headers"]["XRequestId"];
                     [name: string]: unknown;
                 };
@@ -10862,6 +11927,8 @@ export interface operations {
             /** @description Codes: `invalid_uuid`. */
             400: {
                 headers: {
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
                     "X-Request-Id": components["headers"]["XRequestId"];
                     [name: string]: unknown;
                 };
@@ -10872,8 +11939,19 @@ export interface operations {
             401: components["responses"]["UnauthorizedError"];
             403: components["responses"]["CrossSiteRequestOrForbiddenRightToOperateError"];
             404: components["responses"]["WebhookNotFoundError"];
-            429: components["responses"]["TooManyFailedLoginsError"];
-            500: components["responses"]["InternalError"];
+            429: components["responses"]["RateLimitedOrTooManyFailedLoginsError"];
+            /** @description Codes: `internal_error`. */
+            500: {
+                headers: {
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["InternalError"];
+                };
+            };
             503: components["responses"]["DatabaseUnavailableOrShuttingDownError"];
         };
     };
@@ -10892,6 +11970,8 @@ export interface operations {
             /** @description Deleted. */
             200: {
                 headers: {
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
                     "X-Request-Id": components["headers"]["XRequestId"];
                     [name: string]: unknown;
                 };
@@ -10908,6 +11988,8 @@ export interface operations {
             /** @description Codes: `duplicate_field`, `invalid_json`, `invalid_request`, `invalid_uuid`, `unknown_field`. */
             400: {
                 headers: {
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
                     "X-Request-Id": components["headers"]["XRequestId"];
                     [name: string]: unknown;
                 };
@@ -10921,8 +12003,19 @@ export interface operations {
             408: components["responses"]["RequestTimeoutError"];
             413: components["responses"]["PayloadTooLargeError"];
             415: components["responses"]["UnsupportedContentEncodingOrUnsupportedMediaTypeError"];
-            429: components["responses"]["TooManyFailedLoginsError"];
-            500: components["responses"]["InternalError"];
+            429: components["responses"]["RateLimitedOrTooManyFailedLoginsError"];
+            /** @description Codes: `internal_error`. */
+            500: {
+                headers: {
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["InternalError"];
+                };
+            };
             503: components["responses"]["DatabaseUnavailableOrShuttingDownError"];
         };
     };
@@ -10963,6 +12056,8 @@ export interface operations {
             /** @description As it is now. */
             200: {
                 headers: {
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
                     "X-Request-Id": components["headers"]["XRequestId"];
                     [name: string]: unknown;
                 };
@@ -11002,6 +12097,8 @@ export interface operations {
             /** @description Codes: `duplicate_field`, `invalid_json`, `invalid_request`, `invalid_uuid`, `invalid_webhook_header`, `invalid_webhook_url`, `unknown_account`, `unknown_field`, `webhook_address_refused`. */
             400: {
                 headers: {
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
                     "X-Request-Id": components["headers"]["XRequestId"];
                     [name: string]: unknown;
                 };
@@ -11016,8 +12113,19 @@ export interface operations {
             409: components["responses"]["WebhookSecretUnreadableError"];
             413: components["responses"]["PayloadTooLargeError"];
             415: components["responses"]["UnsupportedContentEncodingOrUnsupportedMediaTypeError"];
-            429: components["responses"]["TooManyFailedLoginsError"];
-            500: components["responses"]["InternalError"];
+            429: components["responses"]["RateLimitedOrTooManyFailedLoginsError"];
+            /** @description Codes: `internal_error`. */
+            500: {
+                headers: {
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["InternalError"];
+                };
+            };
             503: components["responses"]["BusyOrDatabaseUnavailableOrShuttingDownError"];
         };
     };
@@ -11038,6 +12146,8 @@ export interface operations {
             /** @description One page. */
             200: {
                 headers: {
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
                     "X-Request-Id": components["headers"]["XRequestId"];
                     [name: string]: unknown;
                 };
@@ -11055,6 +12165,7 @@ export interface operations {
                      *           "account_ids": [
                      *             "vertrieb"
                      *           ],
+                     *           "rate_limit": null,
                      *           "created_at": "2026-01-30T09:15:00.000Z",
                      *           "created_by": {
                      *             "kind": "secret",
@@ -11076,6 +12187,8 @@ export interface operations {
             /** @description Codes: `invalid_cursor`, `invalid_request`, `unknown_field`. */
             400: {
                 headers: {
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
                     "X-Request-Id": components["headers"]["XRequestId"];
                     [name: string]: unknown;
                 };
@@ -11085,8 +12198,19 @@ export interface operations {
             };
             401: components["responses"]["UnauthorizedError"];
             403: components["responses"]["CrossSiteRequestOrForbiddenRightToAdminError"];
-            429: components["responses"]["TooManyFailedLoginsError"];
-            500: components["responses"]["InternalError"];
+            429: components["responses"]["RateLimitedOrTooManyFailedLoginsError"];
+            /** @description Codes: `internal_error`. */
+            500: {
+                headers: {
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["InternalError"];
+                };
+            };
             503: components["responses"]["DatabaseUnavailableOrShuttingDownError"];
         };
     };
@@ -11109,6 +12233,7 @@ export interface operations {
                  *       "account_ids": [
                  *         "vertrieb"
                  *       ],
+                 *       "rate_limit": null,
                  *       "expires_at": "2027-01-31T12:00:00.000Z"
                  *     }
                  */
@@ -11119,6 +12244,8 @@ export interface operations {
             /** @description Made, with its secret. */
             200: {
                 headers: {
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
                     "X-Request-Id": components["headers"]["XRequestId"];
                     [name: string]: unknown;
                 };
@@ -11135,6 +12262,7 @@ export interface operations {
                      *         "account_ids": [
                      *           "vertrieb"
                      *         ],
+                     *         "rate_limit": null,
                      *         "created_at": "2026-01-30T09:15:00.000Z",
                      *         "created_by": {
                      *           "kind": "secret",
@@ -11155,6 +12283,8 @@ export interface operations {
             /** @description Codes: `duplicate_field`, `invalid_json`, `invalid_request`, `unknown_account`, `unknown_field`. */
             400: {
                 headers: {
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
                     "X-Request-Id": components["headers"]["XRequestId"];
                     [name: string]: unknown;
                 };
@@ -11171,6 +12301,8 @@ export interface operations {
             /** @description Codes: `too_many_keys`. */
             409: {
                 headers: {
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
                     "X-Request-Id": components["headers"]["XRequestId"];
                     [name: string]: unknown;
                 };
@@ -11183,7 +12315,7 @@ export interface operations {
             };
             413: components["responses"]["PayloadTooLargeError"];
             415: components["responses"]["UnsupportedContentEncodingOrUnsupportedMediaTypeError"];
-            429: components["responses"]["TooManyFailedLoginsError"];
+            429: components["responses"]["RateLimitedOrTooManyFailedLoginsError"];
             500: components["responses"]["CommitUnknownOrInternalError"];
             503: components["responses"]["DatabaseUnavailableOrShuttingDownError"];
         };
@@ -11203,6 +12335,8 @@ export interface operations {
             /** @description The key. */
             200: {
                 headers: {
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
                     "X-Request-Id": components["headers"]["XRequestId"];
                     [name: string]: unknown;
                 };
@@ -11218,6 +12352,7 @@ export interface operations {
                      *       "account_ids": [
                      *         "vertrieb"
                      *       ],
+                     *       "rate_limit": null,
                      *       "created_at": "2026-01-30T09:15:00.000Z",
                      *       "created_by": {
                      *         "kind": "secret",
@@ -11236,6 +12371,8 @@ export interface operations {
             /** @description Codes: `invalid_request`. */
             400: {
                 headers: {
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
                     "X-Request-Id": components["headers"]["XRequestId"];
                     [name: string]: unknown;
                 };
@@ -11246,8 +12383,19 @@ export interface operations {
             401: components["responses"]["UnauthorizedError"];
             403: components["responses"]["CrossSiteRequestOrForbiddenRightToAdminError"];
             404: components["responses"]["KeyNotFoundError"];
-            429: components["responses"]["TooManyFailedLoginsError"];
-            500: components["responses"]["InternalError"];
+            429: components["responses"]["RateLimitedOrTooManyFailedLoginsError"];
+            /** @description Codes: `internal_error`. */
+            500: {
+                headers: {
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["InternalError"];
+                };
+            };
             503: components["responses"]["DatabaseUnavailableOrShuttingDownError"];
         };
     };
@@ -11266,6 +12414,8 @@ export interface operations {
             /** @description Revoked. */
             200: {
                 headers: {
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
                     "X-Request-Id": components["headers"]["XRequestId"];
                     [name: string]: unknown;
                 };
@@ -11281,6 +12431,7 @@ export interface operations {
                      *       "account_ids": [
                      *         "vertrieb"
                      *       ],
+                     *       "rate_limit": null,
                      *       "created_at": "2026-01-30T09:15:00.000Z",
                      *       "created_by": {
                      *         "kind": "secret",
@@ -11299,6 +12450,8 @@ export interface operations {
             /** @description Codes: `duplicate_field`, `invalid_json`, `invalid_request`, `unknown_field`. */
             400: {
                 headers: {
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
                     "X-Request-Id": components["headers"]["XRequestId"];
                     [name: string]: unknown;
                 };
@@ -11312,8 +12465,19 @@ export interface operations {
             408: components["responses"]["RequestTimeoutError"];
             413: components["responses"]["PayloadTooLargeError"];
             415: components["responses"]["UnsupportedContentEncodingOrUnsupportedMediaTypeError"];
-            429: components["responses"]["TooManyFailedLoginsError"];
-            500: components["responses"]["InternalError"];
+            429: components["responses"]["RateLimitedOrTooManyFailedLoginsError"];
+            /** @description Codes: `internal_error`. */
+            500: {
+                headers: {
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["InternalError"];
+                };
+            };
             503: components["responses"]["DatabaseUnavailableOrShuttingDownError"];
         };
     };
@@ -11341,6 +12505,8 @@ export interface operations {
             /** @description The key with its new secret. */
             200: {
                 headers: {
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
                     "X-Request-Id": components["headers"]["XRequestId"];
                     [name: string]: unknown;
                 };
@@ -11357,6 +12523,7 @@ export interface operations {
                      *         "account_ids": [
                      *           "vertrieb"
                      *         ],
+                     *         "rate_limit": null,
                      *         "created_at": "2026-01-30T09:15:00.000Z",
                      *         "created_by": {
                      *           "kind": "secret",
@@ -11377,6 +12544,8 @@ export interface operations {
             /** @description Codes: `duplicate_field`, `invalid_json`, `invalid_request`, `unknown_field`. */
             400: {
                 headers: {
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
                     "X-Request-Id": components["headers"]["XRequestId"];
                     [name: string]: unknown;
                 };
@@ -11390,7 +12559,7 @@ export interface operations {
             408: components["responses"]["RequestTimeoutError"];
             413: components["responses"]["PayloadTooLargeError"];
             415: components["responses"]["UnsupportedContentEncodingOrUnsupportedMediaTypeError"];
-            429: components["responses"]["TooManyFailedLoginsError"];
+            429: components["responses"]["RateLimitedOrTooManyFailedLoginsError"];
             500: components["responses"]["CommitUnknownOrInternalError"];
             503: components["responses"]["DatabaseUnavailableOrShuttingDownError"];
         };
@@ -11420,6 +12589,8 @@ export interface operations {
             /** @description One page. */
             200: {
                 headers: {
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
                     "X-Request-Id": components["headers"]["XRequestId"];
                     [name: string]: unknown;
                 };
@@ -11460,6 +12631,8 @@ export interface operations {
             /** @description Codes: `invalid_cursor`, `invalid_request`, `unknown_field`. */
             400: {
                 headers: {
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
                     "X-Request-Id": components["headers"]["XRequestId"];
                     [name: string]: unknown;
                 };
@@ -11469,8 +12642,19 @@ export interface operations {
             };
             401: components["responses"]["UnauthorizedError"];
             403: components["responses"]["CrossSiteRequestOrForbiddenAccountOrForbiddenRightToAdminError"];
-            429: components["responses"]["TooManyFailedLoginsError"];
-            500: components["responses"]["InternalError"];
+            429: components["responses"]["RateLimitedOrTooManyFailedLoginsError"];
+            /** @description Codes: `internal_error`. */
+            500: {
+                headers: {
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["InternalError"];
+                };
+            };
             503: components["responses"]["DatabaseUnavailableOrShuttingDownError"];
         };
     };
@@ -11497,6 +12681,8 @@ export interface operations {
             /** @description The counts. */
             200: {
                 headers: {
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
                     "X-Request-Id": components["headers"]["XRequestId"];
                     [name: string]: unknown;
                 };
@@ -11538,6 +12724,8 @@ export interface operations {
             /** @description Codes: `invalid_request`, `unknown_account`, `unknown_field`. */
             400: {
                 headers: {
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
                     "X-Request-Id": components["headers"]["XRequestId"];
                     [name: string]: unknown;
                 };
@@ -11547,8 +12735,19 @@ export interface operations {
             };
             401: components["responses"]["UnauthorizedError"];
             403: components["responses"]["CrossSiteRequestOrForbiddenRightToOperateError"];
-            429: components["responses"]["TooManyFailedLoginsError"];
-            500: components["responses"]["InternalError"];
+            429: components["responses"]["RateLimitedOrTooManyFailedLoginsError"];
+            /** @description Codes: `internal_error`. */
+            500: {
+                headers: {
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["InternalError"];
+                };
+            };
             503: components["responses"]["DatabaseUnavailableOrShuttingDownError"];
         };
     };
@@ -11567,6 +12766,8 @@ export interface operations {
             /** @description The imports. */
             200: {
                 headers: {
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
                     "X-Request-Id": components["headers"]["XRequestId"];
                     [name: string]: unknown;
                 };
@@ -11596,6 +12797,8 @@ export interface operations {
             /** @description Codes: `invalid_request`, `unknown_account`, `unknown_field`. */
             400: {
                 headers: {
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
                     "X-Request-Id": components["headers"]["XRequestId"];
                     [name: string]: unknown;
                 };
@@ -11605,8 +12808,19 @@ export interface operations {
             };
             401: components["responses"]["UnauthorizedError"];
             403: components["responses"]["CrossSiteRequestOrForbiddenRightToOperateError"];
-            429: components["responses"]["TooManyFailedLoginsError"];
-            500: components["responses"]["InternalError"];
+            429: components["responses"]["RateLimitedOrTooManyFailedLoginsError"];
+            /** @description Codes: `internal_error`. */
+            500: {
+                headers: {
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["InternalError"];
+                };
+            };
             503: components["responses"]["DatabaseUnavailableOrShuttingDownError"];
         };
     };
@@ -11625,6 +12839,8 @@ export interface operations {
             /** @description Paused. */
             200: {
                 headers: {
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
                     "X-Request-Id": components["headers"]["XRequestId"];
                     [name: string]: unknown;
                 };
@@ -11664,6 +12880,8 @@ export interface operations {
             /** @description Codes: `duplicate_field`, `invalid_json`, `invalid_request`, `invalid_uuid`, `unknown_field`. */
             400: {
                 headers: {
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
                     "X-Request-Id": components["headers"]["XRequestId"];
                     [name: string]: unknown;
                 };
@@ -11677,7 +12895,7 @@ export interface operations {
             408: components["responses"]["RequestTimeoutError"];
             413: components["responses"]["PayloadTooLargeError"];
             415: components["responses"]["UnsupportedContentEncodingOrUnsupportedMediaTypeError"];
-            429: components["responses"]["TooManyFailedLoginsError"];
+            429: components["responses"]["RateLimitedOrTooManyFailedLoginsError"];
             500: components["responses"]["CommitUnknownOrInternalError"];
             503: components["responses"]["DatabaseUnavailableOrShuttingDownError"];
         };
@@ -11697,6 +12915,8 @@ export interface operations {
             /** @description Active. */
             200: {
                 headers: {
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
                     "X-Request-Id": components["headers"]["XRequestId"];
                     [name: string]: unknown;
                 };
@@ -11736,6 +12956,8 @@ export interface operations {
             /** @description Codes: `duplicate_field`, `invalid_json`, `invalid_request`, `invalid_uuid`, `unknown_field`. */
             400: {
                 headers: {
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
                     "X-Request-Id": components["headers"]["XRequestId"];
                     [name: string]: unknown;
                 };
@@ -11750,7 +12972,7 @@ export interface operations {
             410: components["responses"]["EventsExpiredError"];
             413: components["responses"]["PayloadTooLargeError"];
             415: components["responses"]["UnsupportedContentEncodingOrUnsupportedMediaTypeError"];
-            429: components["responses"]["TooManyFailedLoginsError"];
+            429: components["responses"]["RateLimitedOrTooManyFailedLoginsError"];
             500: components["responses"]["CommitUnknownOrInternalError"];
             503: components["responses"]["DatabaseUnavailableOrShuttingDownError"];
         };
@@ -11779,6 +13001,8 @@ export interface operations {
             /** @description Moved. */
             200: {
                 headers: {
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
                     "X-Request-Id": components["headers"]["XRequestId"];
                     [name: string]: unknown;
                 };
@@ -11818,6 +13042,8 @@ export interface operations {
             /** @description Codes: `duplicate_field`, `invalid_json`, `invalid_request`, `invalid_uuid`, `unknown_field`. */
             400: {
                 headers: {
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
                     "X-Request-Id": components["headers"]["XRequestId"];
                     [name: string]: unknown;
                 };
@@ -11832,7 +13058,7 @@ export interface operations {
             410: components["responses"]["EventsExpiredError"];
             413: components["responses"]["PayloadTooLargeError"];
             415: components["responses"]["UnsupportedContentEncodingOrUnsupportedMediaTypeError"];
-            429: components["responses"]["TooManyFailedLoginsError"];
+            429: components["responses"]["RateLimitedOrTooManyFailedLoginsError"];
             500: components["responses"]["CommitUnknownOrInternalError"];
             503: components["responses"]["DatabaseUnavailableOrShuttingDownError"];
         };
@@ -11861,6 +13087,8 @@ export interface operations {
             /** @description The new secret. */
             200: {
                 headers: {
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
                     "X-Request-Id": components["headers"]["XRequestId"];
                     [name: string]: unknown;
                 };
@@ -11903,6 +13131,8 @@ export interface operations {
             /** @description Codes: `duplicate_field`, `invalid_json`, `invalid_request`, `invalid_uuid`, `unknown_field`. */
             400: {
                 headers: {
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
                     "X-Request-Id": components["headers"]["XRequestId"];
                     [name: string]: unknown;
                 };
@@ -11916,7 +13146,7 @@ export interface operations {
             408: components["responses"]["RequestTimeoutError"];
             413: components["responses"]["PayloadTooLargeError"];
             415: components["responses"]["UnsupportedContentEncodingOrUnsupportedMediaTypeError"];
-            429: components["responses"]["TooManyFailedLoginsError"];
+            429: components["responses"]["RateLimitedOrTooManyFailedLoginsError"];
             500: components["responses"]["CommitUnknownOrInternalError"];
             503: components["responses"]["BusyOrDatabaseUnavailableOrShuttingDownError"];
         };
@@ -11936,6 +13166,8 @@ export interface operations {
             /** @description What became of it. */
             200: {
                 headers: {
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
                     "X-Request-Id": components["headers"]["XRequestId"];
                     [name: string]: unknown;
                 };
@@ -11960,6 +13192,8 @@ export interface operations {
             /** @description Codes: `duplicate_field`, `invalid_json`, `invalid_request`, `invalid_uuid`, `unknown_field`. */
             400: {
                 headers: {
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
                     "X-Request-Id": components["headers"]["XRequestId"];
                     [name: string]: unknown;
                 };
@@ -11974,7 +13208,7 @@ export interface operations {
             409: components["responses"]["WebhookSecretUnreadableError"];
             413: components["responses"]["PayloadTooLargeError"];
             415: components["responses"]["UnsupportedContentEncodingOrUnsupportedMediaTypeError"];
-            429: components["responses"]["TooManyFailedLoginsError"];
+            429: components["responses"]["RateLimitedOrTooManyFailedLoginsError"];
             500: components["responses"]["CommitUnknownOrInternalError"];
             503: components["responses"]["BusyOrDatabaseUnavailableOrShuttingDownError"];
         };
@@ -12001,6 +13235,8 @@ export interface operations {
             /** @description One page. */
             200: {
                 headers: {
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
                     "X-Request-Id": components["headers"]["XRequestId"];
                     [name: string]: unknown;
                 };
@@ -12030,6 +13266,8 @@ export interface operations {
             /** @description Codes: `invalid_cursor`, `invalid_request`, `invalid_uuid`, `unknown_field`. */
             400: {
                 headers: {
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
                     "X-Request-Id": components["headers"]["XRequestId"];
                     [name: string]: unknown;
                 };
@@ -12040,8 +13278,19 @@ export interface operations {
             401: components["responses"]["UnauthorizedError"];
             403: components["responses"]["CrossSiteRequestOrForbiddenRightToOperateError"];
             404: components["responses"]["WebhookNotFoundError"];
-            429: components["responses"]["TooManyFailedLoginsError"];
-            500: components["responses"]["InternalError"];
+            429: components["responses"]["RateLimitedOrTooManyFailedLoginsError"];
+            /** @description Codes: `internal_error`. */
+            500: {
+                headers: {
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["InternalError"];
+                };
+            };
             503: components["responses"]["DatabaseUnavailableOrShuttingDownError"];
         };
     };
@@ -12060,6 +13309,8 @@ export interface operations {
             /** @description The reasons. */
             200: {
                 headers: {
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
                     "X-Request-Id": components["headers"]["XRequestId"];
                     [name: string]: unknown;
                 };
@@ -12105,6 +13356,8 @@ export interface operations {
             /** @description Codes: `invalid_uuid`. */
             400: {
                 headers: {
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
                     "X-Request-Id": components["headers"]["XRequestId"];
                     [name: string]: unknown;
                 };
@@ -12115,8 +13368,19 @@ export interface operations {
             401: components["responses"]["UnauthorizedError"];
             403: components["responses"]["CrossSiteRequestOrForbiddenRightToReadError"];
             404: components["responses"]["EmailNotFoundError"];
-            429: components["responses"]["TooManyFailedLoginsError"];
-            500: components["responses"]["InternalError"];
+            429: components["responses"]["RateLimitedOrTooManyFailedLoginsError"];
+            /** @description Codes: `internal_error`. */
+            500: {
+                headers: {
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["InternalError"];
+                };
+            };
             503: components["responses"]["DatabaseUnavailableOrShuttingDownError"];
         };
     };
@@ -12139,6 +13403,8 @@ export interface operations {
             /** @description One page. */
             200: {
                 headers: {
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
                     "X-Request-Id": components["headers"]["XRequestId"];
                     [name: string]: unknown;
                 };
@@ -12167,6 +13433,8 @@ export interface operations {
             /** @description Codes: `invalid_cursor`, `invalid_request`, `unknown_account`, `unknown_field`. */
             400: {
                 headers: {
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
                     "X-Request-Id": components["headers"]["XRequestId"];
                     [name: string]: unknown;
                 };
@@ -12176,8 +13444,19 @@ export interface operations {
             };
             401: components["responses"]["UnauthorizedError"];
             403: components["responses"]["CrossSiteRequestOrForbiddenRightToReadError"];
-            429: components["responses"]["TooManyFailedLoginsError"];
-            500: components["responses"]["InternalError"];
+            429: components["responses"]["RateLimitedOrTooManyFailedLoginsError"];
+            /** @description Codes: `internal_error`. */
+            500: {
+                headers: {
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["InternalError"];
+                };
+            };
             503: components["responses"]["DatabaseUnavailableOrShuttingDownError"];
         };
     };
@@ -12214,6 +13493,8 @@ export interface operations {
                     /** @description The SHA-256 of the whole file, in quotes. */
                     ETag?: string;
                     "Cache-Control": components["headers"]["CacheControl"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
                     "X-Request-Id": components["headers"]["XRequestId"];
                     [name: string]: unknown;
                 };
@@ -12232,6 +13513,8 @@ export interface operations {
                     ETag?: string;
                     "Cache-Control": components["headers"]["CacheControl"];
                     "Content-Range": components["headers"]["ContentRange"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
                     "X-Request-Id": components["headers"]["XRequestId"];
                     [name: string]: unknown;
                 };
@@ -12246,6 +13529,8 @@ export interface operations {
                     /** @description The SHA-256 of the whole file, in quotes. */
                     ETag?: string;
                     "Cache-Control": components["headers"]["CacheControl"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
                     "X-Request-Id": components["headers"]["XRequestId"];
                     [name: string]: unknown;
                 };
@@ -12254,6 +13539,8 @@ export interface operations {
             /** @description Codes: `invalid_request`, `invalid_uuid`, `unknown_field`. */
             400: {
                 headers: {
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
                     "X-Request-Id": components["headers"]["XRequestId"];
                     [name: string]: unknown;
                 };
@@ -12266,6 +13553,8 @@ export interface operations {
             /** @description Codes: `attachment_not_found`. */
             404: {
                 headers: {
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
                     "X-Request-Id": components["headers"]["XRequestId"];
                     [name: string]: unknown;
                 };
@@ -12278,9 +13567,9 @@ export interface operations {
             };
             412: components["responses"]["PreconditionFailedError"];
             416: components["responses"]["RangeNotSatisfiableError"];
-            429: components["responses"]["TooManyFailedLoginsError"];
+            429: components["responses"]["RateLimitedOrTooManyFailedLoginsError"];
             500: components["responses"]["ContentMissingOrInternalError"];
-            503: components["responses"]["GetImage503Error"];
+            503: components["responses"]["GetDraftAttachment503Error"];
         };
     };
     listSessions: {
@@ -12295,6 +13584,8 @@ export interface operations {
             /** @description All of them. */
             200: {
                 headers: {
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
                     "X-Request-Id": components["headers"]["XRequestId"];
                     [name: string]: unknown;
                 };
@@ -12318,8 +13609,19 @@ export interface operations {
             };
             401: components["responses"]["UnauthorizedError"];
             403: components["responses"]["CrossSiteRequestError"];
-            429: components["responses"]["TooManyFailedLoginsError"];
-            500: components["responses"]["InternalError"];
+            429: components["responses"]["RateLimitedOrTooManyFailedLoginsError"];
+            /** @description Codes: `internal_error`. */
+            500: {
+                headers: {
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["InternalError"];
+                };
+            };
             503: components["responses"]["DatabaseUnavailableOrShuttingDownError"];
         };
     };
@@ -12335,6 +13637,8 @@ export interface operations {
             /** @description Logged out. */
             200: {
                 headers: {
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
                     "X-Request-Id": components["headers"]["XRequestId"];
                     [name: string]: unknown;
                 };
@@ -12350,6 +13654,8 @@ export interface operations {
             /** @description Codes: `duplicate_field`, `invalid_json`, `invalid_request`, `unknown_field`. */
             400: {
                 headers: {
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
                     "X-Request-Id": components["headers"]["XRequestId"];
                     [name: string]: unknown;
                 };
@@ -12362,8 +13668,19 @@ export interface operations {
             408: components["responses"]["RequestTimeoutError"];
             413: components["responses"]["PayloadTooLargeError"];
             415: components["responses"]["UnsupportedContentEncodingOrUnsupportedMediaTypeError"];
-            429: components["responses"]["TooManyFailedLoginsError"];
-            500: components["responses"]["InternalError"];
+            429: components["responses"]["RateLimitedOrTooManyFailedLoginsError"];
+            /** @description Codes: `internal_error`. */
+            500: {
+                headers: {
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["InternalError"];
+                };
+            };
             503: components["responses"]["DatabaseUnavailableOrShuttingDownError"];
         };
     };
@@ -12382,6 +13699,8 @@ export interface operations {
             /** @description Logged out. */
             200: {
                 headers: {
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
                     "X-Request-Id": components["headers"]["XRequestId"];
                     [name: string]: unknown;
                 };
@@ -12397,6 +13716,8 @@ export interface operations {
             /** @description Codes: `duplicate_field`, `invalid_json`, `invalid_request`, `invalid_uuid`, `unknown_field`. */
             400: {
                 headers: {
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
                     "X-Request-Id": components["headers"]["XRequestId"];
                     [name: string]: unknown;
                 };
@@ -12409,6 +13730,8 @@ export interface operations {
             /** @description Codes: `session_not_found`. */
             404: {
                 headers: {
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
                     "X-Request-Id": components["headers"]["XRequestId"];
                     [name: string]: unknown;
                 };
@@ -12422,8 +13745,19 @@ export interface operations {
             408: components["responses"]["RequestTimeoutError"];
             413: components["responses"]["PayloadTooLargeError"];
             415: components["responses"]["UnsupportedContentEncodingOrUnsupportedMediaTypeError"];
-            429: components["responses"]["TooManyFailedLoginsError"];
-            500: components["responses"]["InternalError"];
+            429: components["responses"]["RateLimitedOrTooManyFailedLoginsError"];
+            /** @description Codes: `internal_error`. */
+            500: {
+                headers: {
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["InternalError"];
+                };
+            };
             503: components["responses"]["DatabaseUnavailableOrShuttingDownError"];
         };
     };
