@@ -101,10 +101,12 @@ let cutter: CommitCutter;
 let url: string;
 
 beforeAll(async () => {
-  [database, sink] = await Promise.all([createTestDatabase(), startSmtpSink()]);
+  sink = await startSmtpSink();
 });
 
 beforeEach(async () => {
+  // Each service has a DATA_DIR of its own, and a database belongs to the files of one.
+  database = await createTestDatabase();
   const socket = new URL(database.connectionString);
   cutter = new CommitCutter({ path: `${socket.searchParams.get('host')}/.s.PGSQL.${socket.port}` });
   url = `postgres://${socket.username}@127.0.0.1:${await cutter.start()}${socket.pathname}`;
@@ -117,12 +119,10 @@ afterEach(async () => {
   cutter.heal();
   await disposeService(service);
   await cutter.stop();
-});
-
-afterAll(async () => {
-  await sink.stop();
   await database.drop();
 });
+
+afterAll(() => sink.stop());
 
 const sql = (text: string, values: readonly unknown[] = []) => query(database.connectionString, text, values);
 const copies = (subject: string) =>
@@ -188,9 +188,13 @@ describe.each(['before', 'after'] as const)(
   'what else is made, when its commit is lost %s the server has it,',
   (when) => {
     it.each([
-      ['/api/drafts', (mark: string) => ({ subject: mark }), 'drafts', true],
-      ['/api/webhooks', (mark: string) => ({ url: `https://example.com/${mark}` }), 'webhooks', true],
-      ['/api/keys', (mark: string) => ({ name: mark, rights: ['read'] }), 'api_keys', false],
+      ['/api/drafts', (mark: string) => ({ message: { subject: mark } }), 'drafts', true],
+      [
+        '/api/keys',
+        (mark: string) => ({ name: mark, rights: ['read'], account_ids: '*' }),
+        'api_keys',
+        false,
+      ],
       ['/api/templates', (mark: string) => ({ name: mark, subject: 'a', text_body: 'b' }), 'templates', true],
     ])(
       '%s is answered with a code of its own, without Retry-After, and with the id',
@@ -199,7 +203,7 @@ describe.each(['before', 'after'] as const)(
         const mark = randomUUID();
         cutter.cutAt(mark, when);
         const response = await service.request(path, { json: json(mark) });
-        expect(response.status).toBe(500);
+        expect({ status: response.status, hits: cutter.hits }).toEqual({ status: 500, hits: 1 });
         expect(response.headers.get('retry-after')).toBeNull();
         const answer = (await response.json()) as { code: string; id?: string };
         expect(answer.code).toBe('commit_unknown');
@@ -216,7 +220,7 @@ describe('a request that the database never got', () => {
   it('is answered 503 with Retry-After, as nothing happened', async () => {
     await isQuiet();
     await cutter.stop();
-    const response = await service.request('/api/drafts', { json: { subject: 'never' } });
+    const response = await service.request('/api/drafts', { json: { message: { subject: 'never' } } });
     expect(response.status).toBe(503);
     expect(response.headers.get('retry-after')).not.toBeNull();
     expect(((await response.json()) as { code: string }).code).toBe('database_unavailable');

@@ -39,6 +39,7 @@ async function start(
 ): Promise<ServiceProcess> {
   const service = await startServiceProcess({
     dataDir: options.dataDir ?? (await dataDirOfItsOwn()),
+    hasOwnStorage: true,
     env: {
       DATABASE_URL: database.connectionString,
       SMTP_URL: sink.url,

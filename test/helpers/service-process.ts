@@ -1,11 +1,12 @@
 /** The service as a user runs it: the built program in a process of its own, configured only by its environment. */
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
+import { Client } from 'pg';
 import { addressForService } from './postgres.ts';
 
 const MAIN = fileURLToPath(new URL('../../dist/bundle/main.js', import.meta.url));
@@ -43,6 +44,11 @@ export interface ServiceProcessOptions {
   readonly program?: string;
   /** Called as soon as the process exists. */
   readonly onSpawn?: (pid: number) => void;
+  /**
+   * True: its folder of files is one of its own, which only the first service on a database may have. Default: it passes for a copy of the
+   * storage of the database, so that tests that need no common files can start several.
+   */
+  readonly hasOwnStorage?: boolean;
   /** Receives the log lines; for events before the service is ready. */
   readonly log?: string[];
 }
@@ -51,6 +57,9 @@ export interface ServiceProcessOptions {
 export async function startServiceProcess(options: ServiceProcessOptions = {}): Promise<ServiceProcess> {
   const dataDir = options.dataDir ?? (await mkdtemp(path.join(tmpdir(), 'email-worker-test-')));
   const databaseUrl = options.env?.['DATABASE_URL'];
+  const isFolder = options.env?.['BLOB_URL'] === undefined;
+  if (databaseUrl !== undefined && isFolder && options.hasOwnStorage !== true)
+    await passForCopy(dataDir, databaseUrl);
   const started = performance.now();
   const child = spawn(process.execPath, [options.program ?? MAIN], {
     env: {
@@ -122,6 +131,27 @@ export async function startServiceProcess(options: ServiceProcessOptions = {}): 
       await exited;
     },
   };
+}
+
+const IDENTIFY = `insert into email_worker.storage_identity as s (id, is_confirmed) values (gen_random_uuid(), true)
+  on conflict (only_row) do update set is_confirmed = true returning id`;
+
+/** Gives the files in `dataDir` the identity of the storage that the database has, unless they have one. */
+async function passForCopy(dataDir: string, databaseUrl: string): Promise<void> {
+  const files = path.join(dataDir, 'files');
+  const client = new Client({ connectionString: databaseUrl, connectionTimeoutMillis: 5000 });
+  client.on('error', () => undefined);
+  try {
+    await client.connect();
+    const { rows } = await client.query<{ id: string }>(IDENTIFY);
+    await mkdir(files, { recursive: true });
+    const identity = { format: 'email-worker-storage/1', id: rows[0]?.id, database: 'of a test' };
+    await writeFile(path.join(files, '_storage.json'), JSON.stringify(identity), { flag: 'wx' });
+  } catch {
+    // The files have an identity, or the service meets a database that is empty or away, as the test wants it.
+  } finally {
+    await client.end().catch(() => undefined);
+  }
 }
 
 /** Stops the service and deletes its data folder. */
