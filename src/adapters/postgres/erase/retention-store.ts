@@ -32,6 +32,8 @@ export function createRetentionStore(pool: Pool): RetentionStore {
         const [taken] = await run(trx, TAKE, { id: thread.id, isFirst });
         if (taken?.may_delete !== true) throw new Held();
         const { emails } = await deleteEmails(trx, thread.ids, isFinished);
+        // Another process deleted them meanwhile: rolled back, so that they count once.
+        if (emails === 0) throw new NotDeletable();
         // The thread is locked now: no more email comes into it.
         if ((await run(trx, FIND_LATER, { id: thread.id, days })).length > 0) throw new NotDeletable();
         return emails;
