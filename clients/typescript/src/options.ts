@@ -41,7 +41,12 @@ export interface SendOptions extends RequestOptions {
 }
 
 /** The names of RequestOptions. */
-const REQUEST_OPTIONS = ['signal', 'timeoutMs', 'retries'] as const satisfies (keyof RequestOptions)[];
+const REQUEST_OPTIONS = [
+  'signal',
+  'timeoutMs',
+  'retries',
+  'maxWaitMs',
+] as const satisfies (keyof RequestOptions)[];
 
 /**
  * Throws TypeError for an option that the call does not have: a misspelt one would be ignored, and for example another email sent.
