@@ -22,7 +22,12 @@ export const ERRORS = {
   missing_body: permanent(400, 'Mindestens eines der Felder text_body oder html_body muss angegeben werden.'),
   invalid_json: permanent(400, 'Der Inhalt der Anfrage ist kein gültiges JSON.'),
   invalid_request: permanent(400, 'Die Anfrage ist ungültig: {detail}'),
-  unknown_field: permanent(400, 'Unbekanntes Feld: {field}'),
+  unknown_field: permanent(400, 'Unbekanntes Feld: {field}.{hint}'),
+  unknown_parameter: permanent(400, 'Unbekannter Parameter: {field}.{hint}'),
+  unknown_header: permanent(
+    400,
+    'Diese Anfrage kennt die Kopfzeile {field} nicht. Sie wird abgewiesen, weil die Kopfzeile sonst wirkungslos bliebe.',
+  ),
   duplicate_field: permanent(400, 'Das Feld {field} ist mehrfach angegeben.'),
   invalid_uuid: permanent(400, '{field} ist keine gültige UUID.'),
   invalid_address: permanent(400, 'Ungültige E-Mail-Adresse in {field}: {value}'),
@@ -293,6 +298,7 @@ const REQUEST_FAULTS = {
   missing_host: 'Die Kopfzeile Host fehlt.',
   invalid_host: 'Die Kopfzeile Host ist ungültig.',
   cut_off: 'Die Übertragung brach ab.',
+  content_of_read: 'Eine Anfrage mit GET oder HEAD darf keinen Inhalt haben.',
   missing_message: 'Die Nachricht fehlt.',
   lost_number: '{field} enthält eine Zahl, die nicht gespeichert werden kann: -0, oder zu groß.',
   not_an_object: 'Ein JSON-Objekt wird erwartet.',
@@ -356,6 +362,9 @@ export const WEBHOOK_URL_TEXTS = {
   credentials: 'Sie darf keine Zugangsdaten enthalten; dafür gibt es headers.',
   port: 'Sie nennt einen Port, an dem kein Webserver antwortet.',
 } as const;
+
+/** The `{hint}` of `unknown_field` and `unknown_parameter`, when a known name is close. */
+export const closeNameText = (name: string): string => ` Vielleicht ist ${shorten(name)} gemeint.`;
 
 /** A stable error code of the registry. */
 export type ErrorCode = keyof typeof ERRORS;

@@ -256,7 +256,7 @@ describe('GET /api/addresses', () => {
   it.each([
     ['?q=', 'invalid_request'],
     ['?limit=51', 'invalid_request'],
-    ['?query=a', 'unknown_field'],
+    ['?query=a', 'unknown_parameter'],
     [`?q=${'x'.repeat(201)}`, 'invalid_request'],
   ])('refuses %s', async (search, code) => {
     const response = await service.request(`/api/addresses${search}`);

@@ -231,7 +231,7 @@ describe('GET /api/customers', () => {
     ['?cursor=x', 'invalid_cursor'],
     ['?q=', 'invalid_request'],
     ['?limit=0', 'invalid_request'],
-    ['?name=x', 'unknown_field'],
+    ['?name=x', 'unknown_parameter'],
   ])('refuses %s', async (search, code) => {
     const response = await service.request(`/api/customers${search}`);
     expect([response.status, ((await response.json()) as Json)['code']]).toEqual([400, code]);

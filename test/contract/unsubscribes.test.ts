@@ -288,7 +288,7 @@ describe('the lists', () => {
     ['/api/unsubscribes?account_id=nobody', 400, 'unknown_account'],
     ['/api/unsubscribes?address=x', 400, 'invalid_address'],
     ['/api/unsubscribes?cursor=x', 400, 'invalid_cursor'],
-    ['/api/unsubscribes?lists=x', 400, 'unknown_field'],
+    ['/api/unsubscribes?lists=x', 400, 'unknown_parameter'],
   ])('%s: %i %s', async (path, status, code) => {
     expect(await codeOf(await service.request(path))).toEqual([status, code]);
   });

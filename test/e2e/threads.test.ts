@@ -64,7 +64,7 @@ it.each([
   ['/api/threads?q=', 400, 'invalid_request'],
   [`/api/threads?q=${'x'.repeat(201)}`, 400, 'invalid_request'],
   ['/api/threads?unread=1', 400, 'invalid_request'],
-  ['/api/threads?unraed=true', 400, 'unknown_field'],
+  ['/api/threads?unraed=true', 400, 'unknown_parameter'],
   ['/api/threads?customer_id=x', 400, 'invalid_uuid'],
   ['/api/threads?cursor=x', 400, 'invalid_cursor'],
   ['/api/threads?limit=201', 400, 'invalid_request'],

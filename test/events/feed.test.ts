@@ -140,7 +140,7 @@ describe('the feed', () => {
     ['after=ffffffffffffffff', 400, 'invalid_request'],
     ['type=email.lost', 400, 'invalid_request'],
     ['account_id=nobody', 400, 'unknown_account'],
-    ['since=yesterday', 400, 'unknown_field'],
+    ['since=yesterday', 400, 'unknown_parameter'],
   ])('refuses ?%s', async (search, status, code) => {
     const response = await running.service.request(`/api/events?${search}`);
     expect([response.status, ((await response.json()) as { code: string }).code]).toEqual([status, code]);

@@ -143,7 +143,7 @@ describe('an email that names threads of different customers', () => {
 it('the list refuses an unknown account and an unknown filter', async () => {
   for (const [query, code] of [
     ['account_id=elsewhere', 'unknown_account'],
-    ['customer=1', 'unknown_field'],
+    ['customer=1', 'unknown_parameter'],
   ]) {
     const response = await service.request(`/api/refused-merges?${query}`);
     expect(response.status).toBe(400);

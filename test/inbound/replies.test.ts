@@ -313,7 +313,7 @@ describe('the preview', () => {
 
   it.each([
     ['kind=all', 'invalid_request'],
-    ['zone=UTC', 'unknown_field'],
+    ['zone=UTC', 'unknown_parameter'],
     ['time_zone=Nowhere', 'invalid_request'],
   ])('is refused with %s', async (search, code) => {
     const response = await service.request(`/api/emails/${randomUUID()}/reply?${search}`);

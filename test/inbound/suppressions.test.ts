@@ -90,7 +90,7 @@ describe('the suppression list', () => {
   it.each([
     ['GET', '/api/suppressions?reason=none', undefined, 400, 'invalid_request'],
     ['GET', '/api/suppressions?cursor=abc', undefined, 400, 'invalid_cursor'],
-    ['GET', '/api/suppressions?nonsense=1', undefined, 400, 'unknown_field'],
+    ['GET', '/api/suppressions?nonsense=1', undefined, 400, 'unknown_parameter'],
     ['GET', '/api/suppressions?address=nobody', undefined, 400, 'invalid_address'],
     ['GET', '/api/suppressions/nobody%40customer.test', undefined, 404, 'suppression_not_found'],
     ['PUT', '/api/suppressions/nobody', {}, 400, 'invalid_address'],

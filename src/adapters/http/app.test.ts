@@ -256,8 +256,8 @@ describe('customer emails', () => {
     ['until=yesterday', 'invalid_request', 'until'],
     ['cursor=', 'invalid_request', 'cursor'],
     [`cursor=${'x'.repeat(513)}`, 'invalid_request', 'cursor'],
-    ['dircetion=inbound', 'unknown_field', 'dircetion'],
-    ['__proto__=1', 'unknown_field', '__proto__'],
+    ['dircetion=inbound', 'unknown_parameter', 'dircetion'],
+    ['__proto__=1', 'unknown_parameter', '__proto__'],
   ])('refuses %s', async (query, code, name) => {
     const response = await ask(`${url}?${query}`);
     expect(response.statusCode).toBe(400);
@@ -343,14 +343,14 @@ describe('errors', () => {
 
   it('hides what went wrong inside, and logs it once with its cause', async () => {
     const cause = new Error('password=hunter2 at /srv/app.js:1');
-    const application = createRecordingApplication({ readThread: () => Promise.reject(cause) });
-    const response = await ask(`/api/thread/${IDS.thread}?token=secret`, { application });
+    const application = createRecordingApplication({ listThreads: () => Promise.reject(cause) });
+    const response = await ask('/api/threads?q=secret', { application });
     expect(response.statusCode).toBe(500);
     expect(response.json()).toEqual({ error: 'Interner Fehler.', code: 'internal_error' });
     expect(app?.logs).toHaveLength(1);
     expect(app?.logs[0]).toMatchObject({
       level: 'error',
-      fields: { code: 'internal_error', method: 'GET', route: '/api/thread/:threadId', err: { cause } },
+      fields: { code: 'internal_error', method: 'GET', route: '/api/threads', err: { cause } },
     });
     expect(JSON.stringify(app?.logs)).not.toContain('secret');
   });

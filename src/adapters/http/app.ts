@@ -22,6 +22,7 @@ import { ServiceError } from '../../core/errors.ts';
 import { actorOf, callerOf, createAuthenticator, requireRight } from './connections/auth.ts';
 import { CallerShares, leavePlace } from './connections/caller-shares.ts';
 import { createClientErrorHandler } from './answers/client-error.ts';
+import { ClosedOperations } from './closed-operations.ts';
 import { ConnectionSlots } from './connections/connection-slots.ts';
 import type { HttpContext, HttpServer } from './answers/context.ts';
 import { createEmailsResponse } from './answers/emails-response.ts';
@@ -223,7 +224,7 @@ export function createHttpApp(options: HttpAppOptions): HttpApp {
       handleError(unclear ?? error, request, reply);
     },
     schemaErrorFormatter: toValidationError,
-    // Unlisted parameters are reported, not removed; errors include the value, which shows what is given twice.
+    // Unlisted fields are reported, not removed; errors include the schema, which lists the names that may be meant.
     ajv: { customOptions: { removeAdditional: false, verbose: true } },
     schemaController: { compilersFactory: { buildValidator } },
   });
@@ -252,6 +253,8 @@ export function createHttpApp(options: HttpAppOptions): HttpApp {
 
   const routes = new RouteTable();
   app.addHook('onRoute', (route) => routes.add(route));
+  const closed = new ClosedOperations();
+  app.addHook('onRoute', (route) => closed.close(route));
   const page = options.page === undefined || options.page === null ? null : registerPage(app, options.page);
   app.setNotFoundHandler((request, reply) =>
     page?.has(request) === true ? page.send(request, reply) : routes.answerUnrouted(request, reply),

@@ -72,7 +72,6 @@ export const STORED_FILE_RESPONSES = {
 export const STORED_FILE_ERRORS = [
   'invalid_uuid',
   'invalid_request',
-  'unknown_field',
   'unauthorized',
   'precondition_failed',
   'range_not_satisfiable',

@@ -3,6 +3,7 @@
  * mistake, and names the field by its path.
  */
 import { invalidRequest, ServiceError, TYPE_TEXTS } from '../../../core/errors.ts';
+import { unknownName } from '../../../core/unknown-name.ts';
 import { UUID_PATTERN } from '../schemas/schemas.ts';
 
 const UUID = new RegExp(UUID_PATTERN);
@@ -19,7 +20,7 @@ export function toFields(value: unknown): Fields | null {
 
 export function refuseUnknown(fields: Fields, known: ReadonlySet<string>, path: string): void {
   const unknown = Object.keys(fields).find((field) => !known.has(field));
-  if (unknown !== undefined) throw new ServiceError('unknown_field', { values: { field: path + unknown } });
+  if (unknown !== undefined) throw unknownName('unknown_field', unknown, known, path);
 }
 
 export function readText(body: Fields, field: string, path = field): string | null {

@@ -2,7 +2,8 @@
  * Checks the types in a JSON body before its schema is applied: Fastify's validation converts types, as parameters need it. It would turn 5
  * into "5", and so change the meaning of a body.
  */
-import { invalidRequest, ServiceError } from '../../../core/errors.ts';
+import { invalidRequest } from '../../../core/errors.ts';
+import { unknownName } from '../../../core/unknown-name.ts';
 import { toTypeText } from './validation.ts';
 
 /** The part of a JSON schema that small bodies use. */
@@ -19,7 +20,7 @@ export function refuseOtherTypes(body: unknown, { properties = {} }: TypeSchema)
   }
   const entries = Object.entries(body as object);
   const unknown = entries.find(([field]) => !Object.hasOwn(properties, field));
-  if (unknown !== undefined) throw new ServiceError('unknown_field', { values: { field: unknown[0] } });
+  if (unknown !== undefined) throw unknownName('unknown_field', unknown[0], Object.keys(properties));
   for (const [field, value] of entries) refuseOtherType(field, value, properties[field] ?? {});
 }
 

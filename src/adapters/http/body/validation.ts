@@ -1,23 +1,22 @@
 /** Turns the first validation error of parameters or a body into our error, with a German text. */
 import type { FastifySchemaValidationError } from 'fastify';
 import { invalidRequest, ServiceError, TYPE_SEPARATOR, TYPE_TEXTS } from '../../../core/errors.ts';
+import { unknownName } from '../../../core/unknown-name.ts';
 import { UUID_PATTERN } from '../schemas/schemas.ts';
 
-/** Fastify's `schemaErrorFormatter`; `part` is the part of the request that contained the value. */
-export function toValidationError(
-  errors: readonly (FastifySchemaValidationError & { readonly data?: unknown })[],
-  part: string,
-): ServiceError {
+type ValidationError = FastifySchemaValidationError & {
+  readonly parentSchema?: { readonly properties?: object };
+};
+
+/** Fastify's `schemaErrorFormatter`. */
+export function toValidationError(errors: readonly ValidationError[]): ServiceError {
   const [error] = errors;
   const field = error?.instancePath.slice(1) ?? '';
   const params: Readonly<Record<string, unknown>> = error?.params ?? {};
   const limit = String(params['limit']);
-  if (part === 'querystring' && field !== '' && Array.isArray(error?.data)) {
-    return invalidRequest('repeated', { field });
-  }
   switch (error?.keyword) {
     case 'additionalProperties':
-      return new ServiceError('unknown_field', { values: { field: String(params['additionalProperty']) } });
+      return unknownField(error, String(params['additionalProperty']));
     case 'pattern':
       if (params['pattern'] === UUID_PATTERN) return new ServiceError('invalid_uuid', { values: { field } });
       return invalidRequest('malformed', { field });
@@ -45,6 +44,12 @@ export function toValidationError(
     default:
       return invalidRequest('malformed', { field });
   }
+}
+
+/** `verbose` validation includes the schema of the object. */
+function unknownField({ instancePath, parentSchema }: ValidationError, name: string): ServiceError {
+  const path = instancePath === '' ? '' : `${instancePath.slice(1).replaceAll('/', '.')}.`;
+  return unknownName('unknown_field', name, Object.keys(parentSchema?.properties ?? {}), path);
 }
 
 /** The types that a value may have; that it may be null goes without saying. */

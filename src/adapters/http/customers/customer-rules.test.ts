@@ -126,7 +126,7 @@ describe('the lists of addresses and emails that several customers claim', () =>
   it.each([
     ['/api/customers/ambiguous?cursor=xyz', 'invalid_cursor'],
     ['/api/customers/ambiguous?limit=0', 'invalid_request'],
-    ['/api/customers/ambiguous?adress=a', 'unknown_field'],
+    ['/api/customers/ambiguous?adress=a', 'unknown_parameter'],
     ['/api/customers/ambiguous/emails?cursor=xyz', 'invalid_cursor'],
     ['/api/customers/ambiguous/emails?address=a@x.test&domain=x.test', 'invalid_request'],
     ['/api/customers/ambiguous/emails?address=a', 'invalid_address'],

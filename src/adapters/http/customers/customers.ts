@@ -106,7 +106,7 @@ export function registerCustomerRoutes(
         summary: 'List the emails of a customer',
         description:
           'Newest first. A customer that the service has never heard of has an empty list: customers live in the ' +
-          "caller's system. Query parameters that are not listed here are refused.",
+          "caller's system.",
         params: CustomerParams,
         querystring: CustomerQuery,
         response: {

@@ -119,12 +119,17 @@ const REGISTERED = Object.values(ERRORS).map(
   ({ text }) =>
     new RegExp(
       `^${text
+        // Stands only in answers to real requests.
+        .replace('{hint}', '')
         .split(/\{\w+\}/)
         .map((part) => part.replace(/[.*+?^${}()|[\]\\]/g, String.raw`\$&`))
         .join('.+')}$`,
     ),
 );
 const isRegistered = (text: unknown) => REGISTERED.some((pattern) => pattern.test(String(text)));
+
+const takesVersion = ({ parameters = [] }: (typeof operations)[number]) =>
+  parameters.some((one) => resolve(one).name.toLowerCase() === 'if-match');
 
 describe('an example of a body', () => {
   it('is taken by its operation', async () => {
@@ -142,7 +147,7 @@ describe('an example of a body', () => {
           .replace('{address}', 'ann@example.com')
           .replace('/keys/{id}', '/keys/4r8gk2m0vqxz')
           .replaceAll(/\{\w+\}/g, '0199d3a4-5b1e-7c52-9f0e-2f6a1d3b8c47'),
-        headers: { ...AUTHORIZED, 'if-match': '"2"' },
+        headers: { ...AUTHORIZED, ...(takesVersion(operation) ? { 'if-match': '"2"' } : {}) },
         payload: body.example as object,
       });
       if (answer.statusCode >= 300) refused.push([operationId, answer.statusCode, answer.body]);

@@ -8,8 +8,12 @@ import type { DocumentedRoute } from './route-table.ts';
 
 const DESCRIPTION = `Sends and receives email, records it and returns it by thread and by customer.
 
+What an operation does not list is refused: query parameters with 400 \`unknown_parameter\`, fields of a body with 400 \`unknown_field\`, and
+with 400 \`unknown_header\` a header of a write that another operation lists (\`If-Match\`, \`Idempotency-Key\`,
+\`Prefer: respond-async\` and others), as well as \`If-None-Match\` and \`If-Unmodified-Since\`; of a read only \`If-Match\`.
+
 Every error is \`{"error": "<German text>", "code": "<stable code>"}\`. Besides the errors listed for each operation,
-any request may get 400 \`invalid_request\` (not valid HTTP, or a badly encoded path), 400 \`invalid_text\` (NUL, or half of a
+any request may get 400 \`invalid_request\` (not valid HTTP, a badly encoded path, or a GET with a body), 400 \`invalid_text\` (NUL, or half of a
 surrogate pair, in a parameter or a field), 404 \`not_found\`, 405 \`method_not_allowed\` with \`Allow\`, 408 \`request_timeout\`,
 414 \`uri_too_long\`, 421 \`unknown_host\` (without a bearer secret, under a name that is not the service's), 431 \`headers_too_large\`
 and 501 \`unsupported_transfer_coding\`.

@@ -208,7 +208,7 @@ export function registerDraftRoutes(app: HttpServer, context: HttpContext, input
         right: 'draft',
         tags: ['Drafts'],
         summary: 'List drafts',
-        description: 'The last changed first. Query parameters that are not listed here are refused.',
+        description: 'The last changed first.',
         querystring: ListQuery,
         response: {
           200: jsonResponse('One page.', Drafts),

@@ -108,7 +108,6 @@ export function registerSafeHtmlRoutes(app: HttpServer, { applicationFor }: Http
           ...errorResponses(
             'invalid_uuid',
             'invalid_request',
-            'unknown_field',
             'unauthorized',
             'email_not_found',
             'database_unavailable',

@@ -134,8 +134,7 @@ export function registerEventRoutes(app: HttpServer, context: HttpContext): void
         description:
           'What happened, in the order in which it was recorded and without gaps: an event never appears behind one that ' +
           'was read before. Remember `next` together with what you made of the events, and nothing is missed or done ' +
-          'twice. With `Accept: text/event-stream` the answer is a stream that goes on until one side ends it. Query ' +
-          'parameters that are not listed here are refused.',
+          'twice. With `Accept: text/event-stream` the answer is a stream that goes on until one side ends it.',
         querystring: EventsQuery,
         headers: StreamHeaders,
         response: {
@@ -149,7 +148,6 @@ export function registerEventRoutes(app: HttpServer, context: HttpContext): void
           ...errorResponses(
             'invalid_uuid',
             'invalid_request',
-            'unknown_field',
             'unknown_account',
             'unauthorized',
             'events_expired',

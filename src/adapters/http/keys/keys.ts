@@ -180,12 +180,11 @@ export function registerKeyRoutes(
         right: 'admin',
         tags: ['Keys'],
         summary: 'List keys',
-        description:
-          'The newest first, revoked ones too; never their secrets. Query parameters that are not listed here are refused.',
+        description: 'The newest first, revoked ones too; never their secrets.',
         querystring: KeysQuery,
         response: {
           200: jsonResponse('One page.', Keys),
-          ...errorResponses('invalid_request', 'unknown_field', 'invalid_cursor', 'unauthorized'),
+          ...errorResponses('invalid_request', 'invalid_cursor', 'unauthorized'),
         },
       },
     },

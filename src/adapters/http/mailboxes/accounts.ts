@@ -34,10 +34,9 @@ export function registerAccountRoutes(
         description:
           'Every account of the configuration, then those that only other processes read. Read from the database: what ' +
           'every process of the installation does.',
-        querystring: { type: 'object', additionalProperties: false, properties: {} },
         response: {
           200: jsonResponse('All of them.', Accounts),
-          ...errorResponses('unknown_field', 'unauthorized', 'database_unavailable'),
+          ...errorResponses('unauthorized', 'database_unavailable'),
         },
       },
     },

@@ -83,7 +83,6 @@ export function registerInboundRoutes(app: HttpServer, context: HttpContext): vo
           200: jsonResponse('Recorded.', ReceivedResult),
           ...errorResponses(
             'invalid_request',
-            'unknown_field',
             'unknown_account',
             'unauthorized',
             'request_timeout',

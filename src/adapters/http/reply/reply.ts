@@ -162,7 +162,6 @@ export function registerReplyRoutes(
           200: jsonResponse('Nothing was sent.', Preview),
           ...errorResponses(
             'invalid_request',
-            'unknown_field',
             'invalid_uuid',
             'unauthorized',
             'email_not_found',

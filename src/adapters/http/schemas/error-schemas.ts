@@ -30,7 +30,12 @@ export const ErrorBody = {
 } as const;
 
 /** Errors that any operation may return; the document's introduction describes those that come before routing. */
-const COMMON_ERRORS: readonly ErrorCode[] = ['internal_error', 'shutting_down'];
+const COMMON_ERRORS: readonly ErrorCode[] = [
+  'unknown_parameter',
+  'unknown_header',
+  'internal_error',
+  'shutting_down',
+];
 
 /** Errors that any operation may return that needs the secret or a key. */
 const LOGIN_ERRORS: readonly ErrorCode[] = [

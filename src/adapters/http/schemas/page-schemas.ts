@@ -76,7 +76,6 @@ export const AccountPageQuery = {
 /** Errors of reads about accounts, without pages. */
 export const ACCOUNT_QUERY_ERRORS = [
   'invalid_request',
-  'unknown_field',
   'unknown_account',
   'unauthorized',
   'database_unavailable',
@@ -85,7 +84,6 @@ export const ACCOUNT_QUERY_ERRORS = [
 /** Errors of any paginated list. */
 export const PAGE_ERRORS = [
   'invalid_request',
-  'unknown_field',
   'invalid_cursor',
   'unauthorized',
   'database_unavailable',

@@ -114,7 +114,7 @@ export function registerSendStateRoutes(
         right: 'read',
         tags: ['Emails'],
         summary: 'List or search emails',
-        description: 'All threads, newest first. Query parameters that are not listed here are refused.',
+        description: 'All threads, newest first.',
         querystring: EmailsQuerySchema,
         response: {
           200: jsonResponse('One page.', EmailListings),

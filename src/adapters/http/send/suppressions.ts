@@ -72,7 +72,7 @@ export function registerSuppressionRoutes(
         right: 'read',
         tags: ['Suppressions'],
         summary: 'List the addresses that nothing is sent to',
-        description: 'The newest change first. Query parameters that are not listed here are refused.',
+        description: 'The newest change first.',
         querystring: SuppressionsQuerySchema,
         response: {
           200: jsonResponse('One page.', Suppressions),

@@ -98,7 +98,7 @@ export function registerStatisticsRoutes(app: HttpServer, { applicationFor }: Ht
         description:
           'How many emails came in, were sent and failed, and how many recipients bounced or complained, for each step of ' +
           `the time that is asked for: ${MAX_POINTS} steps at most. Kept for 25 months. Mail that was imported, or found at the first ` +
-          'reading of a mailbox, is not counted. Query parameters that are not listed here are refused.',
+          'reading of a mailbox, is not counted.',
         querystring: StatisticsQuery,
         response: {
           200: jsonResponse('The counts.', Statistics),

@@ -209,8 +209,7 @@ export function registerTemplateRoutes(
         tags: ['Templates'],
         summary: 'List templates',
         description:
-          'The last changed first. With `account_id` those that this account may use: its own, and those of all accounts. Query ' +
-          'parameters that are not listed here are refused.',
+          'The last changed first. With `account_id` those that this account may use: its own, and those of all accounts.',
         querystring: AccountPageQuery,
         response: { 200: jsonResponse('One page.', Templates), ...errorResponses(...ACCOUNT_PAGE_ERRORS) },
       },
@@ -238,7 +237,6 @@ export function registerTemplateRoutes(
           200: jsonResponse('The version.', Template, ETAG),
           ...errorResponses(
             'invalid_request',
-            'unknown_field',
             'invalid_uuid',
             'unauthorized',
             'template_not_found',

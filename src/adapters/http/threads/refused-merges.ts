@@ -35,8 +35,7 @@ export function registerRefusedMergeRoutes(app: HttpServer, { applicationFor }: 
         summary: 'List merges of threads that mail did not get',
         description:
           'Mail never joins threads that sends named for different customers: it stays in the thread of its best link, and ' +
-          'is listed here, newest first, until POST /api/thread/{threadId}/merge makes one thread of the two. Query ' +
-          'parameters that are not listed here are refused.',
+          'is listed here, newest first, until POST /api/thread/{threadId}/merge makes one thread of the two.',
         querystring: AccountPageQuery,
         response: {
           200: jsonResponse('One page.', RefusedMerges),

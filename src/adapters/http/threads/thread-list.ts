@@ -126,7 +126,7 @@ export function registerThreadListRoutes(app: HttpServer, { applicationFor, limi
         summary: 'List threads',
         description:
           'Newest activity first. Filters combine. Threads of which nothing went out and nothing came in (`failed`, ' +
-          '`cancelled`) are left out. Query parameters that are not listed here are refused.',
+          '`cancelled`) are left out.',
         querystring: ThreadsQuerySchema,
         response: {
           200: jsonResponse('One page.', Threads),

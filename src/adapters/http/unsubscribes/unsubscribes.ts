@@ -46,7 +46,7 @@ export function registerUnsubscribeRoutes(
         right: 'read',
         tags: ['Unsubscribes'],
         summary: 'List who left which list',
-        description: 'The newest first. Query parameters that are not listed here are refused.',
+        description: 'The newest first.',
         querystring: UnsubscribesQuery,
         response: {
           200: jsonResponse('One page.', Unsubscribes),

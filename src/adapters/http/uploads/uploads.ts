@@ -87,7 +87,6 @@ export function registerUploadRoutes(app: HttpServer, context: HttpContext): voi
           201: jsonResponse('Kept.', UploadSchema),
           ...errorResponses(
             'invalid_request',
-            'unknown_field',
             'invalid_filename',
             'invalid_content_type',
             'invalid_content_digest',

@@ -209,8 +209,7 @@ export function registerWebhookActRoutes(app: HttpServer, context: HttpContext):
         right: 'operate',
         tags: ['Webhooks'],
         summary: 'List what was posted',
-        description:
-          'Every attempt, the newest first, kept as long as events are. Query parameters that are not listed here are refused.',
+        description: 'Every attempt, the newest first, kept as long as events are.',
         params: WebhookParams,
         querystring: DeliveriesQuery,
         response: {

@@ -146,7 +146,7 @@ export function registerWebhookRoutes(app: HttpServer, context: HttpContext): vo
         right: 'operate',
         tags: ['Webhooks'],
         summary: 'List webhooks',
-        description: 'The newest first. Query parameters that are not listed here are refused.',
+        description: 'The newest first.',
         querystring: WebhooksQuery,
         response: {
           200: jsonResponse('One page.', Webhooks),

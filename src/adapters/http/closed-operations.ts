@@ -1,0 +1,106 @@
+/**
+ * Refuses what an operation does not list, at one place for every route of the API: query parameters, and single ones that are repeated,
+ * headers that have a meaning in other operations, and the content of reads. `?dry_run=true` or `If-Match` that is ignored would let through what the caller wanted to prevent.
+ * Bodies are closed by their schemas; a write without a body must still read it, so that its fields are refused.
+ */
+import type { FastifyRequest, onRequestHookHandler, RouteOptions } from 'fastify';
+import { invalidRequest, ServiceError } from '../../core/errors.ts';
+import { unknownName } from '../../core/unknown-name.ts';
+import { prefersAsync } from './send/prefer.ts';
+
+/**
+ * The rest are pages and files for people: their own scripts and mail programs add parameters, and the server of files knows all conditions.
+ */
+const OPERATION = /^\/(?:api(?!\/docs)|mcp)(?:\/|$)/;
+
+const READS: ReadonlySet<string> = new Set(['GET', 'HEAD']);
+
+/**
+ * RFC 9110 §13.1.1: the method must not be performed when If-Match does not hold. Of the others, a read may ignore each (§13.1.2, §14.2)
+ * and still gives a true answer.
+ */
+const REFUSED_BY_READS = ['if-match'];
+
+/**
+ * Headers of a write that would otherwise be ignored, besides those that some operation declares. RFC 9110 §14.5: a part of a file would be
+ * stored as the whole. RFC 9110 §13.1.4 lets a server without modification dates ignore If-Unmodified-Since: the write would not be
+ * conditional.
+ */
+const REFUSED_BY_WRITES = ['content-range', 'if-unmodified-since'];
+
+/** RFC 9110 §14.2: a server must ignore Range, and If-Range with it, for methods other than GET. */
+const IGNORED_BY_WRITES: ReadonlySet<string> = new Set(['range', 'if-range']);
+
+/** RFC 7240 §2: preferences that a server does not know are ignored. The one that the API knows is refused where it has no effect. */
+const isIgnored = (header: string, value: string | readonly string[]): boolean =>
+  header === 'prefer' && !prefersAsync(value);
+
+interface ParameterSchema {
+  readonly type?: unknown;
+}
+
+export class ClosedOperations {
+  /** In lower case, of all operations. */
+  readonly #headers = new Set(REFUSED_BY_WRITES);
+
+  /** Fastify's `onRoute` hook; it has to see all routes before the first request. */
+  close(route: RouteOptions): void {
+    if (!OPERATION.test(route.url)) return;
+    const methods = [route.method].flat();
+    const isRead = methods.every((method) => READS.has(method));
+    const { body, querystring, headers } = route.schema ?? {};
+    if (!isRead && body === undefined && route.preValidation === undefined) {
+      throw new TypeError(`${methods.join(', ')} ${route.url} ignores the body of its requests`);
+    }
+    const parameters = propertiesOf(querystring);
+    const ownHeaders = new Set(Object.keys(propertiesOf(headers)).map((name) => name.toLowerCase()));
+    for (const name of ownHeaders) this.#headers.add(name);
+
+    let refused: readonly string[] | null = null;
+    const refuse: onRequestHookHandler = (request, _reply, done) => {
+      refused ??= this.#refusedHeaders(isRead, ownHeaders);
+      done(
+        findParameterFault(request, parameters) ??
+          findUnknownHeader(request, refused) ??
+          (isRead && hasContent(request) ? invalidRequest('content_of_read') : undefined),
+      );
+    };
+    route.onRequest = [...[route.onRequest ?? []].flat(), refuse];
+  }
+
+  #refusedHeaders(isRead: boolean, own: ReadonlySet<string>): readonly string[] {
+    const names = isRead
+      ? REFUSED_BY_READS
+      : [...this.#headers].filter((name) => !IGNORED_BY_WRITES.has(name));
+    return names.filter((name) => !own.has(name));
+  }
+}
+
+function findParameterFault(
+  { query }: FastifyRequest,
+  known: Readonly<Record<string, ParameterSchema>>,
+): ServiceError | undefined {
+  for (const [name, value] of Object.entries(query as object)) {
+    if (!Object.hasOwn(known, name)) return unknownName('unknown_parameter', name, Object.keys(known));
+    if (Array.isArray(value) && known[name]?.type !== 'array')
+      return invalidRequest('repeated', { field: name });
+  }
+  return undefined;
+}
+
+function findUnknownHeader(
+  { headers }: FastifyRequest,
+  refused: readonly string[],
+): ServiceError | undefined {
+  const name = refused.find((header) => {
+    const value = headers[header];
+    return value !== undefined && !isIgnored(header, value);
+  });
+  return name === undefined ? undefined : new ServiceError('unknown_header', { values: { field: name } });
+}
+
+const hasContent = ({ headers }: FastifyRequest): boolean =>
+  headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0;
+
+const propertiesOf = (schema: unknown): Readonly<Record<string, ParameterSchema>> =>
+  (schema as { properties?: Readonly<Record<string, ParameterSchema>> } | undefined)?.properties ?? {};
