@@ -396,13 +396,13 @@ export function limitToAccounts(
       await requireWebhook(id);
       return application.deleteWebhook(id);
     },
-    async pauseWebhook(id) {
+    async pauseWebhook(id, keyId) {
       await requireWebhook(id);
-      return application.pauseWebhook(id);
+      return application.pauseWebhook(id, keyId);
     },
-    async resumeWebhook(id) {
+    async resumeWebhook(id, keyId) {
       await requireWebhook(id);
-      return application.resumeWebhook(id);
+      return application.resumeWebhook(id, keyId);
     },
     async replayWebhook(id, start) {
       await requireWebhook(id);

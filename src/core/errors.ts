@@ -323,6 +323,8 @@ const REQUEST_FAULTS = {
   no_entries: '{field} muss mindestens einen Eintrag haben.',
   too_few_entries: '{field} muss mindestens {limit} Einträge haben.',
   too_many_entries: '{field} darf höchstens {limit} Einträge haben.',
+  only_with: '{field} wirkt nur zusammen mit {other}.',
+  not_with: '{field} wirkt nicht zusammen mit {other}.',
   address_and_domain: 'address und domain schließen einander aus.',
 } as const;
 type RequestFault = keyof typeof REQUEST_FAULTS;

@@ -48,6 +48,7 @@ function createPorts(
           rawSizeBytes: 1,
         })),
         lastLane: afterLane,
+        waitMs: 0,
       }),
       renew: async (owner, refs, leaseMs) => database.renew(owner, refs, leaseMs),
       begin: async (owner, ref, leaseMs) => database.begin(owner, ref, leaseMs),
@@ -157,6 +158,21 @@ function runOne(database: QueueDatabase, changes: Parameters<typeof createPorts>
     pollMs: 60_000,
   });
 }
+
+it('looks again when the rate limits let the next message through, however long it rests else', async () => {
+  const database = new QueueDatabase(() => performance.now());
+  let claims = 0;
+  const loop = runOne(database, {
+    queue: {
+      async claim({ afterLane }) {
+        claims += 1;
+        return { claims: [], lastLane: afterLane, waitMs: 20 };
+      },
+    },
+  });
+  await waitUntil('it has looked three times', () => claims >= 3);
+  await loop.stop();
+});
 
 it('goes on while outcomes are being stored, up to a bound', async () => {
   const database = new QueueDatabase(() => performance.now());

@@ -75,6 +75,8 @@ interface AccountState extends QueueAccount {
   failures: number;
   /** By `Timers.now`. */
   pausedUntil: number;
+  /** When its rate limits let a message through again, by `Timers.now`. */
+  fullUntil: number;
 }
 
 interface Run {
@@ -110,6 +112,7 @@ export function startSendQueue(ports: SendQueuePorts, options: SendQueueOptions)
     lastLane: '',
     failures: 0,
     pausedUntil: 0,
+    fullUntil: 0,
   }));
   const runs = new Map<string, Run>();
   const status = { stopping: false };
@@ -132,7 +135,7 @@ export function startSendQueue(ports: SendQueuePorts, options: SendQueueOptions)
   async function rest(): Promise<void> {
     if (wakeRequested || status.stopping) return;
     await new Promise<void>((resolve) => {
-      const cancel = timers.after(pollMs, () => {
+      const cancel = timers.after(restMs(), () => {
         wake();
         resolve();
       });
@@ -142,6 +145,13 @@ export function startSendQueue(ports: SendQueuePorts, options: SendQueueOptions)
       };
     });
     wakeUp = () => {};
+  }
+
+  /** Until the next look, or until the limits of an account let a message through. */
+  function restMs(): number {
+    const now = timers.now();
+    const waits = accounts.map(({ fullUntil }) => fullUntil - now).filter((waitMs) => waitMs > 0);
+    return Math.min(pollMs, ...waits);
   }
 
   async function work(): Promise<void> {
@@ -187,15 +197,15 @@ export function startSendQueue(ports: SendQueuePorts, options: SendQueueOptions)
 
   /** False until many are wanted: they share the statement. */
   function takesMore(account: AccountState): boolean {
-    const { waiting, slots, unstored, isEmpty, pausedUntil } = account;
-    if (unstored >= MAX_UNSTORED) return false;
+    const { waiting, slots, unstored, isEmpty, pausedUntil, fullUntil } = account;
+    if (unstored >= MAX_UNSTORED || fullUntil > timers.now()) return false;
     const least = isLimited(account) ? 1 : Math.min(slots, MAX_CLAIMS);
     return wantedBy(account) >= least && waiting.length < slots && !isEmpty && pausedUntil <= timers.now();
   }
 
   async function claimFor(account: AccountState): Promise<number> {
     hasClaimed = true;
-    const { claims, lastLane } = await queue.claim({
+    const { claims, lastLane, waitMs } = await queue.claim({
       accountId: account.id,
       owner: owner,
       limit: Math.min(wantedBy(account), MAX_CLAIMS),
@@ -205,6 +215,7 @@ export function startSendQueue(ports: SendQueuePorts, options: SendQueueOptions)
       withFiles: ports.mayReadFiles(),
     });
     account.lastLane = lastLane;
+    account.fullUntil = waitMs === 0 ? 0 : timers.now() + waitMs;
     if (claims.length > 0) account.isEmpty = false;
     for (const claim of claims) begin(account, claim);
     return claims.length;

@@ -287,7 +287,14 @@ describe('the request', () => {
       400,
       'unknown_account',
     ],
-    ['an unknown parameter', { 'content-type': 'message/rfc822' }, '?acount=x', 'x', 400, 'unknown_parameter'],
+    [
+      'an unknown parameter',
+      { 'content-type': 'message/rfc822' },
+      '?acount=x',
+      'x',
+      400,
+      'unknown_parameter',
+    ],
     ['no secret', { 'content-type': 'message/rfc822', authorization: '' }, '', 'x', 401, 'unauthorized'],
   ])('is refused with %s', async (_name, headers, parameters, body, status, code) => {
     const response = await service.request(`/api/inbound${parameters}`, { method: 'POST', body, headers });

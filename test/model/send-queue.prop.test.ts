@@ -133,6 +133,7 @@ class QueueWorld {
             rawSizeBytes: 1,
           })),
           lastLane: afterLane,
+          waitMs: 0,
         })),
       renew: (owner, refs, leaseMs) => process.call('renew', () => database.renew(owner, refs, leaseMs)),
       begin: (owner, ref, leaseMs) => process.call('begin', () => database.begin(owner, ref, leaseMs)),

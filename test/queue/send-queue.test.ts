@@ -221,12 +221,33 @@ describe('rate limits', () => {
     const refused = two.send({ subject: 'rate-sync' });
     await expect(refused).rejects.toMatchObject({ code: 'rate_limited' });
     await expect(refused).rejects.toSatisfy(
-      (error: { retryAfterSeconds: number }) => error.retryAfterSeconds > 30 && error.retryAfterSeconds < 75,
+      (error: { retryAfterSeconds: number }) => error.retryAfterSeconds > 30 && error.retryAfterSeconds <= 60,
     );
     await new Promise((resolve) => setTimeout(resolve, 300));
     expect(sink.messages.length - before).toBe(7);
-    expect(await sql(`select count from send_windows where period = 'minute'`)).toEqual([{ count: 7 }]);
+    expect(await sql(`select used from send_windows where period = 'minute'`)).toEqual([
+      { used: expect.any(Array) },
+    ]);
     expect(await sql('select count(*)::int as n from send_queue')).toEqual([{ n: 13 }]);
+  });
+});
+
+describe('a limit of two messages a minute', () => {
+  it('lets two through at once, and the next two as soon as the first two are a minute old', async () => {
+    const rate = { perMinute: 2, perDay: null };
+    const [one, two] = [await start({ rate }), await start({ rate })];
+    const before = sink.messages.length;
+    for (let n = 0; n < 6; n += 1) await (n % 2 ? one : two).enqueue({ subject: `two-${n}` });
+    for (const sent of [2, 4, 6]) {
+      await waitUntil(`${sent} are sent`, () => sink.messages.length - before >= sent);
+      expect(sink.messages.length - before).toBe(sent);
+      const [window] = await sql('select used from send_windows');
+      expect((window?.['used'] as number[]).reduce((sum, used) => sum + used, 0)).toBe(2);
+      // A minute passes.
+      await sql(
+        `update send_windows set used_at = array(select at - interval '1 minute' from unnest(used_at) at)`,
+      );
+    }
   });
 });
 

@@ -85,6 +85,17 @@ function findParameterFault(
     if (Array.isArray(value) && known[name]?.type !== 'array')
       return invalidRequest('repeated', { field: name });
   }
+  return findEmptyTime(query as Readonly<Record<string, unknown>>);
+}
+
+/** A time that ends before it begins has nothing in it: an empty list would be taken for an answer. */
+function findEmptyTime(query: Readonly<Record<string, unknown>>): ServiceError | undefined {
+  for (const until of Object.keys(query).filter((name) => name.endsWith('until'))) {
+    const since = until.replace(/until$/, 'since');
+    // Of anything but moments the schemas judge: NaN is not before anything.
+    if (Date.parse(String(query[until])) <= Date.parse(String(query[since])))
+      return invalidRequest('not_after', { field: until, other: since });
+  }
   return undefined;
 }
 

@@ -43,6 +43,8 @@ export interface ClaimedSends {
   readonly claims: readonly Claim[];
   /** For the next request. */
   readonly lastLane: string;
+  /** Time until the limits of the account let a message through, in ms; 0 when they do now. */
+  readonly waitMs: number;
 }
 
 /** The facts needed to decide about an email after an attempt. */

@@ -120,8 +120,8 @@ export function createWebhooks({
       if (!(await store.delete(id))) throw new ServiceError('webhook_not_found');
     },
 
-    pauseWebhook: async (id) => toView(found(await store.pause(id))),
-    resumeWebhook: async (id) => toView(found(await store.resume(id))),
+    pauseWebhook: async (id, keyId) => toView(found(await store.pause(id, keyId))),
+    resumeWebhook: async (id, keyId) => toView(found(await store.resume(id, keyId))),
 
     async replayWebhook(id, start) {
       await read(id);

@@ -57,9 +57,9 @@ export interface WebhookUseCases {
   /** Settings that are not given keep their values. Throws as `createWebhook` does. */
   changeWebhook(id: string, change: Partial<WebhookRequestSettings>): Promise<WebhookView>;
   deleteWebhook(id: string): Promise<void>;
-  pauseWebhook(id: string): Promise<WebhookView>;
+  pauseWebhook(id: string, keyId?: string | null): Promise<WebhookView>;
   /** Continues where it stopped; events that wait for another attempt are tried at once. Throws `events_expired`. */
-  resumeWebhook(id: string): Promise<WebhookView>;
+  resumeWebhook(id: string, keyId?: string | null): Promise<WebhookView>;
   /** Makes it continue after an event, or from a time on. Throws `events_expired`, `invalid_request`. */
   replayWebhook(id: string, start: ReplayStart): Promise<WebhookView>;
   /** Makes a new secret; the previous one stays in use as well for this long. */

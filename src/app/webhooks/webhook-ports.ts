@@ -87,9 +87,9 @@ export interface WebhookStore {
     was: Buffer,
   ): Promise<StoredWebhook | null>;
   delete(id: string): Promise<boolean>;
-  pause(id: string): Promise<StoredWebhook | null>;
+  pause(id: string, keyId?: string | null): Promise<StoredWebhook | null>;
   /** Also has events that wait for another attempt tried at once. Throws `events_expired`. */
-  resume(id: string): Promise<StoredWebhook | null>;
+  resume(id: string, keyId?: string | null): Promise<StoredWebhook | null>;
   /** Throws `events_expired`; `invalid_request` for a position that was not assigned yet. */
   moveTo(id: string, position: number): Promise<StoredWebhook | null>;
   /** The position before the first event that happened at or after the time. Throws `events_expired`. */

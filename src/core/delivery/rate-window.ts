@@ -1,7 +1,7 @@
 /**
- * How many messages an account may send now. Providers limit a rolling minute and a rolling day; recording each
- * message's time would cost a row per message, so two fixed windows approximate the rolling one: messages of the previous
- * window count by the share of it that the rolling window still covers.
+ * How many messages an account may send now. Providers limit a rolling minute and a rolling day: no such time ever has more messages than
+ * the limit. Messages that went out shortly after one another, within a hundredth of the period, are remembered as one entry with the time
+ * of its last one, so that an entry leaves the period when all its messages have left it. A high limit is so used to 99 %.
  */
 
 import { DAY_MS } from '../durations.ts';
@@ -11,19 +11,20 @@ export type RatePeriod = (typeof RATE_PERIODS)[number];
 
 export const PERIOD_MS: Readonly<Record<RatePeriod, number>> = { minute: 60_000, day: DAY_MS };
 
+/** Entries of a period; bounds what is stored of an account. */
+export const ENTRIES_PER_PERIOD = 100;
+
 /** Messages at most; null: no limit. */
 export interface RateLimit {
   readonly perMinute: number | null;
   readonly perDay: number | null;
 }
 
-export interface RateWindow {
-  /** Messages in the current window. */
-  readonly count: number;
-  /** Messages in the previous window; 0 when nothing was sent then. */
-  readonly previousCount: number;
-  /** Time since the current window began, in ms. */
-  readonly elapsedMs: number;
+/** Messages that went out together. */
+export interface RateEntry {
+  /** Time since the last of them, in ms. */
+  readonly ageMs: number;
+  readonly messages: number;
 }
 
 export interface Room {
@@ -34,17 +35,17 @@ export interface Room {
 }
 
 /** @param limit at least 1 */
-export function roomIn(window: RateWindow, limit: number, period: RatePeriod): Room {
-  const periodMs = PERIOD_MS[period];
-  const elapsedMs = Math.min(Math.max(window.elapsedMs, 0), periodMs);
-  const used = window.count + window.previousCount * (1 - elapsedMs / periodMs);
-  const messages = Math.max(0, Math.floor(limit - used));
-  if (messages > 0) return { messages, waitMs: 0 };
-  if (window.count < limit) {
-    // The previous window has to fade until it leaves room for one message.
-    const share = (limit - 1 - window.count) / window.previousCount;
-    return { messages, waitMs: Math.ceil(Math.max(1, periodMs * (1 - share) - elapsedMs)) };
+export function roomIn(entries: readonly RateEntry[], limit: number, period: RatePeriod): Room {
+  const oldestFirst = entries.toSorted((a, b) => b.ageMs - a.ageMs);
+  let excess = 1 - limit;
+  for (const { messages } of oldestFirst) excess += messages;
+  if (excess <= 0) return { messages: 1 - excess, waitMs: 0 };
+  // Room for one message: so many have to leave the period before.
+  let waitMs = 0;
+  for (const { ageMs, messages } of oldestFirst) {
+    waitMs = Math.max(1, Math.ceil(PERIOD_MS[period] - ageMs));
+    excess -= messages;
+    if (excess <= 0) break;
   }
-  const fade = periodMs * (1 - (limit - 1) / window.count);
-  return { messages, waitMs: Math.ceil(Math.max(1, periodMs - elapsedMs + fade)) };
+  return { messages: 0, waitMs };
 }

@@ -23,6 +23,13 @@ export function refuseUnknown(fields: Fields, known: ReadonlySet<string>, path: 
   if (unknown !== undefined) throw unknownName('unknown_field', unknown, known, path);
 }
 
+/** Fields that have an effect only beside `other`; given without it they are refused. null is the same as a missing field. */
+export function refuseWithout(body: Fields, fields: readonly string[], other: string): void {
+  if ((body[other] ?? null) !== null) return;
+  const field = fields.find((name) => (body[name] ?? null) !== null);
+  if (field !== undefined) throw invalidRequest('only_with', { field, other });
+}
+
 export function readText(body: Fields, field: string, path = field): string | null {
   const value = body[field] ?? null;
   if (value !== null && typeof value !== 'string') throw wrongType(path, 'string');

@@ -78,6 +78,9 @@ const MESSAGE_FIELDS = new Set(Object.keys(MESSAGE_PROPERTIES));
 const KEPT_FIELDS = new Set(Object.keys(KeptFile.properties));
 const ANSWER_FIELDS = new Set(Object.keys(AnswerBody.properties));
 
+/** The answered email determines these. */
+const OF_ANSWERED: readonly string[] = ['account_id', 'thread_id', 'in_reply_to'];
+
 /** Returns only the fields of the body. Throws ServiceError with status 400, `payload_too_large` or `attachments_too_large`. */
 export function readDraftBody(json: EmailJson, limits: HttpLimits): DraftChange {
   const body = toFields(json.value);
@@ -160,8 +163,13 @@ export function readDraftSend(draft: Draft, limits: HttpLimits, respondAsync: bo
     return { kind: 'send', request: { ...readSendBody(json(message), limits), respondAsync } };
   }
   const { emailId, kind, quote, withFiles, language, timeZone } = answers;
-  // The answered email determines these.
-  const { account_id: _account, thread_id: _thread, in_reply_to: _reply, ...written } = message;
+  const determined = OF_ANSWERED.find((field) => (message[field] ?? null) !== null);
+  if (determined !== undefined) {
+    throw invalidRequest('not_with', { field: `message.${determined}`, other: 'answers' });
+  }
+  const written = Object.fromEntries(
+    Object.entries(message).filter(([field]) => !OF_ANSWERED.includes(field)),
+  );
   const body = {
     ...written,
     quote,

@@ -51,7 +51,7 @@ const InboundQuery = {
       default: false,
       description:
         'True for a message that was read already: it is recorded as read. Changes nothing for an email ' +
-        'that is recorded, and means nothing with `sent`.',
+        'that is recorded. Not with `sent`.',
     },
   },
 } as const;
@@ -102,6 +102,8 @@ export function registerInboundRoutes(app: HttpServer, context: HttpContext): vo
     },
     async (request, reply) => {
       refuseOtherMedia(request);
+      const { sent: isSentCopy = false, read: isRead = false } = request.query;
+      if (isSentCopy && isRead) throw invalidRequest('not_with', { field: 'read', other: 'sent' });
       const slot = slots.reserve(keyIdOf(request));
       const folder = spool.create();
       try {
@@ -110,7 +112,6 @@ export function registerInboundRoutes(app: HttpServer, context: HttpContext): vo
           readMessage(body, folder, limits),
         );
         const accountId = request.query.account_id ?? null;
-        const { sent: isSentCopy = false, read: isRead = false } = request.query;
         const { kind, id, messageId, threadId } = await applicationFor(request).receiveMessage(
           { raw, accountId, isSentCopy, isRead, source: { way: 'http', place: null } },
           folder,

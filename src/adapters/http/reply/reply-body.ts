@@ -3,9 +3,16 @@ import { REPLY_LANGUAGES, isTimeZone, type ReplyLanguage } from '../../../core/r
 import { invalidRequest, ServiceError } from '../../../core/errors.ts';
 import type { ReplyKind, ReplyRequest } from '../../../app/reply/use-cases.ts';
 import type { HttpLimits } from '../connections/limits.ts';
-import { isBlank, refuseUnknown, toFields, wrongType, type Fields } from '../body/fields.ts';
+import { isBlank, refuseUnknown, refuseWithout, toFields, wrongType, type Fields } from '../body/fields.ts';
 import type { EmailJson } from '../send/attachment-body.ts';
-import { readSendFields, refuseNoBody, SendBody, WithTemplate } from '../send/send-body.ts';
+import {
+  OF_TEMPLATE,
+  readSendFields,
+  refuseNoBody,
+  SendBody,
+  WithoutTemplate,
+  WithTemplate,
+} from '../send/send-body.ts';
 
 export const Language = {
   title: 'ReplyLanguage',
@@ -60,8 +67,14 @@ const REPLY_PROPERTIES = {
 } as const;
 
 const BODY_NEEDED = [
-  { required: ['text_body'], properties: { text_body: { type: 'string', minLength: 1 } } },
-  { required: ['html_body'], properties: { html_body: { type: 'string', minLength: 1 } } },
+  {
+    required: ['text_body'],
+    properties: { text_body: { type: 'string', minLength: 1 }, ...WithoutTemplate },
+  },
+  {
+    required: ['html_body'],
+    properties: { html_body: { type: 'string', minLength: 1 }, ...WithoutTemplate },
+  },
   WithTemplate,
 ] as const;
 
@@ -78,6 +91,7 @@ export const ForwardBody = {
   title: 'ForwardRequest',
   additionalProperties: false,
   required: ['to'],
+  anyOf: [{ properties: WithoutTemplate }, WithTemplate],
   properties: {
     ...REPLY_PROPERTIES,
     to: SendBody.properties.to,
@@ -100,6 +114,7 @@ export function readReplyBody(json: EmailJson, limits: HttpLimits, kind: ReplyKi
   if (isForward && isBlank(body['to'])) throw new ServiceError('missing_recipient_or_subject');
   if (!isForward) refuseNoBody(body);
   refuseUnknown(body, new Set(Object.keys((isForward ? ForwardBody : ReplyBody).properties)), '');
+  refuseWithout(body, OF_TEMPLATE, 'template_id');
 
   const ofSend = Object.fromEntries(Object.entries(body).filter(([field]) => !OWN.has(field)));
   const {

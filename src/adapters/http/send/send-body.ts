@@ -21,6 +21,7 @@ import {
   readUuid,
   refuseLostNumbers,
   refuseUnknown,
+  refuseWithout,
   toFields,
   wrongType,
   type Fields,
@@ -66,9 +67,15 @@ export const WithTemplate = {
   properties: { template_id: Uuid },
 } as const;
 
+/** The other forms: without a template, what fills it would have no effect, and the email would go out with its placeholders in it. */
+export const WithoutTemplate = {
+  template_version: { type: 'null' },
+  variables: { type: 'null' },
+} as const;
+
 const VariablesBody = {
   anyOf: [{ type: 'object', additionalProperties: true }, { type: 'null' }],
-  description: `What the template is filled with: any JSON object, up to ${MAX_VARIABLES_BYTES} bytes.`,
+  description: `What the template is filled with, only with \`template_id\`: any JSON object, up to ${MAX_VARIABLES_BYTES} bytes.`,
 } as const;
 
 /** Published; `readSendBody` does the validation, and a test compares the two: see docs/decisions/0044-body-of-a-send.md. */
@@ -80,11 +87,11 @@ export const SendBody = {
   anyOf: [
     {
       required: ['subject', 'text_body'],
-      properties: { subject: NonBlankText, text_body: { type: 'string', minLength: 1 } },
+      properties: { subject: NonBlankText, text_body: { type: 'string', minLength: 1 }, ...WithoutTemplate },
     },
     {
       required: ['subject', 'html_body'],
-      properties: { subject: NonBlankText, html_body: { type: 'string', minLength: 1 } },
+      properties: { subject: NonBlankText, html_body: { type: 'string', minLength: 1 }, ...WithoutTemplate },
     },
     WithTemplate,
   ],
@@ -104,7 +111,7 @@ export const SendBody = {
       type: ['integer', 'null'],
       minimum: 1,
       maximum: MAX_TEMPLATE_VERSION,
-      description: 'Of the template. Default: the newest.',
+      description: 'Of the template, only with `template_id`. Default: the newest.',
     },
     variables: VariablesBody,
     cc: OptionalAddressList('As `to`.'),
@@ -171,6 +178,8 @@ export const SendBody = {
   },
 } as const;
 
+export const OF_TEMPLATE = Object.keys(WithoutTemplate);
+
 const SEND_FIELDS = new Set(Object.keys(SendBody.properties));
 const UNSUBSCRIBE_FIELDS = new Set(Object.keys(UnsubscribeBody.properties));
 /** Throws ServiceError with status 400, or `attachments_too_large`. */
@@ -182,6 +191,7 @@ export function readSendBody(json: EmailJson, limits: HttpLimits): SendRequest {
   if (isBlank(body['to']) || lacksSubject) throw new ServiceError('missing_recipient_or_subject');
   refuseNoBody(body);
   refuseUnknown(body, SEND_FIELDS, '');
+  refuseWithout(body, OF_TEMPLATE, 'template_id');
   return readSendFields(body, json, limits);
 }
 
@@ -282,7 +292,7 @@ function readMetadata(body: Fields, { longStrings }: JsonWithLongStrings): Metad
   return metadata;
 }
 
-/** null: the send names no template, and its variables have no effect. */
+/** null: no template is named. */
 function readTemplateUse(body: Fields, json: EmailJson): TemplateUse | null {
   const id = readUuid(body, 'template_id');
   const version = readVersionNumber(body['template_version']);

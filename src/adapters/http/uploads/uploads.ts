@@ -3,7 +3,7 @@ import type { FastifyRequest } from 'fastify';
 import { readRaw } from '../../../app/files/read-raw.ts';
 import { keyIdOf } from '../connections/auth.ts';
 import { readParameters } from '../../../core/mime/parse/read-parameters.ts';
-import { ServiceError } from '../../../core/errors.ts';
+import { invalidRequest, ServiceError } from '../../../core/errors.ts';
 import type { HttpContext, HttpServer } from '../answers/context.ts';
 import { BinaryBody } from '../body/binary-body.ts';
 import { openBody } from '../body/open-body.ts';
@@ -113,6 +113,9 @@ export function registerUploadRoutes(app: HttpServer, context: HttpContext): voi
       if (encoding !== 'identity') throw new ServiceError('unsupported_content_encoding');
       if (!FILE_TYPE.test(headers['content-type'] ?? '')) throw new ServiceError('file_expected');
       const expectedSha256 = readContentDigest(headers['content-digest']);
+      const nameInHeader = filenameOf(request);
+      if (query.filename !== undefined && nameInHeader !== null && nameInHeader !== query.filename)
+        throw invalidRequest('not_with', { field: 'filename', other: 'Content-Disposition' });
       const slot = slots.reserve(keyIdOf(request));
       const folder = spool.create();
       try {
@@ -123,7 +126,7 @@ export function registerUploadRoutes(app: HttpServer, context: HttpContext): voi
         const upload = await applicationFor(request).createUpload(
           {
             content,
-            filename: query.filename ?? filenameOf(request),
+            filename: query.filename ?? nameInHeader ?? '',
             contentType: query.content_type ?? null,
             accountId: query.account_id ?? null,
             expectedSha256,
@@ -146,7 +149,7 @@ export function registerUploadRoutes(app: HttpServer, context: HttpContext): voi
   );
 }
 
-function filenameOf({ headers }: FastifyRequest): string {
+function filenameOf({ headers }: FastifyRequest): string | null {
   const field = headers['content-disposition'];
-  return field === undefined ? '' : (readParameters(field).parameters.get('filename') ?? '');
+  return field === undefined ? null : (readParameters(field).parameters.get('filename') ?? null);
 }

@@ -35,6 +35,7 @@ export async function claimSends(
       rawSizeBytes: Number(row.raw_size_bytes),
     })),
     lastLane: rows.at(-1)?.lane ?? afterLane,
+    waitMs: 0,
   };
 }
 

@@ -3,9 +3,11 @@
  * together stay within the limits.
  */
 import {
+  ENTRIES_PER_PERIOD,
   PERIOD_MS,
   RATE_PERIODS,
   roomIn,
+  type RateEntry,
   type RateLimit,
   type RatePeriod,
   type Room,
@@ -23,14 +25,11 @@ export async function lockRoom(executor: Executor, accountId: string, rate: Rate
   for (const period of RATE_PERIODS) {
     const limit = limitOf(rate, period);
     if (limit === null) continue;
-    const [row] = await run(executor, LOCK_WINDOW, { accountId, period, periodMs: PERIOD_MS[period] });
-    if (row === undefined) throw new Error('a rate window could not be opened');
-    const window = {
-      count: row.count,
-      previousCount: row.previous_count,
-      elapsedMs: row.elapsed_ms,
-    };
-    const { messages, waitMs } = roomIn(window, limit, period);
+    await run(executor, LOCK_WINDOW, { accountId, period });
+    const entries: readonly RateEntry[] = (
+      await run(executor, READ_WINDOW, { accountId, period, periodMs: PERIOD_MS[period] })
+    ).map((row) => ({ ageMs: row.age_ms, messages: row.messages }));
+    const { messages, waitMs } = roomIn(entries, limit, period);
     room = { messages: Math.min(room.messages, messages), waitMs: Math.max(room.waitMs, waitMs) };
   }
   return room;
@@ -44,39 +43,56 @@ export async function useRoom(
   messages: number,
 ): Promise<void> {
   if (messages === 0) return;
-  const periods = RATE_PERIODS.filter((period) => limitOf(rate, period) !== null);
-  await run(executor, USE_WINDOW, { accountId, periods, messages });
+  for (const period of RATE_PERIODS) {
+    if (limitOf(rate, period) === null) continue;
+    const periodMs = PERIOD_MS[period];
+    await run(executor, USE_WINDOW, {
+      accountId,
+      period,
+      periodMs,
+      entryMs: periodMs / ENTRIES_PER_PERIOD,
+      messages,
+    });
+  }
 }
-
-const USE_WINDOW = statement(
-  'use-send-window',
-  `update send_windows set count = count + $messages
-  where account_id = $accountId and period = any ($periods::text[])`,
-);
 
 function limitOf(rate: RateLimit, period: RatePeriod): number | null {
   return period === 'minute' ? rate.perMinute : rate.perDay;
 }
 
-/**
- * Opens the window or moves it on to the present: a window that ended just now becomes the previous one, an older one
- * is forgotten.
- */
+/** Opens the window if need be. */
 const LOCK_WINDOW = statement(
   'lock-send-window',
-  `insert into send_windows as w (account_id, period, starts_at, count, previous_count)
-  values ($accountId, $period, now(), 0, 0)
-  on conflict (account_id, period) do update set
-    starts_at = case
-      when now() < w.starts_at + $periodMs::float8 * interval '1 millisecond' then w.starts_at
-      when now() < w.starts_at + 2 * $periodMs::float8 * interval '1 millisecond' then w.starts_at + $periodMs::float8 * interval '1 millisecond'
-      else now()
-    end,
-    count = case when now() < w.starts_at + $periodMs::float8 * interval '1 millisecond' then w.count else 0 end,
-    previous_count = case
-      when now() < w.starts_at + $periodMs::float8 * interval '1 millisecond' then w.previous_count
-      when now() < w.starts_at + 2 * $periodMs::float8 * interval '1 millisecond' then w.count
-      else 0
-    end
-  returning count, previous_count, (extract(epoch from now() - starts_at) * 1000)::float8 as elapsed_ms`,
-).narrow<{ elapsed_ms: number }>();
+  `insert into send_windows as w (account_id, period, used_at, used) values ($accountId, $period, '{}', '{}')
+  on conflict (account_id, period) do update set period = w.period`,
+);
+
+/** An entry far in the future is from a clock that was set back since; it must not stop the account until then. */
+const IN_PERIOD = `u.at > clock_timestamp() - $periodMs::float8 * interval '1 millisecond'
+    and u.at < clock_timestamp() + $periodMs::float8 * interval '1 millisecond'`;
+
+/** By the moment of the statement: that of the transaction may be before the one that had the lock until now. */
+const READ_WINDOW = statement(
+  'read-send-window',
+  `select (extract(epoch from clock_timestamp() - u.at) * 1000)::float8 as age_ms, u.messages
+  from send_windows w cross join lateral unnest(w.used_at, w.used) as u(at, messages)
+  where w.account_id = $accountId and w.period = $period
+    and ${IN_PERIOD}`,
+).narrow<{ age_ms: number; messages: number }>();
+
+/** Adds the messages and drops what has left the period. */
+const USE_WINDOW = statement(
+  'use-send-window',
+  `update send_windows w set (used_at, used) = (
+    select array_agg(e.at order by e.at), array_agg(e.messages order by e.at) from (
+      select max(u.at) as at, sum(u.messages)::int as messages from (
+        select * from unnest(w.used_at, w.used) as u(at, messages)
+        where ${IN_PERIOD}
+        union all
+        select clock_timestamp(), $messages::int
+      ) u
+      group by floor(extract(epoch from u.at) * 1000 / $entryMs::float8)
+    ) e
+  )
+  where w.account_id = $accountId and w.period = $period`,
+);

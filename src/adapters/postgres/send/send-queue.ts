@@ -43,7 +43,9 @@ export function createSendQueue(pool: Pool): SendQueue {
         const room = await lockRoom(client, accountId, rate);
         const most = Math.min(limit, room.messages);
         const claimed: ClaimedSends =
-          most === 0 ? { claims: [], lastLane: afterLane } : await claimSends(client, request, most);
+          most === 0
+            ? { claims: [], lastLane: afterLane, waitMs: room.waitMs }
+            : await claimSends(client, request, most);
         await useRoom(client, accountId, rate, claimed.claims.length);
         return claimed;
       });

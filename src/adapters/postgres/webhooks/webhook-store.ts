@@ -9,6 +9,7 @@ import type {
 import { eventsExpired, formatEventId } from '../../../core/event/event-id.ts';
 import { invalidRequest, ServiceError } from '../../../core/errors.ts';
 import { MAX_WEBHOOKS } from '../../../core/webhook/webhook.ts';
+import { nameAuthor } from '../db/name-author.ts';
 import { run, statement, statements, type Executor } from '../db/statement.ts';
 import { inTransaction } from '../db/transaction.ts';
 import {
@@ -78,13 +79,15 @@ export function createWebhookStore(pool: Pool): WebhookStore {
         return (await run(client, DELETE, { id })).length > 0;
       }),
 
-    pause: (id) =>
+    pause: (id, keyId) =>
       changing(id, async (client, _webhook, revision) => {
+        await nameAuthor(client, keyId);
         await run(client, PAUSE, { id, revision });
       }),
 
-    resume: (id) =>
+    resume: (id, keyId) =>
       changing(id, async (client, { position }, revision) => {
+        await nameAuthor(client, keyId);
         await checkPosition(client, position);
         await run(client, RESUME, { id, revision });
       }),

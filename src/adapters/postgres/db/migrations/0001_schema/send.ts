@@ -58,10 +58,11 @@ export const SEND = [
   `create table send_windows (
     account_id account_id,
     period text check (period in ('minute', 'day')),
-    starts_at timestamptz not null,
-    count int not null check (count >= 0),
-    previous_count int not null check (previous_count >= 0),
-    primary key (account_id, period)
+    -- The messages of the period by the time of the last one of each entry; see core/delivery/rate-window.ts
+    used_at timestamptz[] not null,
+    used int[] not null,
+    primary key (account_id, period),
+    check (cardinality(used_at) = cardinality(used))
   )`,
 
   `create table idempotency_keys (
