@@ -172,6 +172,7 @@ it('looks again when the rate limits let the next message through, however long 
   });
   await waitUntil('it has looked three times', () => claims >= 3);
   await loop.stop();
+  expect(claims).toBeGreaterThanOrEqual(3);
 });
 
 it('goes on while outcomes are being stored, up to a bound', async () => {
