@@ -35,6 +35,7 @@ export function actAsKey(application: Application, keyId: string): Application {
     suppress: (address, note) => application.suppress(address, note, keyId),
     liftSuppression: (address) => application.liftSuppression(address, keyId),
     registerCustomer: (request) => application.registerCustomer(named(request)),
+    changeCustomerAddress: (request) => application.changeCustomerAddress(named(request)),
     changeThread: (id, change) => application.changeThread(id, named(change)),
     markThread: (id, mark) => application.markThread(id, mark, keyId),
     splitThread: (request) => application.splitThread(named(request)),

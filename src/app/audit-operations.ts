@@ -57,6 +57,7 @@ export type Operations = {
   | 'liftSuppression'
   | 'removeUnsubscribe'
   | 'registerCustomer'
+  | 'changeCustomerAddress'
   | 'changeThread'
   | 'splitThread'
   | 'mergeThreads'
@@ -277,6 +278,17 @@ export function auditOperations(
           before: async () =>
             toRegistrationFields(await application.readCustomerRegistration(request.customerId)),
           work: () => application.registerCustomer(request),
+          after: ({ registration, relinked }) => ({ ...toRegistrationFields(registration), relinked }),
+        },
+      ),
+    changeCustomerAddress: (request) =>
+      act(
+        'customer.registered',
+        { customerId: request.customerId },
+        {
+          before: async () =>
+            toRegistrationFields(await application.readCustomerRegistration(request.customerId)),
+          work: () => application.changeCustomerAddress(request),
           after: ({ registration, relinked }) => ({ ...toRegistrationFields(registration), relinked }),
         },
       ),

@@ -304,6 +304,7 @@ export function limitToAccounts(
     // Customers have mail of all accounts.
     readCustomerRegistration: refuse,
     registerCustomer: refuse,
+    changeCustomerAddress: refuse,
     listAmbiguousClaims: refuse,
     listAmbiguousEmails: refuse,
 

@@ -92,6 +92,8 @@ const METHODS = {
   mergeThreads: 'client.threads.merge',
   moveEmails: 'client.threads.move',
   putCustomerAddresses: 'client.customers.setAddresses',
+  addCustomerAddress: 'client.customers.addAddress',
+  removeCustomerAddress: 'client.customers.removeAddress',
   receiveEmail: 'client.receive',
   resolveSend: 'client.emails.resolve',
   retrySentCopy: 'client.emails.retrySentCopy',

@@ -197,6 +197,26 @@ const NAMED: Readonly<Record<string, readonly [types: readonly string[], prepare
         json: { addresses: [address], domains: [] },
       }),
   ],
+  addCustomerAddress: [
+    ['customer.linked'],
+    async () => {
+      const address = `${randomUUID()}@customer.test`;
+      await receive(running.service, mail({ from: address }));
+      return { address };
+    },
+    (call, { address }) => call(...post(`/api/customer/${randomUUID()}/addresses`, { address })),
+  ],
+  removeCustomerAddress: [
+    ['customer.unlinked'],
+    async () => {
+      const [customer, address] = [randomUUID(), `${randomUUID()}@customer.test`];
+      await receive(running.service, mail({ from: address }));
+      await asSecret(...post(`/api/customer/${customer}/addresses`, { address }));
+      return { customer, address };
+    },
+    (call, { customer, address }) =>
+      call(`/api/customer/${customer}/addresses/${address}`, { method: 'DELETE' }),
+  ],
   pauseWebhook: [
     ['webhook.paused'],
     webhook,

@@ -237,3 +237,52 @@ describe('GET /api/customers', () => {
     expect([response.status, ((await response.json()) as Json)['code']]).toEqual([400, code]);
   });
 });
+
+describe('a nightly sync of contacts', () => {
+  const addressesOf = async (customerId: string) =>
+    (
+      (await ask(`/api/customer/${customerId}/addresses`)) as {
+        addresses: { address: string; origin: string }[];
+      }
+    ).addresses.map(({ address, origin }) => `${origin} ${address}`);
+
+  it('leaves what sends taught, also an address that it had registered and registers no longer', async () => {
+    const customerId = randomUUID();
+    const domain = `${customerId.slice(0, 8)}.test`;
+    await send({ to: `bob@${domain}`, customer_id: customerId });
+    await expect.poll(() => addressesOf(customerId)).toEqual([`learned bob@${domain}`]);
+    await put(customerId, { addresses: [`ada@${domain}`], domains: [] });
+    expect(await addressesOf(customerId)).toEqual([`registered ada@${domain}`, `learned bob@${domain}`]);
+    await put(customerId, { addresses: [`bob@${domain}`], domains: [] });
+    expect(await addressesOf(customerId)).toEqual([`registered bob@${domain}`]);
+    await put(customerId, { addresses: [], domains: [] });
+    expect(await addressesOf(customerId)).toEqual([`learned bob@${domain}`]);
+  });
+
+  it('may give back what it has read', async () => {
+    const customerId = randomUUID();
+    const domain = `${customerId.slice(0, 8)}.test`;
+    await send({ to: `bob@${domain}`, customer_id: customerId });
+    await expect.poll(() => addressesOf(customerId)).toEqual([`learned bob@${domain}`]);
+    await put(customerId, { addresses: [`ada@${domain}`], domains: [`*.${domain}`], name: 'Ada' });
+    const read = await ask(`/api/customer/${customerId}/addresses`);
+    const answer = await ask(`/api/customer/${customerId}/addresses`, { method: 'PUT', json: read });
+    expect(answer).toEqual({ ...read, relinked: { linked: 0, moved: 0, unlinked: 0 } });
+    expect(await ask(`/api/customer/${customerId}/addresses`)).toEqual(read);
+  });
+
+  it('adds and removes one address; a removed one is not taught again', async () => {
+    const customerId = randomUUID();
+    const domain = `${customerId.slice(0, 8)}.test`;
+    const path = `/api/customer/${customerId}/addresses`;
+    await ask(path, { json: { address: `Ada@${domain}` } });
+    await ask(path, { json: { address: `eve@${domain}` } });
+    expect(await addressesOf(customerId)).toEqual([`registered ada@${domain}`, `registered eve@${domain}`]);
+    await ask(`${path}/eve@${domain}`, { method: 'DELETE' });
+    await send({ to: `eve@${domain}`, customer_id: customerId });
+    await send({ to: `bob@${domain}`, customer_id: customerId });
+    await expect
+      .poll(() => addressesOf(customerId))
+      .toEqual([`registered ada@${domain}`, `learned bob@${domain}`]);
+  });
+});

@@ -141,6 +141,12 @@ const CHECKS: Readonly<Record<string, ((others: Others) => readonly Check[]) | n
       REFUSED,
     ],
   ],
+  addCustomerAddress: ({ customer }) => [
+    [`/api/customer/${customer}/addresses`, { json: { address: 'eve@customer.test' } }, REFUSED],
+  ],
+  removeCustomerAddress: ({ customer }) => [
+    [`/api/customer/${customer}/addresses/eve@customer.test`, { method: 'DELETE' }, REFUSED],
+  ],
   listAmbiguousClaims: () => [['/api/customers/ambiguous', GET, REFUSED]],
   listAmbiguousEmails: () => [['/api/customers/ambiguous/emails', GET, REFUSED]],
   listSuppressions: () => [['/api/suppressions', GET, REFUSED]],

@@ -178,6 +178,10 @@ export function createRecordingApplication(overrides: Partial<Application> = {})
       registrations.push(request);
       return { registration: sampleRegistration, relinked: { linked: 3, moved: 2, unlinked: 1 } };
     },
+    changeCustomerAddress: async () => ({
+      registration: sampleRegistration,
+      relinked: { linked: 3, moved: 2, unlinked: 1 },
+    }),
     listAmbiguousClaims: async () => ({ claims: [sampleClaim], nextCursor: null }),
     listAmbiguousEmails: async () => ({
       emails: { kind: 'whole', json: JSON.stringify(toListingJson(sampleListing)) },

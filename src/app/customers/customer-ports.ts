@@ -126,8 +126,8 @@ export interface CustomerStore {
   /** An unknown customer has nothing registered. */
   readRegistration(customerId: string): Promise<CustomerRegistration>;
   /**
-   * From now on the customer has exactly these rules, and past mail is linked by them; all or nothing. A former rule that
-   * is not among them, learned or not, is not learned again.
+   * From now on exactly these rules are registered for the customer, and past mail is linked by them; all or nothing.
+   * What sends taught stays.
    *
    * @param name undefined: unchanged
    * @param keyId the key that makes the change; null: none
@@ -137,6 +137,16 @@ export interface CustomerStore {
     rules: CustomerRules,
     companyId: string | null,
     name: CustomerName | null | undefined,
+    keyId?: string | null,
+  ): Promise<Relinked>;
+  /**
+   * Registers one address, or removes it, registered or learned, so that it is not learned again. Past mail is linked by
+   * it; all or nothing.
+   */
+  changeAddress(
+    customerId: string,
+    address: string,
+    act: 'register' | 'remove',
     keyId?: string | null,
   ): Promise<Relinked>;
   /** In one round trip. With `within`, only the mail of these accounts; registrations belong to no account. */

@@ -18,6 +18,7 @@ type Customers = Pick<
   | 'listCustomers'
   | 'readCustomerRegistration'
   | 'registerCustomer'
+  | 'changeCustomerAddress'
   | 'listAmbiguousClaims'
   | 'listAmbiguousEmails'
 >;
@@ -43,6 +44,12 @@ export function createCustomers(store: CustomerStore): Customers {
       const rules = parseCustomerRules(addresses, domains);
       const shown = typeof name === 'string' ? toCustomerName(name) : name;
       const relinked = await store.replaceRegistration(customerId, rules, companyId, shown, authorKeyId);
+      return { registration: await store.readRegistration(customerId), relinked };
+    },
+
+    async changeCustomerAddress({ customerId, address, act, authorKeyId = null }) {
+      const rule = readAddressRule(address, 'address');
+      const relinked = await store.changeAddress(customerId, rule, act, authorKeyId);
       return { registration: await store.readRegistration(customerId), relinked };
     },
 

@@ -10,6 +10,14 @@ import type {
 } from './customer-ports.ts';
 import type { EmailsPage } from '../emails/use-cases.ts';
 
+export interface AddressChange {
+  readonly customerId: string;
+  readonly address: string;
+  readonly act: 'register' | 'remove';
+  /** The key that makes the change; null: none. */
+  readonly authorKeyId?: string | null;
+}
+
 /** The registration to make for a customer, as given. */
 export interface RegistrationRequest {
   /** UUIDs, lower-case. */
@@ -55,11 +63,18 @@ export interface CustomerUseCases {
   listCustomers(request: CustomersRequest): Promise<CustomersPage>;
   readCustomerRegistration(customerId: string): Promise<CustomerRegistration>;
   /**
-   * Replaces everything that is registered for a customer and links past mail by it. Throws `invalid_address`,
+   * Replaces everything that is registered for a customer and links past mail by it; what sends taught stays. Throws `invalid_address`,
    * `invalid_domain`, `header_injection`, `public_domain`, `too_many_entries`.
    */
   registerCustomer(
     request: RegistrationRequest,
+  ): Promise<{ readonly registration: CustomerRegistration; readonly relinked: Relinked }>;
+  /**
+   * Registers one address, or removes it, registered or learned, so that sends do not teach it again. Throws
+   * `invalid_address`, `header_injection`.
+   */
+  changeCustomerAddress(
+    request: AddressChange,
   ): Promise<{ readonly registration: CustomerRegistration; readonly relinked: Relinked }>;
   /** Addresses and domains that several customers claim. Throws `invalid_cursor`. */
   listAmbiguousClaims(request: PageRequest): Promise<AmbiguousClaimsPage>;

@@ -67,7 +67,38 @@ export class Customers {
     );
   }
 
-  /** Replaces all registered addresses and domains; past mail is reassigned before the answer arrives. */
+  /** Registers one address; past mail is reassigned before the answer arrives. */
+  async addAddress(
+    customerId: string,
+    address: string,
+    options: RequestOptions = {},
+  ): Promise<CustomerRegistered> {
+    const path = { customerId: segment('customerId', customerId) };
+    return this.#transport.json({ ...options, repeatable: true }, (attempt) =>
+      this.#transport.api.POST('/api/customer/{customerId}/addresses', {
+        ...attempt,
+        params: { path },
+        body: { address },
+      }),
+    );
+  }
+
+  /** Removes one address, registered or learned; sends do not teach it again. */
+  async removeAddress(
+    customerId: string,
+    address: string,
+    options: RequestOptions = {},
+  ): Promise<CustomerRegistered> {
+    const path = { customerId: segment('customerId', customerId), address: segment('address', address) };
+    return this.#transport.json({ ...options, repeatable: true }, (attempt) =>
+      this.#transport.api.DELETE('/api/customer/{customerId}/addresses/{address}', {
+        ...attempt,
+        params: { path },
+      }),
+    );
+  }
+
+  /** Replaces all registered addresses and domains, not what sends taught; past mail is reassigned before the answer arrives. */
   async setAddresses(
     customerId: string,
     registration: CustomerRegistrationRequest,

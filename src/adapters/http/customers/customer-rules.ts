@@ -5,8 +5,10 @@
 import type { HttpContext, HttpServer } from '../answers/context.ts';
 import { LONG_PAGE_PARAMETERS, toPageRequest, PAGE_ERRORS } from '../schemas/page-schemas.ts';
 import {
+  AddressClaim,
   AmbiguousClaimsSchema,
   CustomerName,
+  DomainClaim,
   RegisteredSchema,
   RegistrationSchema,
   toAmbiguousClaimJson,
@@ -14,9 +16,10 @@ import {
   toRegistrationJson,
 } from './customer-view.ts';
 import { EmailListings } from '../emails/email-schemas.ts';
-import { smallJsonBody } from '../body/json-body.ts';
+import { invalidRequest } from '../../../core/errors.ts';
+import { JSON_BODY_ERRORS, optionalJsonBody, smallJsonBody } from '../body/json-body.ts';
 import { errorResponses } from '../schemas/error-schemas.ts';
-import { CustomerParams, jsonResponse, NullableUuid } from '../schemas/schemas.ts';
+import { CustomerParams, jsonResponse, NullableUuid, Uuid } from '../schemas/schemas.ts';
 
 /** Enough for the allowed number of addresses and domains, with room for names. */
 const MAX_BODY_BYTES = 512 * 1024;
@@ -27,16 +30,53 @@ const RegistrationBody = {
   additionalProperties: false,
   required: ['addresses', 'domains'],
   properties: {
-    addresses: { type: 'array', items: { type: 'string' }, description: 'At most 1,000.' },
+    addresses: {
+      type: 'array',
+      items: { anyOf: [{ type: 'string' }, AddressClaim] },
+      description: 'At most 1,000. Entries as they are read may be given back; learned ones stay learned.',
+    },
     domains: {
       type: 'array',
-      items: { type: 'string' },
-      description: '`example.org`, or `*.example.org` for all below it. At most 200.',
+      items: { anyOf: [{ type: 'string' }, DomainClaim] },
+      description:
+        '`example.org`, or `*.example.org` for all below it. At most 200. Entries as they are read may be given back.',
     },
     company_id: { ...NullableUuid, description: 'Absent or null: none.' },
     name: { ...CustomerName, description: 'What people call it. Absent: as it is; null: none.' },
+    customer_id: { ...Uuid, description: 'As it is read; the customer of the path, or refused.' },
+    complete: {
+      type: 'boolean',
+      description: 'As it is read; without effect: learned addresses stay in any case.',
+    },
   },
 } as const;
+
+const AddressBody = {
+  type: 'object',
+  title: 'CustomerAddressRequest',
+  additionalProperties: false,
+  required: ['address'],
+  properties: { address: { type: 'string', minLength: 1, maxLength: 1000, description: 'One address.' } },
+} as const;
+
+const AddressParams = {
+  type: 'object',
+  required: ['customerId', 'address'],
+  properties: {
+    ...CustomerParams.properties,
+    address: { type: 'string', minLength: 1, maxLength: 1000, description: 'The address, percent-encoded.' },
+  },
+} as const;
+
+const ADDRESS_ERRORS = [
+  ...JSON_BODY_ERRORS,
+  'invalid_uuid',
+  'invalid_address',
+  'header_injection',
+  'unauthorized',
+  'forbidden_account',
+  'database_unavailable',
+] as const;
 
 const ClaimsQuery = {
   type: 'object',
@@ -99,8 +139,9 @@ export function registerCustomerRuleRoutes(
         tags: ['Customers'],
         summary: 'Set the addresses and domains of a customer',
         description:
-          'Replaces all addresses and domains, learned ones included, and links past mail by it before it answers, all or ' +
-          'nothing. What a send named explicitly never changes. Public domains are refused.',
+          'Replaces all registered addresses and domains, and links past mail by it before it answers, all or nothing. What ' +
+          'sends taught stays: an address is taken from the customer by `DELETE`. What a send named explicitly never changes. ' +
+          'Public domains are refused. What `GET` answers may be given back as it is.',
         params: CustomerParams,
         body: RegistrationBody,
         response: {
@@ -130,13 +171,79 @@ export function registerCustomerRuleRoutes(
     },
     async (request) => {
       const customerId = request.params.customerId.toLowerCase();
-      const { addresses, domains, company_id: companyId, name } = request.body;
+      const { addresses, domains, company_id: companyId, name, customer_id: namedId } = request.body;
+      if (namedId !== undefined && namedId.toLowerCase() !== customerId)
+        throw invalidRequest('malformed', { field: 'customer_id' });
       const { registration, relinked } = await operationsFor(request).registerCustomer({
         customerId,
         name,
         companyId: companyId?.toLowerCase() ?? null,
-        addresses,
-        domains,
+        addresses: addresses.flatMap((one) =>
+          typeof one === 'string' ? [one] : one.origin === 'learned' ? [] : [one.address],
+        ),
+        domains: domains.map((one) => (typeof one === 'string' ? one : one.domain)),
+      });
+      return toRegisteredJson(customerId, registration, relinked);
+    },
+  );
+
+  app.post(
+    '/api/customer/:customerId/addresses',
+    {
+      schema: {
+        operationId: 'addCustomerAddress',
+        right: 'operate',
+        tags: ['Customers'],
+        summary: 'Register one address of a customer',
+        description:
+          'The others stay. Past mail is linked by it before the answer; a repeat changes nothing.',
+        params: CustomerParams,
+        body: AddressBody,
+        response: {
+          200: jsonResponse('Registered, and past mail is linked.', RegisteredSchema),
+          ...errorResponses(...ADDRESS_ERRORS),
+        },
+      },
+      preValidation: smallJsonBody(limits),
+    },
+    async (request) => {
+      const customerId = request.params.customerId.toLowerCase();
+      const { address } = request.body;
+      const { registration, relinked } = await operationsFor(request).changeCustomerAddress({
+        customerId,
+        address,
+        act: 'register',
+      });
+      return toRegisteredJson(customerId, registration, relinked);
+    },
+  );
+
+  app.delete(
+    '/api/customer/:customerId/addresses/:address',
+    {
+      schema: {
+        operationId: 'removeCustomerAddress',
+        right: 'operate',
+        tags: ['Customers'],
+        summary: 'Remove one address of a customer',
+        description:
+          'Registered or learned; sends do not teach it again, until it is registered. Past mail is linked anew before the ' +
+          'answer. An address that the customer does not have changes nothing. Needs no body; fields of one are refused.',
+        params: AddressParams,
+        response: {
+          200: jsonResponse('Removed, and past mail is linked.', RegisteredSchema),
+          ...errorResponses(...ADDRESS_ERRORS),
+        },
+      },
+      preValidation: optionalJsonBody(limits),
+    },
+    async (request) => {
+      const customerId = request.params.customerId.toLowerCase();
+      const { address } = request.params;
+      const { registration, relinked } = await operationsFor(request).changeCustomerAddress({
+        customerId,
+        address,
+        act: 'remove',
       });
       return toRegisteredJson(customerId, registration, relinked);
     },

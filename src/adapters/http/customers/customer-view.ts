@@ -33,6 +33,26 @@ const claimProperties = {
   other_customer_ids: { type: 'array', items: Uuid, description: 'Who claims the same; at most 20.' },
 } as const;
 
+export const AddressClaim = record('AddressClaim', {
+  address: { type: 'string', description: '`local@domain`, lower-case.' },
+  origin: {
+    type: 'string',
+    enum: ['registered', 'learned'],
+    description: 'Set by hand, or taught by a send that named the customer and was accepted.',
+  },
+  account_ids: {
+    anyOf: [{ type: 'array', items: AccountId }, { type: 'null' }],
+    description:
+      'It counts in these accounts alone, since only keys that are limited to accounts taught it; null: in all.',
+  },
+  ...claimProperties,
+});
+
+export const DomainClaim = record('DomainClaim', {
+  domain: { type: 'string', description: '`example.org`, or `*.example.org` for all below it.' },
+  ...claimProperties,
+});
+
 const registrationProperties = {
   customer_id: Uuid,
   name: CustomerName,
@@ -42,27 +62,11 @@ const registrationProperties = {
   },
   addresses: {
     type: 'array',
-    items: record('AddressClaim', {
-      address: { type: 'string', description: '`local@domain`, lower-case.' },
-      origin: {
-        type: 'string',
-        enum: ['registered', 'learned'],
-        description: 'Set by hand, or taught by a send that named the customer and was accepted.',
-      },
-      account_ids: {
-        anyOf: [{ type: 'array', items: AccountId }, { type: 'null' }],
-        description:
-          'It counts in these accounts alone, since only keys that are limited to accounts taught it; null: in all.',
-      },
-      ...claimProperties,
-    }),
+    items: AddressClaim,
   },
   domains: {
     type: 'array',
-    items: record('DomainClaim', {
-      domain: { type: 'string', description: '`example.org`, or `*.example.org` for all below it.' },
-      ...claimProperties,
-    }),
+    items: DomainClaim,
   },
   complete: {
     type: 'boolean',

@@ -65,6 +65,7 @@ describe('the OpenAPI document', () => {
       Object.keys(methods).map((method) => `${method} ${path}`),
     );
     expect(operations.sort()).toEqual([
+      'delete /api/customer/{customerId}/addresses/{address}',
       'delete /api/drafts/{id}',
       'delete /api/emails/{id}',
       'delete /api/keys/{id}',
@@ -132,6 +133,7 @@ describe('the OpenAPI document', () => {
       'patch /api/threads/{threadId}',
       'patch /api/webhooks/{id}',
       'post /api/clock/confirm',
+      'post /api/customer/{customerId}/addresses',
       'post /api/drafts',
       'post /api/drafts/{id}/send',
       'post /api/emails/{id}/cancel',

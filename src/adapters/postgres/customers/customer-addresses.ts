@@ -41,36 +41,83 @@ const TAKE_LEARNED = statement(
   returning address`,
 );
 
-/** Returns the addresses whose rules have changed. */
+/**
+ * Registers these addresses and no others; what sends taught stays. An address that is registered no longer counts again as sends taught it.
+ * Returns the addresses whose rules have changed.
+ */
 export async function replaceAddresses(
   executor: Executor,
   customerId: string,
   addresses: readonly string[],
 ): Promise<readonly string[]> {
-  const rows = await run(executor, REPLACE, { customerId, addresses });
-  return rows.map(({ address }) => address);
+  const dropped = (await run(executor, DROP, { customerId, addresses })).map(({ address }) => address);
+  if (dropped.length > 0) await run(executor, LEARN_AGAIN, { customerId, addresses: dropped });
+  const added = await registerAddresses(executor, customerId, addresses);
+  return [...new Set([...dropped, ...added])];
 }
 
-const REPLACE = statement(
-  'replace-customer-addresses',
+/** Registers further addresses. Returns those whose rules have changed. */
+export async function registerAddresses(
+  executor: Executor,
+  customerId: string,
+  addresses: readonly string[],
+): Promise<readonly string[]> {
+  return (await run(executor, REGISTER, { customerId, addresses })).map(({ address }) => address);
+}
+
+/** The customer has the address no longer, registered or learned, and sends do not teach it again. */
+export async function removeAddress(
+  executor: Executor,
+  customerId: string,
+  address: string,
+): Promise<readonly string[]> {
+  return (await run(executor, REMOVE, { customerId, address })).map((row) => row.address);
+}
+
+const DROP = statement(
+  'drop-registered-addresses',
+  `delete from customer_addresses
+  where customer_id = $customerId and origin = 'registered' and address <> all ($addresses::text[])
+  returning address`,
+);
+
+const LEARN_AGAIN = statement(
+  'learn-addresses-again',
+  `insert into customer_addresses (address, customer_id, account_id, is_applied)
+  select distinct l.address, l.customer_id, l.account_id, true
+  from emails e, taught_addresses(e.customer_id, e.to_addresses, e.author_key) l
+  where e.customer_id = $customerId and e.customer_source = 'explicit' and e.direction = 'outbound' and e.state = 'sent'
+    and l.address = any ($addresses::text[])
+  order by 1, 2, 3
+  on conflict do nothing`,
+);
+
+const REGISTER = statement(
+  'register-customer-addresses',
+  `insert into customer_addresses as c (address, customer_id, origin, is_applied)
+  select address, $customerId, 'registered', true from unnest($addresses::text[]) address
+  order by 1
+  on conflict (address, customer_id, account_id) do update set origin = 'registered', is_applied = true
+  where c.origin <> 'registered'
+  returning address`,
+);
+
+const REMOVE = statement(
+  'remove-customer-address',
   `with of_accounts as (
-    delete from customer_addresses where customer_id = $customerId and account_id <> '' returning address
+    delete from customer_addresses
+    where customer_id = $customerId and address = $address and account_id <> ''
+    returning address
   ), removed as (
     update customer_addresses set origin = 'removed', is_applied = true
-    where customer_id = $customerId and account_id = '' and origin <> 'removed' and address <> all ($addresses::text[])
+    where customer_id = $customerId and address = $address and account_id = '' and origin <> 'removed'
     returning address
   ), removed_everywhere as (
     insert into customer_addresses (address, customer_id, origin, is_applied)
-    select distinct address, $customerId::uuid, 'removed', true from of_accounts where address <> all ($addresses::text[])
+    select distinct address, $customerId::uuid, 'removed', true from of_accounts
     on conflict do nothing
-  ), registered as (
-    insert into customer_addresses as c (address, customer_id, origin, is_applied)
-    select address, $customerId, 'registered', true from unnest($addresses::text[]) address
-    on conflict (address, customer_id, account_id) do update set origin = 'registered', is_applied = true
-    where c.origin <> 'registered'
-    returning address
   )
-  select address from of_accounts union select address from removed union select address from registered`,
+  select address from of_accounts union select address from removed`,
 ).narrow<{ address: string }>();
 
 export interface Learned {

@@ -188,11 +188,12 @@ describe('learned addresses', () => {
     ]);
   });
 
-  it('are not learned again once they were left out, until they are set by hand', async () => {
+  it('are not learned again once they were removed, until they are set by hand', async () => {
     const domain = newDomain();
     const customer = randomUUID();
     const ada = addressOf('ada', domain);
     await send([ada, addressOf('bob', domain)], customer);
+    await customers.changeAddress(customer, `ada@${domain}`, 'remove');
     await put(customer, [`bob@${domain}`]);
     await send([ada], customer);
     await linkAll();

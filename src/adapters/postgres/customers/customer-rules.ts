@@ -2,7 +2,7 @@
 import type { Pool } from 'pg';
 import type { CustomerStore, Relinked } from '../../../app/customers/customer-ports.ts';
 import { listAmbiguous, listAmbiguousEmails } from './ambiguous-customers.ts';
-import { eraseAddresses, replaceAddresses } from './customer-addresses.ts';
+import { eraseAddresses, registerAddresses, removeAddress, replaceAddresses } from './customer-addresses.ts';
 import { eraseCustomer, writeCustomer } from './known-customers.ts';
 import { listCustomers, readCustomer } from './read-customers.ts';
 import { REGISTRATION, toRegistration } from './registration.ts';
@@ -42,6 +42,20 @@ export function createCustomerStore(pool: Pool, patient: Pool, reads: Executor =
           ...(isOtherCompany ? await threadsOfCustomer(trx, customerId) : []),
         ]);
         const relinked = await lockAndRelink(trx, [...threads]);
+        await renewRulesVersion(trx);
+        return relinked;
+      }),
+
+    changeAddress: (customerId, address, act, keyId) =>
+      inLinkingTransaction(patient, async (trx): Promise<Relinked> => {
+        await nameAuthor(trx, keyId);
+        await lockRules(trx);
+        if (act === 'register') await writeCustomer(trx, customerId, undefined);
+        const addresses =
+          act === 'register'
+            ? await registerAddresses(trx, customerId, [address])
+            : await removeAddress(trx, customerId, address);
+        const relinked = await lockAndRelink(trx, [...(await threadsUnder(trx, { addresses, domains: [] }))]);
         await renewRulesVersion(trx);
         return relinked;
       }),

@@ -129,6 +129,15 @@ declare module '../db/statement.ts' {
         chosen_company_id: string | null;
       };
     };
+    'drop-registered-addresses': {
+      values: {
+        customerId: string | null;
+        addresses: readonly (string | null)[] | null;
+      };
+      row: {
+        address: string;
+      };
+    };
     'erase-accounts-of-customer': {
       values: {
         customerId: string | null;
@@ -182,6 +191,13 @@ declare module '../db/statement.ts' {
     'learn-addresses': {
       values: {
         emailIds: readonly (string | null)[] | null;
+      };
+      row: object;
+    };
+    'learn-addresses-again': {
+      values: {
+        customerId: string | null;
+        addresses: readonly (string | null)[] | null;
       };
       row: object;
     };
@@ -254,12 +270,30 @@ declare module '../db/statement.ts' {
         last_activity_at: Date | null;
       };
     };
+    'register-customer-addresses': {
+      values: {
+        customerId: string | null;
+        addresses: readonly (string | null)[] | null;
+      };
+      row: {
+        address: string;
+      };
+    };
     'remove-company': {
       values: {
         customerId: string | null;
       };
       row: {
         customer_id: string;
+      };
+    };
+    'remove-customer-address': {
+      values: {
+        customerId: string | null;
+        address: string | null;
+      };
+      row: {
+        address: string | null;
       };
     };
     'remove-relink-marks': {
@@ -279,15 +313,6 @@ declare module '../db/statement.ts' {
       };
       row: {
         customer_id: string;
-      };
-    };
-    'replace-customer-addresses': {
-      values: {
-        customerId: string | null;
-        addresses: readonly (string | null)[] | null;
-      };
-      row: {
-        address: string | null;
       };
     };
     'replace-domains': {
