@@ -21,6 +21,8 @@ export function actAsKey(application: Application, keyId: string): Application {
     ...application,
     sendMessage: (request, folder) => application.sendMessage(named(request), folder),
     sendOnce: (key, request, folder) => application.sendOnce(key, named(request), folder),
+    checkSend: (request, folder) => application.checkSend(named(request), folder),
+    checkReply: (request, folder) => application.checkReply(namedReply(request), folder),
     sendReply: (request, folder) => application.sendReply(namedReply(request), folder),
     sendReplyOnce: (key, request, folder) => application.sendReplyOnce(key, namedReply(request), folder),
     createDraft: (change, folder) => application.createDraft(named(change), folder),

@@ -199,6 +199,8 @@ export function limitToAccounts(
 
     sendMessage: (request, folder) =>
       taking(folder, ownSend(request), (own) => application.sendMessage(own, folder)),
+    checkSend: (request, folder) =>
+      taking(folder, ownSend(request), (own) => application.checkSend(own, folder)),
     sendOnce: (key, request, folder) =>
       taking(folder, ownSend(request), (own) => application.sendOnce(ownKey(key), own, folder)),
     async previewReply(options) {
@@ -208,6 +210,8 @@ export function limitToAccounts(
     // For the account of the email.
     sendReply: (request, folder) =>
       taking(folder, requireEmail(request.emailId), () => application.sendReply(request, folder)),
+    checkReply: (request, folder) =>
+      taking(folder, requireEmail(request.emailId), () => application.checkReply(request, folder)),
     sendReplyOnce: (key, request, folder) =>
       taking(folder, requireEmail(request.emailId), () =>
         application.sendReplyOnce(ownKey(key), request, folder),
@@ -341,6 +345,11 @@ export function limitToAccounts(
       await requireThread(request.otherThreadId);
       return application.mergeThreads(request);
     },
+    async checkMergeThreads(request) {
+      await requireThread(request.threadId);
+      await requireThread(request.otherThreadId);
+      return application.checkMergeThreads(request);
+    },
     async moveEmails(request) {
       await requireThread(request.threadId);
       await requireEmails(request.emailIds);
@@ -350,6 +359,14 @@ export function limitToAccounts(
     async deleteEmail(id) {
       await requireEmail(id);
       return application.deleteEmail(id);
+    },
+    async checkDeleteEmail(id) {
+      await requireEmail(id);
+      return application.checkDeleteEmail(id);
+    },
+    async checkDeleteThread(id) {
+      await requireThread(id);
+      return application.checkDeleteThread(id);
     },
     async deleteThread(id) {
       await requireThread(id);

@@ -46,6 +46,7 @@ import { createCustomers } from '../app/customers/customers.ts';
 import { createDecisions } from '../app/threads/decide-threads.ts';
 import { createImports } from '../app/import/use-cases.ts';
 import { createStatistics } from '../app/statistics/use-cases.ts';
+import { checkSend } from '../app/send/check-send.ts';
 import { createKeyWork } from '../app/send/idempotency.ts';
 import { refuseUnknownAccounts } from '../app/known-accounts.ts';
 import { deleteDeletedFiles } from '../app/erase/delete-deleted-files.ts';
@@ -239,13 +240,15 @@ export function createApplication(
     wake: wakeMailboxes,
   });
   const carryOut: ReplyPorts['sendOnce'] = (key, keyed, folder) => carryOutOnce(keyPorts, key, keyed, folder);
-  const { previewReply, ...replies } = createReplies({
+  const check: ReplyPorts['check'] = (request, folder) => checkSend(sendPorts, request, folder);
+  const { previewReply, checkReply, ...replies } = createReplies({
     ...sendPorts,
     emails,
     makeSafe,
     accounts: parts.accounts,
     send: (request, folder, emailId) => sendMessage(sendPorts, request, folder, emailId),
     sendOnce: carryOut,
+    check,
   });
   const drafts = createDrafts({
     ...sendPorts,
@@ -284,6 +287,8 @@ export function createApplication(
     ...createThreadPageReads(threadPages),
     ...createPlacementReads(createPlacementStore(pool)),
     previewReply,
+    checkReply,
+    checkSend: check,
     ...writing,
     createUpload: (request, folder) => createUpload(uploadPorts, request, folder),
     ...templates,

@@ -6,7 +6,7 @@ import { Readable } from 'node:stream';
 import type { Application } from '../../src/app/application.ts';
 import type { CustomerEmailsRequest } from '../../src/app/emails/use-cases.ts';
 import type { RegistrationRequest } from '../../src/app/customers/use-cases.ts';
-import type { SendRequest } from '../../src/app/send/use-cases.ts';
+import type { CheckedEmail, SendRequest } from '../../src/app/send/use-cases.ts';
 import type { SpoolFolder } from '../../src/app/files/file-ports.ts';
 import { toEmailsJson, toListingJson } from './emails-json.ts';
 import { nothingRemoved } from '../../src/core/html/removed.ts';
@@ -51,6 +51,22 @@ import {
   sampleKey,
 } from './sample-records.ts';
 
+const sampleChecked: CheckedEmail = {
+  queued: false,
+  accountId: 'main',
+  threadId: null,
+  from: { name: '', localPart: 'sales', domain: 'example.com' },
+  to: [{ name: 'Ann', localPart: 'ann', domain: 'example.com' }],
+  cc: [],
+  bcc: [],
+  subject: 'Angebot',
+  textBody: 'Hallo',
+  htmlBody: null,
+  sendAt: null,
+  attachments: [{ filename: 'a.txt', contentType: 'text/plain', sizeBytes: 5 }],
+  sizeBytes: 1234,
+};
+
 export interface RecordingApplication extends Application {
   readonly sends: { readonly request: SendRequest; readonly folder: SpoolFolder }[];
   /** Idempotency keys of the sends that had one. */
@@ -91,6 +107,17 @@ export function createRecordingApplication(overrides: Partial<Application> = {})
       keys.push(key);
       return { outcome: await sendMessage(request, folder), replayed: false };
     },
+    checkSend: async (_request, folder) => {
+      await folder.remove();
+      return sampleChecked;
+    },
+    checkReply: async (_request, folder) => {
+      await folder.remove();
+      return sampleChecked;
+    },
+    checkDeleteEmail: async () => undefined,
+    checkDeleteThread: async () => 1,
+    checkMergeThreads: async () => sampleDecision,
     async sendReply({ message }, folder) {
       return sendMessage(toSampleSend(message), folder);
     },

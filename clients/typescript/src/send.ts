@@ -86,7 +86,7 @@ function toInit<Body extends object>(
   };
 }
 
-type SendAnswer = Schemas['Sent'] | Schemas['Queued'] | Schemas['Partial'];
+type SendAnswer = Schemas['Sent'] | Schemas['Queued'] | Schemas['Partial'] | Schemas['CheckedSend'];
 
 /** Throws EmailWorkerError for an answer that is not from the service. */
 export function readResult(
@@ -95,8 +95,7 @@ export function readResult(
   idempotencyKey: string | null,
 ): SendResult {
   // Another answer, such as the log-in page of a proxy, must not pass for a sent email.
-  const status: unknown = data?.status;
-  if (data === undefined || (status !== 'sent' && status !== 'queued' && status !== 'partial'))
+  if (data?.status !== 'sent' && data?.status !== 'queued' && data?.status !== 'partial')
     throw new EmailWorkerError(readError(undefined, response), idempotencyKey);
   return { ...data, replayed: response.headers.get('idempotency-replayed') === 'true', idempotencyKey };
 }

@@ -15,6 +15,9 @@ export interface EraseUseCases {
    * @returns the number of emails deleted
    */
   deleteThread(id: string, keyId?: string | null): Promise<number>;
+  /** The dry runs of both: they throw the same errors, and delete nothing. */
+  checkDeleteEmail(id: string): Promise<void>;
+  checkDeleteThread(id: string): Promise<number>;
 }
 
 export interface RetentionUseCases {

@@ -18,7 +18,7 @@ import { fillIn } from '../send/fill-in.ts';
 import { fingerprintSend } from '../send/fingerprint-send.ts';
 import { asksForQueue } from '../send/queue-request.ts';
 import type { KeyedSend } from '../send/send-once.ts';
-import type { SendOnceResult, SendRequest, SendResult } from '../send/use-cases.ts';
+import type { CheckedEmail, SendOnceResult, SendRequest, SendResult } from '../send/use-cases.ts';
 import type { FillTemplate } from '../templates/fill-template.ts';
 import { imagesOfForward, imagesOfReply, quoteHtml, takenAlong } from './quote-html.ts';
 import type { ReplyOptions, ReplyRequest, ReplyUseCases } from './use-cases.ts';
@@ -32,6 +32,7 @@ export interface ReplyPorts {
   /** Both take over the folder. */
   readonly send: (request: SendRequest, folder: SpoolFolder, emailId?: string) => Promise<SendResult>;
   readonly sendOnce: (key: string, send: KeyedSend, folder: SpoolFolder) => Promise<SendOnceResult>;
+  readonly check: (request: SendRequest, folder: SpoolFolder) => Promise<CheckedEmail>;
 }
 
 interface Replies extends ReplyUseCases {
@@ -46,16 +47,17 @@ export function createReplies(ports: ReplyPorts): Replies {
     return email;
   }
 
-  async function send(request: ReplyRequest, folder: SpoolFolder, emailId?: string): Promise<SendResult> {
-    let message: SendRequest;
+  async function toMessage(request: ReplyRequest, folder: SpoolFolder): Promise<SendRequest> {
     try {
-      message = await toSend(ports, request, await read(request.emailId));
+      return await toSend(ports, request, await read(request.emailId));
     } catch (error) {
       await folder.remove();
       throw error;
     }
-    return ports.send(message, folder, emailId);
   }
+
+  const send = async (request: ReplyRequest, folder: SpoolFolder, emailId?: string): Promise<SendResult> =>
+    ports.send(await toMessage(request, folder), folder, emailId);
 
   return {
     async previewReply(options) {
@@ -79,6 +81,7 @@ export function createReplies(ports: ReplyPorts): Replies {
     },
 
     sendReply: send,
+    checkReply: async (request, folder) => ports.check(await toMessage(request, folder), folder),
 
     sendReplyOnce(key, request, folder) {
       const { message, maxFileBytes: _bytes, maxFiles: _files, ...asked } = request;

@@ -1,5 +1,5 @@
 /** The use cases of replies and forwards that the edges call. */
-import type { SendOnceResult, SendRequest, SendResult } from '../send/use-cases.ts';
+import type { CheckedEmail, SendOnceResult, SendRequest, SendResult } from '../send/use-cases.ts';
 import type { AddressView, AttachmentView } from '../emails/email-ports.ts';
 import type { SpoolFolder } from '../files/file-ports.ts';
 import type { MessageId } from '../../core/message/message-id.ts';
@@ -68,6 +68,8 @@ export interface ReplyUseCases {
   ): Promise<ReplyPreview>;
   /** Like `sendMessage`; in addition `email_not_found`, `content_missing`. */
   sendReply(request: ReplyRequest, folder: SpoolFolder): Promise<SendResult>;
+  /** Like `checkSend`; in addition `email_not_found`, `content_missing`. */
+  checkReply(request: ReplyRequest, folder: SpoolFolder): Promise<CheckedEmail>;
   /** Like `sendOnce`. A repeat is recognised by the caller's request, whatever became of the email meanwhile. */
   sendReplyOnce(key: string, request: ReplyRequest, folder: SpoolFolder): Promise<SendOnceResult>;
 }

@@ -8,7 +8,7 @@ import type { Logger } from '../base/basics.ts';
 import { Limit } from '../base/limit.ts';
 import type { Spool, SpoolFolder } from '../files/file-ports.ts';
 import { asksForQueue } from './queue-request.ts';
-import type { SendOutcome, SendRequest, SendUseCases } from './use-cases.ts';
+import type { CheckedEmail, SendOutcome, SendRequest, SendUseCases } from './use-cases.ts';
 
 /** Emails of one batch. */
 export const MAX_BATCH_EMAILS = 500;
@@ -19,7 +19,7 @@ const QUEUED_AT_ONCE = 64;
 const SENT_AT_ONCE = 8;
 
 export interface BatchPorts {
-  readonly sends: Pick<SendUseCases, 'sendMessage' | 'sendOnce'>;
+  readonly sends: Pick<SendUseCases, 'sendMessage' | 'sendOnce' | 'checkSend'>;
   readonly spool: Spool;
   readonly logger: Logger;
   /** Once aborted, no other email is begun. */
@@ -29,6 +29,8 @@ export interface BatchPorts {
 export interface Batch {
   /** 1 to 256 visible ASCII characters; null: a repeat sends again. */
   readonly key: string | null;
+  /** True: each email is only checked. */
+  readonly dryRun: boolean;
   /** An email that could not be read is represented by its error. */
   readonly emails: readonly (SendRequest | ServiceError)[];
 }
@@ -36,6 +38,7 @@ export interface Batch {
 /** `refused`: nothing was sent, unless the error code says otherwise. */
 export type BatchResult =
   | { readonly kind: 'ended'; readonly outcome: SendOutcome; readonly replayed: boolean }
+  | { readonly kind: 'checked'; readonly email: CheckedEmail }
   | { readonly kind: 'refused'; readonly error: ServiceError };
 
 /**
@@ -44,7 +47,7 @@ export type BatchResult =
  */
 export async function sendBatch(
   ports: BatchPorts,
-  { key, emails }: Batch,
+  { key, emails, dryRun }: Batch,
   folder: SpoolFolder,
 ): Promise<readonly BatchResult[]> {
   const queueing = new Limit({ size: QUEUED_AT_ONCE });
@@ -55,7 +58,7 @@ export async function sendBatch(
         if (email instanceof ServiceError) return { kind: 'refused', error: email };
         const ownKey = key === null ? null : keyOf(key, index);
         const limit = asksForQueue(email) ? queueing : sending;
-        return limit.run(() => sendElement(ports, ownKey, email));
+        return limit.run(() => sendElement(ports, ownKey, email, dryRun));
       }),
     );
   } finally {
@@ -70,10 +73,12 @@ async function sendElement(
   { sends, spool, logger, stopping }: BatchPorts,
   key: string | null,
   email: SendRequest,
+  dryRun: boolean,
 ): Promise<BatchResult> {
   try {
     if (stopping.aborted) throw new ServiceError('shutting_down');
     const { request, folder } = await inOwnFolder(spool, email);
+    if (dryRun) return { kind: 'checked', email: await sends.checkSend(request, folder) };
     if (key !== null) return { kind: 'ended', ...(await sends.sendOnce(key, request, folder)) };
     return { kind: 'ended', outcome: await sends.sendMessage(request, folder), replayed: false };
   } catch (thrown) {

@@ -1,4 +1,5 @@
 /** The use cases of sending that the edges call. */
+import type { Address } from '../../core/address/address.ts';
 import type { PageRequest } from '../base/paging.ts';
 import type { TemplateUse } from '../templates/use-cases.ts';
 import type { SendAttachment } from './take-references.ts';
@@ -93,6 +94,31 @@ export type SendResult =
     }
   | { readonly kind: 'partial'; readonly messageId: MessageId; readonly error: string };
 
+/** The email that a send would be: the result of its dry run. */
+export interface CheckedEmail {
+  /** True: it would be put into the queue; false: handed over at once. */
+  readonly queued: boolean;
+  readonly accountId: string;
+  /** null: a thread would begin. */
+  readonly threadId: string | null;
+  readonly from: Address;
+  readonly to: readonly Address[];
+  readonly cc: readonly Address[];
+  readonly bcc: readonly Address[];
+  readonly subject: string;
+  /** As it would be sent: templates are filled in, and HTML has a text beside it. */
+  readonly textBody: string | null;
+  readonly htmlBody: string | null;
+  readonly sendAt: Date | null;
+  readonly attachments: readonly {
+    readonly filename: string;
+    readonly contentType: string;
+    readonly sizeBytes: number;
+  }[];
+  /** Of the whole message. */
+  readonly sizeBytes: number;
+}
+
 /** The failure of a send that was tried. */
 export interface SendFailure {
   readonly kind: 'failed';
@@ -132,6 +158,11 @@ export interface SendUseCases {
    * `send_unknown`.
    */
   sendMessage(request: SendRequest, folder: SpoolFolder): Promise<SendResult>;
+  /**
+   * The dry run of `sendMessage`: throws its errors about the request, and `recipient_suppressed`. Writes nothing. Takes over
+   * `folder`.
+   */
+  checkSend(request: SendRequest, folder: SpoolFolder): Promise<CheckedEmail>;
   /**
    * `sendMessage` for the first request with this key (1 to 256 visible ASCII characters), and its outcome for the
    * repeats, for at least 24 hours. Throws the errors of `sendMessage`, and in addition `idempotency_key_reused`,

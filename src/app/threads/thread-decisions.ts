@@ -25,6 +25,8 @@ export interface MergeRequest {
   /** The thread that is merged into it, of the same account. */
   readonly otherThreadId: string;
   readonly reason: string | null;
+  /** True: the threads stay two, and the result has no decision. */
+  readonly dryRun?: boolean;
   /** The key that decides; null: none. */
   readonly authorKeyId?: string | null;
 }

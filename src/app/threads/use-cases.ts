@@ -74,6 +74,8 @@ export interface ThreadUseCases {
   splitThread(request: SplitRequest): Promise<DecisionResult>;
   /** Makes one thread of two. Throws the errors of `ThreadDecisions.merge`. */
   mergeThreads(request: MergeRequest): Promise<DecisionResult>;
+  /** The dry run: throws the same errors, and changes nothing. */
+  checkMergeThreads(request: MergeRequest): Promise<DecisionResult>;
   /** Moves emails into a thread. Throws the errors of `ThreadDecisions.move`. */
   moveEmails(request: MoveRequest): Promise<DecisionResult>;
 }

@@ -196,6 +196,8 @@ function exampleOf(schema: Schema, operationId: string, name: string, title = ''
   if (schema.items !== undefined) return [exampleOf(schema.items, operationId, '', title)];
   if (schema.type === 'boolean') return false;
   if (schema.type?.includes('null') === true) return null;
+  const [form] = schema.anyOf ?? [];
+  if (schema.properties === undefined && form !== undefined) return exampleOf(form, operationId, name, title);
   if (schema.properties === undefined) throw new Error(`no example for ${operationId}: ${title}.${name}`);
   const fields = Object.entries(schema.properties);
   return Object.fromEntries(

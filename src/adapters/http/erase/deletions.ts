@@ -1,16 +1,31 @@
 /** DELETE /api/emails/{id} and /api/threads/{id}. */
 import type { HttpContext, HttpServer } from '../answers/context.ts';
 import { JSON_BODY_ERRORS, optionalJsonBody } from '../body/json-body.ts';
+import { DryRun } from '../schemas/dry-run.ts';
 import { errorResponses } from '../schemas/error-schemas.ts';
-import { EmailParams, jsonResponse, record, ThreadParams, Timestamp, Uuid } from '../schemas/schemas.ts';
+import {
+  EmailParams,
+  jsonResponse,
+  NullableTimestamp,
+  record,
+  ThreadParams,
+  Uuid,
+} from '../schemas/schemas.ts';
+
+const DeletionDryRun = DryRun(
+  'True: nothing is deleted; the answer tells how many emails would be, or why it is refused.',
+);
 
 const DeletedEmails = record('DeletedEmails', {
   id: Uuid,
   emails: { type: 'integer', description: 'How many emails were deleted.' },
-  deleted_at: Timestamp,
+  deleted_at: { ...NullableTimestamp, description: 'null with `dry_run`: nothing was deleted.' },
 });
 
-export function registerDeletionRoutes(app: HttpServer, { operationsFor, limits, clock }: HttpContext): void {
+export function registerDeletionRoutes(
+  app: HttpServer,
+  { applicationFor, operationsFor, limits, clock }: HttpContext,
+): void {
   app.delete(
     '/api/emails/:id',
     {
@@ -25,6 +40,7 @@ export function registerDeletionRoutes(app: HttpServer, { operationsFor, limits,
           'import. What is still being sent, or may have been, is refused: cancel or resolve it first. Needs no body; ' +
           'fields of one are refused.',
         params: EmailParams,
+        querystring: DeletionDryRun,
         response: {
           200: jsonResponse('Deleted.', DeletedEmails),
           ...errorResponses(
@@ -41,6 +57,10 @@ export function registerDeletionRoutes(app: HttpServer, { operationsFor, limits,
     },
     async (request) => {
       const id = request.params.id.toLowerCase();
+      if (request.query.dry_run === true) {
+        await applicationFor(request).checkDeleteEmail(id);
+        return { id, emails: 1, deleted_at: null };
+      }
       await operationsFor(request).deleteEmail(id);
       return { id, emails: 1, deleted_at: clock().toISOString() };
     },
@@ -59,6 +79,7 @@ export function registerDeletionRoutes(app: HttpServer, { operationsFor, limits,
           'While one of its emails is being sent, or may have been, all is refused. Needs no body; fields of one are ' +
           'refused.',
         params: ThreadParams,
+        querystring: DeletionDryRun,
         response: {
           200: jsonResponse('Deleted.', DeletedEmails),
           ...errorResponses(
@@ -75,6 +96,8 @@ export function registerDeletionRoutes(app: HttpServer, { operationsFor, limits,
     },
     async (request) => {
       const id = request.params.threadId.toLowerCase();
+      if (request.query.dry_run === true)
+        return { id, emails: await applicationFor(request).checkDeleteThread(id), deleted_at: null };
       const emails = await operationsFor(request).deleteThread(id);
       return { id, emails, deleted_at: clock().toISOString() };
     },

@@ -23,7 +23,8 @@ import {
   record,
   Uuid,
 } from '../schemas/schemas.ts';
-import { SEND_ERRORS, SEND_RESPONSES, SendHeaders } from '../send/send-answer.ts';
+import { SendDryRun } from '../send/dry-run.ts';
+import { CHECKED_SEND_RESPONSES, SEND_ERRORS, SendHeaders } from '../send/send-answer.ts';
 import type { SendInput } from '../send/send-input.ts';
 import {
   ForwardBody,
@@ -125,10 +126,11 @@ export function registerReplyRoutes(
           tags: ['Sending'],
           description: `${texts.description} Other fields are those of a send, and so is the answer.`,
           params: EmailParams,
+          querystring: SendDryRun,
           headers: SendHeaders,
           body: kind === 'forward' ? ForwardBody : ReplyBody,
           response: {
-            ...SEND_RESPONSES,
+            ...CHECKED_SEND_RESPONSES,
             ...errorResponses(...ERRORS, 'email_not_found'),
           },
         },
@@ -141,6 +143,7 @@ export function registerReplyRoutes(
           send: (body, folder) => application.sendReply(toRequest(body, emailId, kind), folder),
           sendOnce: (key, body, folder) =>
             application.sendReplyOnce(key, toRequest(body, emailId, kind), folder),
+          check: (body, folder) => application.checkReply(toRequest(body, emailId, kind), folder),
         });
       },
     );

@@ -6,6 +6,7 @@ import { PARTIAL_TEXT, ServiceError, type ErrorCode } from '../../../core/errors
 import { Recipient } from '../emails/email-detail.ts';
 import { toReplyJson } from '../emails/email-view.ts';
 import { jsonResponse, MessageIdText, record, Uuid, withOptional } from '../schemas/schemas.ts';
+import { CheckedSend } from './dry-run.ts';
 import { IdempotencyHeaders, ReplayedHeader } from './idempotency-key.ts';
 
 const RecipientNotAccepted = record('RecipientNotAccepted', {
@@ -80,6 +81,16 @@ export const SEND_RESPONSES = {
   207: jsonResponse(
     'Sent, but not stored yet; it is stored automatically later.',
     PartialResult,
+    ReplayedHeader,
+  ),
+} as const;
+
+/** The same of a send that `dry_run` may only check. */
+export const CHECKED_SEND_RESPONSES = {
+  ...SEND_RESPONSES,
+  200: jsonResponse(
+    'Sent and stored; or, with `dry_run`, only checked.',
+    { anyOf: [SentResult, CheckedSend] },
     ReplayedHeader,
   ),
 } as const;

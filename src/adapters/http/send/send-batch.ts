@@ -10,6 +10,7 @@ import { refuseOtherMedia } from '../body/json-body.ts';
 import type { HttpLimits } from '../connections/limits.ts';
 import { ErrorBody, errorResponses } from '../schemas/error-schemas.ts';
 import { jsonResponse, record, withOptional } from '../schemas/schemas.ts';
+import { CheckedSend, readDryRun, SendDryRun, toCheckedJson } from './dry-run.ts';
 import { readIdempotencyKey, REPLAYED_HEADER, ReplayedHeader } from './idempotency-key.ts';
 import { prefersAsync } from './prefer.ts';
 import {
@@ -63,6 +64,7 @@ const BatchAnswer = record('BatchAnswer', {
           { http_status: httpStatus(200) },
         ),
         record('BatchQueued', { ...QueuedResult.properties, http_status: httpStatus(202) }),
+        record('BatchChecked', { ...CheckedSend.properties, http_status: httpStatus(200) }),
         record('BatchPartial', { ...PartialResult.properties, http_status: httpStatus(207) }),
         {
           ...ErrorBody,
@@ -99,6 +101,7 @@ export function registerSendBatchRoutes(
           `Up to ${MAX_BATCH_EMAILS} emails, each judged, sent and answered for itself: one that is refused stops no other, and ` +
           'the answer is 200 whatever became of them. `Prefer: respond-async` is meant for all of them. With an `Idempotency-Key` ' +
           'the request may be repeated: what was sent keeps its result, and only what was not tried is tried again.',
+        querystring: SendDryRun,
         headers: SendHeaders,
         body: BatchBody,
         response: {
@@ -110,13 +113,14 @@ export function registerSendBatchRoutes(
     async (request, reply) => {
       refuseOtherMedia(request.headers);
       const key = readIdempotencyKey(request.headers);
+      const dryRun = readDryRun(request, key);
       const respondAsync = prefersAsync(request.headers.prefer);
       const sends = applicationFor(request);
       return input.withBody(request, reply, readBatchBody, async (read, folder) => {
         const emails = read.map((email) =>
           email instanceof ServiceError ? email : { ...email, respondAsync },
         );
-        const results = await sendBatch({ sends, spool, logger, stopping }, { key, emails }, folder);
+        const results = await sendBatch({ sends, spool, logger, stopping }, { key, emails, dryRun }, folder);
         if (results.some(isReplayed) && !results.some(isNew)) reply.header(REPLAYED_HEADER, 'true');
         return reply.send({ results: results.map((result) => toResultJson(result, request)) });
       });
@@ -151,6 +155,7 @@ const isNew = (result: BatchResult) => result.kind === 'ended' && !result.replay
 
 function toResultJson(result: BatchResult, request: FastifyRequest): object {
   if (result.kind === 'refused') return toRefusedJson(toAnswered(result.error, request));
+  if (result.kind === 'checked') return { ...toCheckedJson(result.email), http_status: 200 };
   try {
     const { httpStatus: status, json } = toSendJson(result.outcome);
     return { ...json, http_status: status };

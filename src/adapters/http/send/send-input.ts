@@ -1,7 +1,7 @@
 /** Shared by operations that take an email: reads their bodies, and answers them. */
 import { randomBytes } from 'node:crypto';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import type { SendOnceResult, SendResult } from '../../../app/send/use-cases.ts';
+import type { CheckedEmail, SendOnceResult, SendResult } from '../../../app/send/use-cases.ts';
 import { keyIdOf } from '../connections/auth.ts';
 import type { SpoolFolder } from '../../../app/files/file-ports.ts';
 import type { HttpContext } from '../answers/context.ts';
@@ -10,6 +10,7 @@ import { readJsonWithLongStrings, type JsonWithLongStrings } from '../body/json-
 import { openBody } from '../body/open-body.ts';
 import { RequestSlots } from '../body/request-slots.ts';
 import type { HttpLimits } from '../connections/limits.ts';
+import { readDryRun, toCheckedJson } from './dry-run.ts';
 import { readIdempotencyKey, REPLAYED_HEADER } from './idempotency-key.ts';
 import { prefersAsync } from './prefer.ts';
 import { answerSend } from './send-answer.ts';
@@ -25,6 +26,8 @@ interface SendWork<Input> {
   /** Takes over the folder. */
   readonly send: (input: Asked<Input>, folder: SpoolFolder) => Promise<SendResult>;
   readonly sendOnce: (key: string, input: Asked<Input>, folder: SpoolFolder) => Promise<SendOnceResult>;
+  /** For `dry_run`. Takes over the folder. */
+  readonly check: (input: Asked<Input>, folder: SpoolFolder) => Promise<CheckedEmail>;
 }
 
 export interface SendInput {
@@ -69,12 +72,14 @@ export function createSendInput({
 
   return {
     withBody,
-    async answer(request, reply, { read, send, sendOnce }) {
+    async answer(request, reply, { read, send, sendOnce, check }) {
       refuseOtherMedia(request.headers);
       const key = readIdempotencyKey(request.headers);
+      const dryRun = readDryRun(request, key);
       const respondAsync = prefersAsync(request.headers.prefer);
       return withBody(request, reply, read, async (body, folder) => {
         const input = { ...body, respondAsync };
+        if (dryRun) return reply.send(toCheckedJson(await check(input, folder)));
         if (key === null) return answerSend(reply, await send(input, folder), respondAsync);
         const { outcome, replayed } = await sendOnce(key, input, folder);
         if (replayed) reply.header(REPLAYED_HEADER, 'true');

@@ -3,7 +3,8 @@
  */
 import type { HttpContext, HttpServer } from '../answers/context.ts';
 import { errorResponses } from '../schemas/error-schemas.ts';
-import { SEND_ERRORS, SEND_RESPONSES, SendHeaders } from './send-answer.ts';
+import { SendDryRun } from './dry-run.ts';
+import { CHECKED_SEND_RESPONSES, SEND_ERRORS, SendHeaders } from './send-answer.ts';
 import { readSendBody, SendBody } from './send-body.ts';
 import type { SendInput } from './send-input.ts';
 
@@ -22,9 +23,10 @@ export function registerSendRoutes(app: HttpServer, { applicationFor }: HttpCont
           'Unknown fields are refused. null means absent. `thread_id` decides the thread, else a known ' +
           '`in_reply_to`, else a new thread begins. After a 207 the email is sent; it must not be sent again. With ' +
           'an `Idempotency-Key` a request may be repeated without sending twice.',
+        querystring: SendDryRun,
         headers: SendHeaders,
         body: SendBody,
-        response: { ...SEND_RESPONSES, ...errorResponses(...SEND_ERRORS) },
+        response: { ...CHECKED_SEND_RESPONSES, ...errorResponses(...SEND_ERRORS) },
       },
     },
     (request, reply) =>
@@ -32,6 +34,7 @@ export function registerSendRoutes(app: HttpServer, { applicationFor }: HttpCont
         read: readSendBody,
         send: (send, folder) => applicationFor(request).sendMessage(send, folder),
         sendOnce: (key, send, folder) => applicationFor(request).sendOnce(key, send, folder),
+        check: (send, folder) => applicationFor(request).checkSend(send, folder),
       }),
   );
 }

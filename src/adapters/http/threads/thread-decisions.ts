@@ -6,6 +6,7 @@ import {
 } from '../../../app/threads/thread-decisions.ts';
 import type { HttpContext, HttpServer } from '../answers/context.ts';
 import { smallJsonBody } from '../body/json-body.ts';
+import { DryRun } from '../schemas/dry-run.ts';
 import { errorResponses } from '../schemas/error-schemas.ts';
 import {
   jsonResponse,
@@ -61,6 +62,10 @@ const MergeBody = {
   },
 } as const;
 
+const MergeDryRun = DryRun(
+  'True: the threads stay two; the answer is that of the merge, without a decision.',
+);
+
 const Result = record('ThreadDecision', {
   thread_id: { ...Uuid, description: 'Where the emails are now: after a split the new thread.' },
   changed: { type: 'boolean', description: 'False for a repeat: everything was there already.' },
@@ -91,7 +96,10 @@ const COMMON =
   'The decision outlives later mail and a rethreading: a reply goes where the email is that it answers, whatever its ' +
   'References name. Identifiers stay valid. A repeat of the same request changes nothing.';
 
-export function registerThreadDecisionRoutes(app: HttpServer, { operationsFor, limits }: HttpContext): void {
+export function registerThreadDecisionRoutes(
+  app: HttpServer,
+  { applicationFor, operationsFor, limits }: HttpContext,
+): void {
   const preValidation = smallJsonBody(limits, MAX_BODY_BYTES);
   const lower = (ids: readonly string[]) => ids.map((id) => id.toLowerCase());
 
@@ -133,6 +141,7 @@ export function registerThreadDecisionRoutes(app: HttpServer, { operationsFor, l
         summary: 'Make one thread of two',
         description: `This thread stays; the identifier of the other one leads to it for ever. ${COMMON}`,
         params: ThreadParams,
+        querystring: MergeDryRun,
         body: MergeBody,
         response: {
           200: jsonResponse('The threads are one.', Result),
@@ -141,14 +150,18 @@ export function registerThreadDecisionRoutes(app: HttpServer, { operationsFor, l
       },
       preValidation,
     },
-    async (request) =>
-      toResultJson(
-        await operationsFor(request).mergeThreads({
-          threadId: request.params.threadId.toLowerCase(),
-          otherThreadId: request.body.thread_id.toLowerCase(),
-          reason: request.body.reason ?? null,
-        }),
-      ),
+    async (request) => {
+      const merge = {
+        threadId: request.params.threadId.toLowerCase(),
+        otherThreadId: request.body.thread_id.toLowerCase(),
+        reason: request.body.reason ?? null,
+      };
+      return toResultJson(
+        request.query.dry_run === true
+          ? await applicationFor(request).checkMergeThreads(merge)
+          : await operationsFor(request).mergeThreads(merge),
+      );
+    },
   );
 
   app.post(

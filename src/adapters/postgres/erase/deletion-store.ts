@@ -1,8 +1,9 @@
 /** `DeletionStore` and `DeletedFiles` on PostgreSQL. */
 import type { Pool } from 'pg';
-import type { DeletedFiles, DeletionStore } from '../../../app/erase/delete-ports.ts';
+import type { DeletedFiles, DeletionOptions, DeletionStore } from '../../../app/erase/delete-ports.ts';
 import type { EmailState } from '../../../core/delivery/states.ts';
 import { nameAuthor } from '../db/name-author.ts';
+import { DryRunEnd, withDryRun } from '../db/dry-run.ts';
 import { inLinkingTransaction } from '../db/linking-transaction.ts';
 import { run, statement } from '../db/statement.ts';
 import { filesToDelete, forgetFiles } from '../emails/deleted-emails.ts';
@@ -16,25 +17,29 @@ export const UNFINISHED: readonly EmailState[] = ['queued', 'sending', 'deferred
 export const isFinished = ({ state }: { readonly state: EmailState }): boolean => !UNFINISHED.includes(state);
 
 export function createDeletionStore(pool: Pool): DeletionStore {
-  const remove = (ids: readonly string[], keyId: string | null | undefined) =>
+  const remove = (ids: readonly string[], { keyId, dryRun = false }: DeletionOptions) =>
     unlessKept(
-      inLinkingTransaction(pool, async (trx) => {
-        await nameAuthor(trx, keyId);
-        return (await deleteEmails(trx, ids, isFinished)).emails;
-      }),
+      withDryRun(
+        inLinkingTransaction(pool, async (trx) => {
+          await nameAuthor(trx, keyId);
+          const { emails } = await deleteEmails(trx, ids, isFinished);
+          if (dryRun) throw new DryRunEnd(emails);
+          return emails;
+        }),
+      ),
     );
 
   return {
-    async deleteEmail(id, keyId) {
+    async deleteEmail(id, options = {}) {
       const [email] = await run(pool, RESOLVE_EMAIL, { id });
       if (email === undefined) return 'absent';
-      const deleted = await remove([email.id], keyId);
+      const deleted = await remove([email.id], options);
       return deleted === 'kept' ? 'kept' : deleted === 0 ? 'absent' : 'deleted';
     },
 
-    async deleteSomeOfThread(id, limit, keyId) {
+    async deleteSomeOfThread(id, limit, options = {}) {
       const thread = await readThreadToDelete(pool, id, limit);
-      return typeof thread === 'string' ? thread : await remove(thread.ids, keyId);
+      return typeof thread === 'string' ? thread : await remove(thread.ids, options);
     },
   };
 }

@@ -20,6 +20,7 @@ import { lockLinks } from './link-thread.ts';
 import { resolveEmails } from '../emails/email-aliases.ts';
 import { moveMessageIds } from './message-ids.ts';
 import { nameAuthor } from '../db/name-author.ts';
+import { DryRunEnd, withDryRun } from '../db/dry-run.ts';
 import { inLinkingTransaction } from '../db/linking-transaction.ts';
 import { absorbThreads } from './move-threads.ts';
 import { moveEmails, setDecided, renewParties } from './place-emails.ts';
@@ -31,14 +32,18 @@ import { run, runCounting, statement, type Executor, type RowOf } from '../db/st
 
 export function createThreadDecisions(pool: Pool): ThreadDecisions {
   const decide =
-    <Request extends { readonly authorKeyId?: string | null }>(
+    <Request extends { readonly authorKeyId?: string | null; readonly dryRun?: boolean }>(
       work: (trx: Executor, request: Request, ids: DecisionIds) => Promise<DecisionResult>,
     ) =>
     (request: Request, ids: DecisionIds) =>
-      inLinkingTransaction(pool, async (trx) => {
-        await nameAuthor(trx, request.authorKeyId);
-        return work(trx, request, ids);
-      });
+      withDryRun(
+        inLinkingTransaction(pool, async (trx): Promise<DecisionResult> => {
+          await nameAuthor(trx, request.authorKeyId);
+          const result = await work(trx, request, ids);
+          if (request.dryRun === true) throw new DryRunEnd({ ...result, decision: null });
+          return result;
+        }),
+      );
   return {
     split: decide(split),
     merge: decide(merge),
