@@ -912,13 +912,11 @@ CREATE INDEX send_queue_owner ON send_queue (owner) WHERE (owner IS NOT NULL);
 create table send_windows (
   account_id account_id not null,
   period text not null,
-  starts_at timestamp with time zone not null,
-  count integer not null,
-  previous_count integer not null,
+  used_at timestamp with time zone[] not null,
+  used integer[] not null,
   constraint send_windows_pkey PRIMARY KEY (account_id, period),
-  constraint send_windows_count_check CHECK ((count >= 0)),
-  constraint send_windows_period_check CHECK ((period = ANY (ARRAY['minute'::text, 'day'::text]))),
-  constraint send_windows_previous_count_check CHECK ((previous_count >= 0))
+  constraint send_windows_check CHECK ((cardinality(used_at) = cardinality(used))),
+  constraint send_windows_period_check CHECK ((period = ANY (ARRAY['minute'::text, 'day'::text])))
 );
 
 create table sent_copies (

@@ -174,6 +174,21 @@ describe('send', () => {
     expect([wrong.exitCode, wrong.stderr]).toEqual([1, expect.stringContaining('invalid_address')]);
   });
 
+  it('shows with --dry-run what it would send, and sends nothing', async () => {
+    const before = world.sink.messages.length;
+    const message = ['--to', 'ada@example.com', '--subject', 'Later', '--text', 'x'];
+    const { exitCode, stdout } = await run(['send', '--dry-run', ...message]);
+    expect(exitCode).toBe(0);
+    expect(JSON.parse(stdout)).toMatchObject({
+      status: 'checked',
+      to: ['ada@example.com'],
+      subject: 'Later',
+    });
+    const both = await run(['send', '--dry-run', '--draft', ...message]);
+    expect([both.exitCode, both.stderr]).toEqual([2, expect.stringContaining('--dry-run goes with neither')]);
+    expect(world.sink.messages.length).toBe(before);
+  });
+
   it('leaves a draft, which sends nothing', async () => {
     const before = world.sink.messages.length;
     const { exitCode, stdout } = await run([

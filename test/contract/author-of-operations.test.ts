@@ -241,6 +241,8 @@ const UNNAMED: Readonly<Record<string, string>> = {
   removeUnsubscribe: 'no event: the audit log names the key',
   erasePerson:
     'runs in the background and leaves events without persons; the audit log and requested_by name the key',
+  confirmClock: 'no event: the audit log names the key',
+  confirmRetention: 'retention deletes later and by itself; the audit log names the key',
   createTemplate: 'templates have no events',
   changeTemplate: 'templates have no events',
   deleteTemplate: 'templates have no events',

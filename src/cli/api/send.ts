@@ -67,6 +67,7 @@ export const sendCommand = defineCommand({
       meaning: 'When to send it, such as 2027-01-31T12:00:00Z. Default: now.',
     },
     draft: { type: 'boolean', meaning: 'Sends nothing: leaves a draft, which a person sends on the page.' },
+    'dry-run': { type: 'boolean', meaning: 'Sends nothing: prints as JSON what would be sent.' },
     'idempotency-key': {
       type: 'string',
       value: 'key',
@@ -84,13 +85,15 @@ export const sendCommand = defineCommand({
   ],
   async run(values, _positionals, context) {
     const { to = [], subject, draft = false, url, json = false } = values;
-    const key = values['idempotency-key'];
+    const { 'idempotency-key': key, 'dry-run': dryRun = false } = values;
     if (to.length === 0 && !draft) throw new UsageError('--to is missing');
     if (subject === undefined) throw new UsageError('--subject is missing');
     if (key !== undefined && !/^[!-~]{1,256}$/.test(key)) {
       throw new UsageError('--idempotency-key must be 1 to 256 visible ASCII characters');
     }
     if (draft && key !== undefined) throw new UsageError('--idempotency-key is for a send, not for a draft');
+    if (dryRun && (draft || key !== undefined))
+      throw new UsageError('--dry-run goes with neither --draft nor --idempotency-key');
     const thread = values.thread === undefined ? undefined : parseUuid('--thread', values.thread);
     const input = new BoundedInput();
     const html = values.html === undefined ? undefined : (await input.readFile(values.html)).toString('utf8');
@@ -116,6 +119,7 @@ export const sendCommand = defineCommand({
     };
     const files = attachments.length === 0 ? {} : { attachments };
     const api = await openApi(url, context);
+    if (dryRun) return await check(api, { ...message, ...files }, context);
     if (draft) return await leaveDraft(api, { message, ...files }, context, json);
     return await send(api, { ...message, ...files }, key ?? randomUUID(), context, json);
   },
@@ -151,6 +155,12 @@ async function send(
     );
   }
   return notAccepted.some(({ state }) => state === 'rejected') ? 'failed' : 'done';
+}
+
+async function check(api: ServiceApi, body: object, { output }: CommandContext): Promise<CommandResult> {
+  const query = { dry_run: true };
+  printJson(output, await api.ask<object>({ method: 'POST', path: apiPath('api', 'send'), query, body }));
+  return 'done';
 }
 
 /** Not repeated: a second request would leave another draft. */

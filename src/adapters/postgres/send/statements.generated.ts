@@ -422,13 +422,8 @@ declare module '../db/statement.ts' {
       values: {
         accountId: string | null;
         period: string | null;
-        periodMs: number | null;
       };
-      row: {
-        count: number;
-        previous_count: number;
-        elapsed_ms: number | null;
-      };
+      row: object;
     };
     'lock-waiting-send': {
       values: {
@@ -530,6 +525,17 @@ declare module '../db/statement.ts' {
       row: {
         inner_key: Buffer;
         outer_key: Buffer;
+      };
+    };
+    'read-send-window': {
+      values: {
+        accountId: string | null;
+        period: string | null;
+        periodMs: number | null;
+      };
+      row: {
+        age_ms: number | null;
+        messages: number | null;
       };
     };
     'read-states-of-recipients': {
@@ -761,9 +767,11 @@ declare module '../db/statement.ts' {
     };
     'use-send-window': {
       values: {
+        periodMs: number | null;
         messages: number | null;
+        entryMs: number | null;
         accountId: string | null;
-        periods: readonly (string | null)[] | null;
+        period: string | null;
       };
       row: object;
     };
