@@ -206,7 +206,7 @@ function* widened(value: unknown, schema: Node): Generator<unknown> {
   if (typeof value !== 'object' || value === null) return;
   const open = forms.some(({ additionalProperties: more }) => more !== undefined && more !== false);
   if (open) return;
-  yield { ...value, dry_run: true };
+  yield { ...value, probe: true };
   const properties = Object.assign({}, ...forms.map((form) => form['properties'] ?? {})) as Readonly<
     Record<string, Node>
   >;

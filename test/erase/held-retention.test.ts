@@ -38,7 +38,7 @@ interface Held {
   readonly confirmed: number;
 }
 const get = async () => (await (await service.request('/api/retention')).json()) as Held;
-const confirm = (json: object) => service.request('/api/retention/confirm', { json });
+const confirm = (json: object, query = '') => service.request(`/api/retention/confirm${query}`, { json });
 const heldEvents = async () => {
   const response = await service.request('/api/events?type=retention.held');
   return ((await response.json()) as { events: { data: object }[] }).events.map(({ data }) => data);
@@ -76,7 +76,7 @@ it('deletes at once what an operator confirms, and shows before what that would 
   service = await startServiceProcess({ dataDir: service.dataDir, env: lowered() });
   await waitUntil('it is held', async () => (await get()).held_since !== null);
   expect((await confirm({ emails: 21 })).status).toBe(400);
-  const dry = (await (await confirm({ emails: 15, dry_run: true })).json()) as Held;
+  const dry = (await (await confirm({ emails: 15 }, '?dry_run=true')).json()) as Held;
   expect(dry).toMatchObject({ emails: 20, confirmed: 0 });
   expect(await count()).toBe(ARCHIVE - 10);
 

@@ -20,10 +20,17 @@ export class Retention {
   }
 
   /** Lets that many emails go at once, for good. With `dry_run` nothing changes. */
-  async confirm(request: RetentionConfirmation, options: RequestOptions = {}): Promise<RetentionState> {
+  async confirm(
+    { dry_run = false, ...request }: RetentionConfirmation & { readonly dry_run?: boolean },
+    options: RequestOptions = {},
+  ): Promise<RetentionState> {
     const body = plain<Schemas['RetentionConfirmation']>(request);
     return this.#transport.json({ ...options, repeatable: false }, (attempt) =>
-      this.#transport.api.POST('/api/retention/confirm', { ...attempt, body }),
+      this.#transport.api.POST('/api/retention/confirm', {
+        ...attempt,
+        params: { query: { dry_run } },
+        body,
+      }),
     );
   }
 }

@@ -3,6 +3,7 @@ import type { XStatic } from 'typebox/schema';
 import type { Retention } from '../../../app/erase/retention-ports.ts';
 import type { HttpContext, HttpServer } from '../answers/context.ts';
 import { JSON_BODY_ERRORS, smallJsonBody } from '../body/json-body.ts';
+import { DryRun } from '../schemas/dry-run.ts';
 import { errorResponses } from '../schemas/error-schemas.ts';
 import { jsonResponse, NullableTimestamp, record, Timestamp } from '../schemas/schemas.ts';
 
@@ -41,9 +42,10 @@ const ConfirmBody = {
       minimum: 1,
       description: 'That many may be deleted, at most as many as are due.',
     },
-    dry_run: { type: 'boolean', description: 'Checks it and shows what is due, and confirms nothing.' },
   },
 } as const;
+
+const ConfirmDryRun = DryRun('True: it is checked, the answer shows what is due, and nothing is confirmed.');
 
 export function registerRetentionRoutes(
   app: HttpServer,
@@ -80,6 +82,7 @@ export function registerRetentionRoutes(
         description:
           'Within a day that many emails may be deleted beyond what an hour allows. Look at `GET /api/retention` first: they are gone for ' +
           'good. Refused while clocks are wrong.',
+        querystring: ConfirmDryRun,
         body: ConfirmBody,
         response: {
           200: jsonResponse('Confirmed; with `dry_run` nothing was.', RetentionSchema),
@@ -96,7 +99,8 @@ export function registerRetentionRoutes(
       preValidation: smallJsonBody(limits),
     },
     async (request) => {
-      const { emails, dry_run: dryRun = false } = request.body;
+      const { emails } = request.body;
+      const { dry_run: dryRun = false } = request.query;
       return toJson(await operationsFor(request).confirmRetention({ emails, dryRun }));
     },
   );
