@@ -141,7 +141,7 @@ export interface paths {
         };
         /**
          * List threads
-         * @description Newest activity first. Filters combine. Threads of which nothing went out and nothing came in (`failed`, `cancelled`) are left out. Query parameters that are not listed here are refused. Needs the right `read`.
+         * @description Newest activity first. Filters combine. Threads of which nothing went out and nothing came in (`failed`, `cancelled`) are left out. Needs the right `read`.
          */
         get: operations["listThreads"];
         put?: never;
@@ -413,7 +413,7 @@ export interface paths {
         };
         /**
          * List drafts
-         * @description The last changed first. Query parameters that are not listed here are refused. Needs the right `draft`.
+         * @description The last changed first. Needs the right `draft`.
          */
         get: operations["listDrafts"];
         put?: never;
@@ -505,7 +505,7 @@ export interface paths {
         };
         /**
          * List templates
-         * @description The last changed first. With `account_id` those that this account may use: its own, and those of all accounts. Query parameters that are not listed here are refused. Needs the right `read`.
+         * @description The last changed first. With `account_id` those that this account may use: its own, and those of all accounts. Needs the right `read`.
          */
         get: operations["listTemplates"];
         put?: never;
@@ -577,7 +577,7 @@ export interface paths {
         };
         /**
          * List or search emails
-         * @description All threads, newest first. Query parameters that are not listed here are refused. Needs the right `read`.
+         * @description All threads, newest first. Needs the right `read`.
          */
         get: operations["listEmails"];
         put?: never;
@@ -805,7 +805,7 @@ export interface paths {
         };
         /**
          * List the addresses that nothing is sent to
-         * @description The newest change first. Query parameters that are not listed here are refused. Needs the right `read`.
+         * @description The newest change first. Needs the right `read`.
          */
         get: operations["listSuppressions"];
         put?: never;
@@ -873,7 +873,7 @@ export interface paths {
         };
         /**
          * List who left which list
-         * @description The newest first. Query parameters that are not listed here are refused. Needs the right `read`.
+         * @description The newest first. Needs the right `read`.
          */
         get: operations["listUnsubscribes"];
         put?: never;
@@ -1053,7 +1053,7 @@ export interface paths {
         };
         /**
          * List the emails of a customer
-         * @description Newest first. A customer that the service has never heard of has an empty list: customers live in the caller's system. Query parameters that are not listed here are refused. Needs the right `read`.
+         * @description Newest first. A customer that the service has never heard of has an empty list: customers live in the caller's system. Needs the right `read`.
          */
         get: operations["listCustomerEmails"];
         put?: never;
@@ -1078,11 +1078,35 @@ export interface paths {
         get: operations["getCustomerAddresses"];
         /**
          * Set the addresses and domains of a customer
-         * @description Replaces all addresses and domains, learned ones included, and links past mail by it before it answers, all or nothing. What a send named explicitly never changes. Public domains are refused. Needs the rights `read` and `operate`.
+         * @description Replaces all registered addresses and domains, and links past mail by it before it answers, all or nothing. What sends taught stays: an address is taken from the customer by `DELETE`. What a send named explicitly never changes. Public domains are refused. What `GET` answers may be given back as it is. Needs the rights `read` and `operate`.
          */
         put: operations["putCustomerAddresses"];
-        post?: never;
+        /**
+         * Register one address of a customer
+         * @description The others stay. Past mail is linked by it before the answer; a repeat changes nothing. Needs the right `operate`.
+         */
+        post: operations["addCustomerAddress"];
         delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/customer/{customerId}/addresses/{address}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /**
+         * Remove one address of a customer
+         * @description Registered or learned; sends do not teach it again, until it is registered. Past mail is linked anew before the answer. An address that the customer does not have changes nothing. Needs no body; fields of one are refused. Needs the right `operate`.
+         */
+        delete: operations["removeCustomerAddress"];
         options?: never;
         head?: never;
         patch?: never;
@@ -1237,7 +1261,7 @@ export interface paths {
         };
         /**
          * Read the feed of events
-         * @description What happened, in the order in which it was recorded and without gaps: an event never appears behind one that was read before. Remember `next` together with what you made of the events, and nothing is missed or done twice. With `Accept: text/event-stream` the answer is a stream that goes on until one side ends it. Query parameters that are not listed here are refused. Needs the right `read`.
+         * @description What happened, in the order in which it was recorded and without gaps: an event never appears behind one that was read before. Remember `next` together with what you made of the events, and nothing is missed or done twice. With `Accept: text/event-stream` the answer is a stream that goes on until one side ends it. Needs the right `read`.
          */
         get: operations["listEvents"];
         put?: never;
@@ -1277,7 +1301,7 @@ export interface paths {
         };
         /**
          * List webhooks
-         * @description The newest first. Query parameters that are not listed here are refused. Needs the right `operate`.
+         * @description The newest first. Needs the right `operate`.
          */
         get: operations["listWebhooks"];
         put?: never;
@@ -1329,7 +1353,7 @@ export interface paths {
         };
         /**
          * List keys
-         * @description The newest first, revoked ones too; never their secrets. Query parameters that are not listed here are refused. Needs the right `admin`.
+         * @description The newest first, revoked ones too; never their secrets. Needs the right `admin`.
          */
         get: operations["listKeys"];
         put?: never;
@@ -1397,7 +1421,7 @@ export interface paths {
         };
         /**
          * Read the audit log
-         * @description What operators and commands asked for and what became of it, and the log-ins that were refused, the newest first. Nothing in it is ever changed. Query parameters that are not listed here are refused. Needs the right `admin`.
+         * @description What operators and commands asked for and what became of it, and the log-ins that were refused, the newest first. Nothing in it is ever changed. Needs the right `admin`.
          */
         get: operations["listAudit"];
         put?: never;
@@ -1417,7 +1441,7 @@ export interface paths {
         };
         /**
          * Count mail by hour or day
-         * @description How many emails came in, were sent and failed, and how many recipients bounced or complained, for each step of the time that is asked for: 1000 steps at most. Kept for 25 months. Mail that was imported, or found at the first reading of a mailbox, is not counted. Query parameters that are not listed here are refused. Needs the right `operate`.
+         * @description How many emails came in, were sent and failed, and how many recipients bounced or complained, for each step of the time that is asked for: 1000 steps at most. Kept for 25 months. Mail that was imported, or found at the first reading of a mailbox, is not counted. Needs the right `operate`.
          */
         get: operations["getStatistics"];
         put?: never;
@@ -1557,7 +1581,7 @@ export interface paths {
         };
         /**
          * List what was posted
-         * @description Every attempt, the newest first, kept as long as events are. Query parameters that are not listed here are refused. Needs the right `operate`.
+         * @description Every attempt, the newest first, kept as long as events are. Needs the right `operate`.
          */
         get: operations["listWebhookDeliveries"];
         put?: never;
@@ -1597,7 +1621,7 @@ export interface paths {
         };
         /**
          * List merges of threads that mail did not get
-         * @description Mail never joins threads that sends named for different customers: it stays in the thread of its best link, and is listed here, newest first, until POST /api/thread/{threadId}/merge makes one thread of the two. Query parameters that are not listed here are refused. Needs the right `read`.
+         * @description Mail never joins threads that sends named for different customers: it stays in the thread of its best link, and is listed here, newest first, until POST /api/thread/{threadId}/merge makes one thread of the two. Needs the right `read`.
          */
         get: operations["listRefusedMerges"];
         put?: never;
@@ -2031,7 +2055,8 @@ export interface components {
             id: components["schemas"]["Uuid"];
             /** @description How many emails were deleted. */
             emails: number;
-            deleted_at: components["schemas"]["Timestamp"];
+            /** @description null with `dry_run`: nothing was deleted. */
+            deleted_at: components["schemas"]["NullableTimestamp"];
         };
         FolderCount: number;
         ThreadFolders: {
@@ -2171,9 +2196,9 @@ export interface components {
             html_body?: string | null;
             /** @description The template that gives subject, text and HTML. Those that the request gives itself stand in place of them. */
             template_id?: components["schemas"]["NullableUuid"];
-            /** @description Of the template. Default: the newest. */
+            /** @description Of the template, only with `template_id`. Default: the newest. */
             template_version?: number | null;
-            /** @description What the template is filled with: any JSON object, up to 65536 bytes. */
+            /** @description What the template is filled with, only with `template_id`: any JSON object, up to 65536 bytes. */
             variables?: {
                 [key: string]: unknown;
             } | null;
@@ -2220,9 +2245,13 @@ export interface components {
         } | {
             subject: components["schemas"]["NonBlankText"];
             text_body: string;
+            template_version?: null;
+            variables?: null;
         } | {
             subject: components["schemas"]["NonBlankText"];
             html_body: string;
+            template_version?: null;
+            variables?: null;
         } | {
             template_id: components["schemas"]["Uuid"];
         };
@@ -2243,6 +2272,38 @@ export interface components {
             threadId: components["schemas"]["Uuid"];
             /** @description Recipients whom the mail server refused (`rejected`) or put off (`deferred`: it is tried again) while it took others. Absent when it took all. */
             not_accepted?: components["schemas"]["RecipientNotAccepted"][];
+        };
+        /** @enum {string} */
+        CheckedOutcome: "send" | "queue";
+        CheckedMailbox: string;
+        CheckedFile: {
+            filename: string;
+            content_type: string;
+            size_bytes: number;
+        };
+        CheckedSend: {
+            /** @enum {string} */
+            status: "checked";
+            /** @description `send`: it would be handed over at once. */
+            would: components["schemas"]["CheckedOutcome"];
+            account_id: components["schemas"]["AccountId"];
+            /** @description Its thread; null: a new one would begin. */
+            thread_id: components["schemas"]["NullableUuid"];
+            from: string;
+            /** @description All recipients, with their display names. */
+            to: components["schemas"]["CheckedMailbox"][];
+            /** @description As `to`. */
+            cc: components["schemas"]["CheckedMailbox"][];
+            /** @description As `to`; not in the message. */
+            bcc: components["schemas"]["CheckedMailbox"][];
+            /** @description As it would be sent, like the bodies: a template is filled in. */
+            subject: string;
+            text_body: string | null;
+            html_body: string | null;
+            send_at: components["schemas"]["NullableTimestamp"];
+            attachments: components["schemas"]["CheckedFile"][];
+            /** @description Of the whole message. */
+            size_bytes: number;
         };
         Queued: {
             /** @enum {string} */
@@ -2296,6 +2357,35 @@ export interface components {
              */
             http_status: 202;
         };
+        BatchChecked: {
+            /** @enum {string} */
+            status: "checked";
+            /** @description `send`: it would be handed over at once. */
+            would: components["schemas"]["CheckedOutcome"];
+            account_id: components["schemas"]["AccountId"];
+            /** @description Its thread; null: a new one would begin. */
+            thread_id: components["schemas"]["NullableUuid"];
+            from: string;
+            /** @description All recipients, with their display names. */
+            to: components["schemas"]["CheckedMailbox"][];
+            /** @description As `to`. */
+            cc: components["schemas"]["CheckedMailbox"][];
+            /** @description As `to`; not in the message. */
+            bcc: components["schemas"]["CheckedMailbox"][];
+            /** @description As it would be sent, like the bodies: a template is filled in. */
+            subject: string;
+            text_body: string | null;
+            html_body: string | null;
+            send_at: components["schemas"]["NullableTimestamp"];
+            attachments: components["schemas"]["CheckedFile"][];
+            /** @description Of the whole message. */
+            size_bytes: number;
+            /**
+             * @description What `POST /api/send` would have answered with.
+             * @enum {integer}
+             */
+            http_status: 200;
+        };
         BatchPartial: {
             /** @enum {string} */
             status: "partial";
@@ -2326,7 +2416,7 @@ export interface components {
         };
         BatchAnswer: {
             /** @description One for each email, in their order. */
-            results: (components["schemas"]["BatchSent"] | components["schemas"]["BatchQueued"] | components["schemas"]["BatchPartial"] | components["schemas"]["BatchError"])[];
+            results: (components["schemas"]["BatchSent"] | components["schemas"]["BatchQueued"] | components["schemas"]["BatchChecked"] | components["schemas"]["BatchPartial"] | components["schemas"]["BatchError"])[];
         };
         /**
          * @description Of the line above a quote, and of the header block of a forward.
@@ -2348,9 +2438,9 @@ export interface components {
             html_body?: string | null;
             /** @description The template that gives subject, text and HTML. Those that the request gives itself stand in place of them. */
             template_id?: components["schemas"]["NullableUuid"];
-            /** @description Of the template. Default: the newest. */
+            /** @description Of the template, only with `template_id`. Default: the newest. */
             template_version?: number | null;
-            /** @description What the template is filled with: any JSON object, up to 65536 bytes. */
+            /** @description What the template is filled with, only with `template_id`: any JSON object, up to 65536 bytes. */
             variables?: {
                 [key: string]: unknown;
             } | null;
@@ -2392,8 +2482,12 @@ export interface components {
             time_zone?: components["schemas"]["NullableTimeZone"];
         } | {
             text_body: string;
+            template_version?: null;
+            variables?: null;
         } | {
             html_body: string;
+            template_version?: null;
+            variables?: null;
         } | {
             template_id: components["schemas"]["Uuid"];
         };
@@ -2441,9 +2535,9 @@ export interface components {
             html_body?: string | null;
             /** @description The template that gives subject, text and HTML. Those that the request gives itself stand in place of them. */
             template_id?: components["schemas"]["NullableUuid"];
-            /** @description Of the template. Default: the newest. */
+            /** @description Of the template, only with `template_id`. Default: the newest. */
             template_version?: number | null;
-            /** @description What the template is filled with: any JSON object, up to 65536 bytes. */
+            /** @description What the template is filled with, only with `template_id`: any JSON object, up to 65536 bytes. */
             variables?: {
                 [key: string]: unknown;
             } | null;
@@ -2485,6 +2579,11 @@ export interface components {
             time_zone?: components["schemas"]["NullableTimeZone"];
             /** @description With all files of the email. Default true. */
             with_files?: boolean | null;
+        } | {
+            template_version?: null;
+            variables?: null;
+        } | {
+            template_id: components["schemas"]["Uuid"];
         };
         DraftAnswerInput: {
             /** @description The email that is answered or forwarded. */
@@ -2508,9 +2607,9 @@ export interface components {
             html_body?: string | null;
             /** @description The template that gives subject, text and HTML. Those that the request gives itself stand in place of them. */
             template_id?: components["schemas"]["NullableUuid"];
-            /** @description Of the template. Default: the newest. */
+            /** @description Of the template, only with `template_id`. Default: the newest. */
             template_version?: number | null;
-            /** @description What the template is filled with: any JSON object, up to 65536 bytes. */
+            /** @description What the template is filled with, only with `template_id`: any JSON object, up to 65536 bytes. */
             variables?: {
                 [key: string]: unknown;
             } | null;
@@ -3059,8 +3158,6 @@ export interface components {
         RetentionConfirmation: {
             /** @description That many may be deleted, at most as many as are due. */
             emails: number;
-            /** @description Checks it and shows what is due, and confirms nothing. */
-            dry_run?: boolean;
         };
         Clock: {
             /** @description By the clock of the database, which decides what is due. */
@@ -3334,14 +3431,18 @@ export interface components {
             complete: boolean;
         };
         CustomerRegistrationRequest: {
-            /** @description At most 1,000. */
-            addresses: string[];
-            /** @description `example.org`, or `*.example.org` for all below it. At most 200. */
-            domains: string[];
+            /** @description At most 1,000. Entries as they are read may be given back; learned ones stay learned. */
+            addresses: (string | components["schemas"]["AddressClaim"])[];
+            /** @description `example.org`, or `*.example.org` for all below it. At most 200. Entries as they are read may be given back. */
+            domains: (string | components["schemas"]["DomainClaim"])[];
             /** @description Absent or null: none. */
             company_id?: components["schemas"]["NullableUuid"];
             /** @description What people call it. Absent: as it is; null: none. */
             name?: components["schemas"]["CustomerName"];
+            /** @description As it is read; the customer of the path, or refused. */
+            customer_id?: components["schemas"]["Uuid"];
+            /** @description As it is read; without effect: learned addresses stay in any case. */
+            complete?: boolean;
         };
         Relinked: {
             /** @description Had none. */
@@ -3362,6 +3463,10 @@ export interface components {
             complete: boolean;
             /** @description Past emails that have another customer now. */
             relinked: components["schemas"]["Relinked"];
+        };
+        CustomerAddressRequest: {
+            /** @description One address. */
+            address: string;
         };
         AmbiguousClaim: {
             /** @enum {string} */
@@ -3907,9 +4012,13 @@ export interface components {
         BrowserSessions: {
             sessions: components["schemas"]["BrowserSession"][];
         };
-        InvalidRequestError: components["schemas"]["Error"] & {
+        InvalidRequestOrUnknownHeaderOrUnknownParameterError: components["schemas"]["Error"] & {
             /** @enum {unknown} */
-            code?: "invalid_request";
+            code?: "invalid_request" | "unknown_header" | "unknown_parameter";
+        };
+        GetImage400Error: components["schemas"]["Error"] & {
+            /** @enum {unknown} */
+            code?: "invalid_request" | "invalid_uuid" | "unknown_header" | "unknown_parameter";
         };
         ContentMissingOrInternalError: components["schemas"]["Error"] & {
             /** @enum {unknown} */
@@ -3917,7 +4026,7 @@ export interface components {
         };
         OpenSession400Error: components["schemas"]["Error"] & {
             /** @enum {unknown} */
-            code?: "duplicate_field" | "invalid_json" | "invalid_request" | "unknown_field";
+            code?: "duplicate_field" | "invalid_json" | "invalid_request" | "unknown_field" | "unknown_header" | "unknown_parameter";
         };
         CrossSiteRequestError: components["schemas"]["Error"] & {
             /** @enum {unknown} */
@@ -3939,57 +4048,61 @@ export interface components {
             /** @enum {unknown} */
             code?: "database_unavailable" | "shutting_down";
         };
+        UnknownHeaderOrUnknownParameterError: components["schemas"]["Error"] & {
+            /** @enum {unknown} */
+            code?: "unknown_header" | "unknown_parameter";
+        };
         InternalError: components["schemas"]["Error"] & {
             /** @enum {unknown} */
             code?: "internal_error";
         };
-        InvalidUuidError: components["schemas"]["Error"] & {
+        InvalidUuidOrUnknownHeaderOrUnknownParameterError: components["schemas"]["Error"] & {
             /** @enum {unknown} */
-            code?: "invalid_uuid";
+            code?: "invalid_uuid" | "unknown_header" | "unknown_parameter";
         };
         ListThreads400Error: components["schemas"]["Error"] & {
             /** @enum {unknown} */
-            code?: "invalid_cursor" | "invalid_request" | "invalid_uuid" | "unknown_account" | "unknown_field";
+            code?: "invalid_cursor" | "invalid_request" | "invalid_uuid" | "unknown_account" | "unknown_header" | "unknown_parameter";
         };
         MarkThreadRead400Error: components["schemas"]["Error"] & {
             /** @enum {unknown} */
-            code?: "duplicate_field" | "invalid_json" | "invalid_request" | "invalid_uuid" | "unknown_field";
+            code?: "duplicate_field" | "invalid_json" | "invalid_request" | "invalid_uuid" | "unknown_field" | "unknown_header" | "unknown_parameter";
         };
         GetThreadPage400Error: components["schemas"]["Error"] & {
             /** @enum {unknown} */
-            code?: "invalid_cursor" | "invalid_request" | "invalid_uuid" | "unknown_field";
+            code?: "invalid_cursor" | "invalid_request" | "invalid_uuid" | "unknown_header" | "unknown_parameter";
         };
-        InvalidRequestOrUnknownAccountOrUnknownFieldError: components["schemas"]["Error"] & {
+        CountFolders400Error: components["schemas"]["Error"] & {
             /** @enum {unknown} */
-            code?: "invalid_request" | "unknown_account" | "unknown_field";
+            code?: "invalid_request" | "unknown_account" | "unknown_header" | "unknown_parameter";
         };
         ReplyToEmail400Error: components["schemas"]["Error"] & {
             /** @enum {unknown} */
-            code?: "duplicate_field" | "header_injection" | "header_not_allowed" | "invalid_address" | "invalid_base64" | "invalid_content_id" | "invalid_content_type" | "invalid_filename" | "invalid_idempotency_key" | "invalid_json" | "invalid_lane" | "invalid_list" | "invalid_request" | "invalid_send_at" | "invalid_tag" | "invalid_text" | "invalid_uuid" | "metadata_too_large" | "missing_body" | "missing_recipient_or_subject" | "one_recipient_expected" | "template_empty" | "template_invalid" | "template_too_complex" | "template_variable_missing" | "too_many_recipients" | "unknown_account" | "unknown_field" | "unsubscribe_unavailable" | "variables_too_large";
-        };
-        InvalidRequestOrInvalidUuidOrUnknownFieldError: components["schemas"]["Error"] & {
-            /** @enum {unknown} */
-            code?: "invalid_request" | "invalid_uuid" | "unknown_field";
+            code?: "duplicate_field" | "header_injection" | "header_not_allowed" | "invalid_address" | "invalid_base64" | "invalid_content_id" | "invalid_content_type" | "invalid_filename" | "invalid_idempotency_key" | "invalid_json" | "invalid_lane" | "invalid_list" | "invalid_request" | "invalid_send_at" | "invalid_tag" | "invalid_text" | "invalid_uuid" | "metadata_too_large" | "missing_body" | "missing_recipient_or_subject" | "one_recipient_expected" | "template_empty" | "template_invalid" | "template_too_complex" | "template_variable_missing" | "too_many_recipients" | "unknown_account" | "unknown_field" | "unknown_header" | "unknown_parameter" | "unsubscribe_unavailable" | "variables_too_large";
         };
         CreateDraft400Error: components["schemas"]["Error"] & {
             /** @enum {unknown} */
-            code?: "duplicate_field" | "invalid_base64" | "invalid_filename" | "invalid_json" | "invalid_lane" | "invalid_list" | "invalid_request" | "invalid_send_at" | "invalid_text" | "invalid_uuid" | "metadata_too_large" | "unknown_account" | "unknown_field" | "variables_too_large";
+            code?: "duplicate_field" | "invalid_base64" | "invalid_filename" | "invalid_json" | "invalid_lane" | "invalid_list" | "invalid_request" | "invalid_send_at" | "invalid_text" | "invalid_uuid" | "metadata_too_large" | "unknown_account" | "unknown_field" | "unknown_header" | "unknown_parameter" | "variables_too_large";
         };
         ListTemplates400Error: components["schemas"]["Error"] & {
             /** @enum {unknown} */
-            code?: "invalid_cursor" | "invalid_request" | "unknown_account" | "unknown_field";
+            code?: "invalid_cursor" | "invalid_request" | "unknown_account" | "unknown_header" | "unknown_parameter";
+        };
+        ErasePerson400Error: components["schemas"]["Error"] & {
+            /** @enum {unknown} */
+            code?: "duplicate_field" | "header_injection" | "invalid_address" | "invalid_json" | "invalid_request" | "invalid_uuid" | "unknown_field" | "unknown_header" | "unknown_parameter";
         };
         CrossSiteRequestOrForbiddenRightError: components["schemas"]["Error"] & {
             /** @enum {unknown} */
             code?: "cross_site_request" | "forbidden_right";
         };
-        InvalidCursorOrInvalidRequestOrUnknownFieldError: components["schemas"]["Error"] & {
+        ListCustomers400Error: components["schemas"]["Error"] & {
             /** @enum {unknown} */
-            code?: "invalid_cursor" | "invalid_request" | "unknown_field";
+            code?: "invalid_cursor" | "invalid_request" | "unknown_header" | "unknown_parameter";
         };
         CreateWebhook400Error: components["schemas"]["Error"] & {
             /** @enum {unknown} */
-            code?: "duplicate_field" | "invalid_json" | "invalid_request" | "invalid_uuid" | "invalid_webhook_header" | "invalid_webhook_url" | "unknown_account" | "unknown_field" | "webhook_address_refused";
+            code?: "duplicate_field" | "invalid_json" | "invalid_request" | "invalid_uuid" | "invalid_webhook_header" | "invalid_webhook_url" | "unknown_account" | "unknown_field" | "unknown_header" | "unknown_parameter" | "webhook_address_refused";
         };
         CrossSiteRequestOrForbiddenAccountOrForbiddenRightError: components["schemas"]["Error"] & {
             /** @enum {unknown} */
@@ -4763,6 +4876,8 @@ export interface components {
         subject: components["schemas"]["SearchQuery"];
         /** @description Only of this account. */
         account_id: components["schemas"]["AccountId"];
+        /** @description True: nothing is deleted; the answer tells how many emails would be, or why it is refused. */
+        dry_run: boolean;
         /** @description Any name of the request that the caller makes up, such as a UUID or `invoice-4711-reminder-2`; visible ASCII characters. Of the requests with the same key only the first one sends; a repeat gets its answer again, for at least 24 hours. */
         "Idempotency-Key": string;
         /** @description `respond-async` (RFC 7240): the email is only put into the queue, and the answer is 202 with the header `Preference-Applied`. */
@@ -4851,14 +4966,14 @@ export interface operations {
                     "application/json": components["schemas"]["Health"];
                 };
             };
-            /** @description Codes: `invalid_request`. */
+            /** @description Codes: `invalid_request`, `unknown_header`, `unknown_parameter`. */
             400: {
                 headers: {
                     "X-Request-Id": components["headers"]["XRequestId"];
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["InvalidRequestError"];
+                    "application/json": components["schemas"]["InvalidRequestOrUnknownHeaderOrUnknownParameterError"];
                 };
             };
             500: components["responses"]["InternalError"];
@@ -4894,14 +5009,14 @@ export interface operations {
                     "application/json": components["schemas"]["Readiness"];
                 };
             };
-            /** @description Codes: `invalid_request`. */
+            /** @description Codes: `invalid_request`, `unknown_header`, `unknown_parameter`. */
             400: {
                 headers: {
                     "X-Request-Id": components["headers"]["XRequestId"];
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["InvalidRequestError"];
+                    "application/json": components["schemas"]["InvalidRequestOrUnknownHeaderOrUnknownParameterError"];
                 };
             };
             500: components["responses"]["InternalError"];
@@ -4962,14 +5077,14 @@ export interface operations {
                     "application/json": components["schemas"]["OpenApiDocument"];
                 };
             };
-            /** @description Codes: `invalid_request`. */
+            /** @description Codes: `invalid_request`, `unknown_header`, `unknown_parameter`. */
             400: {
                 headers: {
                     "X-Request-Id": components["headers"]["XRequestId"];
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["InvalidRequestError"];
+                    "application/json": components["schemas"]["InvalidRequestOrUnknownHeaderOrUnknownParameterError"];
                 };
             };
             500: components["responses"]["InternalError"];
@@ -5007,17 +5122,14 @@ export interface operations {
                     "image/*": string;
                 };
             };
-            /** @description Codes: `invalid_request`, `invalid_uuid`. */
+            /** @description Codes: `invalid_request`, `invalid_uuid`, `unknown_header`, `unknown_parameter`. */
             400: {
                 headers: {
                     "X-Request-Id": components["headers"]["XRequestId"];
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Error"] & {
-                        /** @enum {unknown} */
-                        code?: "invalid_request" | "invalid_uuid";
-                    };
+                    "application/json": components["schemas"]["GetImage400Error"];
                 };
             };
             /** @description Codes: `image_not_found`. */
@@ -5099,6 +5211,18 @@ export interface operations {
                     "application/json": components["schemas"]["CurrentSession"];
                 };
             };
+            /** @description Codes: `unknown_header`, `unknown_parameter`. */
+            400: {
+                headers: {
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["UnknownHeaderOrUnknownParameterError"];
+                };
+            };
             401: components["responses"]["UnauthorizedError"];
             403: components["responses"]["CrossSiteRequestError"];
             429: components["responses"]["RateLimitedOrTooManyFailedLoginsError"];
@@ -5166,7 +5290,7 @@ export interface operations {
                     "application/json": components["schemas"]["CurrentSession"];
                 };
             };
-            /** @description Codes: `duplicate_field`, `invalid_json`, `invalid_request`, `unknown_field`. */
+            /** @description Codes: `duplicate_field`, `invalid_json`, `invalid_request`, `unknown_field`, `unknown_header`, `unknown_parameter`. */
             400: {
                 headers: {
                     "X-Request-Id": components["headers"]["XRequestId"];
@@ -5284,7 +5408,7 @@ export interface operations {
                     "application/json": components["schemas"]["EndedSessions"];
                 };
             };
-            /** @description Codes: `duplicate_field`, `invalid_json`, `invalid_request`, `unknown_field`. */
+            /** @description Codes: `duplicate_field`, `invalid_json`, `invalid_request`, `unknown_field`, `unknown_header`, `unknown_parameter`. */
             400: {
                 headers: {
                     "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
@@ -5392,7 +5516,7 @@ export interface operations {
                 };
                 content?: never;
             };
-            /** @description Codes: `invalid_uuid`. */
+            /** @description Codes: `invalid_uuid`, `unknown_header`, `unknown_parameter`. */
             400: {
                 headers: {
                     "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
@@ -5401,7 +5525,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["InvalidUuidError"];
+                    "application/json": components["schemas"]["InvalidUuidOrUnknownHeaderOrUnknownParameterError"];
                 };
             };
             401: components["responses"]["UnauthorizedError"];
@@ -5527,7 +5651,7 @@ export interface operations {
                     "application/json": components["schemas"]["Threads"];
                 };
             };
-            /** @description Codes: `invalid_cursor`, `invalid_request`, `invalid_uuid`, `unknown_account`, `unknown_field`. */
+            /** @description Codes: `invalid_cursor`, `invalid_request`, `invalid_uuid`, `unknown_account`, `unknown_header`, `unknown_parameter`. */
             400: {
                 headers: {
                     "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
@@ -5587,7 +5711,7 @@ export interface operations {
                     "application/json": components["schemas"]["ThreadMark"];
                 };
             };
-            /** @description Codes: `duplicate_field`, `invalid_json`, `invalid_request`, `invalid_uuid`, `unknown_field`. */
+            /** @description Codes: `duplicate_field`, `invalid_json`, `invalid_request`, `invalid_uuid`, `unknown_field`, `unknown_header`, `unknown_parameter`. */
             400: {
                 headers: {
                     "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
@@ -5640,7 +5764,7 @@ export interface operations {
                     "application/json": components["schemas"]["ThreadMark"];
                 };
             };
-            /** @description Codes: `duplicate_field`, `invalid_json`, `invalid_request`, `invalid_uuid`, `unknown_field`. */
+            /** @description Codes: `duplicate_field`, `invalid_json`, `invalid_request`, `invalid_uuid`, `unknown_field`, `unknown_header`, `unknown_parameter`. */
             400: {
                 headers: {
                     "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
@@ -5802,7 +5926,7 @@ export interface operations {
                     "application/json": components["schemas"]["ThreadPage"];
                 };
             };
-            /** @description Codes: `invalid_cursor`, `invalid_request`, `invalid_uuid`, `unknown_field`. */
+            /** @description Codes: `invalid_cursor`, `invalid_request`, `invalid_uuid`, `unknown_header`, `unknown_parameter`. */
             400: {
                 headers: {
                     "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
@@ -5835,7 +5959,10 @@ export interface operations {
     };
     deleteThread: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description True: nothing is deleted; the answer tells how many emails would be, or why it is refused. */
+                dry_run?: components["parameters"]["dry_run"];
+            };
             header?: never;
             path: {
                 /** @description The thread, or one that was merged into it. */
@@ -5864,7 +5991,7 @@ export interface operations {
                     "application/json": components["schemas"]["DeletedEmails"];
                 };
             };
-            /** @description Codes: `duplicate_field`, `invalid_json`, `invalid_request`, `invalid_uuid`, `unknown_field`. */
+            /** @description Codes: `duplicate_field`, `invalid_json`, `invalid_request`, `invalid_uuid`, `unknown_field`, `unknown_header`, `unknown_parameter`. */
             400: {
                 headers: {
                     "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
@@ -5972,7 +6099,7 @@ export interface operations {
                     "application/json": components["schemas"]["ThreadRecord"];
                 };
             };
-            /** @description Codes: `duplicate_field`, `invalid_json`, `invalid_request`, `invalid_uuid`, `too_many_entries`, `unknown_field`. */
+            /** @description Codes: `duplicate_field`, `invalid_json`, `invalid_request`, `invalid_uuid`, `too_many_entries`, `unknown_field`, `unknown_header`, `unknown_parameter`. */
             400: {
                 headers: {
                     "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
@@ -5983,7 +6110,7 @@ export interface operations {
                 content: {
                     "application/json": components["schemas"]["Error"] & {
                         /** @enum {unknown} */
-                        code?: "duplicate_field" | "invalid_json" | "invalid_request" | "invalid_uuid" | "too_many_entries" | "unknown_field";
+                        code?: "duplicate_field" | "invalid_json" | "invalid_request" | "invalid_uuid" | "too_many_entries" | "unknown_field" | "unknown_header" | "unknown_parameter";
                     };
                 };
             };
@@ -6087,7 +6214,7 @@ export interface operations {
                     "application/json": components["schemas"]["Folders"];
                 };
             };
-            /** @description Codes: `invalid_request`, `unknown_account`, `unknown_field`. */
+            /** @description Codes: `invalid_request`, `unknown_account`, `unknown_header`, `unknown_parameter`. */
             400: {
                 headers: {
                     "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
@@ -6096,7 +6223,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["InvalidRequestOrUnknownAccountOrUnknownFieldError"];
+                    "application/json": components["schemas"]["CountFolders400Error"];
                 };
             };
             401: components["responses"]["UnauthorizedError"];
@@ -6161,7 +6288,7 @@ export interface operations {
                     "application/json": components["schemas"]["ThreadDecision"];
                 };
             };
-            /** @description Codes: `duplicate_field`, `invalid_json`, `invalid_request`, `invalid_uuid`, `unknown_field`. */
+            /** @description Codes: `duplicate_field`, `invalid_json`, `invalid_request`, `invalid_uuid`, `unknown_field`, `unknown_header`, `unknown_parameter`. */
             400: {
                 headers: {
                     "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
@@ -6201,7 +6328,10 @@ export interface operations {
     };
     mergeThreads: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description True: the threads stay two; the answer is that of the merge, without a decision. */
+                dry_run?: boolean;
+            };
             header?: never;
             path: {
                 /** @description The thread, or one that was merged into it. */
@@ -6241,7 +6371,7 @@ export interface operations {
                     "application/json": components["schemas"]["ThreadDecision"];
                 };
             };
-            /** @description Codes: `duplicate_field`, `invalid_json`, `invalid_request`, `invalid_uuid`, `unknown_field`. */
+            /** @description Codes: `duplicate_field`, `invalid_json`, `invalid_request`, `invalid_uuid`, `unknown_field`, `unknown_header`, `unknown_parameter`. */
             400: {
                 headers: {
                     "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
@@ -6309,7 +6439,7 @@ export interface operations {
                     "application/json": components["schemas"]["ThreadDecision"];
                 };
             };
-            /** @description Codes: `duplicate_field`, `invalid_json`, `invalid_request`, `invalid_uuid`, `unknown_field`. */
+            /** @description Codes: `duplicate_field`, `invalid_json`, `invalid_request`, `invalid_uuid`, `unknown_field`, `unknown_header`, `unknown_parameter`. */
             400: {
                 headers: {
                     "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
@@ -6335,7 +6465,10 @@ export interface operations {
     };
     sendEmail: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description True: nothing is sent, recorded, counted against a limit or learned; the answer is the email that the send would be. Not with `Idempotency-Key`. */
+                dry_run?: boolean;
+            };
             header?: {
                 /** @description Any name of the request that the caller makes up, such as a UUID or `invoice-4711-reminder-2`; visible ASCII characters. Of the requests with the same key only the first one sends; a repeat gets its answer again, for at least 24 hours. */
                 "Idempotency-Key"?: components["parameters"]["Idempotency-Key"];
@@ -6371,7 +6504,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Sent and stored. */
+            /** @description Sent and stored; or, with `dry_run`, only checked. */
             200: {
                 headers: {
                     "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
@@ -6400,7 +6533,7 @@ export interface operations {
                      *       ]
                      *     }
                      */
-                    "application/json": components["schemas"]["Sent"];
+                    "application/json": components["schemas"]["Sent"] | components["schemas"]["CheckedSend"];
                 };
             };
             /** @description Stored, and to be sent from the queue. */
@@ -6447,7 +6580,7 @@ export interface operations {
                     "application/json": components["schemas"]["Partial"];
                 };
             };
-            /** @description Codes: `duplicate_field`, `header_injection`, `header_not_allowed`, `invalid_address`, `invalid_base64`, `invalid_content_id`, `invalid_content_type`, `invalid_filename`, `invalid_idempotency_key`, `invalid_json`, `invalid_lane`, `invalid_list`, `invalid_message_id`, `invalid_request`, `invalid_send_at`, `invalid_tag`, `invalid_text`, `invalid_uuid`, `metadata_too_large`, `missing_body`, `missing_recipient_or_subject`, `one_recipient_expected`, `template_empty`, `template_invalid`, `template_too_complex`, `template_variable_missing`, `too_many_recipients`, `unknown_account`, `unknown_field`, `unsubscribe_unavailable`, `variables_too_large`. */
+            /** @description Codes: `duplicate_field`, `header_injection`, `header_not_allowed`, `invalid_address`, `invalid_base64`, `invalid_content_id`, `invalid_content_type`, `invalid_filename`, `invalid_idempotency_key`, `invalid_json`, `invalid_lane`, `invalid_list`, `invalid_message_id`, `invalid_request`, `invalid_send_at`, `invalid_tag`, `invalid_text`, `invalid_uuid`, `metadata_too_large`, `missing_body`, `missing_recipient_or_subject`, `one_recipient_expected`, `template_empty`, `template_invalid`, `template_too_complex`, `template_variable_missing`, `too_many_recipients`, `unknown_account`, `unknown_field`, `unknown_header`, `unknown_parameter`, `unsubscribe_unavailable`, `variables_too_large`. */
             400: {
                 headers: {
                     "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
@@ -6458,7 +6591,7 @@ export interface operations {
                 content: {
                     "application/json": components["schemas"]["Error"] & {
                         /** @enum {unknown} */
-                        code?: "duplicate_field" | "header_injection" | "header_not_allowed" | "invalid_address" | "invalid_base64" | "invalid_content_id" | "invalid_content_type" | "invalid_filename" | "invalid_idempotency_key" | "invalid_json" | "invalid_lane" | "invalid_list" | "invalid_message_id" | "invalid_request" | "invalid_send_at" | "invalid_tag" | "invalid_text" | "invalid_uuid" | "metadata_too_large" | "missing_body" | "missing_recipient_or_subject" | "one_recipient_expected" | "template_empty" | "template_invalid" | "template_too_complex" | "template_variable_missing" | "too_many_recipients" | "unknown_account" | "unknown_field" | "unsubscribe_unavailable" | "variables_too_large";
+                        code?: "duplicate_field" | "header_injection" | "header_not_allowed" | "invalid_address" | "invalid_base64" | "invalid_content_id" | "invalid_content_type" | "invalid_filename" | "invalid_idempotency_key" | "invalid_json" | "invalid_lane" | "invalid_list" | "invalid_message_id" | "invalid_request" | "invalid_send_at" | "invalid_tag" | "invalid_text" | "invalid_uuid" | "metadata_too_large" | "missing_body" | "missing_recipient_or_subject" | "one_recipient_expected" | "template_empty" | "template_invalid" | "template_too_complex" | "template_variable_missing" | "too_many_recipients" | "unknown_account" | "unknown_field" | "unknown_header" | "unknown_parameter" | "unsubscribe_unavailable" | "variables_too_large";
                     };
                 };
             };
@@ -6492,7 +6625,10 @@ export interface operations {
     };
     sendBatch: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description True: nothing is sent, recorded, counted against a limit or learned; the answer is the email that the send would be. Not with `Idempotency-Key`. */
+                dry_run?: boolean;
+            };
             header?: {
                 /** @description Any name of the request that the caller makes up, such as a UUID or `invoice-4711-reminder-2`; visible ASCII characters. Of the requests with the same key only the first one sends; a repeat gets its answer again, for at least 24 hours. */
                 "Idempotency-Key"?: components["parameters"]["Idempotency-Key"];
@@ -6582,7 +6718,7 @@ export interface operations {
                     "application/json": components["schemas"]["BatchAnswer"];
                 };
             };
-            /** @description Codes: `duplicate_field`, `invalid_idempotency_key`, `invalid_json`, `invalid_request`, `unknown_field`. */
+            /** @description Codes: `duplicate_field`, `invalid_idempotency_key`, `invalid_json`, `invalid_request`, `unknown_field`, `unknown_header`, `unknown_parameter`. */
             400: {
                 headers: {
                     "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
@@ -6593,7 +6729,7 @@ export interface operations {
                 content: {
                     "application/json": components["schemas"]["Error"] & {
                         /** @enum {unknown} */
-                        code?: "duplicate_field" | "invalid_idempotency_key" | "invalid_json" | "invalid_request" | "unknown_field";
+                        code?: "duplicate_field" | "invalid_idempotency_key" | "invalid_json" | "invalid_request" | "unknown_field" | "unknown_header" | "unknown_parameter";
                     };
                 };
             };
@@ -6674,7 +6810,7 @@ export interface operations {
                     "application/json": components["schemas"]["ReplyPreview"];
                 };
             };
-            /** @description Codes: `invalid_request`, `invalid_uuid`, `unknown_field`. */
+            /** @description Codes: `invalid_request`, `invalid_uuid`, `unknown_header`, `unknown_parameter`. */
             400: {
                 headers: {
                     "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
@@ -6683,7 +6819,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["InvalidRequestOrInvalidUuidOrUnknownFieldError"];
+                    "application/json": components["schemas"]["GetImage400Error"];
                 };
             };
             401: components["responses"]["UnauthorizedError"];
@@ -6707,7 +6843,10 @@ export interface operations {
     };
     replyToEmail: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description True: nothing is sent, recorded, counted against a limit or learned; the answer is the email that the send would be. Not with `Idempotency-Key`. */
+                dry_run?: boolean;
+            };
             header?: {
                 /** @description Any name of the request that the caller makes up, such as a UUID or `invoice-4711-reminder-2`; visible ASCII characters. Of the requests with the same key only the first one sends; a repeat gets its answer again, for at least 24 hours. */
                 "Idempotency-Key"?: components["parameters"]["Idempotency-Key"];
@@ -6732,7 +6871,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Sent and stored. */
+            /** @description Sent and stored; or, with `dry_run`, only checked. */
             200: {
                 headers: {
                     "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
@@ -6750,7 +6889,7 @@ export interface operations {
                      *       "threadId": "0199d3a4-5b1f-7a0c-b3d5-91c84e2f7a60"
                      *     }
                      */
-                    "application/json": components["schemas"]["Sent"];
+                    "application/json": components["schemas"]["Sent"] | components["schemas"]["CheckedSend"];
                 };
             };
             /** @description Stored, and to be sent from the queue. */
@@ -6797,7 +6936,7 @@ export interface operations {
                     "application/json": components["schemas"]["Partial"];
                 };
             };
-            /** @description Codes: `duplicate_field`, `header_injection`, `header_not_allowed`, `invalid_address`, `invalid_base64`, `invalid_content_id`, `invalid_content_type`, `invalid_filename`, `invalid_idempotency_key`, `invalid_json`, `invalid_lane`, `invalid_list`, `invalid_request`, `invalid_send_at`, `invalid_tag`, `invalid_text`, `invalid_uuid`, `metadata_too_large`, `missing_body`, `missing_recipient_or_subject`, `one_recipient_expected`, `template_empty`, `template_invalid`, `template_too_complex`, `template_variable_missing`, `too_many_recipients`, `unknown_account`, `unknown_field`, `unsubscribe_unavailable`, `variables_too_large`. */
+            /** @description Codes: `duplicate_field`, `header_injection`, `header_not_allowed`, `invalid_address`, `invalid_base64`, `invalid_content_id`, `invalid_content_type`, `invalid_filename`, `invalid_idempotency_key`, `invalid_json`, `invalid_lane`, `invalid_list`, `invalid_request`, `invalid_send_at`, `invalid_tag`, `invalid_text`, `invalid_uuid`, `metadata_too_large`, `missing_body`, `missing_recipient_or_subject`, `one_recipient_expected`, `template_empty`, `template_invalid`, `template_too_complex`, `template_variable_missing`, `too_many_recipients`, `unknown_account`, `unknown_field`, `unknown_header`, `unknown_parameter`, `unsubscribe_unavailable`, `variables_too_large`. */
             400: {
                 headers: {
                     "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
@@ -6825,7 +6964,10 @@ export interface operations {
     };
     replyToAll: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description True: nothing is sent, recorded, counted against a limit or learned; the answer is the email that the send would be. Not with `Idempotency-Key`. */
+                dry_run?: boolean;
+            };
             header?: {
                 /** @description Any name of the request that the caller makes up, such as a UUID or `invoice-4711-reminder-2`; visible ASCII characters. Of the requests with the same key only the first one sends; a repeat gets its answer again, for at least 24 hours. */
                 "Idempotency-Key"?: components["parameters"]["Idempotency-Key"];
@@ -6850,7 +6992,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Sent and stored. */
+            /** @description Sent and stored; or, with `dry_run`, only checked. */
             200: {
                 headers: {
                     "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
@@ -6868,7 +7010,7 @@ export interface operations {
                      *       "threadId": "0199d3a4-5b1f-7a0c-b3d5-91c84e2f7a60"
                      *     }
                      */
-                    "application/json": components["schemas"]["Sent"];
+                    "application/json": components["schemas"]["Sent"] | components["schemas"]["CheckedSend"];
                 };
             };
             /** @description Stored, and to be sent from the queue. */
@@ -6915,7 +7057,7 @@ export interface operations {
                     "application/json": components["schemas"]["Partial"];
                 };
             };
-            /** @description Codes: `duplicate_field`, `header_injection`, `header_not_allowed`, `invalid_address`, `invalid_base64`, `invalid_content_id`, `invalid_content_type`, `invalid_filename`, `invalid_idempotency_key`, `invalid_json`, `invalid_lane`, `invalid_list`, `invalid_request`, `invalid_send_at`, `invalid_tag`, `invalid_text`, `invalid_uuid`, `metadata_too_large`, `missing_body`, `missing_recipient_or_subject`, `one_recipient_expected`, `template_empty`, `template_invalid`, `template_too_complex`, `template_variable_missing`, `too_many_recipients`, `unknown_account`, `unknown_field`, `unsubscribe_unavailable`, `variables_too_large`. */
+            /** @description Codes: `duplicate_field`, `header_injection`, `header_not_allowed`, `invalid_address`, `invalid_base64`, `invalid_content_id`, `invalid_content_type`, `invalid_filename`, `invalid_idempotency_key`, `invalid_json`, `invalid_lane`, `invalid_list`, `invalid_request`, `invalid_send_at`, `invalid_tag`, `invalid_text`, `invalid_uuid`, `metadata_too_large`, `missing_body`, `missing_recipient_or_subject`, `one_recipient_expected`, `template_empty`, `template_invalid`, `template_too_complex`, `template_variable_missing`, `too_many_recipients`, `unknown_account`, `unknown_field`, `unknown_header`, `unknown_parameter`, `unsubscribe_unavailable`, `variables_too_large`. */
             400: {
                 headers: {
                     "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
@@ -6943,7 +7085,10 @@ export interface operations {
     };
     forwardEmail: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description True: nothing is sent, recorded, counted against a limit or learned; the answer is the email that the send would be. Not with `Idempotency-Key`. */
+                dry_run?: boolean;
+            };
             header?: {
                 /** @description Any name of the request that the caller makes up, such as a UUID or `invoice-4711-reminder-2`; visible ASCII characters. Of the requests with the same key only the first one sends; a repeat gets its answer again, for at least 24 hours. */
                 "Idempotency-Key"?: components["parameters"]["Idempotency-Key"];
@@ -6969,7 +7114,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Sent and stored. */
+            /** @description Sent and stored; or, with `dry_run`, only checked. */
             200: {
                 headers: {
                     "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
@@ -6998,7 +7143,7 @@ export interface operations {
                      *       ]
                      *     }
                      */
-                    "application/json": components["schemas"]["Sent"];
+                    "application/json": components["schemas"]["Sent"] | components["schemas"]["CheckedSend"];
                 };
             };
             /** @description Stored, and to be sent from the queue. */
@@ -7045,7 +7190,7 @@ export interface operations {
                     "application/json": components["schemas"]["Partial"];
                 };
             };
-            /** @description Codes: `duplicate_field`, `header_injection`, `header_not_allowed`, `invalid_address`, `invalid_base64`, `invalid_content_id`, `invalid_content_type`, `invalid_filename`, `invalid_idempotency_key`, `invalid_json`, `invalid_lane`, `invalid_list`, `invalid_request`, `invalid_send_at`, `invalid_tag`, `invalid_text`, `invalid_uuid`, `metadata_too_large`, `missing_body`, `missing_recipient_or_subject`, `one_recipient_expected`, `template_empty`, `template_invalid`, `template_too_complex`, `template_variable_missing`, `too_many_recipients`, `unknown_account`, `unknown_field`, `unsubscribe_unavailable`, `variables_too_large`. */
+            /** @description Codes: `duplicate_field`, `header_injection`, `header_not_allowed`, `invalid_address`, `invalid_base64`, `invalid_content_id`, `invalid_content_type`, `invalid_filename`, `invalid_idempotency_key`, `invalid_json`, `invalid_lane`, `invalid_list`, `invalid_request`, `invalid_send_at`, `invalid_tag`, `invalid_text`, `invalid_uuid`, `metadata_too_large`, `missing_body`, `missing_recipient_or_subject`, `one_recipient_expected`, `template_empty`, `template_invalid`, `template_too_complex`, `template_variable_missing`, `too_many_recipients`, `unknown_account`, `unknown_field`, `unknown_header`, `unknown_parameter`, `unsubscribe_unavailable`, `variables_too_large`. */
             400: {
                 headers: {
                     "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
@@ -7125,7 +7270,7 @@ export interface operations {
                     "application/json": components["schemas"]["Drafts"];
                 };
             };
-            /** @description Codes: `invalid_cursor`, `invalid_request`, `invalid_uuid`, `unknown_account`, `unknown_field`. */
+            /** @description Codes: `invalid_cursor`, `invalid_request`, `invalid_uuid`, `unknown_account`, `unknown_header`, `unknown_parameter`. */
             400: {
                 headers: {
                     "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
@@ -7231,7 +7376,7 @@ export interface operations {
                     "application/json": components["schemas"]["Draft"];
                 };
             };
-            /** @description Codes: `duplicate_field`, `invalid_base64`, `invalid_filename`, `invalid_json`, `invalid_lane`, `invalid_list`, `invalid_request`, `invalid_send_at`, `invalid_text`, `invalid_uuid`, `metadata_too_large`, `unknown_account`, `unknown_field`, `variables_too_large`. */
+            /** @description Codes: `duplicate_field`, `invalid_base64`, `invalid_filename`, `invalid_json`, `invalid_lane`, `invalid_list`, `invalid_request`, `invalid_send_at`, `invalid_text`, `invalid_uuid`, `metadata_too_large`, `unknown_account`, `unknown_field`, `unknown_header`, `unknown_parameter`, `variables_too_large`. */
             400: {
                 headers: {
                     "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
@@ -7345,7 +7490,7 @@ export interface operations {
                     "application/json": components["schemas"]["Draft"];
                 };
             };
-            /** @description Codes: `invalid_uuid`. */
+            /** @description Codes: `invalid_uuid`, `unknown_header`, `unknown_parameter`. */
             400: {
                 headers: {
                     "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
@@ -7354,7 +7499,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["InvalidUuidError"];
+                    "application/json": components["schemas"]["InvalidUuidOrUnknownHeaderOrUnknownParameterError"];
                 };
             };
             401: components["responses"]["UnauthorizedError"];
@@ -7409,7 +7554,7 @@ export interface operations {
                     "application/json": components["schemas"]["DeletedDraft"];
                 };
             };
-            /** @description Codes: `duplicate_field`, `invalid_json`, `invalid_request`, `invalid_uuid`, `unknown_field`. */
+            /** @description Codes: `duplicate_field`, `invalid_json`, `invalid_request`, `invalid_uuid`, `unknown_field`, `unknown_header`, `unknown_parameter`. */
             400: {
                 headers: {
                     "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
@@ -7528,7 +7673,7 @@ export interface operations {
                     "application/json": components["schemas"]["Draft"];
                 };
             };
-            /** @description Codes: `duplicate_field`, `invalid_base64`, `invalid_filename`, `invalid_json`, `invalid_lane`, `invalid_list`, `invalid_request`, `invalid_send_at`, `invalid_text`, `invalid_uuid`, `metadata_too_large`, `unknown_account`, `unknown_field`, `variables_too_large`. */
+            /** @description Codes: `duplicate_field`, `invalid_base64`, `invalid_filename`, `invalid_json`, `invalid_lane`, `invalid_list`, `invalid_request`, `invalid_send_at`, `invalid_text`, `invalid_uuid`, `metadata_too_large`, `unknown_account`, `unknown_field`, `unknown_header`, `unknown_parameter`, `variables_too_large`. */
             400: {
                 headers: {
                     "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
@@ -7646,7 +7791,7 @@ export interface operations {
                 };
                 content?: never;
             };
-            /** @description Codes: `invalid_request`, `invalid_uuid`, `unknown_field`. */
+            /** @description Codes: `invalid_request`, `invalid_uuid`, `unknown_header`, `unknown_parameter`. */
             400: {
                 headers: {
                     "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
@@ -7655,7 +7800,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["InvalidRequestOrInvalidUuidOrUnknownFieldError"];
+                    "application/json": components["schemas"]["GetImage400Error"];
                 };
             };
             401: components["responses"]["UnauthorizedError"];
@@ -7764,7 +7909,7 @@ export interface operations {
                     "application/json": components["schemas"]["Partial"];
                 };
             };
-            /** @description Codes: `duplicate_field`, `header_injection`, `header_not_allowed`, `invalid_address`, `invalid_content_id`, `invalid_content_type`, `invalid_filename`, `invalid_json`, `invalid_lane`, `invalid_list`, `invalid_message_id`, `invalid_request`, `invalid_send_at`, `invalid_tag`, `invalid_text`, `invalid_uuid`, `metadata_too_large`, `missing_body`, `missing_recipient_or_subject`, `one_recipient_expected`, `template_empty`, `template_invalid`, `template_too_complex`, `template_variable_missing`, `too_many_recipients`, `unknown_account`, `unknown_field`, `unsubscribe_unavailable`, `variables_too_large`. */
+            /** @description Codes: `duplicate_field`, `header_injection`, `header_not_allowed`, `invalid_address`, `invalid_content_id`, `invalid_content_type`, `invalid_filename`, `invalid_json`, `invalid_lane`, `invalid_list`, `invalid_message_id`, `invalid_request`, `invalid_send_at`, `invalid_tag`, `invalid_text`, `invalid_uuid`, `metadata_too_large`, `missing_body`, `missing_recipient_or_subject`, `one_recipient_expected`, `template_empty`, `template_invalid`, `template_too_complex`, `template_variable_missing`, `too_many_recipients`, `unknown_account`, `unknown_field`, `unknown_header`, `unknown_parameter`, `unsubscribe_unavailable`, `variables_too_large`. */
             400: {
                 headers: {
                     "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
@@ -7775,7 +7920,7 @@ export interface operations {
                 content: {
                     "application/json": components["schemas"]["Error"] & {
                         /** @enum {unknown} */
-                        code?: "duplicate_field" | "header_injection" | "header_not_allowed" | "invalid_address" | "invalid_content_id" | "invalid_content_type" | "invalid_filename" | "invalid_json" | "invalid_lane" | "invalid_list" | "invalid_message_id" | "invalid_request" | "invalid_send_at" | "invalid_tag" | "invalid_text" | "invalid_uuid" | "metadata_too_large" | "missing_body" | "missing_recipient_or_subject" | "one_recipient_expected" | "template_empty" | "template_invalid" | "template_too_complex" | "template_variable_missing" | "too_many_recipients" | "unknown_account" | "unknown_field" | "unsubscribe_unavailable" | "variables_too_large";
+                        code?: "duplicate_field" | "header_injection" | "header_not_allowed" | "invalid_address" | "invalid_content_id" | "invalid_content_type" | "invalid_filename" | "invalid_json" | "invalid_lane" | "invalid_list" | "invalid_message_id" | "invalid_request" | "invalid_send_at" | "invalid_tag" | "invalid_text" | "invalid_uuid" | "metadata_too_large" | "missing_body" | "missing_recipient_or_subject" | "one_recipient_expected" | "template_empty" | "template_invalid" | "template_too_complex" | "template_variable_missing" | "too_many_recipients" | "unknown_account" | "unknown_field" | "unknown_header" | "unknown_parameter" | "unsubscribe_unavailable" | "variables_too_large";
                     };
                 };
             };
@@ -7869,7 +8014,7 @@ export interface operations {
                     "application/json": components["schemas"]["Templates"];
                 };
             };
-            /** @description Codes: `invalid_cursor`, `invalid_request`, `unknown_account`, `unknown_field`. */
+            /** @description Codes: `invalid_cursor`, `invalid_request`, `unknown_account`, `unknown_header`, `unknown_parameter`. */
             400: {
                 headers: {
                     "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
@@ -7951,7 +8096,7 @@ export interface operations {
                     "application/json": components["schemas"]["Template"];
                 };
             };
-            /** @description Codes: `duplicate_field`, `header_injection`, `invalid_json`, `invalid_request`, `invalid_text`, `missing_body`, `template_invalid`, `template_too_complex`, `unknown_account`, `unknown_field`. */
+            /** @description Codes: `duplicate_field`, `header_injection`, `invalid_json`, `invalid_request`, `invalid_text`, `missing_body`, `template_invalid`, `template_too_complex`, `unknown_account`, `unknown_field`, `unknown_header`, `unknown_parameter`. */
             400: {
                 headers: {
                     "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
@@ -7962,7 +8107,7 @@ export interface operations {
                 content: {
                     "application/json": components["schemas"]["Error"] & {
                         /** @enum {unknown} */
-                        code?: "duplicate_field" | "header_injection" | "invalid_json" | "invalid_request" | "invalid_text" | "missing_body" | "template_invalid" | "template_too_complex" | "unknown_account" | "unknown_field";
+                        code?: "duplicate_field" | "header_injection" | "invalid_json" | "invalid_request" | "invalid_text" | "missing_body" | "template_invalid" | "template_too_complex" | "unknown_account" | "unknown_field" | "unknown_header" | "unknown_parameter";
                     };
                 };
             };
@@ -8023,7 +8168,7 @@ export interface operations {
                     "application/json": components["schemas"]["Template"];
                 };
             };
-            /** @description Codes: `invalid_request`, `invalid_uuid`, `unknown_field`. */
+            /** @description Codes: `invalid_request`, `invalid_uuid`, `unknown_header`, `unknown_parameter`. */
             400: {
                 headers: {
                     "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
@@ -8032,7 +8177,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["InvalidRequestOrInvalidUuidOrUnknownFieldError"];
+                    "application/json": components["schemas"]["GetImage400Error"];
                 };
             };
             401: components["responses"]["UnauthorizedError"];
@@ -8087,7 +8232,7 @@ export interface operations {
                     "application/json": components["schemas"]["DeletedTemplate"];
                 };
             };
-            /** @description Codes: `duplicate_field`, `invalid_json`, `invalid_request`, `invalid_uuid`, `unknown_field`. */
+            /** @description Codes: `duplicate_field`, `invalid_json`, `invalid_request`, `invalid_uuid`, `unknown_field`, `unknown_header`, `unknown_parameter`. */
             400: {
                 headers: {
                     "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
@@ -8179,7 +8324,7 @@ export interface operations {
                     "application/json": components["schemas"]["Template"];
                 };
             };
-            /** @description Codes: `duplicate_field`, `header_injection`, `invalid_json`, `invalid_request`, `invalid_text`, `invalid_uuid`, `missing_body`, `template_invalid`, `template_too_complex`, `unknown_field`. */
+            /** @description Codes: `duplicate_field`, `header_injection`, `invalid_json`, `invalid_request`, `invalid_text`, `invalid_uuid`, `missing_body`, `template_invalid`, `template_too_complex`, `unknown_field`, `unknown_header`, `unknown_parameter`. */
             400: {
                 headers: {
                     "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
@@ -8190,7 +8335,7 @@ export interface operations {
                 content: {
                     "application/json": components["schemas"]["Error"] & {
                         /** @enum {unknown} */
-                        code?: "duplicate_field" | "header_injection" | "invalid_json" | "invalid_request" | "invalid_text" | "invalid_uuid" | "missing_body" | "template_invalid" | "template_too_complex" | "unknown_field";
+                        code?: "duplicate_field" | "header_injection" | "invalid_json" | "invalid_request" | "invalid_text" | "invalid_uuid" | "missing_body" | "template_invalid" | "template_too_complex" | "unknown_field" | "unknown_header" | "unknown_parameter";
                     };
                 };
             };
@@ -8264,7 +8409,7 @@ export interface operations {
                     "application/json": components["schemas"]["TemplatePreview"];
                 };
             };
-            /** @description Codes: `duplicate_field`, `header_injection`, `invalid_json`, `invalid_request`, `invalid_text`, `invalid_uuid`, `template_empty`, `template_invalid`, `template_too_complex`, `template_variable_missing`, `unknown_field`, `variables_too_large`. */
+            /** @description Codes: `duplicate_field`, `header_injection`, `invalid_json`, `invalid_request`, `invalid_text`, `invalid_uuid`, `template_empty`, `template_invalid`, `template_too_complex`, `template_variable_missing`, `unknown_field`, `unknown_header`, `unknown_parameter`, `variables_too_large`. */
             400: {
                 headers: {
                     "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
@@ -8275,7 +8420,7 @@ export interface operations {
                 content: {
                     "application/json": components["schemas"]["Error"] & {
                         /** @enum {unknown} */
-                        code?: "duplicate_field" | "header_injection" | "invalid_json" | "invalid_request" | "invalid_text" | "invalid_uuid" | "template_empty" | "template_invalid" | "template_too_complex" | "template_variable_missing" | "unknown_field" | "variables_too_large";
+                        code?: "duplicate_field" | "header_injection" | "invalid_json" | "invalid_request" | "invalid_text" | "invalid_uuid" | "template_empty" | "template_invalid" | "template_too_complex" | "template_variable_missing" | "unknown_field" | "unknown_header" | "unknown_parameter" | "variables_too_large";
                     };
                 };
             };
@@ -8403,7 +8548,7 @@ export interface operations {
                     "application/json": components["schemas"]["EmailListings"];
                 };
             };
-            /** @description Codes: `invalid_cursor`, `invalid_request`, `invalid_tag`, `invalid_uuid`, `unknown_account`, `unknown_field`. */
+            /** @description Codes: `invalid_cursor`, `invalid_request`, `invalid_tag`, `invalid_uuid`, `unknown_account`, `unknown_header`, `unknown_parameter`. */
             400: {
                 headers: {
                     "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
@@ -8414,7 +8559,7 @@ export interface operations {
                 content: {
                     "application/json": components["schemas"]["Error"] & {
                         /** @enum {unknown} */
-                        code?: "invalid_cursor" | "invalid_request" | "invalid_tag" | "invalid_uuid" | "unknown_account" | "unknown_field";
+                        code?: "invalid_cursor" | "invalid_request" | "invalid_tag" | "invalid_uuid" | "unknown_account" | "unknown_header" | "unknown_parameter";
                     };
                 };
             };
@@ -8466,7 +8611,7 @@ export interface operations {
                     "application/json": components["schemas"]["SendState"];
                 };
             };
-            /** @description Codes: `duplicate_field`, `invalid_json`, `invalid_request`, `invalid_uuid`, `unknown_field`. */
+            /** @description Codes: `duplicate_field`, `invalid_json`, `invalid_request`, `invalid_uuid`, `unknown_field`, `unknown_header`, `unknown_parameter`. */
             400: {
                 headers: {
                     "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
@@ -8534,7 +8679,7 @@ export interface operations {
                     "application/json": components["schemas"]["SendState"];
                 };
             };
-            /** @description Codes: `duplicate_field`, `invalid_json`, `invalid_request`, `invalid_uuid`, `unknown_field`. */
+            /** @description Codes: `duplicate_field`, `invalid_json`, `invalid_request`, `invalid_uuid`, `unknown_field`, `unknown_header`, `unknown_parameter`. */
             400: {
                 headers: {
                     "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
@@ -8611,7 +8756,7 @@ export interface operations {
                     "application/json": components["schemas"]["SendState"];
                 };
             };
-            /** @description Codes: `duplicate_field`, `invalid_json`, `invalid_request`, `invalid_uuid`, `unknown_field`. */
+            /** @description Codes: `duplicate_field`, `invalid_json`, `invalid_request`, `invalid_uuid`, `unknown_field`, `unknown_header`, `unknown_parameter`. */
             400: {
                 headers: {
                     "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
@@ -8779,7 +8924,7 @@ export interface operations {
                     "application/json": components["schemas"]["EmailDetail"];
                 };
             };
-            /** @description Codes: `invalid_uuid`. */
+            /** @description Codes: `invalid_uuid`, `unknown_header`, `unknown_parameter`. */
             400: {
                 headers: {
                     "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
@@ -8788,7 +8933,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["InvalidUuidError"];
+                    "application/json": components["schemas"]["InvalidUuidOrUnknownHeaderOrUnknownParameterError"];
                 };
             };
             401: components["responses"]["UnauthorizedError"];
@@ -8812,7 +8957,10 @@ export interface operations {
     };
     deleteEmail: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description True: nothing is deleted; the answer tells how many emails would be, or why it is refused. */
+                dry_run?: components["parameters"]["dry_run"];
+            };
             header?: never;
             path: {
                 /** @description The email. */
@@ -8841,7 +8989,7 @@ export interface operations {
                     "application/json": components["schemas"]["DeletedEmails"];
                 };
             };
-            /** @description Codes: `duplicate_field`, `invalid_json`, `invalid_request`, `invalid_uuid`, `unknown_field`. */
+            /** @description Codes: `duplicate_field`, `invalid_json`, `invalid_request`, `invalid_uuid`, `unknown_field`, `unknown_header`, `unknown_parameter`. */
             400: {
                 headers: {
                     "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
@@ -9005,7 +9153,7 @@ export interface operations {
                     "application/json": components["schemas"]["EmailDetail"];
                 };
             };
-            /** @description Codes: `duplicate_field`, `header_injection`, `invalid_address`, `invalid_base64`, `invalid_content_id`, `invalid_content_type`, `invalid_filename`, `invalid_json`, `invalid_request`, `invalid_send_at`, `invalid_text`, `invalid_uuid`, `missing_body`, `missing_recipient_or_subject`, `one_recipient_expected`, `too_many_recipients`, `unknown_account`, `unknown_field`, `unsubscribe_unavailable`. */
+            /** @description Codes: `duplicate_field`, `header_injection`, `invalid_address`, `invalid_base64`, `invalid_content_id`, `invalid_content_type`, `invalid_filename`, `invalid_json`, `invalid_request`, `invalid_send_at`, `invalid_text`, `invalid_uuid`, `missing_body`, `missing_recipient_or_subject`, `one_recipient_expected`, `too_many_recipients`, `unknown_account`, `unknown_field`, `unknown_header`, `unknown_parameter`, `unsubscribe_unavailable`. */
             400: {
                 headers: {
                     "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
@@ -9016,7 +9164,7 @@ export interface operations {
                 content: {
                     "application/json": components["schemas"]["Error"] & {
                         /** @enum {unknown} */
-                        code?: "duplicate_field" | "header_injection" | "invalid_address" | "invalid_base64" | "invalid_content_id" | "invalid_content_type" | "invalid_filename" | "invalid_json" | "invalid_request" | "invalid_send_at" | "invalid_text" | "invalid_uuid" | "missing_body" | "missing_recipient_or_subject" | "one_recipient_expected" | "too_many_recipients" | "unknown_account" | "unknown_field" | "unsubscribe_unavailable";
+                        code?: "duplicate_field" | "header_injection" | "invalid_address" | "invalid_base64" | "invalid_content_id" | "invalid_content_type" | "invalid_filename" | "invalid_json" | "invalid_request" | "invalid_send_at" | "invalid_text" | "invalid_uuid" | "missing_body" | "missing_recipient_or_subject" | "one_recipient_expected" | "too_many_recipients" | "unknown_account" | "unknown_field" | "unknown_header" | "unknown_parameter" | "unsubscribe_unavailable";
                     };
                 };
             };
@@ -9131,7 +9279,7 @@ export interface operations {
                     "application/json": components["schemas"]["Erasure"];
                 };
             };
-            /** @description Codes: `duplicate_field`, `header_injection`, `invalid_address`, `invalid_json`, `invalid_request`, `invalid_uuid`, `unknown_field`. */
+            /** @description Codes: `duplicate_field`, `header_injection`, `invalid_address`, `invalid_json`, `invalid_request`, `invalid_uuid`, `unknown_field`, `unknown_header`, `unknown_parameter`. */
             400: {
                 headers: {
                     "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
@@ -9140,10 +9288,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Error"] & {
-                        /** @enum {unknown} */
-                        code?: "duplicate_field" | "header_injection" | "invalid_address" | "invalid_json" | "invalid_request" | "invalid_uuid" | "unknown_field";
-                    };
+                    "application/json": components["schemas"]["ErasePerson400Error"];
                 };
             };
             401: components["responses"]["UnauthorizedError"];
@@ -9218,7 +9363,7 @@ export interface operations {
                     "application/json": components["schemas"]["Erasure"];
                 };
             };
-            /** @description Codes: `invalid_uuid`. */
+            /** @description Codes: `invalid_uuid`, `unknown_header`, `unknown_parameter`. */
             400: {
                 headers: {
                     "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
@@ -9227,7 +9372,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["InvalidUuidError"];
+                    "application/json": components["schemas"]["InvalidUuidOrUnknownHeaderOrUnknownParameterError"];
                 };
             };
             401: components["responses"]["UnauthorizedError"];
@@ -9303,7 +9448,7 @@ export interface operations {
                     "application/json": components["schemas"]["Retention"];
                 };
             };
-            /** @description Codes: `invalid_request`. */
+            /** @description Codes: `invalid_request`, `unknown_header`, `unknown_parameter`. */
             400: {
                 headers: {
                     "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
@@ -9312,7 +9457,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["InvalidRequestError"];
+                    "application/json": components["schemas"]["InvalidRequestOrUnknownHeaderOrUnknownParameterError"];
                 };
             };
             401: components["responses"]["UnauthorizedError"];
@@ -9335,7 +9480,10 @@ export interface operations {
     };
     confirmRetention: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description True: it is checked, the answer shows what is due, and nothing is confirmed. */
+                dry_run?: boolean;
+            };
             header?: never;
             path?: never;
             cookie?: never;
@@ -9344,8 +9492,7 @@ export interface operations {
             content: {
                 /**
                  * @example {
-                 *       "emails": 900,
-                 *       "dry_run": false
+                 *       "emails": 900
                  *     }
                  */
                 "application/json": components["schemas"]["RetentionConfirmation"];
@@ -9383,7 +9530,7 @@ export interface operations {
                     "application/json": components["schemas"]["Retention"];
                 };
             };
-            /** @description Codes: `duplicate_field`, `invalid_json`, `invalid_request`, `unknown_field`. */
+            /** @description Codes: `duplicate_field`, `invalid_json`, `invalid_request`, `unknown_field`, `unknown_header`, `unknown_parameter`. */
             400: {
                 headers: {
                     "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
@@ -9452,7 +9599,7 @@ export interface operations {
                     "application/json": components["schemas"]["Clock"];
                 };
             };
-            /** @description Codes: `invalid_request`. */
+            /** @description Codes: `invalid_request`, `unknown_header`, `unknown_parameter`. */
             400: {
                 headers: {
                     "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
@@ -9461,7 +9608,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["InvalidRequestError"];
+                    "application/json": components["schemas"]["InvalidRequestOrUnknownHeaderOrUnknownParameterError"];
                 };
             };
             401: components["responses"]["UnauthorizedError"];
@@ -9514,7 +9661,7 @@ export interface operations {
                     "application/json": components["schemas"]["Clock"];
                 };
             };
-            /** @description Codes: `duplicate_field`, `invalid_json`, `invalid_request`, `unknown_field`. */
+            /** @description Codes: `duplicate_field`, `invalid_json`, `invalid_request`, `unknown_field`, `unknown_header`, `unknown_parameter`. */
             400: {
                 headers: {
                     "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
@@ -9583,7 +9730,7 @@ export interface operations {
                     "application/json": components["schemas"]["Suppressions"];
                 };
             };
-            /** @description Codes: `header_injection`, `invalid_address`, `invalid_cursor`, `invalid_request`, `unknown_field`. */
+            /** @description Codes: `header_injection`, `invalid_address`, `invalid_cursor`, `invalid_request`, `unknown_header`, `unknown_parameter`. */
             400: {
                 headers: {
                     "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
@@ -9594,7 +9741,7 @@ export interface operations {
                 content: {
                     "application/json": components["schemas"]["Error"] & {
                         /** @enum {unknown} */
-                        code?: "header_injection" | "invalid_address" | "invalid_cursor" | "invalid_request" | "unknown_field";
+                        code?: "header_injection" | "invalid_address" | "invalid_cursor" | "invalid_request" | "unknown_header" | "unknown_parameter";
                     };
                 };
             };
@@ -9652,7 +9799,7 @@ export interface operations {
                     "application/json": components["schemas"]["Suppression"];
                 };
             };
-            /** @description Codes: `header_injection`, `invalid_address`, `invalid_request`. */
+            /** @description Codes: `header_injection`, `invalid_address`, `invalid_request`, `unknown_header`, `unknown_parameter`. */
             400: {
                 headers: {
                     "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
@@ -9663,7 +9810,7 @@ export interface operations {
                 content: {
                     "application/json": components["schemas"]["Error"] & {
                         /** @enum {unknown} */
-                        code?: "header_injection" | "invalid_address" | "invalid_request";
+                        code?: "header_injection" | "invalid_address" | "invalid_request" | "unknown_header" | "unknown_parameter";
                     };
                 };
             };
@@ -9731,7 +9878,7 @@ export interface operations {
                     "application/json": components["schemas"]["Suppression"];
                 };
             };
-            /** @description Codes: `duplicate_field`, `header_injection`, `invalid_address`, `invalid_json`, `invalid_request`, `invalid_text`, `unknown_field`. */
+            /** @description Codes: `duplicate_field`, `header_injection`, `invalid_address`, `invalid_json`, `invalid_request`, `invalid_text`, `unknown_field`, `unknown_header`, `unknown_parameter`. */
             400: {
                 headers: {
                     "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
@@ -9742,7 +9889,7 @@ export interface operations {
                 content: {
                     "application/json": components["schemas"]["Error"] & {
                         /** @enum {unknown} */
-                        code?: "duplicate_field" | "header_injection" | "invalid_address" | "invalid_json" | "invalid_request" | "invalid_text" | "unknown_field";
+                        code?: "duplicate_field" | "header_injection" | "invalid_address" | "invalid_json" | "invalid_request" | "invalid_text" | "unknown_field" | "unknown_header" | "unknown_parameter";
                     };
                 };
             };
@@ -9797,7 +9944,7 @@ export interface operations {
                     "application/json": components["schemas"]["LiftedSuppression"];
                 };
             };
-            /** @description Codes: `duplicate_field`, `header_injection`, `invalid_address`, `invalid_json`, `invalid_request`, `unknown_field`. */
+            /** @description Codes: `duplicate_field`, `header_injection`, `invalid_address`, `invalid_json`, `invalid_request`, `unknown_field`, `unknown_header`, `unknown_parameter`. */
             400: {
                 headers: {
                     "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
@@ -9808,7 +9955,7 @@ export interface operations {
                 content: {
                     "application/json": components["schemas"]["Error"] & {
                         /** @enum {unknown} */
-                        code?: "duplicate_field" | "header_injection" | "invalid_address" | "invalid_json" | "invalid_request" | "unknown_field";
+                        code?: "duplicate_field" | "header_injection" | "invalid_address" | "invalid_json" | "invalid_request" | "unknown_field" | "unknown_header" | "unknown_parameter";
                     };
                 };
             };
@@ -9883,7 +10030,7 @@ export interface operations {
                     "application/json": components["schemas"]["Upload"];
                 };
             };
-            /** @description Codes: `content_digest_mismatch`, `invalid_content_digest`, `invalid_content_type`, `invalid_filename`, `invalid_request`, `unknown_account`, `unknown_field`. */
+            /** @description Codes: `content_digest_mismatch`, `invalid_content_digest`, `invalid_content_type`, `invalid_filename`, `invalid_request`, `unknown_account`, `unknown_header`, `unknown_parameter`. */
             400: {
                 headers: {
                     "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
@@ -9894,7 +10041,7 @@ export interface operations {
                 content: {
                     "application/json": components["schemas"]["Error"] & {
                         /** @enum {unknown} */
-                        code?: "content_digest_mismatch" | "invalid_content_digest" | "invalid_content_type" | "invalid_filename" | "invalid_request" | "unknown_account" | "unknown_field";
+                        code?: "content_digest_mismatch" | "invalid_content_digest" | "invalid_content_type" | "invalid_filename" | "invalid_request" | "unknown_account" | "unknown_header" | "unknown_parameter";
                     };
                 };
             };
@@ -9995,7 +10142,7 @@ export interface operations {
                     "application/json": components["schemas"]["Unsubscribes"];
                 };
             };
-            /** @description Codes: `header_injection`, `invalid_address`, `invalid_cursor`, `invalid_request`, `unknown_account`, `unknown_field`. */
+            /** @description Codes: `header_injection`, `invalid_address`, `invalid_cursor`, `invalid_request`, `unknown_account`, `unknown_header`, `unknown_parameter`. */
             400: {
                 headers: {
                     "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
@@ -10006,7 +10153,7 @@ export interface operations {
                 content: {
                     "application/json": components["schemas"]["Error"] & {
                         /** @enum {unknown} */
-                        code?: "header_injection" | "invalid_address" | "invalid_cursor" | "invalid_request" | "unknown_account" | "unknown_field";
+                        code?: "header_injection" | "invalid_address" | "invalid_cursor" | "invalid_request" | "unknown_account" | "unknown_header" | "unknown_parameter";
                     };
                 };
             };
@@ -10062,7 +10209,7 @@ export interface operations {
                     "application/json": components["schemas"]["Unsubscribe"];
                 };
             };
-            /** @description Codes: `duplicate_field`, `invalid_json`, `invalid_request`, `invalid_uuid`, `unknown_field`. */
+            /** @description Codes: `duplicate_field`, `invalid_json`, `invalid_request`, `invalid_uuid`, `unknown_field`, `unknown_header`, `unknown_parameter`. */
             400: {
                 headers: {
                     "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
@@ -10117,7 +10264,7 @@ export interface operations {
                 account_id?: string;
                 /** @description True for a message that was sent from the account with another program, such as one of its Sent mailbox: it is recorded as `outbound`, unless it is the copy of an email that was sent from here. */
                 sent?: boolean;
-                /** @description True for a message that was read already: it is recorded as read. Changes nothing for an email that is recorded, and means nothing with `sent`. */
+                /** @description True for a message that was read already: it is recorded as read. Changes nothing for an email that is recorded. Not with `sent`. */
                 read?: boolean;
             };
             header?: never;
@@ -10159,7 +10306,7 @@ export interface operations {
                     "application/json": components["schemas"]["Received"];
                 };
             };
-            /** @description Codes: `invalid_request`, `unknown_account`, `unknown_field`. */
+            /** @description Codes: `invalid_request`, `unknown_account`, `unknown_header`, `unknown_parameter`. */
             400: {
                 headers: {
                     "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
@@ -10168,7 +10315,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["InvalidRequestOrUnknownAccountOrUnknownFieldError"];
+                    "application/json": components["schemas"]["CountFolders400Error"];
                 };
             };
             401: components["responses"]["UnauthorizedError"];
@@ -10282,7 +10429,7 @@ export interface operations {
                     "application/json": components["schemas"]["Accounts"];
                 };
             };
-            /** @description Codes: `unknown_field`. */
+            /** @description Codes: `unknown_header`, `unknown_parameter`. */
             400: {
                 headers: {
                     "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
@@ -10291,10 +10438,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Error"] & {
-                        /** @enum {unknown} */
-                        code?: "unknown_field";
-                    };
+                    "application/json": components["schemas"]["UnknownHeaderOrUnknownParameterError"];
                 };
             };
             401: components["responses"]["UnauthorizedError"];
@@ -10369,7 +10513,7 @@ export interface operations {
                     "application/json": components["schemas"]["Quarantine"];
                 };
             };
-            /** @description Codes: `invalid_cursor`, `invalid_request`, `unknown_account`, `unknown_field`. */
+            /** @description Codes: `invalid_cursor`, `invalid_request`, `unknown_account`, `unknown_header`, `unknown_parameter`. */
             400: {
                 headers: {
                     "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
@@ -10444,7 +10588,7 @@ export interface operations {
                     "application/json": components["schemas"]["QuarantinedMessage"];
                 };
             };
-            /** @description Codes: `duplicate_field`, `invalid_json`, `invalid_request`, `invalid_uuid`, `unknown_field`. */
+            /** @description Codes: `duplicate_field`, `invalid_json`, `invalid_request`, `invalid_uuid`, `unknown_field`, `unknown_header`, `unknown_parameter`. */
             400: {
                 headers: {
                     "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
@@ -10514,7 +10658,7 @@ export interface operations {
                     "application/json": components["schemas"]["SentCopy"];
                 };
             };
-            /** @description Codes: `duplicate_field`, `invalid_json`, `invalid_request`, `invalid_uuid`, `unknown_field`. */
+            /** @description Codes: `duplicate_field`, `invalid_json`, `invalid_request`, `invalid_uuid`, `unknown_field`, `unknown_header`, `unknown_parameter`. */
             400: {
                 headers: {
                     "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
@@ -10593,7 +10737,7 @@ export interface operations {
                     "application/json": components["schemas"]["Customers"];
                 };
             };
-            /** @description Codes: `invalid_cursor`, `invalid_request`, `unknown_field`. */
+            /** @description Codes: `invalid_cursor`, `invalid_request`, `unknown_header`, `unknown_parameter`. */
             400: {
                 headers: {
                     "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
@@ -10602,7 +10746,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["InvalidCursorOrInvalidRequestOrUnknownFieldError"];
+                    "application/json": components["schemas"]["ListCustomers400Error"];
                 };
             };
             401: components["responses"]["UnauthorizedError"];
@@ -10671,7 +10815,7 @@ export interface operations {
                     "application/json": components["schemas"]["Customer"];
                 };
             };
-            /** @description Codes: `invalid_uuid`. */
+            /** @description Codes: `invalid_uuid`, `unknown_header`, `unknown_parameter`. */
             400: {
                 headers: {
                     "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
@@ -10680,7 +10824,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["InvalidUuidError"];
+                    "application/json": components["schemas"]["InvalidUuidOrUnknownHeaderOrUnknownParameterError"];
                 };
             };
             401: components["responses"]["UnauthorizedError"];
@@ -10771,7 +10915,7 @@ export interface operations {
                     "application/json": components["schemas"]["CustomerEmails"];
                 };
             };
-            /** @description Codes: `invalid_cursor`, `invalid_request`, `invalid_uuid`, `unknown_field`. */
+            /** @description Codes: `invalid_cursor`, `invalid_request`, `invalid_uuid`, `unknown_header`, `unknown_parameter`. */
             400: {
                 headers: {
                     "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
@@ -10843,7 +10987,7 @@ export interface operations {
                     "application/json": components["schemas"]["CustomerRegistration"];
                 };
             };
-            /** @description Codes: `invalid_uuid`. */
+            /** @description Codes: `invalid_uuid`, `unknown_header`, `unknown_parameter`. */
             400: {
                 headers: {
                     "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
@@ -10852,7 +10996,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["InvalidUuidError"];
+                    "application/json": components["schemas"]["InvalidUuidOrUnknownHeaderOrUnknownParameterError"];
                 };
             };
             401: components["responses"]["UnauthorizedError"];
@@ -10942,7 +11086,7 @@ export interface operations {
                     "application/json": components["schemas"]["CustomerRegistered"];
                 };
             };
-            /** @description Codes: `duplicate_field`, `header_injection`, `invalid_address`, `invalid_domain`, `invalid_json`, `invalid_request`, `invalid_uuid`, `public_domain`, `too_many_entries`, `unknown_field`. */
+            /** @description Codes: `duplicate_field`, `header_injection`, `invalid_address`, `invalid_domain`, `invalid_json`, `invalid_request`, `invalid_uuid`, `public_domain`, `too_many_entries`, `unknown_field`, `unknown_header`, `unknown_parameter`. */
             400: {
                 headers: {
                     "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
@@ -10953,12 +11097,184 @@ export interface operations {
                 content: {
                     "application/json": components["schemas"]["Error"] & {
                         /** @enum {unknown} */
-                        code?: "duplicate_field" | "header_injection" | "invalid_address" | "invalid_domain" | "invalid_json" | "invalid_request" | "invalid_uuid" | "public_domain" | "too_many_entries" | "unknown_field";
+                        code?: "duplicate_field" | "header_injection" | "invalid_address" | "invalid_domain" | "invalid_json" | "invalid_request" | "invalid_uuid" | "public_domain" | "too_many_entries" | "unknown_field" | "unknown_header" | "unknown_parameter";
                     };
                 };
             };
             401: components["responses"]["UnauthorizedError"];
             403: components["responses"]["CrossSiteRequestOrForbiddenAccountOrForbiddenRightToReadError"];
+            408: components["responses"]["RequestTimeoutError"];
+            413: components["responses"]["PayloadTooLargeError"];
+            415: components["responses"]["UnsupportedContentEncodingOrUnsupportedMediaTypeError"];
+            429: components["responses"]["RateLimitedOrTooManyFailedLoginsError"];
+            /** @description Codes: `internal_error`. */
+            500: {
+                headers: {
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["InternalError"];
+                };
+            };
+            503: components["responses"]["DatabaseUnavailableOrShuttingDownError"];
+        };
+    };
+    addCustomerAddress: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The customer, as the calling system knows it. */
+                customerId: components["parameters"]["customerId"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "address": "ann@example.com"
+                 *     }
+                 */
+                "application/json": components["schemas"]["CustomerAddressRequest"];
+            };
+        };
+        responses: {
+            /** @description Registered, and past mail is linked. */
+            200: {
+                headers: {
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "customer_id": "6f1c2a9e-3b47-4d58-8e0a-5c7d9b1f2e34",
+                     *       "name": "Example GmbH",
+                     *       "company_id": null,
+                     *       "addresses": [
+                     *         {
+                     *           "address": "ann@example.com",
+                     *           "origin": "registered",
+                     *           "account_ids": null,
+                     *           "status": "decides",
+                     *           "other_customer_ids": []
+                     *         }
+                     *       ],
+                     *       "domains": [
+                     *         {
+                     *           "domain": "*.example.com",
+                     *           "status": "decides",
+                     *           "other_customer_ids": []
+                     *         }
+                     *       ],
+                     *       "complete": true,
+                     *       "relinked": {
+                     *         "linked": 3,
+                     *         "moved": 0,
+                     *         "unlinked": 0
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["CustomerRegistered"];
+                };
+            };
+            /** @description Codes: `duplicate_field`, `header_injection`, `invalid_address`, `invalid_json`, `invalid_request`, `invalid_uuid`, `unknown_field`, `unknown_header`, `unknown_parameter`. */
+            400: {
+                headers: {
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErasePerson400Error"];
+                };
+            };
+            401: components["responses"]["UnauthorizedError"];
+            403: components["responses"]["CrossSiteRequestOrForbiddenAccountOrForbiddenRightToOperateError"];
+            408: components["responses"]["RequestTimeoutError"];
+            413: components["responses"]["PayloadTooLargeError"];
+            415: components["responses"]["UnsupportedContentEncodingOrUnsupportedMediaTypeError"];
+            429: components["responses"]["RateLimitedOrTooManyFailedLoginsError"];
+            500: components["responses"]["CommitUnknownOrInternalError"];
+            503: components["responses"]["DatabaseUnavailableOrShuttingDownError"];
+        };
+    };
+    removeCustomerAddress: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The customer, as the calling system knows it. */
+                customerId: components["parameters"]["customerId"];
+                /** @description The address, percent-encoded. */
+                address: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Removed, and past mail is linked. */
+            200: {
+                headers: {
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "customer_id": "6f1c2a9e-3b47-4d58-8e0a-5c7d9b1f2e34",
+                     *       "name": "Example GmbH",
+                     *       "company_id": null,
+                     *       "addresses": [
+                     *         {
+                     *           "address": "ann@example.com",
+                     *           "origin": "registered",
+                     *           "account_ids": null,
+                     *           "status": "decides",
+                     *           "other_customer_ids": []
+                     *         }
+                     *       ],
+                     *       "domains": [
+                     *         {
+                     *           "domain": "*.example.com",
+                     *           "status": "decides",
+                     *           "other_customer_ids": []
+                     *         }
+                     *       ],
+                     *       "complete": true,
+                     *       "relinked": {
+                     *         "linked": 3,
+                     *         "moved": 0,
+                     *         "unlinked": 0
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["CustomerRegistered"];
+                };
+            };
+            /** @description Codes: `duplicate_field`, `header_injection`, `invalid_address`, `invalid_json`, `invalid_request`, `invalid_uuid`, `unknown_field`, `unknown_header`, `unknown_parameter`. */
+            400: {
+                headers: {
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErasePerson400Error"];
+                };
+            };
+            401: components["responses"]["UnauthorizedError"];
+            403: components["responses"]["CrossSiteRequestOrForbiddenAccountOrForbiddenRightToOperateError"];
             408: components["responses"]["RequestTimeoutError"];
             413: components["responses"]["PayloadTooLargeError"];
             415: components["responses"]["UnsupportedContentEncodingOrUnsupportedMediaTypeError"];
@@ -11021,7 +11337,7 @@ export interface operations {
                     "application/json": components["schemas"]["AmbiguousClaims"];
                 };
             };
-            /** @description Codes: `invalid_cursor`, `invalid_request`, `unknown_field`. */
+            /** @description Codes: `invalid_cursor`, `invalid_request`, `unknown_header`, `unknown_parameter`. */
             400: {
                 headers: {
                     "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
@@ -11030,7 +11346,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["InvalidCursorOrInvalidRequestOrUnknownFieldError"];
+                    "application/json": components["schemas"]["ListCustomers400Error"];
                 };
             };
             401: components["responses"]["UnauthorizedError"];
@@ -11130,7 +11446,7 @@ export interface operations {
                     "application/json": components["schemas"]["EmailListings"];
                 };
             };
-            /** @description Codes: `header_injection`, `invalid_address`, `invalid_cursor`, `invalid_domain`, `invalid_request`, `unknown_field`. */
+            /** @description Codes: `header_injection`, `invalid_address`, `invalid_cursor`, `invalid_domain`, `invalid_request`, `unknown_header`, `unknown_parameter`. */
             400: {
                 headers: {
                     "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
@@ -11141,7 +11457,7 @@ export interface operations {
                 content: {
                     "application/json": components["schemas"]["Error"] & {
                         /** @enum {unknown} */
-                        code?: "header_injection" | "invalid_address" | "invalid_cursor" | "invalid_domain" | "invalid_request" | "unknown_field";
+                        code?: "header_injection" | "invalid_address" | "invalid_cursor" | "invalid_domain" | "invalid_request" | "unknown_header" | "unknown_parameter";
                     };
                 };
             };
@@ -11196,7 +11512,7 @@ export interface operations {
                     "application/json": components["schemas"]["KnownAddresses"];
                 };
             };
-            /** @description Codes: `invalid_request`, `unknown_account`, `unknown_field`. */
+            /** @description Codes: `invalid_request`, `unknown_account`, `unknown_header`, `unknown_parameter`. */
             400: {
                 headers: {
                     "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
@@ -11205,7 +11521,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["InvalidRequestOrUnknownAccountOrUnknownFieldError"];
+                    "application/json": components["schemas"]["CountFolders400Error"];
                 };
             };
             401: components["responses"]["UnauthorizedError"];
@@ -11262,7 +11578,7 @@ export interface operations {
                     "message/rfc822": string;
                 };
             };
-            /** @description Codes: `invalid_uuid`. */
+            /** @description Codes: `invalid_uuid`, `unknown_header`, `unknown_parameter`. */
             400: {
                 headers: {
                     "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
@@ -11271,7 +11587,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["InvalidUuidError"];
+                    "application/json": components["schemas"]["InvalidUuidOrUnknownHeaderOrUnknownParameterError"];
                 };
             };
             401: components["responses"]["UnauthorizedError"];
@@ -11322,7 +11638,7 @@ export interface operations {
                     "application/json": components["schemas"]["VariantDetail"];
                 };
             };
-            /** @description Codes: `invalid_uuid`. */
+            /** @description Codes: `invalid_uuid`, `unknown_header`, `unknown_parameter`. */
             400: {
                 headers: {
                     "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
@@ -11331,7 +11647,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["InvalidUuidError"];
+                    "application/json": components["schemas"]["InvalidUuidOrUnknownHeaderOrUnknownParameterError"];
                 };
             };
             401: components["responses"]["UnauthorizedError"];
@@ -11391,7 +11707,7 @@ export interface operations {
                     "message/rfc822": string;
                 };
             };
-            /** @description Codes: `invalid_uuid`. */
+            /** @description Codes: `invalid_uuid`, `unknown_header`, `unknown_parameter`. */
             400: {
                 headers: {
                     "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
@@ -11400,7 +11716,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["InvalidUuidError"];
+                    "application/json": components["schemas"]["InvalidUuidOrUnknownHeaderOrUnknownParameterError"];
                 };
             };
             401: components["responses"]["UnauthorizedError"];
@@ -11472,7 +11788,7 @@ export interface operations {
                     "text/html": string;
                 };
             };
-            /** @description Codes: `invalid_request`, `invalid_uuid`, `unknown_field`. */
+            /** @description Codes: `invalid_request`, `invalid_uuid`, `unknown_header`, `unknown_parameter`. */
             400: {
                 headers: {
                     "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
@@ -11481,7 +11797,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["InvalidRequestOrInvalidUuidOrUnknownFieldError"];
+                    "application/json": components["schemas"]["GetImage400Error"];
                 };
             };
             401: components["responses"]["UnauthorizedError"];
@@ -11589,7 +11905,7 @@ export interface operations {
                     "text/event-stream": string;
                 };
             };
-            /** @description Codes: `invalid_request`, `invalid_uuid`, `unknown_account`, `unknown_field`. */
+            /** @description Codes: `invalid_request`, `invalid_uuid`, `unknown_account`, `unknown_header`, `unknown_parameter`. */
             400: {
                 headers: {
                     "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
@@ -11600,7 +11916,7 @@ export interface operations {
                 content: {
                     "application/json": components["schemas"]["Error"] & {
                         /** @enum {unknown} */
-                        code?: "invalid_request" | "invalid_uuid" | "unknown_account" | "unknown_field";
+                        code?: "invalid_request" | "invalid_uuid" | "unknown_account" | "unknown_header" | "unknown_parameter";
                     };
                 };
             };
@@ -11647,6 +11963,18 @@ export interface operations {
                      *     }
                      */
                     "application/json": components["schemas"]["LatestEvent"];
+                };
+            };
+            /** @description Codes: `unknown_header`, `unknown_parameter`. */
+            400: {
+                headers: {
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["UnknownHeaderOrUnknownParameterError"];
                 };
             };
             401: components["responses"]["UnauthorizedError"];
@@ -11727,7 +12055,7 @@ export interface operations {
                     "application/json": components["schemas"]["Webhooks"];
                 };
             };
-            /** @description Codes: `invalid_cursor`, `invalid_request`, `unknown_field`. */
+            /** @description Codes: `invalid_cursor`, `invalid_request`, `unknown_header`, `unknown_parameter`. */
             400: {
                 headers: {
                     "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
@@ -11736,7 +12064,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["InvalidCursorOrInvalidRequestOrUnknownFieldError"];
+                    "application/json": components["schemas"]["ListCustomers400Error"];
                 };
             };
             401: components["responses"]["UnauthorizedError"];
@@ -11833,7 +12161,7 @@ export interface operations {
                     "application/json": components["schemas"]["WebhookWithSecret"];
                 };
             };
-            /** @description Codes: `duplicate_field`, `invalid_json`, `invalid_request`, `invalid_uuid`, `invalid_webhook_header`, `invalid_webhook_url`, `unknown_account`, `unknown_field`, `webhook_address_refused`. */
+            /** @description Codes: `duplicate_field`, `invalid_json`, `invalid_request`, `invalid_uuid`, `invalid_webhook_header`, `invalid_webhook_url`, `unknown_account`, `unknown_field`, `unknown_header`, `unknown_parameter`, `webhook_address_refused`. */
             400: {
                 headers: {
                     "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
@@ -11924,7 +12252,7 @@ export interface operations {
                     "application/json": components["schemas"]["Webhook"];
                 };
             };
-            /** @description Codes: `invalid_uuid`. */
+            /** @description Codes: `invalid_uuid`, `unknown_header`, `unknown_parameter`. */
             400: {
                 headers: {
                     "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
@@ -11933,7 +12261,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["InvalidUuidError"];
+                    "application/json": components["schemas"]["InvalidUuidOrUnknownHeaderOrUnknownParameterError"];
                 };
             };
             401: components["responses"]["UnauthorizedError"];
@@ -11985,7 +12313,7 @@ export interface operations {
                     "application/json": components["schemas"]["DeletedWebhook"];
                 };
             };
-            /** @description Codes: `duplicate_field`, `invalid_json`, `invalid_request`, `invalid_uuid`, `unknown_field`. */
+            /** @description Codes: `duplicate_field`, `invalid_json`, `invalid_request`, `invalid_uuid`, `unknown_field`, `unknown_header`, `unknown_parameter`. */
             400: {
                 headers: {
                     "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
@@ -12094,7 +12422,7 @@ export interface operations {
                     "application/json": components["schemas"]["Webhook"];
                 };
             };
-            /** @description Codes: `duplicate_field`, `invalid_json`, `invalid_request`, `invalid_uuid`, `invalid_webhook_header`, `invalid_webhook_url`, `unknown_account`, `unknown_field`, `webhook_address_refused`. */
+            /** @description Codes: `duplicate_field`, `invalid_json`, `invalid_request`, `invalid_uuid`, `invalid_webhook_header`, `invalid_webhook_url`, `unknown_account`, `unknown_field`, `unknown_header`, `unknown_parameter`, `webhook_address_refused`. */
             400: {
                 headers: {
                     "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
@@ -12184,7 +12512,7 @@ export interface operations {
                     "application/json": components["schemas"]["Keys"];
                 };
             };
-            /** @description Codes: `invalid_cursor`, `invalid_request`, `unknown_field`. */
+            /** @description Codes: `invalid_cursor`, `invalid_request`, `unknown_header`, `unknown_parameter`. */
             400: {
                 headers: {
                     "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
@@ -12193,7 +12521,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["InvalidCursorOrInvalidRequestOrUnknownFieldError"];
+                    "application/json": components["schemas"]["ListCustomers400Error"];
                 };
             };
             401: components["responses"]["UnauthorizedError"];
@@ -12280,7 +12608,7 @@ export interface operations {
                     "application/json": components["schemas"]["KeyWithSecret"];
                 };
             };
-            /** @description Codes: `duplicate_field`, `invalid_json`, `invalid_request`, `unknown_account`, `unknown_field`. */
+            /** @description Codes: `duplicate_field`, `invalid_json`, `invalid_request`, `unknown_account`, `unknown_field`, `unknown_header`, `unknown_parameter`. */
             400: {
                 headers: {
                     "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
@@ -12291,7 +12619,7 @@ export interface operations {
                 content: {
                     "application/json": components["schemas"]["Error"] & {
                         /** @enum {unknown} */
-                        code?: "duplicate_field" | "invalid_json" | "invalid_request" | "unknown_account" | "unknown_field";
+                        code?: "duplicate_field" | "invalid_json" | "invalid_request" | "unknown_account" | "unknown_field" | "unknown_header" | "unknown_parameter";
                     };
                 };
             };
@@ -12368,7 +12696,7 @@ export interface operations {
                     "application/json": components["schemas"]["Key"];
                 };
             };
-            /** @description Codes: `invalid_request`. */
+            /** @description Codes: `invalid_request`, `unknown_header`, `unknown_parameter`. */
             400: {
                 headers: {
                     "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
@@ -12377,7 +12705,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["InvalidRequestError"];
+                    "application/json": components["schemas"]["InvalidRequestOrUnknownHeaderOrUnknownParameterError"];
                 };
             };
             401: components["responses"]["UnauthorizedError"];
@@ -12447,7 +12775,7 @@ export interface operations {
                     "application/json": components["schemas"]["Key"];
                 };
             };
-            /** @description Codes: `duplicate_field`, `invalid_json`, `invalid_request`, `unknown_field`. */
+            /** @description Codes: `duplicate_field`, `invalid_json`, `invalid_request`, `unknown_field`, `unknown_header`, `unknown_parameter`. */
             400: {
                 headers: {
                     "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
@@ -12541,7 +12869,7 @@ export interface operations {
                     "application/json": components["schemas"]["KeyWithSecret"];
                 };
             };
-            /** @description Codes: `duplicate_field`, `invalid_json`, `invalid_request`, `unknown_field`. */
+            /** @description Codes: `duplicate_field`, `invalid_json`, `invalid_request`, `unknown_field`, `unknown_header`, `unknown_parameter`. */
             400: {
                 headers: {
                     "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
@@ -12628,7 +12956,7 @@ export interface operations {
                     "application/json": components["schemas"]["Audit"];
                 };
             };
-            /** @description Codes: `invalid_cursor`, `invalid_request`, `unknown_field`. */
+            /** @description Codes: `invalid_cursor`, `invalid_request`, `unknown_header`, `unknown_parameter`. */
             400: {
                 headers: {
                     "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
@@ -12637,7 +12965,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["InvalidCursorOrInvalidRequestOrUnknownFieldError"];
+                    "application/json": components["schemas"]["ListCustomers400Error"];
                 };
             };
             401: components["responses"]["UnauthorizedError"];
@@ -12721,7 +13049,7 @@ export interface operations {
                     "application/json": components["schemas"]["Statistics"];
                 };
             };
-            /** @description Codes: `invalid_request`, `unknown_account`, `unknown_field`. */
+            /** @description Codes: `invalid_request`, `unknown_account`, `unknown_header`, `unknown_parameter`. */
             400: {
                 headers: {
                     "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
@@ -12730,7 +13058,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["InvalidRequestOrUnknownAccountOrUnknownFieldError"];
+                    "application/json": components["schemas"]["CountFolders400Error"];
                 };
             };
             401: components["responses"]["UnauthorizedError"];
@@ -12794,7 +13122,7 @@ export interface operations {
                     "application/json": components["schemas"]["Imports"];
                 };
             };
-            /** @description Codes: `invalid_request`, `unknown_account`, `unknown_field`. */
+            /** @description Codes: `invalid_request`, `unknown_account`, `unknown_header`, `unknown_parameter`. */
             400: {
                 headers: {
                     "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
@@ -12803,7 +13131,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["InvalidRequestOrUnknownAccountOrUnknownFieldError"];
+                    "application/json": components["schemas"]["CountFolders400Error"];
                 };
             };
             401: components["responses"]["UnauthorizedError"];
@@ -12877,7 +13205,7 @@ export interface operations {
                     "application/json": components["schemas"]["Webhook"];
                 };
             };
-            /** @description Codes: `duplicate_field`, `invalid_json`, `invalid_request`, `invalid_uuid`, `unknown_field`. */
+            /** @description Codes: `duplicate_field`, `invalid_json`, `invalid_request`, `invalid_uuid`, `unknown_field`, `unknown_header`, `unknown_parameter`. */
             400: {
                 headers: {
                     "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
@@ -12953,7 +13281,7 @@ export interface operations {
                     "application/json": components["schemas"]["Webhook"];
                 };
             };
-            /** @description Codes: `duplicate_field`, `invalid_json`, `invalid_request`, `invalid_uuid`, `unknown_field`. */
+            /** @description Codes: `duplicate_field`, `invalid_json`, `invalid_request`, `invalid_uuid`, `unknown_field`, `unknown_header`, `unknown_parameter`. */
             400: {
                 headers: {
                     "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
@@ -13039,7 +13367,7 @@ export interface operations {
                     "application/json": components["schemas"]["Webhook"];
                 };
             };
-            /** @description Codes: `duplicate_field`, `invalid_json`, `invalid_request`, `invalid_uuid`, `unknown_field`. */
+            /** @description Codes: `duplicate_field`, `invalid_json`, `invalid_request`, `invalid_uuid`, `unknown_field`, `unknown_header`, `unknown_parameter`. */
             400: {
                 headers: {
                     "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
@@ -13128,7 +13456,7 @@ export interface operations {
                     "application/json": components["schemas"]["WebhookWithSecret"];
                 };
             };
-            /** @description Codes: `duplicate_field`, `invalid_json`, `invalid_request`, `invalid_uuid`, `unknown_field`. */
+            /** @description Codes: `duplicate_field`, `invalid_json`, `invalid_request`, `invalid_uuid`, `unknown_field`, `unknown_header`, `unknown_parameter`. */
             400: {
                 headers: {
                     "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
@@ -13189,7 +13517,7 @@ export interface operations {
                     "application/json": components["schemas"]["WebhookDelivery"];
                 };
             };
-            /** @description Codes: `duplicate_field`, `invalid_json`, `invalid_request`, `invalid_uuid`, `unknown_field`. */
+            /** @description Codes: `duplicate_field`, `invalid_json`, `invalid_request`, `invalid_uuid`, `unknown_field`, `unknown_header`, `unknown_parameter`. */
             400: {
                 headers: {
                     "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
@@ -13263,7 +13591,7 @@ export interface operations {
                     "application/json": components["schemas"]["WebhookDeliveries"];
                 };
             };
-            /** @description Codes: `invalid_cursor`, `invalid_request`, `invalid_uuid`, `unknown_field`. */
+            /** @description Codes: `invalid_cursor`, `invalid_request`, `invalid_uuid`, `unknown_header`, `unknown_parameter`. */
             400: {
                 headers: {
                     "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
@@ -13353,7 +13681,7 @@ export interface operations {
                     "application/json": components["schemas"]["ExplainedPlacement"];
                 };
             };
-            /** @description Codes: `invalid_uuid`. */
+            /** @description Codes: `invalid_uuid`, `unknown_header`, `unknown_parameter`. */
             400: {
                 headers: {
                     "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
@@ -13362,7 +13690,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["InvalidUuidError"];
+                    "application/json": components["schemas"]["InvalidUuidOrUnknownHeaderOrUnknownParameterError"];
                 };
             };
             401: components["responses"]["UnauthorizedError"];
@@ -13430,7 +13758,7 @@ export interface operations {
                     "application/json": components["schemas"]["RefusedMerges"];
                 };
             };
-            /** @description Codes: `invalid_cursor`, `invalid_request`, `unknown_account`, `unknown_field`. */
+            /** @description Codes: `invalid_cursor`, `invalid_request`, `unknown_account`, `unknown_header`, `unknown_parameter`. */
             400: {
                 headers: {
                     "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
@@ -13536,7 +13864,7 @@ export interface operations {
                 };
                 content?: never;
             };
-            /** @description Codes: `invalid_request`, `invalid_uuid`, `unknown_field`. */
+            /** @description Codes: `invalid_request`, `invalid_uuid`, `unknown_header`, `unknown_parameter`. */
             400: {
                 headers: {
                     "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
@@ -13545,7 +13873,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["InvalidRequestOrInvalidUuidOrUnknownFieldError"];
+                    "application/json": components["schemas"]["GetImage400Error"];
                 };
             };
             401: components["responses"]["UnauthorizedError"];
@@ -13607,6 +13935,18 @@ export interface operations {
                     "application/json": components["schemas"]["BrowserSessions"];
                 };
             };
+            /** @description Codes: `unknown_header`, `unknown_parameter`. */
+            400: {
+                headers: {
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["UnknownHeaderOrUnknownParameterError"];
+                };
+            };
             401: components["responses"]["UnauthorizedError"];
             403: components["responses"]["CrossSiteRequestError"];
             429: components["responses"]["RateLimitedOrTooManyFailedLoginsError"];
@@ -13651,7 +13991,7 @@ export interface operations {
                     "application/json": components["schemas"]["EndedSessions"];
                 };
             };
-            /** @description Codes: `duplicate_field`, `invalid_json`, `invalid_request`, `unknown_field`. */
+            /** @description Codes: `duplicate_field`, `invalid_json`, `invalid_request`, `unknown_field`, `unknown_header`, `unknown_parameter`. */
             400: {
                 headers: {
                     "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
@@ -13713,7 +14053,7 @@ export interface operations {
                     "application/json": components["schemas"]["EndedSessions"];
                 };
             };
-            /** @description Codes: `duplicate_field`, `invalid_json`, `invalid_request`, `invalid_uuid`, `unknown_field`. */
+            /** @description Codes: `duplicate_field`, `invalid_json`, `invalid_request`, `invalid_uuid`, `unknown_field`, `unknown_header`, `unknown_parameter`. */
             400: {
                 headers: {
                     "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
