@@ -5,7 +5,7 @@
  */
 import type { Author } from '../core/keys/author.ts';
 import type { Logger } from './base/basics.ts';
-import { ServiceError } from '../core/errors.ts';
+import { preparing, ServiceError } from '../core/errors.ts';
 import type { Application } from './application.ts';
 import type { AuditLog } from './audit/audit-ports.ts';
 import {
@@ -119,7 +119,7 @@ export function auditOperations(
     const was = before === undefined ? {} : { before: await unlessRefused(before) };
     const fields = { actor, ...what, ...was };
     const details = toAuditDetails(what);
-    const position = await log.begin({ author, act: event, ...targetOf(what), details });
+    const position = await preparing(log.begin({ author, act: event, ...targetOf(what), details }));
     let result: T;
     try {
       result = await work();

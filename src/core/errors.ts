@@ -432,6 +432,16 @@ export async function naming<T>(id: string, work: Promise<T>, isMade = false): P
   }
 }
 
+/** For a write that only prepares what a caller asks for: when its outcome is unknown, nothing of that has happened. */
+export async function preparing<T>(write: Promise<T>): Promise<T> {
+  try {
+    return await write;
+  } catch (error) {
+    if (!(error instanceof ServiceError && error.mayHaveHappened)) throw error;
+    throw new ServiceError(error.code, { cause: error.cause });
+  }
+}
+
 /** The error `invalid_request` with a fault; `values` fill the fault's text. */
 export function invalidRequest(
   fault: RequestFault,
