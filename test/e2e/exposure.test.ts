@@ -63,11 +63,11 @@ it('warns of listeners that other machines reach, and of secrets that other user
   );
   expect(log.map(({ level: _level, time: _time, msg: _msg, log: _log, ...fields }) => fields)).toEqual([
     { event: 'listener.open', protocol: 'smtp', address: '0.0.0.0', missing: ['login'] },
-    { event: 'listener.open', protocol: 'http', address: '0.0.0.0', missing: ['tls'] },
     { event: 'file.readable', path: dotEnv, mode: '0604' },
     { event: 'file.readable', path: accounts, mode: '0644' },
     { event: 'file.readable', path: keyFile, mode: '0640' },
     { event: 'file.readable', path: dataDir, mode: '0755' },
+    { event: 'listener.open', protocol: 'http', address: '0.0.0.0', missing: ['tls'] },
   ]);
   expect(log.every(({ level }) => level === 40)).toBe(true);
 });
