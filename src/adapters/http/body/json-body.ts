@@ -75,14 +75,15 @@ export function freeJsonBody(limits: HttpLimits, maxBytes: number): preValidatio
         if (takeAwaitingContinue(request.raw)) reply.raw.writeContinue();
       },
     });
-    const { value } = await readJsonWithLongStrings(body, {
+    const reading = readJsonWithLongStrings(body, {
       ...NOTHING_CUT_OUT,
       maxTextBytes: maxBytes,
       maxElements: limits.maxJsonElements,
       maxDepth: limits.maxJsonDepth,
       maxFields: limits.maxJsonFields,
     });
-    request.body = value;
+    // A body that is refused while it arrives: the rest can be dropped only once nothing waits for it.
+    request.body = (await reading.finally(() => body.return())).value;
   };
 }
 
