@@ -4016,13 +4016,17 @@ export interface components {
             /** @enum {unknown} */
             code?: "invalid_request" | "unknown_header" | "unknown_parameter";
         };
-        GetImage400Error: components["schemas"]["Error"] & {
+        InvalidRequestOrInvalidUuidOrUnknownHeaderOrUnknownParameterError: components["schemas"]["Error"] & {
             /** @enum {unknown} */
             code?: "invalid_request" | "invalid_uuid" | "unknown_header" | "unknown_parameter";
         };
         ContentMissingOrInternalError: components["schemas"]["Error"] & {
             /** @enum {unknown} */
             code?: "content_missing" | "internal_error";
+        };
+        DatabaseUnavailableOrShuttingDownOrStorageMismatchOrStorageUnavailableError: components["schemas"]["Error"] & {
+            /** @enum {unknown} */
+            code?: "database_unavailable" | "shutting_down" | "storage_mismatch" | "storage_unavailable";
         };
         OpenSession400Error: components["schemas"]["Error"] & {
             /** @enum {unknown} */
@@ -4072,7 +4076,7 @@ export interface components {
             /** @enum {unknown} */
             code?: "invalid_cursor" | "invalid_request" | "invalid_uuid" | "unknown_header" | "unknown_parameter";
         };
-        CountFolders400Error: components["schemas"]["Error"] & {
+        InvalidRequestOrUnknownAccountOrUnknownHeaderOrUnknownParameterError: components["schemas"]["Error"] & {
             /** @enum {unknown} */
             code?: "invalid_request" | "unknown_account" | "unknown_header" | "unknown_parameter";
         };
@@ -4096,7 +4100,7 @@ export interface components {
             /** @enum {unknown} */
             code?: "cross_site_request" | "forbidden_right";
         };
-        ListCustomers400Error: components["schemas"]["Error"] & {
+        InvalidCursorOrInvalidRequestOrUnknownHeaderOrUnknownParameterError: components["schemas"]["Error"] & {
             /** @enum {unknown} */
             code?: "invalid_cursor" | "invalid_request" | "unknown_header" | "unknown_parameter";
         };
@@ -4642,7 +4646,7 @@ export interface components {
             };
         };
         /** @description Codes: `database_unavailable`, `shutting_down`, `storage_mismatch`, `storage_unavailable`. */
-        GetDraftAttachment503Error: {
+        DatabaseUnavailableOrShuttingDownOrStorageMismatchOrStorageUnavailableError: {
             headers: {
                 "Retry-After": components["headers"]["RetryAfter"];
                 "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
@@ -4651,14 +4655,11 @@ export interface components {
                 [name: string]: unknown;
             };
             content: {
-                "application/json": components["schemas"]["Error"] & {
-                    /** @enum {unknown} */
-                    code?: "database_unavailable" | "shutting_down" | "storage_mismatch" | "storage_unavailable";
-                };
+                "application/json": components["schemas"]["DatabaseUnavailableOrShuttingDownOrStorageMismatchOrStorageUnavailableError"];
             };
         };
         /** @description Codes: `busy`, `database_unavailable`, `reading_unavailable`, `shutting_down`. */
-        CreateTemplate503Error: {
+        BusyOrDatabaseUnavailableOrReadingUnavailableOrShuttingDownError: {
             headers: {
                 "Retry-After": components["headers"]["RetryAfter"];
                 "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
@@ -5129,7 +5130,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["GetImage400Error"];
+                    "application/json": components["schemas"]["InvalidRequestOrInvalidUuidOrUnknownHeaderOrUnknownParameterError"];
                 };
             };
             /** @description Codes: `image_not_found`. */
@@ -5163,10 +5164,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Error"] & {
-                        /** @enum {unknown} */
-                        code?: "database_unavailable" | "shutting_down" | "storage_mismatch" | "storage_unavailable";
-                    };
+                    "application/json": components["schemas"]["DatabaseUnavailableOrShuttingDownOrStorageMismatchOrStorageUnavailableError"];
                 };
             };
         };
@@ -6223,7 +6221,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["CountFolders400Error"];
+                    "application/json": components["schemas"]["InvalidRequestOrUnknownAccountOrUnknownHeaderOrUnknownParameterError"];
                 };
             };
             401: components["responses"]["UnauthorizedError"];
@@ -6819,7 +6817,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["GetImage400Error"];
+                    "application/json": components["schemas"]["InvalidRequestOrInvalidUuidOrUnknownHeaderOrUnknownParameterError"];
                 };
             };
             401: components["responses"]["UnauthorizedError"];
@@ -7800,7 +7798,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["GetImage400Error"];
+                    "application/json": components["schemas"]["InvalidRequestOrInvalidUuidOrUnknownHeaderOrUnknownParameterError"];
                 };
             };
             401: components["responses"]["UnauthorizedError"];
@@ -7824,7 +7822,7 @@ export interface operations {
             416: components["responses"]["RangeNotSatisfiableError"];
             429: components["responses"]["RateLimitedOrTooManyFailedLoginsError"];
             500: components["responses"]["ContentMissingOrInternalError"];
-            503: components["responses"]["GetDraftAttachment503Error"];
+            503: components["responses"]["DatabaseUnavailableOrShuttingDownOrStorageMismatchOrStorageUnavailableError"];
         };
     };
     sendDraft: {
@@ -8118,7 +8116,7 @@ export interface operations {
             415: components["responses"]["UnsupportedContentEncodingOrUnsupportedMediaTypeError"];
             429: components["responses"]["RateLimitedOrTooManyFailedLoginsError"];
             500: components["responses"]["CommitUnknownOrInternalError"];
-            503: components["responses"]["CreateTemplate503Error"];
+            503: components["responses"]["BusyOrDatabaseUnavailableOrReadingUnavailableOrShuttingDownError"];
         };
     };
     getTemplate: {
@@ -8177,7 +8175,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["GetImage400Error"];
+                    "application/json": components["schemas"]["InvalidRequestOrInvalidUuidOrUnknownHeaderOrUnknownParameterError"];
                 };
             };
             401: components["responses"]["UnauthorizedError"];
@@ -8360,7 +8358,7 @@ export interface operations {
                     "application/json": components["schemas"]["InternalError"];
                 };
             };
-            503: components["responses"]["CreateTemplate503Error"];
+            503: components["responses"]["BusyOrDatabaseUnavailableOrReadingUnavailableOrShuttingDownError"];
         };
     };
     previewTemplate: {
@@ -8432,7 +8430,7 @@ export interface operations {
             415: components["responses"]["UnsupportedContentEncodingOrUnsupportedMediaTypeError"];
             429: components["responses"]["RateLimitedOrTooManyFailedLoginsError"];
             500: components["responses"]["CommitUnknownOrInternalError"];
-            503: components["responses"]["CreateTemplate503Error"];
+            503: components["responses"]["BusyOrDatabaseUnavailableOrReadingUnavailableOrShuttingDownError"];
         };
     };
     listEmails: {
@@ -10315,7 +10313,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["CountFolders400Error"];
+                    "application/json": components["schemas"]["InvalidRequestOrUnknownAccountOrUnknownHeaderOrUnknownParameterError"];
                 };
             };
             401: components["responses"]["UnauthorizedError"];
@@ -10746,7 +10744,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ListCustomers400Error"];
+                    "application/json": components["schemas"]["InvalidCursorOrInvalidRequestOrUnknownHeaderOrUnknownParameterError"];
                 };
             };
             401: components["responses"]["UnauthorizedError"];
@@ -11346,7 +11344,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ListCustomers400Error"];
+                    "application/json": components["schemas"]["InvalidCursorOrInvalidRequestOrUnknownHeaderOrUnknownParameterError"];
                 };
             };
             401: components["responses"]["UnauthorizedError"];
@@ -11521,7 +11519,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["CountFolders400Error"];
+                    "application/json": components["schemas"]["InvalidRequestOrUnknownAccountOrUnknownHeaderOrUnknownParameterError"];
                 };
             };
             401: components["responses"]["UnauthorizedError"];
@@ -11595,7 +11593,7 @@ export interface operations {
             404: components["responses"]["EmailNotFoundError"];
             429: components["responses"]["RateLimitedOrTooManyFailedLoginsError"];
             500: components["responses"]["ContentMissingOrInternalError"];
-            503: components["responses"]["GetDraftAttachment503Error"];
+            503: components["responses"]["DatabaseUnavailableOrShuttingDownOrStorageMismatchOrStorageUnavailableError"];
         };
     };
     getVariant: {
@@ -11724,7 +11722,7 @@ export interface operations {
             404: components["responses"]["VariantNotFoundError"];
             429: components["responses"]["RateLimitedOrTooManyFailedLoginsError"];
             500: components["responses"]["ContentMissingOrInternalError"];
-            503: components["responses"]["GetDraftAttachment503Error"];
+            503: components["responses"]["DatabaseUnavailableOrShuttingDownOrStorageMismatchOrStorageUnavailableError"];
         };
     };
     getSafeHtml: {
@@ -11797,7 +11795,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["GetImage400Error"];
+                    "application/json": components["schemas"]["InvalidRequestOrInvalidUuidOrUnknownHeaderOrUnknownParameterError"];
                 };
             };
             401: components["responses"]["UnauthorizedError"];
@@ -12064,7 +12062,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ListCustomers400Error"];
+                    "application/json": components["schemas"]["InvalidCursorOrInvalidRequestOrUnknownHeaderOrUnknownParameterError"];
                 };
             };
             401: components["responses"]["UnauthorizedError"];
@@ -12521,7 +12519,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ListCustomers400Error"];
+                    "application/json": components["schemas"]["InvalidCursorOrInvalidRequestOrUnknownHeaderOrUnknownParameterError"];
                 };
             };
             401: components["responses"]["UnauthorizedError"];
@@ -12965,7 +12963,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ListCustomers400Error"];
+                    "application/json": components["schemas"]["InvalidCursorOrInvalidRequestOrUnknownHeaderOrUnknownParameterError"];
                 };
             };
             401: components["responses"]["UnauthorizedError"];
@@ -13058,7 +13056,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["CountFolders400Error"];
+                    "application/json": components["schemas"]["InvalidRequestOrUnknownAccountOrUnknownHeaderOrUnknownParameterError"];
                 };
             };
             401: components["responses"]["UnauthorizedError"];
@@ -13131,7 +13129,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["CountFolders400Error"];
+                    "application/json": components["schemas"]["InvalidRequestOrUnknownAccountOrUnknownHeaderOrUnknownParameterError"];
                 };
             };
             401: components["responses"]["UnauthorizedError"];
@@ -13873,7 +13871,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["GetImage400Error"];
+                    "application/json": components["schemas"]["InvalidRequestOrInvalidUuidOrUnknownHeaderOrUnknownParameterError"];
                 };
             };
             401: components["responses"]["UnauthorizedError"];
@@ -13897,7 +13895,7 @@ export interface operations {
             416: components["responses"]["RangeNotSatisfiableError"];
             429: components["responses"]["RateLimitedOrTooManyFailedLoginsError"];
             500: components["responses"]["ContentMissingOrInternalError"];
-            503: components["responses"]["GetDraftAttachment503Error"];
+            503: components["responses"]["DatabaseUnavailableOrShuttingDownOrStorageMismatchOrStorageUnavailableError"];
         };
     };
     listSessions: {

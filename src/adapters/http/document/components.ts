@@ -137,7 +137,7 @@ function shareRepeated(kind: string, spots: readonly Spot[]): Node {
 }
 
 /** The maximum number of codes in the name of an error. */
-const MAX_NAMED_CODES = 3;
+const MAX_NAMED_CODES = 4;
 
 /** Named after its codes, or after its first operation when it has many; null for the schema of anything but an error answer. */
 function errorName(schema: unknown, { operationId }: Operation, status: string): Name {
