@@ -2,7 +2,7 @@
 import { execFileSync, spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
-import { chmod, mkdir, readdir, writeFile } from 'node:fs/promises';
+import { chmod, mkdir, readdir, readFile, unlink, writeFile } from 'node:fs/promises';
 import { createServer as createHttpServer } from 'node:http';
 import { createServer } from 'node:net';
 import type { AddressInfo } from 'node:net';
@@ -354,6 +354,104 @@ const toldOf = ({ findings }: { readonly findings: readonly FindingJson[] }, beg
   findings
     .filter(({ text }) => text.startsWith(beginning))
     .map(({ grade, text, advice }) => `${grade}: ${text}${advice === null ? '' : ` → ${advice}`}`);
+
+describe('the identity of the storage', () => {
+  let own: TestDatabase;
+  beforeEach(async () => {
+    own = await createTestDatabase();
+  });
+  afterEach(() => own.drop());
+
+  const examineOwn = (env: Readonly<Record<string, string>> = {}) =>
+    examine({ DATABASE_URL: own.connectionString, ...env });
+  const inCommand = (command: string, env: Readonly<Record<string, string>> = {}) =>
+    runCommandInProcess([command], {
+      dataDir: folder.path,
+      env: envOf({ DATABASE_URL: own.connectionString, ...env }),
+    });
+  const identityFile = () => path.join(folder.path, 'files', '_storage.json');
+  const recorded = () => query(own.connectionString, 'select id, is_confirmed from storage_identity');
+  const storageOf = ({ findings }: { readonly findings: readonly FindingJson[] }) =>
+    findings
+      .filter(({ area }) => area === 'storage')
+      .map(({ grade, text, advice }) => `${grade}: ${text}${advice === null ? '' : ` → ${advice}`}`);
+  const folderAdvice =
+    'Mount the folder, or correct DATA_DIR; run email-worker adopt-storage only when the storage is lost or was replaced.';
+  const probed = 'ok: a file was written to DATA_DIR/files, read and deleted';
+
+  it('is not made by the doctor while neither side has one', async () => {
+    expect(storageOf(await examineOwn())).toEqual([
+      'ok: neither the database nor DATA_DIR/files has an identity yet: the next start makes it',
+      probed,
+    ]);
+    expect(await recorded()).toEqual([]);
+    expect(await readdir(path.join(folder.path, 'files'))).toEqual(['.tmp']);
+  });
+
+  it('is the one of the database, and a proposal is not confirmed by the doctor', async () => {
+    expect(await inCommand('adopt-storage')).toMatchObject({ exitCode: 0 });
+    const right = ['ok: DATA_DIR/files is the storage of the database', probed];
+    expect(storageOf(await examineOwn())).toEqual(right);
+    await query(own.connectionString, 'update storage_identity set is_confirmed = false');
+    const before = await recorded();
+    expect(storageOf(await examineOwn())).toEqual(right);
+    expect(await recorded()).toEqual(before);
+  });
+
+  it('may be missing, of another database or unreadable: nothing is written there, and each is told with what to do', async () => {
+    await inCommand('adopt-storage');
+    const before = await recorded();
+    const content = await readFile(identityFile(), 'utf8');
+    const { id } = JSON.parse(content) as { id: string };
+
+    await unlink(identityFile());
+    expect(storageOf(await examineOwn())).toEqual([
+      expect.stringMatching(
+        `^problem: the database ".*" has the storage ${id}; what is there has no identity`,
+      ),
+    ]);
+    expect(storageOf(await examineOwn())[0]).toContain(folderAdvice);
+    expect(await readdir(path.join(folder.path, 'files'))).toEqual(['.tmp']);
+
+    const foreign = content.replace(id, randomUUID()).replace(/"database":"[^"]*"/, '"database":"of_others"');
+    await writeFile(identityFile(), foreign);
+    const [other] = storageOf(await examineOwn());
+    expect(other).toMatch(/^problem: .* made for the database "of_others" → Mount the folder/);
+
+    await writeFile(identityFile(), 'no identity');
+    expect(storageOf(await examineOwn())).toEqual([
+      expect.stringMatching(/^problem: files can't be kept in DATA_DIR\/files: .* → Mount the folder/),
+    ]);
+    expect(await readFile(identityFile(), 'utf8')).toBe('no identity');
+    expect(await recorded()).toEqual(before);
+  });
+
+  it('is missed when the data folder is not there', async () => {
+    await inCommand('adopt-storage');
+    const result = await examineWith({
+      ...envOf({ DATABASE_URL: own.connectionString }),
+      DATA_DIR: path.join(folder.path, 'not-mounted'),
+    });
+    expect(storageOf(result)).toEqual([expect.stringContaining(`what is there has no identity`)]);
+  });
+
+  it('is missed in an empty bucket', async () => {
+    const s3 = await startS3Server();
+    const env = { BLOB_URL: s3.url, AWS_ACCESS_KEY_ID: 'S3RVER', AWS_SECRET_ACCESS_KEY: 'S3RVER' };
+    await inCommand('adopt-storage', env);
+    expect(storageOf(await examineOwn(env))).toEqual([
+      'ok: the bucket is the storage of the database',
+      'ok: a file was written to the bucket, read and deleted',
+    ]);
+    const wrong = await examineOwn({ ...env, BLOB_URL: s3.url.replace('some/prefix', 'empty') });
+    await s3.close();
+    expect(storageOf(wrong)).toEqual([
+      expect.stringMatching(
+        /^problem: .*what is there has no identity.* → Correct BLOB_URL; run email-worker adopt/,
+      ),
+    ]);
+  });
+});
 
 describe('a bucket', () => {
   const keys = { AWS_ACCESS_KEY_ID: 'S3RVER', AWS_SECRET_ACCESS_KEY: 'S3RVER' };

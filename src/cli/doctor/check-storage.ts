@@ -1,9 +1,15 @@
-/** The storage of attachments: the check writes, reads and deletes a file. */
+/**
+ * The storage of files: the check compares its identity with the one that the database records, and writes, reads and
+ * deletes a file in a storage that is not known to be another one.
+ */
 import { randomUUID } from 'node:crypto';
 import path from 'node:path';
 import { createBlobStore } from '../../adapters/blob/create.ts';
 import { parseS3Url } from '../../adapters/blob/s3-url.ts';
-import type { BlobStore } from '../../app/files/file-ports.ts';
+import { isLatest } from '../../adapters/postgres/db/migrate.ts';
+import { createStorageRecord } from '../../adapters/postgres/files/storage-record.ts';
+import type { BlobStore, StorageIdentity } from '../../app/files/file-ports.ts';
+import { mismatch, type RecordedStorage } from '../../app/files/own-storage.ts';
 import type { Config } from '../../config/config.ts';
 import { ServiceError } from '../../core/errors.ts';
 import { formatError } from '../command-logger.ts';
@@ -14,13 +20,17 @@ import type { PatientData } from './patient-data.ts';
 const CLOCK_WARNING_S = 60;
 const CLOCK_PROBLEM_S = 600;
 
-export function checkStorage(config: Config, { dataDir }: PatientData): Check {
+export function checkStorage(config: Config, data: PatientData): Check {
   return {
     area: 'storage',
     name: 'the storage of files',
     async run(signal) {
-      if (config.blobUrl === null && (dataDir.kind === 'missing' || dataDir.kind === 'unusable')) return [];
-      const where = config.blobUrl === null ? 'DATA_DIR/files' : 'the bucket';
+      const { dataDir } = data;
+      const recorded = await readRecord(data);
+      if (config.blobUrl === null && dataDir.kind === 'unusable') return [];
+      if (config.blobUrl === null && dataDir.kind === 'missing') {
+        return recorded?.isConfirmed === true ? [ofIdentity(null, recorded, config)] : [];
+      }
       const store = await createBlobStore({
         url: config.blobUrl,
         folder: path.join(config.dataDir, 'files'),
@@ -31,7 +41,7 @@ export function checkStorage(config: Config, { dataDir }: PatientData): Check {
       const cut = () => store.abort();
       signal.addEventListener('abort', cut, { once: true });
       try {
-        return [await ofFile(store, where, config), ...(await ofClock(config, signal))];
+        return [...(await ofStore(store, recorded, config)), ...(await ofClock(config, signal))];
       } finally {
         signal.removeEventListener('abort', cut);
         await store.close();
@@ -40,7 +50,53 @@ export function checkStorage(config: Config, { dataDir }: PatientData): Check {
   };
 }
 
-async function ofFile(store: BlobStore, where: string, config: Config): Promise<Finding> {
+/** null: the database can't be asked, or has no tables yet, as its own check reports. */
+async function readRecord({ database }: PatientData): Promise<RecordedStorage | null> {
+  const opened = await database;
+  if (opened.kind !== 'open' || !(await isLatest(opened.pool))) return null;
+  return await createStorageRecord(opened.pool).read();
+}
+
+/** Nothing is written into a storage that is another one, or may be. */
+async function ofStore(
+  store: BlobStore,
+  recorded: RecordedStorage | null,
+  config: Config,
+): Promise<readonly Finding[]> {
+  if (recorded === null) return [await ofFile(store, config)];
+  let found: StorageIdentity | null;
+  try {
+    found = await store.readIdentity();
+  } catch (error) {
+    return [unusable(error, config, adviceForOther(config))];
+  }
+  const identity = ofIdentity(found, recorded, config);
+  return identity.grade === 'ok' ? [identity, await ofFile(store, config)] : [identity];
+}
+
+/** @param found null: the storage has none, or is not there */
+function ofIdentity(
+  found: StorageIdentity | null,
+  { database, id, isConfirmed }: RecordedStorage,
+  config: Config,
+): Finding {
+  if (found === null && !isConfirmed) {
+    return ok(`neither the database nor ${placeOf(config)} has an identity yet: the next start makes it`);
+  }
+  if (found !== null && found.id === id) return ok(`${placeOf(config)} is the storage of the database`);
+  const { cause } = mismatch(found, isConfirmed ? id : null, database);
+  return problem(formatError(cause), adviceForOther(config));
+}
+
+const placeOf = ({ blobUrl }: Config): string => (blobUrl === null ? 'DATA_DIR/files' : 'the bucket');
+
+function adviceForOther({ blobUrl }: Config): string {
+  const correct = blobUrl === null ? 'Mount the folder, or correct DATA_DIR' : 'Correct BLOB_URL';
+  return `${correct}; run email-worker adopt-storage only when the storage is lost or was replaced.`;
+}
+
+async function ofFile(store: BlobStore, config: Config): Promise<Finding> {
+  const where = placeOf(config);
   const file = `doctor/${randomUUID()}/probe.txt`;
   const bytes = Buffer.from(randomUUID());
   try {
@@ -55,14 +111,18 @@ async function ofFile(store: BlobStore, where: string, config: Config): Promise<
       'See that no other program changes or caches what is there.',
     );
   } catch (error) {
-    // The error's own message is only a code.
-    const reason = error instanceof ServiceError && error.cause !== undefined ? error.cause : error;
-    const advice =
-      config.blobUrl === null
-        ? 'Make room on the disk, and give the folder to the user of the service.'
-        : adviceForBucket(reason);
-    return problem(`files can't be kept in ${where}: ${formatError(reason)}`, advice);
+    return unusable(error, config, 'Make room on the disk, and give the folder to the user of the service.');
   }
+}
+
+/** @param advice for a folder: a bucket has its own for each failure */
+function unusable(error: unknown, config: Config, advice: string): Finding {
+  // The error's own message is only a code.
+  const reason = error instanceof ServiceError && error.cause !== undefined ? error.cause : error;
+  return problem(
+    `files can't be kept in ${placeOf(config)}: ${formatError(reason)}`,
+    config.blobUrl === null ? advice : adviceForBucket(reason),
+  );
 }
 
 /** The names that S3 servers and the SDK give a failure, and the advice for each. */
