@@ -102,7 +102,7 @@ describe('a tool', () => {
       const least = LEAST[name] ?? {};
       expect(await call(name, { ...least, bogus: true }), name).toMatchObject({
         isError: true,
-        json: { status: 400, code: 'unknown_field', error: 'Unbekanntes Feld: bogus' },
+        json: { status: 400, code: 'unknown_field', error: 'Unbekanntes Feld: bogus.' },
       });
       for (const [field, nested] of Object.entries(inputSchema.properties ?? {})) {
         const inner = nestedIn(nested);
@@ -110,7 +110,7 @@ describe('a tool', () => {
         const value = nested.type === 'array' || nested.items !== undefined ? [{ bogus: 1 }] : { bogus: 1 };
         const { isError, json } = await call(name, { ...least, [field]: value });
         expect([name, field, isError, json['code']]).toEqual([name, field, true, 'unknown_field']);
-        expect(json['error']).toMatch(/: (attachments\[0\]|answers|unsubscribe)\.bogus$/);
+        expect(json['error']).toMatch(/: (attachments\[0\]|answers|unsubscribe)\.bogus\.$/);
       }
     }
     expect(sent()).toEqual([]);

@@ -19,6 +19,8 @@ async function call(method: 'GET' | 'POST' | 'PUT' | 'DELETE', url: string, body
 
 const NOTE = '/api/suppressions/x@example.org';
 const ADDRESSES = `/api/customer/${IDS.customer}/addresses`;
+const KEYS = '/api/keys';
+const KEY = { name: 'CRM', rights: ['read'] };
 const SPLIT = `/api/thread/${IDS.thread}/split`;
 
 describe('a small JSON body', () => {
@@ -26,8 +28,28 @@ describe('a small JSON body', () => {
     ['PUT', NOTE, { note: 5 }, 'note muss eine Zeichenkette sein.'],
     ['PUT', NOTE, { note: true }, 'note muss eine Zeichenkette sein.'],
     ['PUT', NOTE, { note: ['a'] }, 'note muss eine Zeichenkette sein.'],
-    ['PUT', ADDRESSES, { addresses: [null], domains: [] }, 'addresses[0] muss eine Zeichenkette sein.'],
-    ['PUT', ADDRESSES, { addresses: [], domains: ['a', 5] }, 'domains[1] muss eine Zeichenkette sein.'],
+    [
+      'PUT',
+      ADDRESSES,
+      { addresses: [null], domains: [] },
+      'addresses[0] muss eine Zeichenkette oder ein Objekt sein.',
+    ],
+    [
+      'PUT',
+      ADDRESSES,
+      { addresses: [], domains: ['a', 5] },
+      'domains[1] muss eine Zeichenkette oder ein Objekt sein.',
+    ],
+    [
+      'PUT',
+      ADDRESSES,
+      { addresses: [{ address: 5 }], domains: [] },
+      'addresses[0].address muss eine Zeichenkette sein.',
+    ],
+    ['POST', KEYS, { ...KEY, account_ids: 5 }, 'account_ids muss eine Zeichenkette oder eine Liste sein.'],
+    ['POST', KEYS, { ...KEY, account_ids: [5] }, 'account_ids[0] muss eine Zeichenkette sein.'],
+    ['POST', KEYS, { ...KEY, account_ids: [null] }, 'account_ids[0] muss eine Zeichenkette sein.'],
+    ['POST', KEYS, { ...KEY, account_ids: 'info' }, 'account_ids hat nicht die verlangte Form.'],
     ['PUT', ADDRESSES, { addresses: 'a@example.org', domains: [] }, 'addresses muss eine Liste sein.'],
     ['POST', SPLIT, { email_ids: IDS.email }, 'email_ids muss eine Liste sein.'],
     ['POST', SPLIT, { email_ids: [] }, 'email_ids muss mindestens einen Eintrag haben.'],

@@ -1,6 +1,6 @@
 /**
- * Checks the types in a JSON body before its schema is applied: Fastify's validation converts types, as parameters need it. It would turn 5
- * into "5", and so change the meaning of a body.
+ * Checks the types in a JSON body before its schema is applied, for errors that name the field and the types it may have. The validation
+ * that follows converts no types of a body either.
  */
 import { invalidRequest } from '../../../core/errors.ts';
 import { unknownName } from '../../../core/unknown-name.ts';
@@ -11,6 +11,7 @@ export interface TypeSchema {
   readonly type?: string | readonly string[];
   readonly properties?: Readonly<Record<string, TypeSchema>>;
   readonly items?: TypeSchema;
+  readonly anyOf?: readonly TypeSchema[];
 }
 
 /** Throws `invalid_request` for a type that differs from the schema's, and before that `unknown_field`. */
@@ -24,14 +25,30 @@ export function refuseOtherTypes(body: unknown, { properties = {} }: TypeSchema)
   for (const [field, value] of entries) refuseOtherType(field, value, properties[field] ?? {});
 }
 
-function refuseOtherType(field: string, value: unknown, { type, items }: TypeSchema): void {
-  const types = [type ?? []].flat();
+function refuseOtherType(field: string, value: unknown, schema: TypeSchema): void {
+  const types = typesOf(schema);
   if (types.length > 0 && !types.includes(typeOf(value))) {
     throw invalidRequest('wrong_type', { field, type: toTypeText(types) });
   }
+  const { items, properties = {} } = formOf(value, schema);
   if (Array.isArray(value) && items !== undefined) {
     for (const [index, item] of value.entries()) refuseOtherType(`${field}[${index}]`, item, items);
+  } else if (typeOf(value) === 'object') {
+    for (const [name, item] of Object.entries(value as object)) {
+      if (Object.hasOwn(properties, name)) refuseOtherType(`${field}.${name}`, item, properties[name] ?? {});
+    }
   }
+}
+
+/** Of all forms that a value may have. */
+function typesOf({ type = [], anyOf = [] }: TypeSchema): readonly string[] {
+  return [...new Set([...[type].flat(), ...anyOf.flatMap(typesOf)])];
+}
+
+/** The only form with the type of the value; when there are several, which one is meant is left to the validation. */
+function formOf(value: unknown, schema: TypeSchema): TypeSchema {
+  const [form, ...others] = (schema.anyOf ?? []).filter((one) => typesOf(one).includes(typeOf(value)));
+  return form === undefined || others.length > 0 ? schema : formOf(value, form);
 }
 
 function typeOf(value: unknown): string {

@@ -22,22 +22,34 @@ interface RoutePart {
 
 type Compile = (part: RoutePart) => Validator;
 /** As Fastify calls it: the published types declare a plain schema. */
-type BuildCompile = (...options: Parameters<BuildCompilerFromPool>) => Compile;
+type BuildCompile = (schemas: unknown, options?: { readonly customOptions?: object }) => Compile;
 
-const buildCompile: BuildCompile = (...options) => {
+/** Parameters and headers are texts, and are converted to the types of their schema; JSON has types, and 5 is not "5". */
+const buildCompile = (isJson: boolean, ...[schemas, options]: Parameters<BuildCompile>): Compile => {
   // Loaded here, since loading takes longer than compiling the schemas of a route.
   const createBuilder = require('@fastify/ajv-compiler') as () => BuildCompile;
-  return createBuilder()(...options);
+  if (!isJson) return createBuilder()(schemas, options);
+  return createBuilder()(schemas, {
+    ...options,
+    customOptions: { ...options?.customOptions, coerceTypes: false },
+  });
 };
 
 const buildLazyCompile: BuildCompile = (...options) => {
-  let compile: Compile | null = null;
+  const compilers = new Map<boolean, Compile>();
+  const compilerOf = (isJson: boolean): Compile => {
+    const compile = compilers.get(isJson) ?? buildCompile(isJson, ...options);
+    compilers.set(isJson, compile);
+    return compile;
+  };
   return ({ schema, ...part }) => {
     if (part.httpPart === 'body' && isBinary(schema)) return () => true;
     let compiled: Validator | null = null;
     const validate: Validator = (data) => {
-      compile ??= buildCompile(...options);
-      compiled ??= compile({ ...part, schema: part.httpPart === 'headers' ? inLowerCase(schema) : schema });
+      compiled ??= compilerOf(part.httpPart === 'body')({
+        ...part,
+        schema: part.httpPart === 'headers' ? inLowerCase(schema) : schema,
+      });
       const result = compiled(data);
       validate.errors = compiled.errors;
       return result;
