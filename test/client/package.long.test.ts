@@ -9,7 +9,8 @@ import { TEST_SECRET, type ServiceProcess } from '../helpers/service-process.ts'
 import { CLIENT, makeProject, readmeProgram, ROOT, run, type Project } from './package.ts';
 
 /** Size of the whole client with its dependency, minified and compressed. */
-const MAX_GZIP_BYTES = 9_000;
+/** docs/decisions/0054-size-of-the-client.md */
+const MAX_GZIP_BYTES = 12_000;
 
 const WEBHOOK_SECRET = `whsec_${Buffer.from('a secret of twenty-four bytes').toString('base64')}`;
 

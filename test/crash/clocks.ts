@@ -65,4 +65,4 @@ export function pickJump(random: Random, size: keyof typeof JUMPS): number {
   return random.integer(least, most) * SECOND_MS * (random.chance(0.5) ? 1 : -1);
 }
 
-export const describeJump = (ms: number): string => `${ms < 0 ? '' : '+'}${(ms / HOUR_MS).toFixed(2)} h`;
+const describeJump = (ms: number): string => `${ms < 0 ? '' : '+'}${(ms / HOUR_MS).toFixed(2)} h`;
