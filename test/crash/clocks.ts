@@ -50,7 +50,6 @@ async function writeUnshare(folder: string, { env }: FakeClock): Promise<void> {
 }
 
 const SECOND_MS = 1000;
-const HOUR_MS = 3_600 * SECOND_MS;
 
 /** From the smallest to the largest jump, in seconds. */
 export const JUMPS = {
@@ -64,5 +63,3 @@ export function pickJump(random: Random, size: keyof typeof JUMPS): number {
   const [least, most] = JUMPS[size];
   return random.integer(least, most) * SECOND_MS * (random.chance(0.5) ? 1 : -1);
 }
-
-const describeJump = (ms: number): string => `${ms < 0 ? '' : '+'}${(ms / HOUR_MS).toFixed(2)} h`;

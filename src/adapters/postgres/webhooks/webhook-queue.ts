@@ -9,14 +9,7 @@ import { fromNow } from '../db/from-now.ts';
 import { run, statement } from '../db/statement.ts';
 import { inTransaction } from '../db/transaction.ts';
 import { INSERT_DELIVERIES, toDeliveryValues, type WebhookDeliveries } from './webhook-deliveries.ts';
-import {
-  beyondColumn,
-  nextRevision,
-  toBeyondValue,
-  toWebhook,
-  WEBHOOK_COLUMNS,
-  type ReadAt,
-} from './webhook-rows.ts';
+import { beyondColumn, nextRevision, toBeyondValue, toWebhook, WEBHOOK_COLUMNS } from './webhook-rows.ts';
 
 /** The number of webhooks whose progress one statement stores: nearly all that can exist. */
 const BATCH = { items: 50, bytes: 4 * 1024 * 1024, failTogether: true };
@@ -97,7 +90,7 @@ const CLAIM = statement(
   where w.id = p.webhook_id and w.paused_at is null
     and p.webhook_id in (select webhook_id from mine union all select webhook_id from free)
   returning ${WEBHOOK_COLUMNS}`,
-).narrow<ReadAt>();
+).narrow<{ read_at: Date }>();
 
 const RECORD_PROGRESS = statement(
   'record-webhook-progress',

@@ -9,15 +9,10 @@ export const WEBHOOK_COLUMNS = `w.id, w.created_at, w.updated_at, w.revision, w.
   w.customer_id, w.is_historical, w.payload, w.max_in_flight, w.header_names, w.sealed, w.key_id, w.old_secret_until, w.paused_at,
   w.pause_reason, w.pause_detail, w.resumed_at, p.position, p.beyond, p.epoch, now() as read_at`;
 
-/** Of `WEBHOOK_COLUMNS`. */
-export interface ReadAt {
-  read_at: Date;
-}
-
 export const READ_WEBHOOK = statement(
   'read-webhook',
   `select ${WEBHOOK_COLUMNS} from webhooks w join webhook_positions p on p.webhook_id = w.id where w.id = $id`,
-).narrow<ReadAt>();
+).narrow<{ read_at: Date }>();
 export type WebhookRow = RowOf<typeof READ_WEBHOOK>;
 
 export function toWebhook(row: WebhookRow): ClaimedWebhook {

@@ -12,14 +12,7 @@ import { MAX_WEBHOOKS } from '../../../core/webhook/webhook.ts';
 import { nameAuthor } from '../db/name-author.ts';
 import { run, statement, statements, type Executor } from '../db/statement.ts';
 import { inTransaction } from '../db/transaction.ts';
-import {
-  nextRevision,
-  READ_WEBHOOK,
-  toWebhook,
-  WEBHOOK_COLUMNS,
-  type ReadAt,
-  type WebhookRow,
-} from './webhook-rows.ts';
+import { nextRevision, READ_WEBHOOK, toWebhook, WEBHOOK_COLUMNS, type WebhookRow } from './webhook-rows.ts';
 
 /** A separate position, so that a webhook that never moved can be told from one whose events are forgotten. */
 const FIRST_POSITION = 1;
@@ -166,7 +159,7 @@ const LIST = statements(
     where ${ofAccounts ? 'w.account_id = any ($accountIds::text[])' : 'true'}
     ${isAfter ? `and (date_trunc('milliseconds', w.created_at), w.id) < ($date::timestamptz, $id::uuid)` : ''}
     order by date_trunc('milliseconds', w.created_at) desc, w.id desc limit $limit::int`,
-).narrow<ReadAt>();
+).narrow<{ read_at: Date }>();
 
 const CHANGE = statement(
   'change-webhook',
