@@ -63,7 +63,10 @@ export class EmailWorkerError extends Error {
   readonly status: number | null;
   /** After a failed send: the message of the mail server or the network, in English. Otherwise null. */
   readonly details: string | null;
-  /** After a failed send: the email, which is recorded or will be. Otherwise null. */
+  /**
+   * After a failed send: the email, which is recorded or will be. With `commit_unknown`: what may have been made, such as an email or a
+   * draft. Otherwise null.
+   */
   readonly emailId: string | null;
   /** `X-Request-Id` of the answer, which identifies the request in the service's log; null when no answer arrived. */
   readonly requestId: string | null;
