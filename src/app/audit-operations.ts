@@ -23,7 +23,7 @@ import {
   toWebhookFields,
   type Fields,
 } from './audited-fields.ts';
-import type { Erasure } from './erase/erasure-ports.ts';
+import type { Erased, Erasure } from './erase/erasure-ports.ts';
 import type { PersonRequest } from './erase/erase-people.ts';
 import type { SecurityEvent, SecurityLog } from './base/security-log.ts';
 import type { WebhookView } from './webhooks/use-cases.ts';
@@ -42,6 +42,7 @@ export interface HttpActor {
 export type Operations = {
   /** In the name of the actor whose request it is. */
   requestErasure(request: Omit<PersonRequest, 'requestedBy'>): Promise<Erasure>;
+  checkErasure(request: Omit<PersonRequest, 'requestedBy'>): Promise<Erased>;
 } & Pick<
   Application,
   | 'deleteEmail'
@@ -156,6 +157,8 @@ export function auditOperations(
           after: ({ id }) => ({ erasureId: id }),
         },
       ),
+    // A dry run is no act.
+    checkErasure: (request) => application.checkErasure({ ...request, requestedBy: nameOf(actor) }),
     deleteEmail: (id) =>
       act('email.deleted', { emailId: id }, { work: () => application.deleteEmail(id), after: () => null }),
     deleteThread: (id) =>

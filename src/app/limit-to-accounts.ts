@@ -375,6 +375,7 @@ export function limitToAccounts(
 
     // A person is erased from all accounts.
     requestErasure: refuse,
+    checkErasure: refuse,
     readErasure: refuse,
 
     // They concern the mail of all accounts.

@@ -5,6 +5,7 @@ import { backgroundWorkIsDone } from '../helpers/background-work.ts';
 import { readEverything } from '../helpers/compare-databases.ts';
 import { mail, receive } from '../helpers/inbound-mail.ts';
 import { sendJson, startServiceWithSink, type SentResult } from '../helpers/running-service.ts';
+import { waitUntil } from '../helpers/wait-until.ts';
 
 type Json = Record<string, unknown>;
 
@@ -156,6 +157,51 @@ describe('a dry run of a deletion or a merge', () => {
     ] as const) {
       const answer = await withoutTrace(() => ask(`${target}?dry_run=true`, init));
       expect([answer.status, answer.json['code']]).toEqual([404, code]);
+    }
+  });
+});
+
+describe('a dry run of an erasure', () => {
+  it('counts what the real one erases', async () => {
+    const address = 'zoe@person.test';
+    const { id } = await receive(running.service, mail({ subject: 'Zoe', from: address }));
+    const customer = randomUUID();
+    await sendJson(running.service, { ...SEND, to: 'max@person.test', customer_id: customer });
+    const file = { filename: 'a.txt', content: Buffer.from('Hello').toString('base64') };
+    await sendJson(running.service, { ...SEND, to: `ann@customer.test, ${address}`, attachments: [file] });
+    await ask(`/api/customer/${customer}/addresses`, { json: { address: 'max@person.test' } });
+    await ask('/api/drafts', { json: { message: { to: address, subject: 'Draft' } } });
+    await ask('/api/drafts', { json: { answers: { email_id: id } } });
+    await ask(`/api/suppressions/${address}`, { method: 'PUT', json: { note: 'Zoe' } });
+    for (const [person, least] of [
+      [{ customer_id: customer }, { emails: 1, files: 0, drafts: 0, customer_rules: 1 }],
+      [{ address }, { emails: 2, files: 1, drafts: 2, suppressions: 1, events: 3 }],
+    ] as const) {
+      const { status, json } = await withoutTrace(() => ask('/api/erasures?dry_run=true', { json: person }));
+      expect([status, json]).toEqual([
+        200,
+        {
+          state: 'checked',
+          customer_id: 'customer_id' in person ? customer : null,
+          erased: expect.any(Object) as object,
+        },
+      ]);
+      const begun = await ask('/api/erasures', { json: person });
+      const read = () => ask(`/api/erasures/${begun.json['id'] as string}`);
+      await waitUntil('it is erased', async () => (await read()).json['state'] === 'done');
+      expect((await read()).json['erased']).toEqual(json['erased']);
+      expect(json['erased']).toMatchObject(least);
+    }
+  });
+
+  it('is refused as the real one', async () => {
+    for (const [person, code] of [
+      [{}, 'invalid_request'],
+      [{ address: 'zoe@' }, 'invalid_address'],
+      [{ address: 'sales@example.com' }, 'own_address'],
+    ] as const) {
+      const { json } = await withoutTrace(() => ask('/api/erasures?dry_run=true', { json: person }));
+      expect(json['code']).toBe(code);
     }
   });
 });

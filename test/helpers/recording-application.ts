@@ -290,6 +290,7 @@ export function createRecordingApplication(overrides: Partial<Application> = {})
       nextCursor: null,
     }),
     requestErasure: async () => sampleErasure,
+    checkErasure: async () => sampleErasure.erased,
     readErasure: async () => sampleErasure,
     readRetention: async () => sampleRetention,
     confirmRetention: async () => sampleRetention,

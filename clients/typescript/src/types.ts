@@ -81,6 +81,7 @@ export type Webhook = Schemas['Webhook'];
 export type WebhookDelivery = Schemas['WebhookDelivery'];
 export type WebhookWithSecret = Schemas['WebhookWithSecret'];
 export type Erasure = Schemas['Erasure'];
+export type CheckedErasure = Schemas['CheckedErasure'];
 export type ErasureRequest = Schemas['ErasureRequest'];
 export type Retention = Schemas['Retention'];
 export type RetentionConfirmation = Input<Schemas['RetentionConfirmation']>;

@@ -5,7 +5,14 @@ import { parseAddressList } from '../../core/address/address-list.ts';
 import { addrSpec } from '../../core/address/address.ts';
 import { invalidRequest, naming, ServiceError } from '../../core/errors.ts';
 import type { Account, IdSource, Logger } from '../base/basics.ts';
-import { LeaseEnded, type ClaimedErasure, type Erasure, type ErasureStore } from './erasure-ports.ts';
+import {
+  LeaseEnded,
+  type ClaimedErasure,
+  type Erased,
+  type Erasure,
+  type ErasureRequest,
+  type ErasureStore,
+} from './erasure-ports.ts';
 
 /** Nearly all events are numbered within this time after they are written. */
 const NUMBERED_WITHIN_MS = 100;
@@ -18,7 +25,7 @@ export interface PersonRequest {
 }
 
 export interface ErasureRequestPorts {
-  readonly erasures: Pick<ErasureStore, 'request' | 'read'>;
+  readonly erasures: Pick<ErasureStore, 'request' | 'read' | 'check'>;
   readonly accounts: Iterable<Account>;
   readonly ids: IdSource;
   /** Starts it soon. */
@@ -28,6 +35,8 @@ export interface ErasureRequestPorts {
 export interface ErasureUseCases {
   /** Throws `invalid_request`, `invalid_address`, and `own_address` for an address of an account. */
   requestErasure(request: PersonRequest): Promise<Erasure>;
+  /** The dry run of `requestErasure`: it throws the same errors, and erases nothing. */
+  checkErasure(request: PersonRequest): Promise<Erased>;
   /** Throws `erasure_not_found`. */
   readErasure(id: string): Promise<Erasure>;
 }
@@ -35,25 +44,24 @@ export interface ErasureUseCases {
 export function createErasures({ erasures, accounts, ids, wake }: ErasureRequestPorts): ErasureUseCases {
   const ownAddresses = [...accounts].map(({ from }) => addrSpec(from).toLowerCase());
 
+  function toRequest({ address, customerId, requestedBy }: PersonRequest): ErasureRequest {
+    if ((address === null) === (customerId === null)) {
+      throw invalidRequest('exactly_one_of', { field: 'address, customer_id' });
+    }
+    const key = address === null ? null : readKey(address);
+    if (key !== null && ownAddresses.includes(key)) throw new ServiceError('own_address');
+    return { id: ids.uuid(), requestedBy, address: key, customerId, ownAddresses };
+  }
+
   return {
-    async requestErasure({ address, customerId, requestedBy }) {
-      if ((address === null) === (customerId === null)) {
-        throw invalidRequest('exactly_one_of', { field: 'address, customer_id' });
-      }
-      const key = address === null ? null : readKey(address);
-      if (key !== null && ownAddresses.includes(key)) throw new ServiceError('own_address');
-      const id = ids.uuid();
-      const request = erasures.request({
-        id,
-        requestedBy,
-        address: key,
-        customerId,
-        ownAddresses,
-      });
-      const erasure = await naming(id, request);
+    async requestErasure(person) {
+      const request = toRequest(person);
+      const erasure = await naming(request.id, erasures.request(request));
       wake();
       return erasure;
     },
+
+    checkErasure: async (person) => erasures.check(toRequest(person)),
 
     async readErasure(id) {
       const erasure = await erasures.read(id);

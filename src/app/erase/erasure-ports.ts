@@ -16,6 +16,8 @@ export const ERASED_KINDS = [
 ] as const;
 export type ErasedKind = (typeof ERASED_KINDS)[number];
 
+export type Erased = Readonly<Record<ErasedKind, number>>;
+
 /** The record of an erasure: no content, and no address. */
 export interface Erasure {
   readonly id: string;
@@ -27,7 +29,7 @@ export interface Erasure {
   /** null while it is under way. */
   readonly finishedAt: Date | null;
   /** The counts so far. */
-  readonly erased: Readonly<Record<ErasedKind, number>>;
+  readonly erased: Erased;
 }
 
 export interface ErasureRequest {
@@ -62,6 +64,8 @@ export type ErasureStep = 'more' | 'waits' | 'done';
 export interface ErasureStore {
   request(request: ErasureRequest): Promise<Erasure>;
   read(id: string): Promise<Erasure | null>;
+  /** What an erasure would erase; nothing is changed. */
+  check(request: ErasureRequest): Promise<Erased>;
   /** An erasure that no process works on; null for none. */
   claim(owner: string): Promise<ClaimedErasure | null>;
   /** Erases some of the person's emails, each with everything that `DeletionStore` deletes. */

@@ -3118,6 +3118,12 @@ export interface components {
             /** @description Answers of webhooks to such events. */
             webhook_deliveries: number;
         };
+        CheckedErasure: {
+            /** @enum {string} */
+            state: "checked";
+            customer_id: components["schemas"]["NullableUuid"];
+            erased: components["schemas"]["Erased"];
+        };
         Erasure: {
             id: components["schemas"]["Uuid"];
             /** @enum {string} */
@@ -9225,7 +9231,10 @@ export interface operations {
     };
     erasePerson: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description Erases nothing: the answer is 200 and counts what would be erased. Events about quarantined messages, and about changes of threads that would end, are not counted. Of more than 10,000 emails, only the emails themselves are counted in full. It may take minutes, and new mail may wait for a part of that time. */
+                dry_run?: boolean;
+            };
             header?: never;
             path?: never;
             cookie?: never;
@@ -9242,6 +9251,37 @@ export interface operations {
             };
         };
         responses: {
+            /** @description With `dry_run`: only counted. */
+            200: {
+                headers: {
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "state": "checked",
+                     *       "customer_id": "6f1c2a9e-3b47-4d58-8e0a-5c7d9b1f2e34",
+                     *       "erased": {
+                     *         "emails": 12,
+                     *         "files": 4,
+                     *         "drafts": 1,
+                     *         "unsubscribes": 1,
+                     *         "customer_rules": 1,
+                     *         "suppressions": 0,
+                     *         "quarantined": 0,
+                     *         "decisions": 0,
+                     *         "idempotency_keys": 0,
+                     *         "events": 31,
+                     *         "webhook_deliveries": 0
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["CheckedErasure"];
+                };
+            };
             /** @description It has begun, or will at once. */
             202: {
                 headers: {

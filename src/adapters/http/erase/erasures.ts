@@ -1,7 +1,8 @@
 /** POST /api/erasures: erases a person, and GET /api/erasures/{id}: the progress, and the record of it. */
-import { ERASED_KINDS, type Erasure } from '../../../app/erase/erasure-ports.ts';
+import { ERASED_KINDS, type Erased as Counts, type Erasure } from '../../../app/erase/erasure-ports.ts';
 import type { HttpContext, HttpServer } from '../answers/context.ts';
 import { JSON_BODY_ERRORS, smallJsonBody } from '../body/json-body.ts';
+import { DryRun } from '../schemas/dry-run.ts';
 import { errorResponses } from '../schemas/error-schemas.ts';
 import {
   jsonResponse,
@@ -63,6 +64,18 @@ const ErasureSchema = record('Erasure', {
   erased: Erased,
 });
 
+const CheckedErasure = record('CheckedErasure', {
+  state: { type: 'string', const: 'checked' },
+  customer_id: NullableUuid,
+  erased: Erased,
+});
+
+const ErasureDryRun = DryRun(
+  'Erases nothing: the answer is 200 and counts what would be erased. Events about quarantined messages, and about changes of threads that ' +
+    'would end, are not counted. Of more than 10,000 emails, only the emails themselves are counted in full. It may take minutes, and new mail may ' +
+    'wait for a part of that time.',
+);
+
 const ErasureParams = {
   type: 'object',
   required: ['id'],
@@ -86,8 +99,10 @@ export function registerErasureRoutes(
           'files; reports about it; what was learned about it; what events say of it. A suppressed address stays ' +
           'suppressed, known by a digest. It goes on in the background, and is safe to repeat. What was erased does not ' +
           'come back; new mail of the person is recorded.',
+        querystring: ErasureDryRun,
         body: ErasureBody,
         response: {
+          200: jsonResponse('With `dry_run`: only counted.', CheckedErasure),
           202: jsonResponse('It has begun, or will at once.', ErasureSchema),
           ...errorResponses(
             ...JSON_BODY_ERRORS,
@@ -105,11 +120,13 @@ export function registerErasureRoutes(
     },
     async (request, reply) => {
       const { address, customer_id: customerId } = request.body;
-      const erasure = await operationsFor(request).requestErasure({
-        address: address ?? null,
-        customerId: customerId?.toLowerCase() ?? null,
-      });
-      return reply.code(202).send(toJson(erasure));
+      const person = { address: address ?? null, customerId: customerId?.toLowerCase() ?? null };
+      const operations = operationsFor(request);
+      if (request.query.dry_run === true) {
+        const erased = toCounts(await operations.checkErasure(person));
+        return reply.send({ state: 'checked', customer_id: person.customerId, erased });
+      }
+      return reply.code(202).send(toJson(await operations.requestErasure(person)));
     },
   );
 
@@ -147,6 +164,9 @@ function toJson({ id, requestedAt, requestedBy, customerId, finishedAt, erased }
     requested_by: requestedBy,
     customer_id: customerId,
     finished_at: finishedAt?.toISOString() ?? null,
-    erased: Object.fromEntries(ERASED_KINDS.map((kind) => [kind, erased[kind]])),
+    erased: toCounts(erased),
   };
 }
+
+const toCounts = (erased: Counts): object =>
+  Object.fromEntries(ERASED_KINDS.map((kind) => [kind, erased[kind]]));

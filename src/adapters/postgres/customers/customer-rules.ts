@@ -66,7 +66,7 @@ export function createCustomerStore(pool: Pool, patient: Pool, reads: Executor =
 }
 
 /** The person to erase. */
-interface ErasedPerson {
+export interface ErasedPerson {
   /** In lower case. */
   readonly addresses: readonly string[];
   /** Erased with everything that is registered for this customer; null: an address was named. */

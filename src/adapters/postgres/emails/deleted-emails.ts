@@ -32,6 +32,21 @@ const REMEMBER_ERASED = statement(
   'update deleted_emails set erasure_id = $erasureId where id = any ($ids::uuid[])',
 );
 
+/** For a dry run: marks emails as if an erasure had deleted them. */
+export async function supposeErased(
+  executor: Executor,
+  erasureId: string,
+  ids: readonly string[],
+): Promise<void> {
+  await run(executor, SUPPOSE_ERASED, { erasureId, ids });
+}
+
+const SUPPOSE_ERASED = statement(
+  'suppose-erased',
+  `insert into deleted_emails (id, account_id, thread_id, erasure_id)
+  select id, account_id, thread_id, $erasureId from emails where id = any ($ids::uuid[]) on conflict do nothing`,
+);
+
 /** Call it before the emails are deleted: the identifiers of records that were merged into them are remembered too. */
 export async function rememberDeleted(executor: Executor, emails: readonly DeletedEmail[]): Promise<void> {
   await run(executor, REMEMBER, {

@@ -823,6 +823,13 @@ declare module '../db/statement.ts' {
         sha256: string | null;
       };
     };
+    'suppose-erased': {
+      values: {
+        erasureId: string | null;
+        ids: readonly (string | null)[] | null;
+      };
+      row: object;
+    };
     'turn-into-sent': {
       values: {
         detail: string | null;

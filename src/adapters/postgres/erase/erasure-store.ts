@@ -4,18 +4,22 @@ import {
   ERASED_KINDS,
   LeaseEnded,
   type ClaimedErasure,
+  type Erased,
   type ErasedKind,
   type Erasure,
+  type ErasureRequest,
   type ErasureStore,
 } from '../../../app/erase/erasure-ports.ts';
 import { addressPattern } from '../../../core/erase/address-pattern.ts';
-import { eraseRules } from '../customers/customer-rules.ts';
+import { eraseRules, type ErasedPerson } from '../customers/customer-rules.ts';
+import { lockRules } from '../customers/rules-lock.ts';
+import { DryRunEnd, withDryRun } from '../db/dry-run.ts';
 import { inLinkingTransaction } from '../db/linking-transaction.ts';
 import { fromNow } from '../db/from-now.ts';
 import { jsonObject, type JsonOf } from '../db/json.ts';
 import { run, statement, type Executor, type RowOf } from '../db/statement.ts';
 import { inTransaction } from '../db/transaction.ts';
-import { rememberErased } from '../emails/deleted-emails.ts';
+import { rememberErased, supposeErased } from '../emails/deleted-emails.ts';
 import { areNumbered, markOfInbox, REDACTED, redactEvents } from '../events/redact-events.ts';
 import { eraseQuarantined } from '../mailboxes/erase-quarantined.ts';
 import { forgetKeysNaming } from '../send/idempotency-keys.ts';
@@ -32,6 +36,8 @@ const LEASE_MS = 120_000;
 /** Emails that one step looks at, and the most that it deletes. */
 const SCANNED = 2000;
 const DELETED = 50;
+/** Emails that a dry run deletes and brings back, in one transaction. */
+const MAX_CHECKED = 10_000;
 
 type Counts = Partial<Record<ErasedKind, number>>;
 
@@ -43,8 +49,8 @@ const isNotBeingSent = ({ is_claimed }: { readonly is_claimed: boolean }): boole
 /** @param patient for statements that take longer the more events there are */
 export function createErasureStore(pool: Pool, patient: Pool): ErasureStore {
   return {
-    async request({ id, requestedBy, address, customerId, ownAddresses }) {
-      const [row] = await run(pool, REQUEST, { id, requestedBy, address, customerId, ownAddresses });
+    async request(request) {
+      const [row] = await run(pool, REQUEST, toValues(request));
       if (row === undefined) throw new Error('an erasure was not stored');
       return toErasure(row);
     },
@@ -52,6 +58,30 @@ export function createErasureStore(pool: Pool, patient: Pool): ErasureStore {
     async read(id) {
       const [row] = await run(pool, READ, { id });
       return row === undefined ? null : toErasure(row);
+    },
+
+    async check(request) {
+      const erasure = await withDryRun(
+        inTransaction(pool, async (trx): Promise<Person> => {
+          const [row] = await run(trx, REQUEST, toValues(request));
+          if (row === undefined) throw new Error('an erasure was not stored');
+          const { id, addresses, candidates } = row;
+          throw new DryRunEnd({ id, addresses, customerId: request.customerId, candidates });
+        }),
+      );
+      const { emails, ids } = await findEmails(patient, erasure);
+      const events = await withDryRun(
+        inTransaction(patient, async (trx): Promise<Counts> => {
+          throw new DryRunEnd(await checkEvents(trx, erasure, ids));
+        }),
+      );
+      // Last and on its own: it holds locks that recorders of mail wait for.
+      const records = await withDryRun(
+        inLinkingTransaction(patient, async (trx): Promise<Counts> => {
+          throw new DryRunEnd(await checkRecords(trx, erasure, ids));
+        }),
+      );
+      return toErased({ ...records, ...events, emails });
     },
 
     async claim(owner) {
@@ -70,25 +100,13 @@ export function createErasureStore(pool: Pool, patient: Pool): ErasureStore {
     eraseEmails: (erasure) => inLinkingTransaction(patient, (trx) => eraseEmails(trx, erasure)),
 
     async eraseRecords(erasure) {
-      const { id, addresses, customerId, candidates } = erasure;
-      const pattern = addressPattern(addresses);
       // The lock of the rules comes first, so this is a separate transaction.
       await inLinkingTransaction(patient, async (trx) => {
-        const rules = await eraseRules(trx, { addresses, customerId, candidates });
+        const rules = await eraseRules(trx, erasure);
         await note(trx, erasure, { customer_rules: rules });
       });
       await inTransaction(patient, async (trx) => {
-        const quarantined = await eraseQuarantined(trx, pattern);
-        await rememberErased(trx, id, quarantined);
-        await note(trx, erasure, {
-          quarantined: quarantined.length,
-          suppressions: await eraseSuppressions(trx, addresses, pattern),
-          unsubscribes: await eraseUnsubscribes(trx, addresses),
-          decisions: await forgetReasonsNaming(trx, pattern),
-          idempotency_keys: await forgetKeysNaming(trx, addressPattern(addresses, 'keys')),
-        });
-        // After the keys: the statements that complete and release a key lock in that order too.
-        await note(trx, erasure, { ...(await eraseDraftsNaming(trx, addresses, customerId)) });
+        await note(trx, erasure, await eraseOtherRecords(trx, erasure));
       });
     },
 
@@ -115,6 +133,87 @@ export function createErasureStore(pool: Pool, patient: Pool): ErasureStore {
     async release({ id, owner }) {
       await run(pool, RELEASE, { id, owner });
     },
+  };
+}
+
+interface Person extends ErasedPerson {
+  readonly id: string;
+}
+
+const toValues = ({ id, requestedBy, address, customerId, ownAddresses }: ErasureRequest) => ({
+  id,
+  requestedBy,
+  address,
+  customerId,
+  ownAddresses,
+});
+
+/** How many emails there are of the person, and the first MAX_CHECKED. */
+async function findEmails(
+  executor: Executor,
+  { addresses, customerId }: Person,
+): Promise<{ readonly emails: number; readonly ids: readonly string[] }> {
+  const pattern = addressPattern(addresses);
+  const ids: string[] = [];
+  let emails = 0;
+  let after: string | null = null;
+  for (;;) {
+    const found: readonly RowOf<typeof FIND_EMAILS>[] = await run(executor, FIND_EMAILS, {
+      after,
+      pattern,
+      customerId,
+      limit: SCANNED,
+    });
+    const [{ last, matching } = { last: null, matching: [] }] = found;
+    if (last === null) return { emails, ids };
+    after = last;
+    emails += matching.length;
+    ids.push(...matching.slice(0, MAX_CHECKED - ids.length).map(({ id }) => id));
+  }
+}
+
+async function checkRecords(trx: Executor, person: Person, ids: readonly string[]): Promise<Counts> {
+  // In the order of docs/architecture.md: the emails may need it or not, the rules do.
+  await lockRules(trx);
+  const deleted = await deleteEmails(trx, ids, () => true);
+  const rules = await eraseRules(trx, person);
+  const { drafts = 0, files = 0, ...others } = await eraseOtherRecords(trx, person);
+  return {
+    ...others,
+    customer_rules: rules,
+    drafts: deleted.drafts + drafts,
+    files: deleted.files + files,
+  };
+}
+
+async function checkEvents(
+  trx: Executor,
+  { id, addresses }: Person,
+  ids: readonly string[],
+): Promise<Counts> {
+  const pattern = addressPattern(addresses);
+  await supposeErased(trx, id, ids);
+  let events = 0;
+  for (let to = 0, isLast = false; !isLast;) {
+    const redacted = await redactEvents(trx, id, pattern, to);
+    events += redacted.events;
+    ({ to, isLast } = redacted);
+  }
+  return { events, webhook_deliveries: await redactDeliveries(trx, pattern, REDACTED) };
+}
+
+async function eraseOtherRecords(trx: Executor, { id, addresses, customerId }: Person): Promise<Counts> {
+  const pattern = addressPattern(addresses);
+  const quarantined = await eraseQuarantined(trx, pattern);
+  await rememberErased(trx, id, quarantined);
+  return {
+    quarantined: quarantined.length,
+    suppressions: await eraseSuppressions(trx, addresses, pattern),
+    unsubscribes: await eraseUnsubscribes(trx, addresses),
+    decisions: await forgetReasonsNaming(trx, pattern),
+    idempotency_keys: await forgetKeysNaming(trx, addressPattern(addresses, 'keys')),
+    // After the keys: the statements that complete and release a key lock in that order too.
+    ...(await eraseDraftsNaming(trx, addresses, customerId)),
   };
 }
 
@@ -163,19 +262,18 @@ async function note(trx: Executor, erasure: ClaimedErasure, counts: Counts): Pro
 }
 
 function toErasure(row: RowOf<typeof READ>): Erasure {
-  const erased = row.erased as Counts;
   return {
     id: row.id,
     requestedAt: row.requested_at,
     requestedBy: row.requested_by,
     customerId: row.customer_id,
     finishedAt: row.finished_at,
-    erased: Object.fromEntries(ERASED_KINDS.map((kind) => [kind, erased[kind] ?? 0])) as Record<
-      ErasedKind,
-      number
-    >,
+    erased: toErased(row.erased as Counts),
   };
 }
+
+const toErased = (counts: Counts): Erased =>
+  Object.fromEntries(ERASED_KINDS.map((kind) => [kind, counts[kind] ?? 0])) as Record<ErasedKind, number>;
 
 const COLUMNS = 'id, requested_at, requested_by, customer_id, finished_at, erased';
 
@@ -194,7 +292,7 @@ const REQUEST = statement(
       )
     order by c.address
   ) end)
-  returning ${COLUMNS}`,
+  returning ${COLUMNS}, addresses, candidates`,
 );
 
 const READ = statement('read-erasure', `select ${COLUMNS} from erasures where id = $id`);

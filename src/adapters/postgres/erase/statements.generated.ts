@@ -216,6 +216,8 @@ declare module '../db/statement.ts' {
         customer_id: string | null;
         finished_at: Date | null;
         erased: unknown;
+        addresses: string[];
+        candidates: string[];
       };
     };
     'resolve-email-to-delete': {
