@@ -76,6 +76,7 @@ export type Operations = {
   | 'changeTemplate'
   | 'deleteTemplate'
   | 'createKey'
+  | 'changeKey'
   | 'revokeKey'
   | 'rotateKey'
 >;
@@ -419,6 +420,16 @@ export function auditOperations(
         {
           work: () => application.createKey(caller, request),
           after: ({ key }) => toKeyFields(key),
+        },
+      ),
+    changeKey: (caller, id, change) =>
+      act(
+        'key.changed',
+        { keyId: id, fields: Object.keys(change) },
+        {
+          before: async () => toKeyFields(await application.readKey(caller, id)),
+          work: () => application.changeKey(caller, id, change),
+          after: toKeyFields,
         },
       ),
     revokeKey: (caller, id) =>

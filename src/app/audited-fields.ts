@@ -84,8 +84,16 @@ export function toTemplateFields({ id, accountId, name, version }: Template): Fi
   return { id, accountId, name, version };
 }
 
-export function toKeyFields({ id, name, rights, accounts, expiresAt, oldSecretUntil }: StoredKey): Fields {
-  return { id, name, rights, accounts, expiresAt, oldSecretUntil };
+export function toKeyFields({
+  id,
+  name,
+  rights,
+  accounts,
+  rateLimit,
+  expiresAt,
+  oldSecretUntil,
+}: StoredKey): Fields {
+  return { id, name, rights, accounts, rateLimit, expiresAt, oldSecretUntil };
 }
 
 export function toWebhookFields({

@@ -454,6 +454,7 @@ export function limitToAccounts(
     // They check the caller themselves.
     listKeys: (caller, request) => application.listKeys(caller, request),
     readKey: (caller, id) => application.readKey(caller, id),
+    changeKey: (caller, id, change) => application.changeKey(caller, id, change),
     revokeKey: (caller, id) => application.revokeKey(caller, id),
     rotateKey: (caller, id, oldValidMs) => application.rotateKey(caller, id, oldValidMs),
   };

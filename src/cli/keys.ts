@@ -1,4 +1,4 @@
-/** `email-worker keys`: makes, lists, revokes and rotates API keys. */
+/** `email-worker keys`: makes, lists, changes, revokes and rotates API keys. */
 import { userInfo } from 'node:os';
 import { createKeyStore } from '../adapters/postgres/keys/key-store.ts';
 import { createUsedAccounts } from '../adapters/postgres/accounts/used-accounts.ts';
@@ -19,7 +19,7 @@ const PAGE = 200;
 
 export const keysCommand = defineCommand({
   name: 'keys',
-  summary: 'Makes, lists, revokes and rotates keys of the API.',
+  summary: 'Makes, lists, changes, revokes and rotates keys of the API.',
   description:
     '`create` and `rotate` print the key, `ewk_…`, as the only line of the result; it is stored nowhere and shown this once. `list` prints ' +
     'each key with its rights, accounts, expiry and last use, in UTC, never its secret. A revoked key stops working within two seconds. The ' +
@@ -27,15 +27,19 @@ export const keysCommand = defineCommand({
   arguments: [
     {
       name: 'action',
-      meaning: '`create`, `list`, `revoke` or `rotate`.',
+      meaning: '`create`, `list`, `change`, `revoke` or `rotate`.',
       required: true,
       repeated: false,
-      completes: ['create', 'list', 'revoke', 'rotate'],
+      completes: ['create', 'list', 'change', 'revoke', 'rotate'],
     },
-    { name: 'id', meaning: 'Of the key to revoke or rotate.', required: false, repeated: false },
+    { name: 'id', meaning: 'Of the key to change, revoke or rotate.', required: false, repeated: false },
   ],
   options: {
-    name: { type: 'string', value: 'text', meaning: 'Of a new key, for people.' },
+    name: {
+      type: 'string',
+      value: 'text',
+      meaning: 'For people; of a new key, or a new one of a key to change.',
+    },
     right: {
       type: 'string',
       value: 'right',
@@ -58,7 +62,7 @@ export const keysCommand = defineCommand({
       type: 'string',
       value: 'requests',
       meaning:
-        'Requests within a minute that the new key may make in each process. Default: as many as the service allows.',
+        'create, change: requests within a minute that the key may make in each process; `default`: as many as the service allows.',
     },
     expires: {
       type: 'string',
@@ -70,7 +74,10 @@ export const keysCommand = defineCommand({
       value: 'hours',
       meaning: `How long the secret before a rotation is accepted as well, 0 to 720. Default: ${DEFAULT_OVERLAP_HOURS}.`,
     },
-    json: { type: 'boolean', meaning: 'list, revoke: prints JSON as the API tells it, one object a line.' },
+    json: {
+      type: 'boolean',
+      meaning: 'list, change, revoke: prints JSON as the API tells it, one object a line.',
+    },
   },
   examples: [
     {
@@ -114,6 +121,18 @@ export const keysCommand = defineCommand({
       case 'list':
         await list(keysOf(await open()), caller, output, json);
         return 'done';
+      case 'change': {
+        if (name === undefined && rateLimit === undefined)
+          throw new UsageError('change needs --name or --rate-limit');
+        const change = {
+          ...(name === undefined ? {} : { name }),
+          ...(rateLimit === undefined ? {} : { rateLimit: toRateLimit(rateLimit) }),
+        };
+        const key = await keysOf(await open()).changeKey(caller, needId(id), change);
+        if (json) printJson(output, toKeyJson(key));
+        else output.print(`${key.id} is changed`);
+        return 'done';
+      }
       case 'revoke': {
         const key = await keysOf(await open()).revokeKey(caller, needId(id));
         if (json) printJson(output, toKeyJson(key));
@@ -129,7 +148,7 @@ export const keysCommand = defineCommand({
         return 'done';
       }
       default:
-        throw new UsageError('the action must be create, list, revoke or rotate');
+        throw new UsageError('the action must be create, list, change, revoke or rotate');
     }
   },
 });
@@ -162,10 +181,10 @@ function toExpiry(text: string | undefined): Date | null {
 }
 
 function toRateLimit(text: string | undefined): number | null {
-  if (text === undefined) return null;
+  if (text === undefined || text === 'default') return null;
   const limit = /^\d{1,8}$/.test(text) ? Number(text) : NaN;
   if (!(limit >= 1 && limit <= 10_000_000))
-    throw new UsageError('--rate-limit must be a whole number from 1 to 10000000');
+    throw new UsageError('--rate-limit must be a whole number from 1 to 10000000, or default');
   return limit;
 }
 

@@ -32,6 +32,7 @@ const METHODS = {
   listAudit: 'client.audit.list',
   getStatistics: 'client.statistics.read',
   listImports: 'client.imports.list',
+  changeKey: 'client.keys.change',
   revokeKey: 'client.keys.revoke',
   rotateKey: 'client.keys.rotate',
   openSession: 'client.sessions.open',

@@ -255,6 +255,7 @@ const UNNAMED: Readonly<Record<string, string>> = {
   rotateWebhookSecret: 'no event: the audit log names the key',
   testWebhook: 'writes nothing but a delivery',
   createKey: 'no event: the audit log names the key',
+  changeKey: 'no event: the audit log names the key',
   revokeKey: 'no event: the audit log names the key',
   rotateKey: 'no event: the audit log names the key',
   openSession: 'no event: the audit log names the key',

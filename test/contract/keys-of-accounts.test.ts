@@ -317,6 +317,7 @@ const CHECKS: Readonly<Record<string, ((others: Others) => readonly Check[]) | n
   ],
   listKeys: () => [['/api/keys', GET, 'lists']],
   getKey: ({ key }) => [[`/api/keys/${key}`, GET, KEY]],
+  changeKey: ({ key }) => [[`/api/keys/${key}`, { method: 'PATCH', json: { rate_limit: 5 } }, KEY]],
   revokeKey: ({ key }) => [[`/api/keys/${key}`, { method: 'DELETE' }, KEY]],
   rotateKey: ({ key }) => [[`/api/keys/${key}/rotate`, POST, KEY]],
 };

@@ -110,6 +110,48 @@ describe('a key', () => {
       expect((await ask(null, '/api/keys', { json: { ...json, rate_limit } })).status).toBe(400);
   });
 
+  it('has its new name and rate in effect soon after they are changed', async () => {
+    const { id, secret } = await makeKey({ rights: ['read'], rate_limit: 5000 });
+    const rateOf = async () => {
+      const headers = { authorization: `Bearer ${secret}` };
+      const { headers: shown } = await keys.service.request('/api/threads', { headers });
+      return /q=(\d+)/.exec(shown.get('ratelimit-policy') ?? '')?.[1];
+    };
+    const change = (json: object) => ask(null, `/api/keys/${id}`, { method: 'PATCH', json });
+    expect(await rateOf()).toBe('5000');
+    expect((await change({ rate_limit: null })).json).toMatchObject({ name: 'a key', rate_limit: null });
+    await waitUntil('the default is in effect', async () => (await rateOf()) === '6000');
+    expect((await change({ rate_limit: 1 })).json).toMatchObject({ name: 'a key', rate_limit: 1 });
+    await waitUntil('it is refused', async () => (await ask(secret, '/api/threads')).status === 429);
+    expect((await change({ name: 'Ännchen' })).json).toMatchObject({ name: 'Ännchen', rate_limit: 1 });
+    const audit = (await ask(null, '/api/audit?act=key.changed')).json['entries'] as Json[];
+    expect(audit[0]).toMatchObject({
+      outcome: 'done',
+      details: { keyId: id, fields: ['name'] },
+      result: { id, name: 'Ännchen', rateLimit: 1 },
+    });
+    for (const bad of [{ rate_limit: 0 }, { rate_limit: '5' }, { name: '  ' }, { rights: ['admin'] }])
+      expect((await change(bad)).status).toBe(400);
+    await ask(null, `/api/keys/${id}`, { method: 'DELETE' });
+    expect(await codeOf(change({ rate_limit: 9 }))).toEqual([404, 'key_not_found']);
+  });
+
+  it('changes no key that has more than itself, and gives none a higher rate than its own', async () => {
+    const own = { account_ids: ['sales'], rate_limit: 1000 };
+    const admin = await makeKey({ ...own, rights: ['admin'] });
+    const change = (id: string, json: object) =>
+      codeOf(ask(admin.secret, `/api/keys/${id}`, { method: 'PATCH', json }));
+    const weaker = await makeKey({ ...own, rights: ['read'] });
+    for (const id of [weaker.id, admin.id])
+      for (const rate_limit of [1001, null])
+        expect(await change(id, { rate_limit })).toEqual([403, 'key_exceeds_caller']);
+    const faster = await makeKey({ ...own, rights: ['read'], rate_limit: 1001 });
+    expect(await change(faster.id, { name: 'x' })).toEqual([403, 'key_exceeds_caller']);
+    const elsewhere = await makeKey({ ...own, rights: ['read'], account_ids: ['support'] });
+    expect(await change(elsewhere.id, { rate_limit: 5 })).toEqual([404, 'key_not_found']);
+    expect((await change(weaker.id, { rate_limit: 999 }))[0]).toBe(200);
+  });
+
   it('says when it was used', async () => {
     const { id, secret } = await makeKey({ rights: ['read'] });
     expect((await ask(secret, '/api/threads')).status).toBe(200);
@@ -239,7 +281,7 @@ describe('a key', () => {
     expect([status, json['error']]).toEqual([400, expect.stringContaining('account_ids')]);
   });
 
-  it('is made, listed, rotated and revoked by commands', async () => {
+  it('is made, listed, changed, rotated and revoked by commands', async () => {
     const command = (...args: string[]) =>
       runCommandInProcess(['keys', ...args], { dataDir: keys.service.dataDir, env: keys.env });
     const made = await command('create', '--name', 'By hand', '--right', 'read', '--account', 'sales');
@@ -255,6 +297,14 @@ describe('a key', () => {
       ((await ask(null, '/api/keys')).json['keys'] as unknown[]).map(idOf),
     );
     expect(listed.stdout).not.toContain(secret);
+    expect(await command('change', id, '--rate-limit', '700')).toMatchObject({
+      exitCode: 0,
+      stdout: `${id} is changed\n`,
+    });
+    expect((await ask(null, `/api/keys/${id}`)).json).toMatchObject({ name: 'By hand', rate_limit: 700 });
+    expect((await command('change', id, '--rate-limit', 'default', '--name', 'CRM')).exitCode).toBe(0);
+    expect((await ask(null, `/api/keys/${id}`)).json).toMatchObject({ name: 'CRM', rate_limit: null });
+    expect((await command('change', id)).exitCode).toBe(2);
     const rotated = await command('rotate', id, '--overlap', '0');
     await waitUntil('it is rotated', async () => (await ask(secret, '/api/threads')).status === 401);
     expect((await ask(rotated.stdout.trim(), '/api/threads')).status).toBe(200);

@@ -282,6 +282,7 @@ export function createRecordingApplication(overrides: Partial<Application> = {})
     createKey: async () => ({ key: sampleKey, secret: SAMPLE_KEY }),
     listKeys: async () => ({ keys: [sampleKey], nextCursor: null }),
     readKey: async () => sampleKey,
+    changeKey: async () => sampleKey,
     revokeKey: async () => ({ ...sampleKey, revokedAt: sampleEmail.date }),
     rotateKey: async () => ({ key: sampleKey, secret: SAMPLE_KEY }),
     readEmail: async () => sampleDetail,

@@ -131,6 +131,7 @@ export type CreateKeyRequest = Omit<Input<Schemas['KeyRequest']>, 'expires_at'> 
   readonly expires_at?: string | Date | null | undefined;
 };
 export type LoginRequest = Input<Schemas['LoginRequest']>;
+export type ChangeKeyRequest = Input<Schemas['ChangeKeyRequest']>;
 export type RotateKeyRequest = Input<Schemas['RotateKeyRequest']>;
 /** Starts after an event, or at a moment. */
 export type ReplayRequest = { readonly after: string } | { readonly since: string | Date };

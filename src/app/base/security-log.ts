@@ -48,6 +48,7 @@ const EVENTS = {
   'template.changed': ['info', 'an operator changed a template'],
   'template.deleted': ['info', 'an operator deleted a template'],
   'key.created': ['info', 'an operator made a key'],
+  'key.changed': ['info', 'an operator changed a key'],
   'key.revoked': ['info', 'an operator revoked a key'],
   'key.rotated': ['info', 'an operator had a key get a new secret'],
   'session.opened': ['info', 'a browser logged in'],

@@ -53,6 +53,8 @@ export interface KeyStore {
   ): Promise<readonly StoredKey[]>;
   /** null: the key does not exist, or is outside of the scope. */
   read(id: string, scope: KeyScope): Promise<StoredKey | null>;
+  /** What is absent stays. Returns null when the key does not exist, or is revoked. */
+  change(id: string, change: Partial<Pick<StoredKey, 'name' | 'rateLimit'>>): Promise<StoredKey | null>;
   /** False when the key does not exist, or is revoked already. */
   revoke(id: string): Promise<boolean>;
   /**

@@ -1,4 +1,4 @@
-/** Creates, revokes and rotates keys. No caller gets a key with more rights than it has itself. */
+/** Creates, changes, revokes and rotates keys. No caller gets a key with more rights than it has itself. */
 import { invalidRequest, ServiceError } from '../../core/errors.ts';
 import {
   createKeyId,
@@ -72,6 +72,13 @@ export function createKeys({ store, clock, ids }: ManageKeysPorts): KeyUseCases 
     },
 
     readKey: read,
+
+    async changeKey(caller, id, change) {
+      if (change.name?.trim() === '') throw invalidRequest('empty', { field: 'name' });
+      if (!coversAll(caller, { ...(await read(caller, id)), ...change }))
+        throw new ServiceError('key_exceeds_caller');
+      return found(await store.change(id, change));
+    },
 
     async revokeKey(caller, id) {
       await read(caller, id);

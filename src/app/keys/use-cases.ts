@@ -16,6 +16,9 @@ export interface NewKeyRequest {
   readonly expiresAt: Date | null;
 }
 
+/** What is absent stays. */
+export type KeyChange = Partial<Pick<NewKeyRequest, 'name' | 'rateLimit'>>;
+
 export interface KeyWithSecret {
   readonly key: StoredKey;
   /** `ewk_…`, returned only this once. */
@@ -36,6 +39,8 @@ export interface KeyUseCases {
   listKeys(caller: Caller, request: PageRequest): Promise<KeysPage>;
   /** Throws `key_not_found`. */
   readKey(caller: Caller, id: string): Promise<StoredKey>;
+  /** Counts within two seconds. Throws `key_not_found`, also when it is revoked, `key_exceeds_caller`, `invalid_request`. */
+  changeKey(caller: Caller, id: string, change: KeyChange): Promise<StoredKey>;
   /** The key stops working within two seconds. Throws `key_not_found`. */
   revokeKey(caller: Caller, id: string): Promise<StoredKey>;
   /** Makes a new secret; the old one is accepted for this long. Throws `key_not_found`, `key_exceeds_caller`. */

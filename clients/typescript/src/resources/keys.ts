@@ -3,6 +3,7 @@ import type { RequestOptions } from '../options.ts';
 import type { Pages } from '../pages.ts';
 import { plain, segment, type Transport } from '../transport.ts';
 import type {
+  ChangeKeyRequest,
   CreateKeyRequest,
   Key,
   KeyWithSecret,
@@ -53,6 +54,15 @@ export class Keys {
     const path = pathOf(id);
     return this.#transport.json({ ...options, repeatable: true }, (attempt) =>
       this.#transport.api.GET('/api/keys/{id}', { ...attempt, params: { path } }),
+    );
+  }
+
+  /** What is not named stays. Counts within two seconds. Fails with `key_not_found`, `key_exceeds_caller`. */
+  async change(id: string, request: ChangeKeyRequest, options: RequestOptions = {}): Promise<Key> {
+    const path = pathOf(id);
+    const body = plain<Schemas['ChangeKeyRequest']>(request);
+    return this.#transport.json({ ...options, repeatable: true }, (attempt) =>
+      this.#transport.api.PATCH('/api/keys/{id}', { ...attempt, params: { path }, body }),
     );
   }
 

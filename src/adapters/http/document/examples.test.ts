@@ -171,8 +171,8 @@ describe('an example of an answer', () => {
         ),
       );
     });
-    // The thread that is merged into this one.
-    expect(contradictions).toEqual(['mergeThreads: thread_id']);
+    // The thread that is merged into this one, and the name of the key's author.
+    expect(contradictions).toEqual(['mergeThreads: thread_id', 'changeKey: name']);
   });
 
   it('names no error where none happened', () => {

@@ -129,6 +129,7 @@ describe('the OpenAPI document', () => {
       'get /api/webhooks/{id}/deliveries',
       'patch /api/drafts/{id}',
       'patch /api/emails/{id}',
+      'patch /api/keys/{id}',
       'patch /api/templates/{id}',
       'patch /api/threads/{threadId}',
       'patch /api/webhooks/{id}',

@@ -1,5 +1,5 @@
 /**
- * Keys of the API: GET and POST /api/keys, GET and DELETE /api/keys/{id}, POST /api/keys/{id}/rotate. The secret of a key is returned once,
+ * Keys of the API: GET and POST /api/keys, GET, PATCH and DELETE /api/keys/{id}, POST /api/keys/{id}/rotate. The secret of a key is returned once,
  * when it is created or rotated.
  */
 import type { KeyWithSecret } from '../../../app/keys/use-cases.ts';
@@ -75,13 +75,27 @@ const SecretKey = record('KeyWithSecret', {
 });
 const Keys = pageSchema('Keys', 'keys', Key);
 
+const KeyName = {
+  type: 'string',
+  minLength: 1,
+  maxLength: MAX_NAME_CHARS,
+  description: 'For people.',
+} as const;
+const RateLimit = {
+  title: 'KeyRateLimit',
+  $comment: 'Requests within a minute, in each process of the service; no more than the caller has.',
+  type: ['integer', 'null'],
+  minimum: 1,
+  maximum: MAX_RATE_LIMIT,
+} as const;
+
 const KeyBody = {
   type: 'object',
   title: 'KeyRequest',
   additionalProperties: false,
   required: ['name', 'rights', 'account_ids'],
   properties: {
-    name: { type: 'string', minLength: 1, maxLength: MAX_NAME_CHARS, description: 'For people.' },
+    name: KeyName,
     rights: {
       type: 'array',
       minItems: 1,
@@ -90,14 +104,18 @@ const KeyBody = {
       description: 'None that the caller does not have.',
     },
     account_ids: KeyAccounts,
-    rate_limit: {
-      type: ['integer', 'null'],
-      minimum: 1,
-      maximum: MAX_RATE_LIMIT,
-      description:
-        'Requests within a minute, in each process of the service; no more than the caller has. Default: null, as many as its configuration allows.',
-    },
+    rate_limit: { ...RateLimit, description: 'Default: null, as many as the configuration allows.' },
     expires_at: { ...NullableTimestamp, description: 'Default: null, never.' },
+  },
+} as const;
+
+const ChangeBody = {
+  type: 'object',
+  title: 'ChangeKeyRequest',
+  additionalProperties: false,
+  properties: {
+    name: KeyName,
+    rate_limit: { ...RateLimit, description: 'null: as many as the configuration allows.' },
   },
 } as const;
 
@@ -211,6 +229,42 @@ export function registerKeyRoutes(
       },
     },
     async (request) => toKeyJson(await applicationFor(request).readKey(callerOf(request), request.params.id)),
+  );
+
+  app.patch(
+    '/api/keys/:id',
+    {
+      schema: {
+        operationId: 'changeKey',
+        right: 'admin',
+        tags: ['Keys'],
+        summary: 'Change a key',
+        description:
+          'What is not named stays. It counts within two seconds in every process; a changed `rate_limit` begins anew. No caller can ' +
+          'change a key that has more than itself, or give it more. A revoked key is not found.',
+        params: KeyParams,
+        body: ChangeBody,
+        response: {
+          200: jsonResponse('As it is now.', Key),
+          ...errorResponses(
+            ...JSON_BODY_ERRORS,
+            'unauthorized',
+            'key_exceeds_caller',
+            'key_not_found',
+            'database_unavailable',
+          ),
+        },
+      },
+      preValidation: smallJsonBody(limits),
+    },
+    async (request) => {
+      const { name, rate_limit: rateLimit } = request.body;
+      const key = await operationsFor(request).changeKey(callerOf(request), request.params.id, {
+        ...(name === undefined ? {} : { name }),
+        ...(rateLimit === undefined ? {} : { rateLimit }),
+      });
+      return toKeyJson(key);
+    },
   );
 
   app.delete(

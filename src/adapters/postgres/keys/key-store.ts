@@ -46,6 +46,17 @@ export function createKeyStore(pool: Pool): KeyStore {
       return row === undefined ? null : toKey(row);
     },
 
+    change: (id, { name = null, rateLimit }) =>
+      changing(async (client) => {
+        const [row] = await run(client, CHANGE, {
+          id,
+          name,
+          rateLimit: rateLimit ?? null,
+          isRateKept: rateLimit === undefined,
+        });
+        return row === undefined ? null : toKey(row);
+      }),
+
     revoke: (id) => changing(async (client) => (await run(client, REVOKE, { id })).length > 0),
 
     rotate: (id, hash, oldValidMs) =>
@@ -129,6 +140,14 @@ const LIST = statements(
 );
 
 const READ = statement('read-key', `select ${COLUMNS} from api_keys k where k.id = $id and ${IN_SCOPE}`);
+
+const CHANGE = statement(
+  'change-key',
+  `update api_keys k set name = coalesce($name::text, k.name),
+    rate_limit = case when $isRateKept::boolean then k.rate_limit else $rateLimit::int end
+  where k.id = $id and k.revoked_at is null
+  returning ${COLUMNS}`,
+);
 
 const REVOKE = statement(
   'revoke-key',

@@ -35,6 +35,27 @@ declare module '../db/statement.ts' {
         account_id: string;
       };
     };
+    'change-key': {
+      values: {
+        name: string | null;
+        isRateKept: boolean | null;
+        rateLimit: number | null;
+        id: string | null;
+      };
+      row: {
+        id: string;
+        name: string;
+        rights: ColumnTypes['api_keys.rights'];
+        accounts: string[] | null;
+        rate_limit: number | null;
+        created_at: Date;
+        created_by: ColumnTypes['api_keys.created_by'];
+        expires_at: Date | null;
+        last_used_at: Date | null;
+        revoked_at: Date | null;
+        old_secret_until: Date | null;
+      };
+    };
     'count-emails-within': {
       values: {
         ids: readonly (string | null)[] | null;
