@@ -1389,7 +1389,11 @@ export interface paths {
         delete: operations["revokeKey"];
         options?: never;
         head?: never;
-        patch?: never;
+        /**
+         * Change a key
+         * @description What is not named stays. It counts within two seconds in every process; a changed `rate_limit` begins anew. No caller can change a key that has more than itself, or give it more. A revoked key is not found. Needs the right `admin`.
+         */
+        patch: operations["changeKey"];
         trace?: never;
     };
     "/api/keys/{id}/rotate": {
@@ -3719,14 +3723,16 @@ export interface components {
         };
         /** @description A key sees and acts for these accounts alone; `*`: all, those of later too. */
         KeyAccounts: "*" | components["schemas"]["AccountId"][];
+        /** @description Requests within a minute, in each process of the service; no more than the caller has. */
+        KeyRateLimit: number | null;
         KeyRequest: {
             /** @description For people. */
             name: string;
             /** @description None that the caller does not have. */
             rights: components["schemas"]["Right"][];
             account_ids: components["schemas"]["KeyAccounts"];
-            /** @description Requests within a minute, in each process of the service; no more than the caller has. Default: null, as many as its configuration allows. */
-            rate_limit?: number | null;
+            /** @description Default: null, as many as the configuration allows. */
+            rate_limit?: components["schemas"]["KeyRateLimit"];
             /** @description Default: null, never. */
             expires_at?: components["schemas"]["NullableTimestamp"];
         };
@@ -3772,6 +3778,12 @@ export interface components {
             keys: components["schemas"]["Key"][];
             /** @description For the next page; null on the last one. */
             next_cursor: string | null;
+        };
+        ChangeKeyRequest: {
+            /** @description For people. */
+            name?: string;
+            /** @description null: as many as the configuration allows. */
+            rate_limit?: components["schemas"]["KeyRateLimit"];
         };
         RotateKeyRequest: {
             /**
@@ -12827,6 +12839,98 @@ export interface operations {
             };
             401: components["responses"]["UnauthorizedError"];
             403: components["responses"]["CrossSiteRequestOrForbiddenRightToAdminError"];
+            404: components["responses"]["KeyNotFoundError"];
+            408: components["responses"]["RequestTimeoutError"];
+            413: components["responses"]["PayloadTooLargeError"];
+            415: components["responses"]["UnsupportedContentEncodingOrUnsupportedMediaTypeError"];
+            429: components["responses"]["RateLimitedOrTooManyFailedLoginsError"];
+            /** @description Codes: `internal_error`. */
+            500: {
+                headers: {
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["InternalError"];
+                };
+            };
+            503: components["responses"]["DatabaseUnavailableOrShuttingDownError"];
+        };
+    };
+    changeKey: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The key. */
+                id: components["schemas"]["KeyId"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "name": "CRM",
+                 *       "rate_limit": 600
+                 *     }
+                 */
+                "application/json": components["schemas"]["ChangeKeyRequest"];
+            };
+        };
+        responses: {
+            /** @description As it is now. */
+            200: {
+                headers: {
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": "4r8gk2m0vqxz",
+                     *       "name": "CRM",
+                     *       "rights": [
+                     *         "read",
+                     *         "send"
+                     *       ],
+                     *       "account_ids": [
+                     *         "vertrieb"
+                     *       ],
+                     *       "rate_limit": 600,
+                     *       "created_at": "2026-01-30T09:15:00.000Z",
+                     *       "created_by": {
+                     *         "kind": "secret",
+                     *         "id": null,
+                     *         "name": "API_SECRET 1"
+                     *       },
+                     *       "expires_at": "2027-01-31T12:00:00.000Z",
+                     *       "last_used_at": null,
+                     *       "revoked_at": null,
+                     *       "old_secret_until": null
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Key"];
+                };
+            };
+            /** @description Codes: `duplicate_field`, `invalid_json`, `invalid_request`, `unknown_field`, `unknown_header`, `unknown_parameter`. */
+            400: {
+                headers: {
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["OpenSession400Error"];
+                };
+            };
+            401: components["responses"]["UnauthorizedError"];
+            403: components["responses"]["CrossSiteRequestOrForbiddenRightToAdminOrKeyExceedsCallerError"];
             404: components["responses"]["KeyNotFoundError"];
             408: components["responses"]["RequestTimeoutError"];
             413: components["responses"]["PayloadTooLargeError"];
