@@ -122,6 +122,19 @@ const METHODS = {
   listWebhookDeliveries: 'client.webhooks.deliveries',
 } as const;
 
+/** The methods that make dry runs. */
+const CHECKS = [
+  'client.checkSend',
+  'client.checkBatch',
+  'client.emails.checkReply',
+  'client.emails.checkReplyAll',
+  'client.emails.checkForward',
+  'client.emails.checkDelete',
+  'client.threads.checkDelete',
+  'client.threads.checkMerge',
+  'client.erasures.check',
+];
+
 let project: Project;
 
 beforeAll(async () => {
@@ -229,6 +242,7 @@ describe('the README', () => {
     const program = readmeProgram();
     const methods = Object.entries(METHODS).map(([operation, method]) => ({ operation, method }));
     expect(methods.filter(({ method }) => !program.includes(`${method}(`))).toEqual([]);
+    expect(CHECKS.filter((method) => !program.includes(`${method}(`))).toEqual([]);
     const { paths } = JSON.parse(readFileSync(path.join(ROOT, 'docs/openapi.json'), 'utf8')) as {
       paths: Record<string, Record<string, { operationId: string }>>;
     };

@@ -387,6 +387,7 @@ describe('an option that a call does not have', () => {
     ['send', (client) => client.send(MESSAGE, misspelt({ idempotencykey: 'a' }))],
     ['sendBatch', (client) => client.sendBatch([MESSAGE], misspelt({ Queue: true }))],
     ['reply', (client) => client.emails.reply(ID, MESSAGE, misspelt({ dryRun: true }))],
+    ['checkSend', (client) => client.checkSend(MESSAGE, misspelt({ idempotencyKey: 'a' }))],
     ['drafts.send', (client) => client.drafts.send(ID, 1, misspelt({ respondAsync: true }))],
     [
       'uploads.create',

@@ -55,6 +55,31 @@ it('`queue` puts an email into the queue', async () => {
   expect(await send({ queue: true })).toMatchObject({ status: 'queued' });
 });
 
+it('a check sends, deletes, merges and erases nothing', async () => {
+  const address = `${randomUUID()}@example.com`;
+  const message = { to: address, subject: 'Checked', text_body: 'Hello' };
+  const [{ id, threadId }, other] = [await send(), await send()];
+  const { length } = sink.messages;
+  expect(await client.checkSend(message)).toMatchObject({ status: 'checked', would: 'send', to: [address] });
+  expect(await client.checkSend(message, { queue: true })).toMatchObject({ would: 'queue' });
+  const results = await client.checkBatch([message, { ...message, to: 'ada@' }]);
+  expect(results.map(({ status }) => status)).toEqual(['checked', 'error']);
+  const answers = [
+    await client.emails.checkReply(id, { text_body: 'Yes' }),
+    await client.emails.checkReplyAll(id, { text_body: 'Yes' }),
+    await client.emails.checkForward(id, { to: address }),
+  ];
+  expect(answers.map(({ status }) => status)).toEqual(['checked', 'checked', 'checked']);
+  expect(sink.messages).toHaveLength(length);
+  expect(await client.emails.checkDelete(id)).toEqual({ id, emails: 1, deleted_at: null });
+  expect(await client.threads.checkDelete(threadId)).toMatchObject({ emails: 1, deleted_at: null });
+  const merged = await client.threads.checkMerge(threadId, { thread_id: other.threadId });
+  expect(merged).toMatchObject({ changed: true, decision_id: null });
+  const { erased } = await client.erasures.check({ address: 'ada@example.com' });
+  expect(erased.emails).toBeGreaterThanOrEqual(2);
+  expect((await client.threads.get(threadId)).emails.map((email) => email.id)).toEqual([id]);
+});
+
 it('a list gives each item once, whatever the size of its pages', async () => {
   const word = `pages${randomBytes(4).toString('hex')}`;
   const sent = [];

@@ -1,5 +1,5 @@
 /** The client object that callers make, with its groups of operations. */
-import type { ClientOptions, RequestOptions, SendOptions } from './options.ts';
+import type { CheckOptions, ClientOptions, RequestOptions, SendOptions } from './options.ts';
 import { receiveMessage } from './receive.ts';
 import { Accounts } from './resources/accounts.ts';
 import { Statistics } from './resources/statistics.ts';
@@ -24,9 +24,17 @@ import { Templates } from './resources/templates.ts';
 import { Threads } from './resources/threads.ts';
 import { Webhooks } from './resources/webhooks.ts';
 import { Uploads } from './resources/uploads.ts';
-import { sendBatch, sendMessage } from './send.ts';
+import { checkBatch, checkMessage, sendBatch, sendMessage } from './send.ts';
 import { Transport } from './transport.ts';
-import type { BatchResult, ReceiveDetails, Received, SendMessage, SendResult } from './types.ts';
+import type {
+  BatchResult,
+  CheckedElement,
+  CheckedSend,
+  ReceiveDetails,
+  Received,
+  SendMessage,
+  SendResult,
+} from './types.ts';
 
 export class EmailWorkerClient {
   readonly #transport: Transport;
@@ -97,6 +105,19 @@ export class EmailWorkerClient {
    */
   sendBatch(messages: readonly SendMessage[], options: SendOptions = {}): Promise<BatchResult> {
     return sendBatch(this.#transport, messages, options);
+  }
+
+  /** The email that `send` would send, or the error that it would throw; nothing is sent or recorded. */
+  checkSend(message: SendMessage, options: CheckOptions = {}): Promise<CheckedSend> {
+    return checkMessage(this.#transport, message, options);
+  }
+
+  /** The same for each email of a batch, in order. */
+  checkBatch(
+    messages: readonly SendMessage[],
+    options: CheckOptions = {},
+  ): Promise<readonly CheckedElement[]> {
+    return checkBatch(this.#transport, messages, options);
   }
 
   /** Records a received raw message (RFC 5322), or with `sent` one that another program sent. */

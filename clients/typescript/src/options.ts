@@ -40,6 +40,9 @@ export interface SendOptions extends RequestOptions {
   readonly queue?: boolean | undefined;
 }
 
+/** A check sends nothing, so it has no key. */
+export type CheckOptions = Omit<SendOptions, 'idempotencyKey'>;
+
 /** The names of RequestOptions. */
 const REQUEST_OPTIONS = [
   'signal',

@@ -1,26 +1,42 @@
 /** Sending: the request, its idempotency key, and the result. */
 import { encodeAttachment } from './base64.ts';
 import { EmailWorkerError, readError } from './errors.ts';
-import { refuseUnknownOptions, type SendOptions } from './options.ts';
+import { refuseUnknownOptions, type CheckOptions, type SendOptions } from './options.ts';
 import type { Attempt, Transport } from './transport.ts';
-import type { BatchResult, Schemas, SendMessage, SendResult } from './types.ts';
+import type {
+  BatchElementResult,
+  BatchResult,
+  CheckedElement,
+  CheckedSend,
+  Schemas,
+  SendMessage,
+  SendResult,
+} from './types.ts';
 
 const KEY_BYTES = 16;
 
 /** Calls an operation that answers as `POST /api/send` does. */
-type PostSend = (
+export type PostSend = (
   init: Attempt & {
-    readonly params: { readonly header: Readonly<Record<string, string>> };
+    readonly params: {
+      readonly header: Readonly<Record<string, string>>;
+      readonly query: { readonly dry_run?: boolean };
+    };
     readonly body: object;
     readonly bodySerializer: () => string;
   },
 ) => Promise<{ data?: SendAnswer; response: Response }>;
 
+const postSend =
+  (transport: Transport): PostSend =>
+  (init) =>
+    transport.api.POST('/api/send', init as never);
+
 export async function sendMessage(
   transport: Transport,
   message: object & Pick<SendMessage, 'attachments'>,
   options: SendOptions,
-  post: PostSend = (init) => transport.api.POST('/api/send', init as never),
+  post: PostSend = postSend(transport),
 ): Promise<SendResult> {
   const idempotencyKey = readIdempotencyKey(options);
   const body = JSON.stringify(await withEncodedFiles(message));
@@ -29,6 +45,41 @@ export async function sendMessage(
     post({ ...attempt, ...toInit(message, body, idempotencyKey, options) }),
   );
   return readResult(data, response, idempotencyKey);
+}
+
+/** Same as `EmailWorkerClient.checkSend`. */
+export async function checkMessage(
+  transport: Transport,
+  message: object & Pick<SendMessage, 'attachments'>,
+  options: CheckOptions,
+  post: PostSend = postSend(transport),
+): Promise<CheckedSend> {
+  refuseUnknownOptions(options, ['queue']);
+  const body = JSON.stringify(await withEncodedFiles(message));
+  const { data, response } = await transport.answer({ ...options, repeatable: true }, (attempt) =>
+    post({ ...attempt, ...toInit(message, body, null, options, { dry_run: true }) }),
+  );
+  if (data?.status !== 'checked') throw new EmailWorkerError(readError(undefined, response), null);
+  return data;
+}
+
+/** Same as `EmailWorkerClient.checkBatch`. */
+export async function checkBatch(
+  transport: Transport,
+  messages: readonly SendMessage[],
+  options: CheckOptions,
+): Promise<readonly CheckedElement[]> {
+  refuseUnknownOptions(options, ['queue']);
+  const body = JSON.stringify({ emails: await Promise.all(messages.map(withEncodedFiles)) });
+  const { data, response } = await transport.answer({ ...options, repeatable: true }, (attempt) =>
+    transport.api.POST('/api/send/batch', {
+      ...attempt,
+      ...toInit({ emails: [] }, body, null, options, { dry_run: true }),
+    }),
+  );
+  if (data?.results?.length !== messages.length)
+    throw new EmailWorkerError(readError(undefined, response), null);
+  return data.results as CheckedElement[];
 }
 
 /** Same as `EmailWorkerClient.sendBatch`. */
@@ -50,7 +101,7 @@ export async function sendBatch(
   if (data?.results?.length !== messages.length)
     throw new EmailWorkerError(readError(undefined, response), idempotencyKey);
   const replayed = response.headers.get('idempotency-replayed') === 'true';
-  return { results: data.results, replayed, idempotencyKey };
+  return { results: data.results as BatchElementResult[], replayed, idempotencyKey };
 }
 
 /** Checks the names of all options. */
@@ -72,10 +123,12 @@ function toInit<Body extends object>(
   message: Body,
   body: string,
   idempotencyKey: string | null,
-  { queue }: SendOptions,
+  { queue }: CheckOptions,
+  query: { readonly dry_run?: boolean } = {},
 ) {
   return {
     params: {
+      query,
       header: {
         ...(idempotencyKey === null ? {} : { 'Idempotency-Key': idempotencyKey }),
         ...(queue === true ? { Prefer: 'respond-async' } : {}),

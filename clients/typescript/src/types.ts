@@ -81,6 +81,7 @@ export type Webhook = Schemas['Webhook'];
 export type WebhookDelivery = Schemas['WebhookDelivery'];
 export type WebhookWithSecret = Schemas['WebhookWithSecret'];
 export type Erasure = Schemas['Erasure'];
+export type CheckedSend = Schemas['CheckedSend'];
 export type CheckedErasure = Schemas['CheckedErasure'];
 export type ErasureRequest = Schemas['ErasureRequest'];
 export type Retention = Schemas['Retention'];
@@ -247,7 +248,10 @@ interface SendCommon {
 export type SendResult = (Schemas['Sent'] | Schemas['Queued'] | Schemas['Partial']) & SendCommon;
 
 /** The outcome of one email of a batch: the result that `send` would have returned, or `status: 'error'` with its `code`. */
-export type BatchElementResult = Schemas['BatchAnswer']['results'][number];
+export type BatchElementResult = Exclude<Schemas['BatchAnswer']['results'][number], Schemas['BatchChecked']>;
+
+/** What would become of one email of a batch. */
+export type CheckedElement = Schemas['BatchChecked'] | Schemas['BatchError'];
 
 /** One result for each email, in order. `replayed`: nothing was sent now; these are the results of an earlier request. */
 export interface BatchResult extends SendCommon {

@@ -1,11 +1,12 @@
 /** `client.emails` */
 import { encodeAttachment } from '../base64.ts';
 import { Download } from '../download.ts';
-import type { RequestOptions, SendOptions } from '../options.ts';
+import type { CheckOptions, RequestOptions, SendOptions } from '../options.ts';
 import type { Pages } from '../pages.ts';
-import { sendMessage } from '../send.ts';
+import { checkMessage, sendMessage, type PostSend } from '../send.ts';
 import { plain, segment, type Attempt, type Transport } from '../transport.ts';
 import type {
+  CheckedSend,
   DeletedEmails,
   EmailDetail,
   EmailFilter,
@@ -101,32 +102,39 @@ export class Emails {
 
   /** Answers the email's writer; the service fills in recipients, subject, thread and quote. Never sends twice, like `send`. */
   reply(id: string, message: ReplyMessage, options: SendOptions = {}): Promise<SendResult> {
-    return this.#answer('reply', id, message, options);
+    return sendMessage(this.#transport, message, options, this.#post('reply', id));
   }
 
   /** Like `reply`, with the email's other recipients in copy. */
   replyAll(id: string, message: ReplyMessage, options: SendOptions = {}): Promise<SendResult> {
-    return this.#answer('reply-all', id, message, options);
+    return sendMessage(this.#transport, message, options, this.#post('reply-all', id));
   }
 
   /** Forwards the email to others, with its files. */
   forward(id: string, message: ForwardMessage, options: SendOptions = {}): Promise<SendResult> {
-    return this.#answer('forward', id, message, options);
+    return sendMessage(this.#transport, message, options, this.#post('forward', id));
   }
 
-  #answer(
-    kind: 'reply' | 'reply-all' | 'forward',
-    id: string,
-    message: ReplyMessage | ForwardMessage,
-    options: SendOptions,
-  ): Promise<SendResult> {
+  /** The email that `reply` would send; nothing is sent. Also for `replyAll` and `forward`: */
+  async checkReply(id: string, message: ReplyMessage, options: CheckOptions = {}): Promise<CheckedSend> {
+    return checkMessage(this.#transport, message, options, this.#post('reply', id));
+  }
+
+  async checkReplyAll(id: string, message: ReplyMessage, options: CheckOptions = {}): Promise<CheckedSend> {
+    return checkMessage(this.#transport, message, options, this.#post('reply-all', id));
+  }
+
+  async checkForward(id: string, message: ForwardMessage, options: CheckOptions = {}): Promise<CheckedSend> {
+    return checkMessage(this.#transport, message, options, this.#post('forward', id));
+  }
+
+  #post(kind: 'reply' | 'reply-all' | 'forward', id: string): PostSend {
     const path = { id: segment('id', id) };
-    return sendMessage(this.#transport, message, options, (init) =>
+    return (init) =>
       this.#transport.api.POST(`/api/emails/{id}/${kind}`, {
         ...init,
         params: { ...init.params, path },
-      } as never),
-    );
+      } as never);
   }
 
   /**
@@ -175,6 +183,16 @@ export class Emails {
     const { api } = this.#transport;
     return this.#json(false, { id: segment('id', id) }, options, (request) =>
       api.DELETE('/api/emails/{id}', request),
+    );
+  }
+
+  /** Throws what `delete` would throw; nothing is deleted. */
+  async checkDelete(id: string, options: RequestOptions = {}): Promise<DeletedEmails> {
+    return this.#json(true, { id: segment('id', id) }, options, ({ params, ...request }) =>
+      this.#transport.api.DELETE('/api/emails/{id}', {
+        ...request,
+        params: { ...params, query: { dry_run: true } },
+      }),
     );
   }
 

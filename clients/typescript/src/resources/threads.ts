@@ -78,6 +78,17 @@ export class Threads {
     );
   }
 
+  /** How many emails `delete` would delete; nothing is deleted. */
+  async checkDelete(threadId: string, options: RequestOptions = {}): Promise<DeletedEmails> {
+    const { api } = this.#transport;
+    return this.#call(threadId, options, ({ params, ...attempt }) =>
+      api.DELETE('/api/threads/{threadId}', {
+        ...attempt,
+        params: { ...params, query: { dry_run: true } },
+      }),
+    );
+  }
+
   /** Newest activity first; `q` searches. */
   list(filter: ThreadFilter = {}, options: RequestOptions = {}): Pages<ThreadSummary> {
     return this.#transport.pages(
@@ -163,6 +174,23 @@ export class Threads {
     const { api } = this.#transport;
     return this.#call(threadId, options, (attempt) =>
       api.POST('/api/thread/{threadId}/merge', { ...attempt, body }),
+    );
+  }
+
+  /** What `merge` would answer; nothing is merged. */
+  async checkMerge(
+    threadId: string,
+    request: MergeRequest,
+    options: RequestOptions = {},
+  ): Promise<ThreadDecision> {
+    const body = plain<Schemas['MergeRequest']>(request);
+    const { api } = this.#transport;
+    return this.#call(threadId, options, ({ params, ...attempt }) =>
+      api.POST('/api/thread/{threadId}/merge', {
+        ...attempt,
+        params: { ...params, query: { dry_run: true } },
+        body,
+      }),
     );
   }
 
