@@ -2,10 +2,17 @@
 import { query } from './query.ts';
 
 /**
- * Tables that commands write by themselves, or that a restore or a move has to change: transactions of another server have other numbers, and
- * another storage of files has another identity.
+ * Tables that commands write by themselves, or that a restore or a move has to change: transactions of another server have other numbers,
+ * another storage of files has another identity, and each process that looks at the database's clock writes down what it saw.
  */
-const OF_COMMANDS = ['audit_log', 'audit_outcomes', 'event_clock', 'storage_identity', 'storage_faults'];
+const OF_COMMANDS = [
+  'audit_log',
+  'audit_outcomes',
+  'event_clock',
+  'database_clock',
+  'storage_identity',
+  'storage_faults',
+];
 
 /** Table → its rows, sorted. Without the migrations, the tables that commands change, and `except`. */
 export async function readEverything(

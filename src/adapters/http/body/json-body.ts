@@ -83,7 +83,11 @@ export function freeJsonBody(limits: HttpLimits, maxBytes: number): preValidatio
       maxFields: limits.maxJsonFields,
     });
     // A body that is refused while it arrives: the rest can be dropped only once nothing waits for it.
-    request.body = (await reading.finally(() => body.return())).value;
+    try {
+      request.body = (await reading).value;
+    } finally {
+      await body.return();
+    }
   };
 }
 
