@@ -13,7 +13,7 @@ import { createKeyStore } from '../adapters/postgres/keys/key-store.ts';
 import { createMcpEndpoint } from '../adapters/mcp/endpoint.ts';
 import { createHttpApp, type HttpApp } from '../adapters/http/app.ts';
 import { createAccessLines } from '../adapters/http/connections/access-lines.ts';
-import { createFullLogger } from '../adapters/telemetry/logger.ts';
+import { createFullLogger, hideInLogs } from '../adapters/telemetry/logger.ts';
 import type { Logger } from '../app/base/basics.ts';
 import { AccessLogWriter } from '../app/audit/access-log.ts';
 import { auditOperations } from '../app/audit-operations.ts';
@@ -82,6 +82,7 @@ async function startParts(
   teardown.push(() => lock.release());
   const madeSecret = config.apiSecrets.length > 0 ? null : await loadOrCreateSecret(config.dataDir);
   const secrets = madeSecret === null ? config.apiSecrets : [madeSecret.secret];
+  hideInLogs(secrets);
 
   await startTracing(config, logger, teardown);
   const certificates = openCertificates(config, { clock: () => new Date(), logger }, teardown);

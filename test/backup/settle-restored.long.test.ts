@@ -212,8 +212,8 @@ it('gives no event an id that another one may have had, and tells readers that s
 it('ends sessions and links to log in', async () => {
   await query(
     source.database.connectionString,
-    `insert into sessions (token_hash, credential, expires_at, ends_at)
-      values (sha256('a'), sha256('b'), now() + interval '1 hour', now() + interval '1 hour')`,
+    `insert into sessions (token_hash, credential, id, device, binding, expires_at, ends_at)
+      values (sha256('a'), sha256('b'), gen_random_uuid(), 'Firefox', sha256('c'), now() + interval '1 hour', now() + interval '1 hour')`,
   );
   await query(
     source.database.connectionString,

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, expect, it } from 'vitest';
 import { ServiceError } from '../../core/errors.ts';
-import { createFileLogger } from './logger.ts';
+import { createFileLogger, hideInLogs } from './logger.ts';
 
 const folder = mkdtempSync(path.join(tmpdir(), 'email-worker-logger-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
@@ -65,4 +65,11 @@ it('never writes secrets', () => {
     account: { password: '[Redacted]' },
     secret: '[Redacted]',
   });
+});
+
+it('never writes the secret of the service, whatever field or address a caller put it into', () => {
+  const secret = 'of-the-service/"+\\0123';
+  hideInLogs([secret]);
+  const fields = { path: `/api/emails/${encodeURIComponent(secret)}`, after: { labels: [secret] } };
+  expect(logged(fields)).toMatchObject({ path: '/api/emails/…', after: { labels: ['…'] } });
 });

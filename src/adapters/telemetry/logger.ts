@@ -25,6 +25,23 @@ const stdout = pino.destination({ dest: 1, sync: true, maxLength: MAX_UNWRITTEN 
 // A full disk below the log, or a closed terminal, must not stop mail, and there is no place left to report it.
 stdout.on('error', () => undefined);
 
+/** As they may stand in a line: within JSON, and percent-encoded in an address. */
+const hidden = new Set<string>();
+
+/** No line of any logger contains these from now on, wherever a caller put them: into a path, a label or a name. */
+export function hideInLogs(secrets: readonly string[]): void {
+  for (const secret of secrets) {
+    hidden.add(JSON.stringify(secret).slice(1, -1));
+    hidden.add(encodeURIComponent(secret));
+  }
+}
+
+function hideAll(line: string): string {
+  let shown = hideSecrets(line);
+  for (const secret of hidden) shown = shown.replaceAll(secret, '…');
+  return shown;
+}
+
 export function createLogger(level: string): Logger {
   return create(level, stdout);
 }
@@ -44,7 +61,7 @@ function create(level: string, destination: DestinationStream): Logger {
       mixin: addRequestId,
       serializers: { err: toLoggedError },
       // Of the whole line: messages, stacks and causes of libraries quote addresses, wherever they stand.
-      hooks: { streamWrite: hideSecrets },
+      hooks: { streamWrite: hideAll },
     },
     destination,
   );
