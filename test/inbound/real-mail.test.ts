@@ -2,7 +2,7 @@
  * Real mail through the real service: its threads follow from the links alone, in whatever order and by whatever way it comes, and every
  * message can be read. See mail-archive.ts for its origin.
  */
-import { mkdir, writeFile } from 'node:fs/promises';
+import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -104,13 +104,11 @@ describe.skipIf(skipWithoutMailArchive())('real mail', () => {
   });
 
   it.runIf(IS_LONG)('makes the same threads by an import, and is known then', async () => {
-    const folder = path.join(temp.path, 'data');
-    await mkdir(folder);
     const mbox = path.join(temp.path, 'all.mbox');
     const ended = raws.map((raw) => raw.toString('latin1').replace(/\n?$/, '\n'));
     await writeFile(mbox, joinMbox(ended), 'latin1');
     const result = await runCommandInProcess(['import', mbox, '--account', 'imported'], {
-      dataDir: folder,
+      dataDir: services[0]!.dataDir,
       env: { DATABASE_URL: database.connectionString, ACCOUNTS_FILE: accountsFile },
     });
     expect(result).toMatchObject({ exitCode: 0, stderr: '' });
