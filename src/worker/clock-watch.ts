@@ -3,7 +3,8 @@ import type { Logger } from '../app/base/basics.ts';
 import type { ClockGuard } from '../app/base/clock-guard.ts';
 import { startLoop, type Loop } from './loop.ts';
 
-const INTERVAL_MS = 5000;
+/** Each irreversible act measures anew, so that this is for readiness and the time of records. An idle service asks little. */
+const INTERVAL_MS = 15_000;
 
 export function startClockWatch(guard: Pick<ClockGuard, 'measure'>, logger: Logger): Loop {
   return startLoop({

@@ -1,5 +1,5 @@
 /** The running parts: two services and two mailbox readers on one database, a mail server, and a command beside them. */
-import { writeFile } from 'node:fs/promises';
+import { mkdir, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type pg from 'pg';
 import type { Logger } from '../../src/app/base/basics.ts';
@@ -65,6 +65,10 @@ export async function startParts(database: TestDatabase): Promise<Parts> {
       },
       folder.path,
     );
+  // Services on one database have the same files.
+  await mkdir(join(folder.path, 'a', 'files'), { recursive: true });
+  await mkdir(join(folder.path, 'b'));
+  await symlink(join(folder.path, 'a', 'files'), join(folder.path, 'b', 'files'));
   const services = [await startService(configOf('a'), logger), await startService(configOf('b'), logger)];
   const data = await openData(configOf('a'), logger, new AbortController().signal);
   const mailServer = new MemoryMailServer();

@@ -202,7 +202,7 @@ function createWorld(parts: Parts, random: Random): World {
       return null;
     }
     const { status, body } = await ask(
-      `/api/inbound?account_id=${account}${isSent ? '&sent=true' : ''}${random.chance(0.2) ? '&read=true' : ''}`,
+      `/api/inbound?account_id=${account}${isSent ? '&sent=true' : random.chance(0.2) ? '&read=true' : ''}`,
       { raw },
     );
     return status === 200 ? keep(account, body) : null;

@@ -2592,8 +2592,11 @@ export interface components {
         DraftAnswerInput: {
             /** @description The email that is answered or forwarded. */
             email_id: components["schemas"]["Uuid"];
-            /** @description Default `reply`. */
-            kind?: components["schemas"]["ReplyKind"];
+            /**
+             * @description Absent or null: `reply`.
+             * @enum {string|null}
+             */
+            kind?: "reply" | "reply_all" | "forward" | null;
             /** @description The email stands below what the person wrote. Default true. */
             quote?: boolean | null;
             language?: components["schemas"]["NullableReplyLanguage"];
@@ -10099,7 +10102,7 @@ export interface operations {
             403: components["responses"]["CrossSiteRequestOrForbiddenRightToDraftError"];
             408: components["responses"]["RequestTimeoutError"];
             413: components["responses"]["PayloadTooLargeError"];
-            /** @description Codes: `file_expected`, `unsupported_content_encoding`. */
+            /** @description Codes: `file_expected`, `unsupported_content_encoding`, `unsupported_media_type`. */
             415: {
                 headers: {
                     "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
@@ -10110,7 +10113,7 @@ export interface operations {
                 content: {
                     "application/json": components["schemas"]["Error"] & {
                         /** @enum {unknown} */
-                        code?: "file_expected" | "unsupported_content_encoding";
+                        code?: "file_expected" | "unsupported_content_encoding" | "unsupported_media_type";
                     };
                 };
             };

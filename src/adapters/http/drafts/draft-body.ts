@@ -34,7 +34,11 @@ const AnswerBody = {
   required: ['email_id'],
   properties: {
     email_id: { ...Uuid, description: 'The email that is answered or forwarded.' },
-    kind: { title: 'ReplyKind', type: 'string', enum: REPLY_KINDS, description: 'Default `reply`.' },
+    kind: {
+      type: ['string', 'null'],
+      enum: [...REPLY_KINDS, null],
+      description: 'Absent or null: `reply`.',
+    },
     quote: ForwardBody.properties.quote,
     language: ForwardBody.properties.language,
     time_zone: ForwardBody.properties.time_zone,

@@ -97,6 +97,7 @@ export function registerUploadRoutes(app: HttpServer, context: HttpContext): voi
             'payload_too_large',
             'unsupported_content_encoding',
             'file_expected',
+            'unsupported_media_type',
             'busy',
             'uploads_full',
             'database_unavailable',
