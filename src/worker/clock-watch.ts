@@ -4,7 +4,7 @@ import type { ClockGuard } from '../app/base/clock-guard.ts';
 import { startLoop, type Loop } from './loop.ts';
 
 /** Each irreversible act measures anew, so that this is for readiness and the time of records. An idle service asks little. */
-const INTERVAL_MS = 15_000;
+const INTERVAL_MS = 30_000;
 
 export function startClockWatch(guard: Pick<ClockGuard, 'measure'>, logger: Logger): Loop {
   return startLoop({

@@ -51,7 +51,7 @@ export interface OwnStorageOptions {
 }
 
 /** How old the database's record may be, in ms: an operator may have the database adopt another storage. */
-const RECORD_MAX_AGE_MS = 15_000;
+const RECORD_MAX_AGE_MS = 30_000;
 
 export class OwnStorage {
   /** The storage for everything that needs files: refuses to work on another one. */
