@@ -44,6 +44,8 @@ export class SentMailbox {
       IMAP_URL: `${url}&connect_timeout_ms=1500&command_timeout_ms=1500`,
       IMAP_SENT: PATH,
       IMAP_SENT_COPIES: 'on',
+      // A copy bears the database's time, and a clock fault may put it before the day from which a mailbox is read by default.
+      IMAP_SINCE: '2000-01-01',
     };
   }
 
