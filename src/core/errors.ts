@@ -2,6 +2,7 @@
  * The registry of every error that a caller can get: stable `code`, HTTP status, German text.
  * The text is the `error` of a response; the internal reason (`cause`, `message`) goes to the log only.
  */
+import type { NewEmail } from './thread/new-email.ts';
 
 interface ErrorEntry {
   /** HTTP status of the response. */
@@ -176,6 +177,10 @@ export const ERRORS = {
   not_retryable: permanent(
     409,
     'Die E-Mail kann nicht erneut gesendet werden: Sie ist gesendet, wartet bereits oder wird gerade gesendet.',
+  ),
+  thread_has_moved_on: permanent(
+    409,
+    'Im Thread ist inzwischen eine neuere E-Mail als die in if_newest. Es wurde nichts gesendet.',
   ),
   email_not_in_thread: permanent(409, 'Mindestens eine der E-Mails gehört nicht zu diesem Thread.'),
   thread_would_be_empty: permanent(409, 'Mindestens eine E-Mail muss im Thread bleiben.'),
@@ -385,6 +390,8 @@ export interface ServiceErrorOptions {
   readonly mayHaveHappened?: boolean;
   /** When the same request may succeed; only for codes with the status 429. */
   readonly retryAfterSeconds?: number;
+  /** Of `thread_has_moved_on`: the emails that the writer has not seen, in the order in which they were recorded. */
+  readonly newEmails?: readonly NewEmail[];
   /** The internal reason, for the log. */
   readonly cause?: unknown;
 }
@@ -400,6 +407,7 @@ export class ServiceError extends Error {
   readonly details: string | undefined;
   readonly emailId: string | undefined;
   readonly retryAfterSeconds: number | undefined;
+  readonly newEmails: readonly NewEmail[] | undefined;
   readonly mayHaveHappened: boolean;
 
   constructor(code: ErrorCode, options: ServiceErrorOptions = {}) {
@@ -413,6 +421,7 @@ export class ServiceError extends Error {
     this.details = options.details;
     this.emailId = options.emailId;
     this.retryAfterSeconds = options.retryAfterSeconds;
+    this.newEmails = options.newEmails;
     this.mayHaveHappened = options.mayHaveHappened ?? false;
   }
 }

@@ -45,7 +45,7 @@ export async function startSending(parts: Parts, security: SecurityLog, teardown
   // A recorded send, and its outcome, is work for other loops, even when it is recorded late.
   const store: OutboundStore = {
     ...outbound,
-    recordOutbound: (record) => outbound.recordOutbound(record).finally(watch.soon),
+    recordOutbound: (record, ifNewest) => outbound.recordOutbound(record, ifNewest).finally(watch.soon),
   };
   const queue: SendQueue = { ...sends, settle: (...attempt) => sends.settle(...attempt).finally(watch.soon) };
   const retry: RetryPolicy = { schedule: config.retrySchedule, random: Math.random };

@@ -1,5 +1,6 @@
 /** The one error of the client, and its codes. */
 import type { operations } from './generated/openapi.ts';
+import type { NewEmail } from './types.ts';
 
 type CodesOf<Responses> = {
   [Status in keyof Responses]: Responses[Status] extends {
@@ -44,6 +45,7 @@ export interface ErrorFields {
   readonly status?: number | undefined;
   readonly details?: string | undefined;
   readonly emailId?: string | undefined;
+  readonly newEmails?: readonly NewEmail[] | undefined;
   readonly requestId?: string | null | undefined;
   readonly retryAfterMs?: number | null | undefined;
   readonly cause?: unknown;
@@ -68,6 +70,8 @@ export class EmailWorkerError extends Error {
    * draft. Otherwise null.
    */
   readonly emailId: string | null;
+  /** With `thread_has_moved_on`: the emails that the writer has not seen, the oldest first. Otherwise empty. */
+  readonly newEmails: readonly NewEmail[];
   /** `X-Request-Id` of the answer, which identifies the request in the service's log; null when no answer arrived. */
   readonly requestId: string | null;
   /** The wait that the service asks for before a repeat; null when it does not name one. */
@@ -88,6 +92,7 @@ export class EmailWorkerError extends Error {
     this.status = status;
     this.details = details;
     this.emailId = fields.emailId ?? null;
+    this.newEmails = fields.newEmails ?? [];
     this.requestId = fields.requestId ?? null;
     this.retryAfterMs = fields.retryAfterMs ?? null;
     this.idempotencyKey = idempotencyKey;
@@ -112,7 +117,7 @@ export function readError(body: unknown, response: Response): ErrorFields {
       text: 'The service answered with a redirect, which is not followed. Give createClient the final URL.',
     };
   }
-  const { error, code, details, id } = Object(body) as Record<string, unknown>;
+  const { error, code, details, id, new_emails: newEmails } = Object(body) as Record<string, unknown>;
   if (typeof error !== 'string' || typeof code !== 'string') {
     return {
       ...common,
@@ -126,6 +131,7 @@ export function readError(body: unknown, response: Response): ErrorFields {
     text: error,
     details: typeof details === 'string' ? details : undefined,
     emailId: typeof id === 'string' ? id : undefined,
+    newEmails: Array.isArray(newEmails) ? (newEmails as NewEmail[]) : undefined,
   };
 }
 

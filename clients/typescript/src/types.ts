@@ -51,6 +51,7 @@ export type Session = Schemas['Session'];
 export type BrowserSession = Schemas['BrowserSession'];
 export type KeyWithSecret = Schemas['KeyWithSecret'];
 export type LiftedSuppression = Schemas['LiftedSuppression'];
+export type NewEmail = Schemas['NewEmail'];
 export type QuarantinedMessage = Schemas['QuarantinedMessage'];
 export type Received = Schemas['Received'];
 export type Recipient = Schemas['Recipient'];

@@ -82,7 +82,9 @@ function unknownTool(name: string): McpError {
 async function runTool(tool: Tool, call: ApiCall, caller: string, input: unknown): Promise<CallToolResult> {
   try {
     const checked = checkInput(tool.input, input);
-    const result = await tool.run(call, checked, { derivedKey: deriveKey(caller, tool.name, checked) });
+    const result = await tool.run(call, checked, {
+      derivedKey: deriveKey(caller, tool.name, emailOf(checked)),
+    });
     const structuredContent = { ...(tool.effect === 'none' ? { note: NOTE } : {}), ...showAll(result) };
     return { content: [{ type: 'text', text: JSON.stringify(structuredContent) }], structuredContent };
   } catch (error) {
@@ -91,6 +93,9 @@ async function runTool(tool: Tool, call: ApiCall, caller: string, input: unknown
     throw error;
   }
 }
+
+/** The input without the condition of the send: it is the same email after the model has read the thread again. */
+const emailOf = ({ if_newest: _condition, ...email }: Readonly<Record<string, unknown>>): object => email;
 
 const namesOf = ({ closeNames: close, knownNames: known }: InputFault): object =>
   close.length > 0 ? { did_you_mean: close } : known.length > 0 ? { known } : {};
@@ -101,13 +106,23 @@ const refusal = ({ status, code, text }: ServiceError, details: object): CallToo
 
 /** Its texts may hold what mail or mail servers say, such as an address of Reply-To. */
 function apiRefusal({ answer }: ApiRefusal): object {
-  const { code, error, details, id } = Object(answer.json) as Readonly<Record<string, unknown>>;
+  const {
+    code,
+    error,
+    details,
+    id,
+    new_emails: added,
+  } = Object(answer.json) as Readonly<Record<string, unknown>>;
   return {
     status: answer.status,
     code,
     untrusted_error: error,
     ...(details === undefined ? {} : { untrusted_details: details }),
     ...(id === undefined ? {} : { email_id: id }),
+    // The model reads their texts with the tools that mark them as such.
+    ...(Array.isArray(added)
+      ? { new_email_ids: added.map((email: { readonly id: string }) => email.id) }
+      : {}),
   };
 }
 

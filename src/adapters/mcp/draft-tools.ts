@@ -15,6 +15,7 @@ import {
   DRAFT_FIELDS,
   id,
   PLACE_FIELDS,
+  SEND_DRAFT_FIELDS,
 } from './message-fields.ts';
 import { cursor, limit, offset } from './reading-tools.ts';
 import { Outcome, toOutcome } from './sending.ts';
@@ -193,13 +194,14 @@ const sendDraft = defineTool({
     'Sends the version of a draft that you have read, now, or at its send_at. A repeat sends nothing again.',
   rights: ['read', 'send'],
   effect: 'sends',
-  input: z.strictObject({ draft_id: id, version }),
+  input: z.strictObject({ draft_id: id, version, ...SEND_DRAFT_FIELDS }),
   output: Outcome,
-  async run(call, { draft_id: draftId, version: read }) {
+  async run(call, { draft_id: draftId, version: read, ...body }) {
     const request = {
       method: 'POST',
       path: path('api', 'drafts', draftId, 'send'),
       ifMatch: ifMatch(read),
+      body,
     } as const;
     return toOutcome(await call(request));
   },

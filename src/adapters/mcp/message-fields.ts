@@ -79,6 +79,13 @@ const common = {
 };
 
 /** Fields that decide the thread and the account; the email that is answered decides them for an answer. */
+const ifNewest = {
+  if_newest: id
+    .optional()
+    .describe(
+      'The last email of the thread that you have read: with a newer one nothing is sent, and the error names it.',
+    ),
+};
 const place = {
   in_reply_to: z.string().min(1).max(1000).optional().describe('Message-ID.'),
   thread_id: id.optional().describe('Joins this thread.'),
@@ -97,15 +104,18 @@ const quoting = {
 };
 const withFiles = z.boolean().optional().describe('Of a forward: with the files of the email. Default true.');
 
+/** A draft is compared with its thread when it is sent. */
+export const SEND_DRAFT_FIELDS = ifNewest;
 export const SEND_FIELDS = {
   to: addresses.describe('Addresses, separated by commas: Ann <ann@example.com>, bob@example.com'),
   cc: addresses.optional(),
   subject: subject.optional().describe('Needed without template_id.'),
   ...common,
   ...place,
+  ...ifNewest,
   attachments: newFiles,
 };
-export const REPLY_FIELDS = { ...recipients, ...common, ...quoting, attachments: newFiles };
+export const REPLY_FIELDS = { ...recipients, ...common, ...ifNewest, ...quoting, attachments: newFiles };
 export const FORWARD_FIELDS = { ...REPLY_FIELDS, to: addresses, with_files: withFiles };
 
 const message = { ...recipients, ...common, ...place };

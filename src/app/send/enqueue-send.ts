@@ -7,6 +7,7 @@ import { deleteFiles } from '../files/delete-files.ts';
 import type { SpoolFolder } from '../files/file-ports.ts';
 import { directClaim } from './claim.ts';
 import type { Journal, UnrecordedEmail } from './journal-ports.ts';
+import type { OutboundRecord } from './outbound-ports.ts';
 import type { PreparedSend } from './prepare-send.ts';
 import type { Settling } from './settling.ts';
 import { storeFiles, type StoreOutcomePorts } from './store-outcome.ts';
@@ -37,11 +38,13 @@ const STORE_AGAIN_PAUSE_MS = 200;
  * exists; and when it stays away, the journal keeps the email and stores it later, under the same id.
  *
  * @param folder of the email's files; the journal may take it over
+ * @param ifNewest see `OutboundStore.recordOutbound`
  */
 export async function enqueueSend(
   ports: EnqueuePorts,
   { email, envelope }: PreparedSend,
   folder: SpoolFolder,
+  ifNewest: string | null = null,
 ): Promise<SendResult> {
   const { record, queue } = email;
   const { timers = systemTimers } = ports;
@@ -49,13 +52,20 @@ export async function enqueueSend(
   let mayBeStored = false;
   for (;;) {
     try {
-      await storeQueued(ports, email, envelope);
+      await storeQueued(ports, email, envelope, ifNewest);
       break;
     } catch (error) {
       if (!(error instanceof ServiceError) || error.code !== 'database_unavailable') throw error;
       mayBeStored ||= error.mayHaveHappened;
       if (timers.now() > deadline) {
         if (!mayBeStored) throw error;
+        // The journal would store it later, when the thread may have moved on.
+        if (ifNewest !== null)
+          throw new ServiceError(error.code, {
+            cause: error.cause,
+            emailId: record.id,
+            mayHaveHappened: true,
+          });
         await naming(record.id, leaveToJournal(ports, { email, envelope }, folder, error));
         break;
       }
@@ -92,8 +102,9 @@ export async function storeQueued(
   ports: StoreQueuedPorts,
   email: UnrecordedEmail,
   { rcptTo }: Envelope,
+  ifNewest: string | null = null,
 ): Promise<void> {
-  const { orphans } = await ports.store.recordOutbound({
+  const record: OutboundRecord = {
     ...email.record,
     ...(await storeFiles(ports, email)),
     state: 'queued',
@@ -102,6 +113,7 @@ export async function storeQueued(
     attempt: null,
     queue: email.queue,
     relayMessageId: null,
-  });
+  };
+  const { orphans } = await ports.store.recordOutbound(record, ifNewest);
   await deleteFiles(ports, orphans);
 }

@@ -7,6 +7,7 @@ import type { QueuedSend } from '../../core/delivery/priority.ts';
 import type { EmailState, RecipientOutcome, RecordedAttempt } from '../../core/delivery/states.ts';
 import type { CustomHeaders } from '../../core/message/custom-headers.ts';
 import type { MessageId } from '../../core/message/message-id.ts';
+import type { NewEmail } from '../../core/thread/new-email.ts';
 import type { PlacementFacts, PlacementQuery } from '../../core/thread/place-outbound.ts';
 
 /** Everything that the database stores of one outbound email, in one piece. */
@@ -81,9 +82,17 @@ export interface OutboundStore {
   /** The facts needed to place an outbound email, in one round trip. */
   readPlacementFacts(query: PlacementQuery): Promise<PlacementFacts>;
   /**
+   * The listed emails of the thread that were recorded after this one, the oldest first; when the thread does not have it, its
+   * last ones.
+   */
+  readNewer(threadId: string, emailId: string): Promise<readonly NewEmail[]>;
+  /**
    * Records an outbound email once, whole or not at all. A repeat with the same id changes nothing, so it may be called
    * again after any failure. Calls at the same moment share one commit. A record that claims to be a copy of it and was
    * recorded before is merged into it: its identifier becomes an alias, its content a variant.
+   *
+   * @param ifNewest the email that must be the last recorded one of the thread. It is compared while the thread is locked, so
+   * of several sends at the same moment one is recorded; the others throw `thread_has_moved_on`. null: it is not compared.
    */
-  recordOutbound(record: OutboundRecord): Promise<RecordedSend>;
+  recordOutbound(record: OutboundRecord, ifNewest?: string | null): Promise<RecordedSend>;
 }

@@ -2,7 +2,7 @@
 import { parseAddressList } from '../../core/address/address-list.ts';
 import { addrSpec, dedupeAddresses, type Address } from '../../core/address/address.ts';
 import { automaticExchange } from '../../core/delivery/loop-guard.ts';
-import { ServiceError } from '../../core/errors.ts';
+import { invalidRequest, ServiceError } from '../../core/errors.ts';
 import { subjectKeyOf } from '../../core/message/base-subject.ts';
 import {
   createMessageId,
@@ -20,6 +20,7 @@ import {
   type OutboundPlacement,
   type PlacementFacts,
 } from '../../core/thread/place-outbound.ts';
+import { refuseMovedOn } from '../../core/thread/refuse-moved-on.ts';
 import type { SendRequest } from './use-cases.ts';
 import type { Account, Clock, IdSource, Logger } from '../base/basics.ts';
 import type { BlobStore, Content, SpoolFolder } from '../files/file-ports.ts';
@@ -46,7 +47,7 @@ import { toStorable } from '../../core/storable-text.ts';
 export interface PrepareSendPorts extends LoopGuardPorts {
   readonly accounts: ReadonlyMap<string, Account>;
   readonly defaultAccountId: string;
-  readonly store: Pick<OutboundStore, 'readPlacementFacts'>;
+  readonly store: Pick<OutboundStore, 'readPlacementFacts' | 'readNewer'>;
   readonly retry: RetryPolicy;
   /** HTML may quote any received content. */
   readonly reader: MessageReader;
@@ -117,6 +118,7 @@ export async function prepareSend(
   const inReplyTo = readInReplyTo(asked.inReplyTo);
   const additions = readAdditions(asked);
   const placement = await place(ports, asked, inReplyTo);
+  if (asked.ifNewest !== undefined) await refuseOvertaken(ports, placement, asked.ifNewest);
   const { threadId, placement: reason } = before ?? {
     threadId: placement.threadId,
     placement: { rule: placement.rule, matchedMessageId: placement.matchedMessageId },
@@ -257,6 +259,16 @@ const linksTo = ({ parent }: OutboundPlacement): Pick<Draft, 'inReplyTo' | 'refe
 /** A Message-ID that was made up here for an email without one means nothing outside this service. */
 const realIds = (ids: readonly MessageId[]) => ids.filter((id) => !isMadeUpMessageId(id));
 
+/** Found here, the mistake costs nothing; what is recorded meanwhile is found by the transaction that records the send. */
+async function refuseOvertaken(
+  { store }: Pick<PrepareSendPorts, 'store'>,
+  { rule, threadId }: OutboundPlacement,
+  ifNewest: string,
+): Promise<void> {
+  if (rule === 'new') throw invalidRequest('only_with', { field: 'if_newest', other: 'thread_id' });
+  refuseMovedOn(await store.readNewer(threadId, ifNewest));
+}
+
 interface Recipients {
   readonly to: readonly Address[];
   readonly cc: readonly Address[];
@@ -320,7 +332,10 @@ async function readFacts(
     // Without the database an explicit thread can't be checked. An answered Message-ID can wait: the email is linked to
     // it when it is stored, and the thread id returned to the caller stays valid as an alias.
     const canWait =
-      request.threadId === null && error instanceof ServiceError && error.code === 'database_unavailable';
+      request.threadId === null &&
+      request.ifNewest === undefined &&
+      error instanceof ServiceError &&
+      error.code === 'database_unavailable';
     if (canWait) return NOTHING_KNOWN;
     throw error;
   }

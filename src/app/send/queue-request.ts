@@ -8,12 +8,16 @@ import type { SendRequest } from './use-cases.ts';
 /** How far ahead a send may be scheduled. */
 const MAX_AHEAD_MS = 366 * DAY_MS;
 
-/** True if the caller wants the answer when the email is queued, and not when the mail server has answered. */
+/**
+ * True if the email is recorded before it is handed over: its caller does not wait for the mail server, or its thread must
+ * have no newer email, which only the transaction that records it can decide.
+ */
 export function asksForQueue({
   respondAsync,
   sendAt,
-}: Pick<SendRequest, 'respondAsync' | 'sendAt'>): boolean {
-  return respondAsync || sendAt !== null;
+  ifNewest,
+}: Pick<SendRequest, 'respondAsync' | 'sendAt' | 'ifNewest'>): boolean {
+  return respondAsync || sendAt !== null || ifNewest !== undefined;
 }
 
 /** Throws `invalid_send_at` unless it is in the future and at most a year away. */

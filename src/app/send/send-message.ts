@@ -42,7 +42,7 @@ export async function sendMessage(
   ports.active.begin(id);
   try {
     const prepared = await prepareSend(ports, request, folder, id);
-    if (asksForQueue(request)) return await enqueueSend(ports, prepared, folder);
+    if (asksForQueue(request)) return await enqueueSend(ports, prepared, folder, request.ifNewest);
     // Else it would be sent, and could not be recorded.
     if (needsFiles(prepared.email)) await ports.requireStorage();
     await useRoomOf(ports, prepared.email.record.accountId);

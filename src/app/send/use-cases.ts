@@ -28,6 +28,11 @@ export interface SendRequest {
   readonly answeredEmailId?: string;
   /** UUIDs, lower-case. */
   readonly threadId: string | null;
+  /**
+   * The email of the thread that was recorded last, as far as the writer has seen it: its UUID, lower-case. The send is refused
+   * with `thread_has_moved_on` when the thread has a newer one. Absent: it is not checked.
+   */
+  readonly ifNewest?: string;
   readonly customerId: string | null;
   readonly companyId: string | null;
   /** null: the thread's account, otherwise the default one. */

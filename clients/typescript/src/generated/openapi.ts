@@ -487,7 +487,7 @@ export interface paths {
         put?: never;
         /**
          * Send a draft
-         * @description Answers as a send, and the draft is gone. A version is sent once: a repeat with the same `If-Match` gets the first answer. When the mail server refused it, the draft stays; changed, it can be sent again. Needs no body; fields of one are refused. Needs the rights `read` and `send`.
+         * @description Answers as a send, and the draft is gone. A version is sent once: a repeat with the same `If-Match` gets the first answer. When the mail server refused it, the draft stays; changed, it can be sent again. Needs no body. Needs the rights `read` and `send`.
          */
         post: operations["sendDraft"];
         delete?: never;
@@ -1719,6 +1719,25 @@ export interface components {
         ErrorCode: string;
         /** Format: uuid */
         Uuid: string;
+        /** @enum {string} */
+        Direction: "inbound" | "outbound";
+        Address: {
+            /** @description Display name; empty when there is none. */
+            name: string;
+            /** @description `local@domain`. */
+            address: string;
+        };
+        NewEmail: {
+            id: components["schemas"]["Uuid"];
+            direction: components["schemas"]["Direction"];
+            from_address: components["schemas"]["Address"];
+            /** @description The name of the key that sent it; null for `API_SECRET`, and for an email that was received. */
+            author: string | null;
+            subject: string;
+            /** @description The first 500 characters of its text. */
+            preview: string;
+            date: components["schemas"]["Timestamp"];
+        };
         Error: {
             /** @description German text for people; may be reworded. */
             error: string;
@@ -1728,6 +1747,8 @@ export interface components {
             details?: string;
             /** @description When a send failed: the email, as `GET /api/emails/{id}` tells it. Of `commit_unknown`: what may have been made. */
             id?: components["schemas"]["Uuid"];
+            /** @description Of `thread_has_moved_on`: the emails that were recorded after the one in `if_newest`, the oldest first; the last ones, when there are more. To send all the same, name the last one in `if_newest`. */
+            new_emails?: components["schemas"]["NewEmail"][];
         };
         Checks: {
             [key: string]: "ok" | "away";
@@ -1799,14 +1820,6 @@ export interface components {
         };
         /** @description Message-ID with angle brackets, `<local@domain>`. */
         MessageId: string;
-        /** @enum {string} */
-        Direction: "inbound" | "outbound";
-        Address: {
-            /** @description Display name; empty when there is none. */
-            name: string;
-            /** @description `local@domain`. */
-            address: string;
-        };
         Attachment: {
             id: components["schemas"]["Uuid"];
             /** @description As the sender named it; not a path. */
@@ -2214,6 +2227,8 @@ export interface components {
             in_reply_to?: string | null;
             /** @description An existing thread; decides over `in_reply_to`. */
             thread_id?: components["schemas"]["NullableUuid"];
+            /** @description The email of the thread that was recorded last, as far as the writer has seen it. When the thread has a newer one, received or sent, nothing is sent: 409 `thread_has_moved_on`, with `new_emails`. Compared as the send is recorded, so that of two answers at the same moment one is sent; hence the answer is 202. Only in a thread; needs the right `read` as well. */
+            if_newest?: components["schemas"]["NullableUuid"];
             /** @description The customer the email belongs to. */
             customer_id?: components["schemas"]["NullableUuid"];
             /** @description The company the email belongs to. */
@@ -2417,6 +2432,8 @@ export interface components {
             details?: string;
             /** @description When a send failed: the email, as `GET /api/emails/{id}` tells it. Of `commit_unknown`: what may have been made. */
             id?: components["schemas"]["Uuid"];
+            /** @description Of `thread_has_moved_on`: the emails that were recorded after the one in `if_newest`, the oldest first; the last ones, when there are more. To send all the same, name the last one in `if_newest`. */
+            new_emails?: components["schemas"]["NewEmail"][];
         };
         BatchAnswer: {
             /** @description One for each email, in their order. */
@@ -2450,6 +2467,8 @@ export interface components {
             } | null;
             /** @description As `to`; never appears in the message. */
             bcc?: string | string[] | null;
+            /** @description The email of the thread that was recorded last, as far as the writer has seen it. When the thread has a newer one, received or sent, nothing is sent: 409 `thread_has_moved_on`, with `new_emails`. Compared as the send is recorded, so that of two answers at the same moment one is sent; hence the answer is 202. Only in a thread; needs the right `read` as well. */
+            if_newest?: components["schemas"]["NullableUuid"];
             /** @description The customer the email belongs to. */
             customer_id?: components["schemas"]["NullableUuid"];
             /** @description The company the email belongs to. */
@@ -2547,6 +2566,8 @@ export interface components {
             } | null;
             /** @description As `to`; never appears in the message. */
             bcc?: string | string[] | null;
+            /** @description The email of the thread that was recorded last, as far as the writer has seen it. When the thread has a newer one, received or sent, nothing is sent: 409 `thread_has_moved_on`, with `new_emails`. Compared as the send is recorded, so that of two answers at the same moment one is sent; hence the answer is 202. Only in a thread; needs the right `read` as well. */
+            if_newest?: components["schemas"]["NullableUuid"];
             /** @description The customer the email belongs to. */
             customer_id?: components["schemas"]["NullableUuid"];
             /** @description The company the email belongs to. */
@@ -2746,6 +2767,10 @@ export interface components {
         DeletedDraft: {
             draft_id: components["schemas"]["Uuid"];
             deleted_at: components["schemas"]["Timestamp"];
+        };
+        DraftSendRequest: {
+            /** @description The email of the thread that was recorded last, as far as the writer has seen it. When the thread has a newer one, received or sent, nothing is sent: 409 `thread_has_moved_on`, with `new_emails`. Compared as the send is recorded, so that of two answers at the same moment one is sent; hence the answer is 202. Only in a thread; needs the right `read` as well. */
+            if_newest?: components["schemas"]["NullableUuid"];
         };
         NullableAccountId: string | null;
         TemplateRequest: {
@@ -4377,8 +4402,8 @@ export interface components {
                 "application/json": components["schemas"]["CrossSiteRequestOrForbiddenRightError"];
             };
         };
-        /** @description Codes: `idempotency_in_progress`, `idempotency_key_reused`. */
-        IdempotencyInProgressOrIdempotencyKeyReusedError: {
+        /** @description Codes: `idempotency_in_progress`, `idempotency_key_reused`, `thread_has_moved_on`. */
+        IdempotencyInProgressOrIdempotencyKeyReusedOrThreadHasMovedOnError: {
             headers: {
                 /** @description In seconds; only when the code is temporary. */
                 "Retry-After"?: number;
@@ -4390,7 +4415,7 @@ export interface components {
             content: {
                 "application/json": components["schemas"]["Error"] & {
                     /** @enum {unknown} */
-                    code?: "idempotency_in_progress" | "idempotency_key_reused";
+                    code?: "idempotency_in_progress" | "idempotency_key_reused" | "thread_has_moved_on";
                 };
             };
         };
@@ -6632,7 +6657,7 @@ export interface operations {
                 };
             };
             408: components["responses"]["RequestTimeoutError"];
-            409: components["responses"]["IdempotencyInProgressOrIdempotencyKeyReusedError"];
+            409: components["responses"]["IdempotencyInProgressOrIdempotencyKeyReusedOrThreadHasMovedOnError"];
             410: components["responses"]["EmailDeletedError"];
             413: components["responses"]["AttachmentsTooLargeOrPayloadTooLargeError"];
             415: components["responses"]["UnsupportedContentEncodingOrUnsupportedMediaTypeError"];
@@ -6971,7 +6996,7 @@ export interface operations {
             403: components["responses"]["CrossSiteRequestOrForbiddenRightToReadError"];
             404: components["responses"]["ReplyToEmail404Error"];
             408: components["responses"]["RequestTimeoutError"];
-            409: components["responses"]["IdempotencyInProgressOrIdempotencyKeyReusedError"];
+            409: components["responses"]["IdempotencyInProgressOrIdempotencyKeyReusedOrThreadHasMovedOnError"];
             410: components["responses"]["EmailDeletedError"];
             413: components["responses"]["AttachmentsTooLargeOrPayloadTooLargeError"];
             415: components["responses"]["UnsupportedContentEncodingOrUnsupportedMediaTypeError"];
@@ -7092,7 +7117,7 @@ export interface operations {
             403: components["responses"]["CrossSiteRequestOrForbiddenRightToReadError"];
             404: components["responses"]["ReplyToEmail404Error"];
             408: components["responses"]["RequestTimeoutError"];
-            409: components["responses"]["IdempotencyInProgressOrIdempotencyKeyReusedError"];
+            409: components["responses"]["IdempotencyInProgressOrIdempotencyKeyReusedOrThreadHasMovedOnError"];
             410: components["responses"]["EmailDeletedError"];
             413: components["responses"]["AttachmentsTooLargeOrPayloadTooLargeError"];
             415: components["responses"]["UnsupportedContentEncodingOrUnsupportedMediaTypeError"];
@@ -7225,7 +7250,7 @@ export interface operations {
             403: components["responses"]["CrossSiteRequestOrForbiddenRightToReadError"];
             404: components["responses"]["ReplyToEmail404Error"];
             408: components["responses"]["RequestTimeoutError"];
-            409: components["responses"]["IdempotencyInProgressOrIdempotencyKeyReusedError"];
+            409: components["responses"]["IdempotencyInProgressOrIdempotencyKeyReusedOrThreadHasMovedOnError"];
             410: components["responses"]["EmailDeletedError"];
             413: components["responses"]["AttachmentsTooLargeOrPayloadTooLargeError"];
             415: components["responses"]["UnsupportedContentEncodingOrUnsupportedMediaTypeError"];
@@ -7861,7 +7886,16 @@ export interface operations {
             };
             cookie?: never;
         };
-        requestBody?: never;
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "if_newest": null
+                 *     }
+                 */
+                "application/json": components["schemas"]["DraftSendRequest"];
+            };
+        };
         responses: {
             /** @description Sent and stored. */
             200: {
@@ -7961,7 +7995,7 @@ export interface operations {
                 };
             };
             408: components["responses"]["RequestTimeoutError"];
-            /** @description Codes: `draft_being_sent`, `idempotency_in_progress`. */
+            /** @description Codes: `draft_being_sent`, `idempotency_in_progress`, `thread_has_moved_on`. */
             409: {
                 headers: {
                     /** @description In seconds; only when the code is temporary. */
@@ -7974,7 +8008,7 @@ export interface operations {
                 content: {
                     "application/json": components["schemas"]["Error"] & {
                         /** @enum {unknown} */
-                        code?: "draft_being_sent" | "idempotency_in_progress";
+                        code?: "draft_being_sent" | "idempotency_in_progress" | "thread_has_moved_on";
                     };
                 };
             };
@@ -9205,7 +9239,7 @@ export interface operations {
                 };
             };
             408: components["responses"]["RequestTimeoutError"];
-            /** @description Codes: `not_editable`. */
+            /** @description Codes: `not_editable`, `thread_has_moved_on`. */
             409: {
                 headers: {
                     "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
@@ -9216,7 +9250,7 @@ export interface operations {
                 content: {
                     "application/json": components["schemas"]["Error"] & {
                         /** @enum {unknown} */
-                        code?: "not_editable";
+                        code?: "not_editable" | "thread_has_moved_on";
                     };
                 };
             };

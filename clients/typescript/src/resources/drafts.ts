@@ -94,13 +94,22 @@ export class Drafts {
     );
   }
 
-  /** Sends this version once, even when the call is repeated; the draft is then gone. */
+  /**
+   * Sends this version once, even when the call is repeated; the draft is then gone.
+   *
+   * @param options `ifNewest`: the email of the thread that was recorded last, as far as the writer has seen it; with a newer one the
+   *   call fails with `thread_has_moved_on`
+   */
   async send(
     id: string,
     version: number,
-    options: RequestOptions & { readonly queue?: boolean | undefined } = {},
+    options: RequestOptions & {
+      readonly queue?: boolean | undefined;
+      readonly ifNewest?: string | undefined;
+    } = {},
   ): Promise<SendResult> {
-    refuseUnknownOptions(options, ['queue']);
+    const { ifNewest } = options;
+    refuseUnknownOptions(options, ['queue', 'ifNewest']);
     const path = { id: segment('id', id) };
     const { data, response } = await this.#transport.answer({ ...options, repeatable: true }, (attempt) =>
       this.#transport.api.POST('/api/drafts/{id}/send', {
@@ -112,6 +121,7 @@ export class Drafts {
             ...(options.queue === true ? { Prefer: 'respond-async' } : {}),
           },
         },
+        body: ifNewest === undefined ? {} : { if_newest: ifNewest },
       }),
     );
     return readResult(data, response, null);

@@ -7,6 +7,7 @@ import type { Logger } from '../../../app/base/basics.ts';
 import { invalidRequest, ServiceError, type ErrorCode } from '../../../core/errors.ts';
 import type { HttpLimits } from '../connections/limits.ts';
 import type { LingeringClose } from '../connections/lingering-close.ts';
+import { toNewEmailJson } from '../schemas/new-email.ts';
 import { mayBeUnknown } from '../schemas/unknown-outcome.ts';
 import { closeAfterAnswer, drainRest } from '../body/request-body.ts';
 import { setAnswerHeaders } from '../connections/security-headers.ts';
@@ -46,6 +47,7 @@ export interface ErrorJson {
   readonly error: string;
   readonly details?: string;
   readonly id?: string;
+  readonly new_emails?: readonly object[];
   readonly code: ErrorCode;
 }
 
@@ -54,6 +56,7 @@ export function toErrorJson(error: ServiceError): ErrorJson {
     error: error.text,
     ...(error.details === undefined ? {} : { details: error.details }),
     ...(error.emailId === undefined ? {} : { id: error.emailId }),
+    ...(error.newEmails === undefined ? {} : { new_emails: error.newEmails.map(toNewEmailJson) }),
     code: error.code,
   };
 }

@@ -4,6 +4,7 @@ import type { DraftChange, DraftSend } from '../../../app/drafts/use-cases.ts';
 import { REPLY_KINDS } from '../../../app/reply/use-cases.ts';
 import { MAX_AUTHOR_CHARS } from '../../../core/drafts/limits.ts';
 import { invalidRequest, ServiceError } from '../../../core/errors.ts';
+import type { SendRequest } from '../../../app/send/use-cases.ts';
 import type { HttpLimits } from '../connections/limits.ts';
 import { ForwardBody, readFlag, readLanguage, readReplyBody, readTimeZone } from '../reply/reply-body.ts';
 import { Uuid } from '../schemas/schemas.ts';
@@ -12,7 +13,8 @@ import { AttachmentBody, readAttachments, type EmailJson } from '../send/attachm
 import { readSendBody, readSendFields, SendBody } from '../send/send-body.ts';
 import { isStorable } from '../../../core/storable-text.ts';
 
-const { attachments: _files, ...MESSAGE_PROPERTIES } = SendBody.properties;
+/** Whether the thread has moved on is decided when the draft is sent. */
+const { attachments: _files, if_newest: _ifNewest, ...MESSAGE_PROPERTIES } = SendBody.properties;
 
 /** The fields of a send, complete or not. Only their types are checked: the rest is checked when the draft is sent. */
 export const DraftMessageBody = {
@@ -75,6 +77,13 @@ export const DraftBody = {
         'All files that it has from now on: new ones with their `content`, `upload_id` or `attachment_id`, and by `id` those that it keeps.',
     },
   },
+} as const;
+
+export const DraftSendBody = {
+  type: 'object',
+  title: 'DraftSendRequest',
+  additionalProperties: false,
+  properties: { if_newest: SendBody.properties.if_newest },
 } as const;
 
 const FIELDS = new Set(Object.keys(DraftBody.properties));
@@ -155,7 +164,11 @@ function readKept(fields: Fields, path: string): { readonly keptId: string } | n
 }
 
 /** The draft as a send, without its files. Throws the errors of a send with such a body. */
-export function readDraftSend(draft: Draft, limits: HttpLimits, respondAsync: boolean): DraftSend {
+export function readDraftSend(
+  draft: Draft,
+  limits: HttpLimits,
+  moment: Pick<SendRequest, 'respondAsync' | 'ifNewest'>,
+): DraftSend {
   // Its files are stored separately.
   const json = (value: object): EmailJson => ({
     value,
@@ -164,7 +177,7 @@ export function readDraftSend(draft: Draft, limits: HttpLimits, respondAsync: bo
   });
   const { answers, message } = draft;
   if (answers === null) {
-    return { kind: 'send', request: { ...readSendBody(json(message), limits), respondAsync } };
+    return { kind: 'send', request: { ...readSendBody(json(message), limits), ...moment } };
   }
   const { emailId, kind, quote, withFiles, language, timeZone } = answers;
   const determined = OF_ANSWERED.find((field) => (message[field] ?? null) !== null);
@@ -184,6 +197,6 @@ export function readDraftSend(draft: Draft, limits: HttpLimits, respondAsync: bo
   const reply = readReplyBody(json(body), limits, kind);
   return {
     kind: 'reply',
-    request: { ...reply, emailId, kind, message: { ...reply.message, respondAsync } },
+    request: { ...reply, emailId, kind, message: { ...reply.message, ...moment } },
   };
 }

@@ -41,7 +41,7 @@ import { REPLAYED_HEADER } from '../send/idempotency-key.ts';
 import { prefersAsync } from '../send/prefer.ts';
 import { answerSend, PreferHeader, SEND_ERRORS, SEND_RESPONSES } from '../send/send-answer.ts';
 import type { SendInput } from '../send/send-input.ts';
-import { DraftBody, DraftMessageBody, readDraftBody, readDraftSend } from './draft-body.ts';
+import { DraftBody, DraftMessageBody, DraftSendBody, readDraftBody, readDraftSend } from './draft-body.ts';
 
 const AnswerRecord = record('DraftAnswer', {
   email_id: { ...Uuid, description: 'The email that is answered or forwarded.' },
@@ -363,7 +363,7 @@ export function registerDraftRoutes(app: HttpServer, context: HttpContext, input
         summary: 'Send a draft',
         description:
           'Answers as a send, and the draft is gone. A version is sent once: a repeat with the same `If-Match` gets the first ' +
-          'answer. When the mail server refused it, the draft stays; changed, it can be sent again. Needs no body; fields of one are refused.',
+          'answer. When the mail server refused it, the draft stays; changed, it can be sent again. Needs no body.',
         params: DraftParams,
         headers: {
           type: 'object',
@@ -372,6 +372,7 @@ export function registerDraftRoutes(app: HttpServer, context: HttpContext, input
             ...PreferHeader,
           },
         },
+        body: DraftSendBody,
         response: {
           ...SEND_RESPONSES,
           ...errorResponses(
@@ -390,11 +391,13 @@ export function registerDraftRoutes(app: HttpServer, context: HttpContext, input
     },
     async (request, reply) => {
       const respondAsync = prefersAsync(request.headers.prefer);
+      const ifNewest = request.body.if_newest?.toLowerCase();
+      const moment = { respondAsync, ...(ifNewest === undefined ? {} : { ifNewest }) };
       const { outcome, replayed } = await applicationFor(request).sendDraft(
         {
           id: request.params.id.toLowerCase(),
           version: wantedVersion(request.headers['if-match']),
-          read: (draft) => readDraftSend(draft, limits, respondAsync),
+          read: (draft) => readDraftSend(draft, limits, moment),
         },
         spool.create(),
       );

@@ -1,5 +1,6 @@
 /** The errors of an operation, for the OpenAPI document. */
 import { ERRORS, type ErrorCode } from '../../../core/errors.ts';
+import { NewEmails } from './new-email.ts';
 import { Uuid } from './schemas.ts';
 
 /** The shape of every error body. */
@@ -26,6 +27,7 @@ export const ErrorBody = {
       description:
         'When a send failed: the email, as `GET /api/emails/{id}` tells it. Of `commit_unknown`: what may have been made.',
     },
+    new_emails: NewEmails,
   },
 } as const;
 

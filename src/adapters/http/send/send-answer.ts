@@ -140,6 +140,7 @@ export const SEND_ERRORS = [
   'idempotency_in_progress',
   'payload_too_large',
   'attachments_too_large',
+  'thread_has_moved_on',
   'recipient_suppressed',
   'recipient_unsubscribed',
   'unsupported_media_type',

@@ -45,6 +45,12 @@ const OptionalAddressList = (description: string) =>
 
 const OptionalUuid = (description: string) => ({ ...NullableUuid, description }) as const;
 
+export const IfNewest = OptionalUuid(
+  'The email of the thread that was recorded last, as far as the writer has seen it. When the thread has a newer one, received or sent, ' +
+    'nothing is sent: 409 `thread_has_moved_on`, with `new_emails`. Compared as the send is recorded, so that of two answers at the same ' +
+    'moment one is sent; hence the answer is 202. Only in a thread; needs the right `read` as well.',
+);
+
 const UnsubscribeBody = {
   type: 'object',
   title: 'UnsubscribeInput',
@@ -118,6 +124,7 @@ export const SendBody = {
     bcc: OptionalAddressList('As `to`; never appears in the message.'),
     in_reply_to: OptionalText('Message-ID of the email that this one answers; places it in the same thread.'),
     thread_id: OptionalUuid('An existing thread; decides over `in_reply_to`.'),
+    if_newest: IfNewest,
     customer_id: OptionalUuid('The customer the email belongs to.'),
     company_id: OptionalUuid('The company the email belongs to.'),
     account_id: OptionalText(
@@ -214,6 +221,7 @@ export function readSendFields(body: Fields, json: EmailJson, limits: HttpLimits
     htmlBody: readText(body, 'html_body') || null,
     inReplyTo: readText(body, 'in_reply_to'),
     threadId: readUuid(body, 'thread_id'),
+    ...readIfNewest(body, json),
     customerId: readUuid(body, 'customer_id'),
     companyId: readUuid(body, 'company_id'),
     accountId: readText(body, 'account_id'),
@@ -231,6 +239,17 @@ export function readSendFields(body: Fields, json: EmailJson, limits: HttpLimits
     unsubscribeList: readUnsubscribeList(body),
     template: readTemplateUse(body, json),
   };
+}
+
+/** The error names emails, so the caller must be allowed to read. */
+export function readIfNewest(
+  body: Fields,
+  { requireRead }: Pick<EmailJson, 'requireRead'>,
+): Pick<SendRequest, 'ifNewest'> {
+  const ifNewest = readUuid(body, 'if_newest');
+  if (ifNewest === null) return {};
+  requireRead();
+  return { ifNewest };
 }
 
 function readSendAt(body: Fields): Date | null {

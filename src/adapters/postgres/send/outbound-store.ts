@@ -9,11 +9,13 @@ import { LISTED } from '../emails/listed.ts';
 import { toMessageId } from '../emails/message-id-column.ts';
 import { threadIdOf } from '../emails/thread-rows.ts';
 import { isKnownAs } from '../threads/message-ids.ts';
+import { readNewer } from './newer-emails.ts';
 import { createOutboundRecorder } from './record-outbound.ts';
 
 export function createOutboundStore(pool: Pool): OutboundStore {
   return {
     recordOutbound: createOutboundRecorder(pool),
+    readNewer: (threadId, emailId) => readNewer(pool, threadId, emailId),
 
     async readPlacementFacts(request): Promise<PlacementFacts> {
       const { threadId, inReplyTo, accountId, defaultAccountId, answeredEmailId = null } = request;

@@ -6,8 +6,9 @@
  * links Message-IDs and may merge threads; so does an email of which an answer or a copy was recorded first.
  */
 import type { Pool } from 'pg';
-import type { OutboundRecord, RecordedSend } from '../../../app/send/outbound-ports.ts';
+import type { OutboundRecord, OutboundStore, RecordedSend } from '../../../app/send/outbound-ports.ts';
 import type { EmailState } from '../../../core/delivery/states.ts';
+import { refuseMovedOn } from '../../../core/thread/refuse-moved-on.ts';
 import { identityKey } from '../../../core/message/identity.ts';
 import type { MessageId } from '../../../core/message/message-id.ts';
 import { linksOf } from '../../../core/thread/place-inbound.ts';
@@ -18,6 +19,7 @@ import { run, statement, type Executor } from '../db/statement.ts';
 import { insertLinkedSend, insertNewSends, SENDS_LOCK, SENT_ELSEWHERE } from './insert-emails.ts';
 import { linkThread, type NamedCustomer } from '../threads/link-thread.ts';
 import { inLinkingTransaction, LinkConflict, RecordedMeanwhile } from '../db/linking-transaction.ts';
+import { readNewer } from './newer-emails.ts';
 import { findRewrittenCopy } from './rewritten-copies.ts';
 
 /** Most emails in one statement. */
@@ -26,7 +28,7 @@ const MAX_BATCH = 64;
 const MAX_BATCH_BYTES = 4 * 1024 * 1024;
 
 /** Returns the function that records one email; see `OutboundStore.recordOutbound`. */
-export function createOutboundRecorder(pool: Pool): (record: OutboundRecord) => Promise<RecordedSend> {
+export function createOutboundRecorder(pool: Pool): OutboundStore['recordOutbound'] {
   const recordNew = createBatches<OutboundRecord, RecordedSend>(
     { name: 'record-send', items: MAX_BATCH, bytes: MAX_BATCH_BYTES, failTogether: false },
     ({ rawSizeBytes }) => rawSizeBytes,
@@ -35,9 +37,9 @@ export function createOutboundRecorder(pool: Pool): (record: OutboundRecord) => 
       return records.map((record) => (known.has(record.id) ? recordLinked(pool, record) : NEVER_CAME_BACK));
     },
   );
-  return (record) =>
+  return (record, ifNewest = null) =>
     record.placement.rule !== 'new' || record.inReplyTo.length > 0
-      ? recordLinked(pool, record)
+      ? recordLinked(pool, record, ifNewest)
       : recordNew(record);
 }
 
@@ -49,16 +51,25 @@ const NEVER_CAME_BACK: RecordedSend = { cameBack: false, orphans: [] };
 /** Rolls back the links made for an email that is already recorded. */
 class AlreadyRecorded extends Error {}
 
-async function recordLinked(pool: Pool, record: OutboundRecord): Promise<RecordedSend> {
+async function recordLinked(
+  pool: Pool,
+  record: OutboundRecord,
+  ifNewest: string | null = null,
+): Promise<RecordedSend> {
   try {
-    return await inLinkingTransaction(pool, (trx, exclusive) => link(trx, record, exclusive));
+    return await inLinkingTransaction(pool, (trx, exclusive) => link(trx, record, exclusive, ifNewest));
   } catch (error) {
     if (error instanceof AlreadyRecorded) return NEVER_CAME_BACK;
     throw error;
   }
 }
 
-async function link(executor: Executor, record: OutboundRecord, exclusive: boolean): Promise<RecordedSend> {
+async function link(
+  executor: Executor,
+  record: OutboundRecord,
+  exclusive: boolean,
+  ifNewest: string | null,
+): Promise<RecordedSend> {
   const { id, accountId, relayMessageId } = record;
   const { rule } = record.placement;
   const anchorId = await findAnchor(executor, record);
@@ -92,6 +103,8 @@ async function link(executor: Executor, record: OutboundRecord, exclusive: boole
   }
   if (anchorId !== null && !exclusive && !(await isInThread(executor, anchorId, threadId)))
     throw new LinkConflict();
+  // The thread is locked: what is recorded in it from now on comes after this email.
+  if (ifNewest !== null) refuseMovedOn(await readNewer(executor, threadId, ifNewest));
   const link = { anchorId, ignoredIds, partyId };
   if (!(await insertLinkedSend(executor, { ...recorded, threadId }, link))) throw new RecordedMeanwhile();
   if (known.ids.size === 0) return NEVER_CAME_BACK;

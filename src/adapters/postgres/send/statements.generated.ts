@@ -439,6 +439,23 @@ declare module '../db/statement.ts' {
       };
       row: object;
     };
+    'newer-emails': {
+      values: {
+        previewChars: number | null;
+        emailId: string | null;
+        threadId: string | null;
+        limit: number | null;
+      };
+      row: {
+        id: string;
+        direction: 'inbound' | 'outbound';
+        from_address: ColumnTypes['emails.from_address'];
+        subject: string;
+        date: Date;
+        author: unknown;
+        preview: string | null;
+      };
+    };
     'next-version-of-suppressions': {
       values: object;
       row: {
