@@ -76,7 +76,7 @@ it('is told of sends: from when they are accepted, or due, until the mail server
   );
   const response = await running.service.request(`/api/emails/${scheduled}`, {
     method: 'PATCH',
-    json: { send_at: null },
+    json: { send_at: 'now' },
     headers: { 'if-match': `"${version}"` },
   });
   expect(response.status).toBe(200);

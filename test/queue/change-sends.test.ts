@@ -155,11 +155,24 @@ describe('a send that waits', () => {
     expect(raw).not.toMatch(/Altes|Hallo|ann@|old@|dan@/);
   });
 
-  it('keeps its text where only the time changes, and loses its HTML where only a text comes', async () => {
+  it('keeps its text where only the time changes, and loses its HTML only where that is named', async () => {
     const node = await start({ work: false });
     const both = { textBody: 'Ein Text', htmlBody: '<p>Ein HTML</p>' };
     const id = await node.enqueue({ sendAt: later(), ...both });
     expect(await node.change(id, { sendAt: later(2 * HOUR_MS) })).toMatchObject(both);
+    await expect(node.change(id, { body: { textBody: 'Nur Text' } })).rejects.toMatchObject({
+      code: 'invalid_request',
+      text: expect.stringContaining('html_body') as string,
+    });
+    await expect(node.change(id, { body: { htmlBody: '<p>Neu</p>' } })).rejects.toMatchObject({
+      code: 'invalid_request',
+      text: expect.stringContaining('text_body') as string,
+    });
+    const read = await node.read(id);
+    expect(await node.change(id, { body: both, subject: read.subject })).toMatchObject({
+      ...both,
+      sendVersion: read.sendVersion,
+    });
     expect(await node.change(id, { body: { textBody: 'Nur Text', htmlBody: null } })).toMatchObject({
       textBody: 'Nur Text',
       htmlBody: null,
@@ -306,6 +319,7 @@ describe('a change is refused', () => {
   it.each<[SendChange, string]>([
     [{ sendAt: new Date(0) }, 'invalid_send_at'],
     [{ to: ['nobody'] }, 'invalid_address'],
+    [{ body: { textBody: null } }, 'missing_body'],
     [{ subject: ' ' }, 'missing_recipient_or_subject'],
     [{ subject: 'a\r\nBcc: x@example.org' }, 'header_injection'],
     [

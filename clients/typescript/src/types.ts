@@ -217,8 +217,8 @@ export type ForwardMessage = AnswerFields & {
 
 /** The changes to a waiting send; attachments are replaced as a whole. */
 export type SendChange = Input<Omit<Schemas['SendChangeRequest'], 'attachments' | 'send_at'>> & {
-  /** null: send now. */
-  readonly send_at?: string | Date | null | undefined;
+  /** `now`, a moment, or its text. */
+  readonly send_at?: string | Date | undefined;
   readonly attachments?: readonly AttachmentSource[] | null | undefined;
 };
 

@@ -121,6 +121,13 @@ export interface AmbiguousEmailsQuery {
   readonly after: { readonly date: Date; readonly id: string } | null;
 }
 
+export interface ReplaceOptions {
+  /** The key that makes the change; null: none. */
+  readonly keyId: string | null;
+  /** Called with what is registered, before anything changes; nothing does when it throws. */
+  readonly check: (stored: CustomerRegistration) => void;
+}
+
 /** Throws `ServiceError('database_unavailable')` when the database can't be reached or does not answer in time. */
 export interface CustomerStore {
   /** An unknown customer has nothing registered. */
@@ -130,14 +137,13 @@ export interface CustomerStore {
    * What sends taught stays.
    *
    * @param name undefined: unchanged
-   * @param keyId the key that makes the change; null: none
    */
   replaceRegistration(
     customerId: string,
     rules: CustomerRules,
     companyId: string | null,
     name: CustomerName | null | undefined,
-    keyId?: string | null,
+    options?: ReplaceOptions,
   ): Promise<Relinked>;
   /**
    * Registers one address, or removes it, registered or learned, so that it is not learned again. Past mail is linked by

@@ -8,6 +8,7 @@ import {
   readAddressRule,
   readDomainRule,
 } from '../../core/customer/rules.ts';
+import { isClaim, refuseIncomplete, refuseOtherClaims } from './given-back.ts';
 import type { AmbiguousEmailsRequest, CustomerUseCases } from './use-cases.ts';
 import { createCursorForm, PLACE_CURSOR, readPage, UUID } from '../base/paging.ts';
 import type { RuleKey, CustomerPlace, CustomerSearch, CustomerStore } from './customer-ports.ts';
@@ -40,10 +41,19 @@ export function createCustomers(store: CustomerStore): Customers {
 
     readCustomerRegistration: (customerId) => store.readRegistration(customerId),
 
-    async registerCustomer({ customerId, name, companyId, addresses, domains, authorKeyId = null }) {
-      const rules = parseCustomerRules(addresses, domains);
+    async registerCustomer(request) {
+      const { customerId, name, companyId, addresses, domains, authorKeyId = null } = request;
+      refuseIncomplete(request);
+      const rules = parseCustomerRules(
+        // What was learned stays in any case.
+        addresses.map((one) => (!isClaim(one) ? one : one.origin === 'learned' ? null : one.address)),
+        domains.map((one) => (isClaim(one) ? one.domain : one)),
+      );
       const shown = typeof name === 'string' ? toCustomerName(name) : name;
-      const relinked = await store.replaceRegistration(customerId, rules, companyId, shown, authorKeyId);
+      const relinked = await store.replaceRegistration(customerId, rules, companyId, shown, {
+        keyId: authorKeyId,
+        check: (stored) => refuseOtherClaims(request, stored),
+      });
       return { registration: await store.readRegistration(customerId), relinked };
     },
 

@@ -2,10 +2,12 @@
 import type { PageRequest } from '../base/paging.ts';
 import type { AccountFilter } from '../base/account-filter.ts';
 import type {
+  AddressClaim,
   AmbiguousRule,
   CustomerListing,
   CustomerRecord,
   CustomerRegistration,
+  DomainClaim,
   Relinked,
 } from './customer-ports.ts';
 import type { EmailsPage } from '../emails/use-cases.ts';
@@ -25,8 +27,11 @@ export interface RegistrationRequest {
   /** undefined: unchanged. */
   readonly name: string | null | undefined;
   readonly companyId: string | null;
-  readonly addresses: readonly string[];
-  readonly domains: readonly string[];
+  /** New ones as text; claims as they were read. */
+  readonly addresses: readonly (string | AddressClaim)[];
+  readonly domains: readonly (string | DomainClaim)[];
+  /** What the answer said that the lists were read from; null: the caller does not say. */
+  readonly isComplete: boolean | null;
   /** The key that registers it; null: none. */
   readonly authorKeyId?: string | null;
 }
@@ -64,7 +69,8 @@ export interface CustomerUseCases {
   readCustomerRegistration(customerId: string): Promise<CustomerRegistration>;
   /**
    * Replaces everything that is registered for a customer and links past mail by it; what sends taught stays. Throws `invalid_address`,
-   * `invalid_domain`, `header_injection`, `public_domain`, `too_many_entries`.
+   * `invalid_domain`, `header_injection`, `public_domain`, `too_many_entries`; for lists that were read `list_incomplete`, and
+   * `invalid_request` when an entry differs from what is stored.
    */
   registerCustomer(
     request: RegistrationRequest,

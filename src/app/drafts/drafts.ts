@@ -1,5 +1,6 @@
 /** Writing, changing and sending drafts. */
 import { createHash } from 'node:crypto';
+import { isDeepStrictEqual } from 'node:util';
 import { MAX_DRAFT_CHARS, MAX_SHOWN_CHARS } from '../../core/drafts/limits.ts';
 import { naming, ServiceError } from '../../core/errors.ts';
 import { ACCOUNT_ID, type Logger } from '../base/basics.ts';
@@ -93,6 +94,10 @@ export function createDrafts(ports: DraftPorts): DraftUseCases {
         await folder.remove();
         throw refusal(old === null ? { kind: 'not_found' } : { kind: 'changed', version: old.version });
       }
+      if (!old.isBeingSent && changesNothing(old, change)) {
+        await folder.remove();
+        return old;
+      }
       const { draft, orphans } = await write(id, old, change, folder, async (record) => {
         const result = await drafts.change(version, record);
         if (result.kind !== 'done') throw refusal(result);
@@ -153,6 +158,16 @@ const keyOf = (id: string, version: number): string => `draft ${id} ${version}`;
  */
 function isGone(outcome: SendOutcome): boolean {
   return outcome.kind === 'sent' || outcome.kind === 'queued' || outcome.kind === 'partial';
+}
+
+/** The values that it has, given back. Files are compared by their identifiers, so named ones are taken for new. */
+function changesNothing(old: DraftContent, { author, answers, message = {}, files }: DraftChange): boolean {
+  return (
+    (author === undefined || author === old.author) &&
+    (answers === undefined || isDeepStrictEqual(answers, old.answers)) &&
+    Object.entries(message).every(([name, value]) => isDeepStrictEqual(value, old.message[name] ?? null)) &&
+    files === undefined
+  );
 }
 
 const messageOf = (sent: DraftSend) => (sent.kind === 'send' ? sent.request : sent.request.message);

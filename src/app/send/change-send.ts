@@ -4,7 +4,7 @@
  */
 import { parseAddress } from '../../core/address/address-list.ts';
 import { formatMailbox } from '../../core/address/address.ts';
-import { ServiceError } from '../../core/errors.ts';
+import { invalidRequest, ServiceError } from '../../core/errors.ts';
 import { formatMessageId } from '../../core/message/message-id.ts';
 import type { EmailDetail, StoredAttachment } from '../emails/email-ports.ts';
 import { deleteFiles } from '../files/delete-files.ts';
@@ -40,7 +40,10 @@ export function createSendChanges(ports: ChangeSendPorts): Pick<SendUseCases, 'c
         if (found.kind !== 'waiting') throw refusal(found);
         const { send } = found;
         if (send.version !== version) throw refusal({ kind: 'changed', version: send.version });
-        if (Object.keys(change).length > 0) await replace(ports, { id, send, change, folder, keyId });
+        const differing = await withoutSame(ports, send, change, keyId);
+        if (Object.keys(differing).length > 0) {
+          await replace(ports, { id, send, change: differing, folder, keyId });
+        }
       } finally {
         await folder.remove();
       }
@@ -50,10 +53,51 @@ export function createSendChanges(ports: ChangeSendPorts): Pick<SendUseCases, 'c
   };
 }
 
+type WholeBody = Pick<SendRequest, 'textBody' | 'htmlBody'>;
+/** A body is whole, and differs from the current one. */
+type Differing = Omit<SendChange, 'body'> & { readonly body?: WholeBody };
+
+/** The change without values that the send has already: what was read and is given back composes no other message. */
+async function withoutSame(
+  ports: ChangeSendPorts,
+  send: WaitingSend,
+  { sendAt, subject, body, ...rest }: SendChange,
+  authorKeyId: string | null,
+): Promise<Differing> {
+  const other = body === undefined ? null : otherBody(body, send, await bodyOf(ports, send, authorKeyId));
+  return {
+    ...rest,
+    ...(sendAt === undefined || sendAt?.getTime() === send.dueAt.getTime() ? {} : { sendAt }),
+    ...(subject === undefined || subject === send.subject ? {} : { subject }),
+    ...(other === null ? {} : { body: other }),
+  };
+}
+
+/** null: it is the current one. Throws `invalid_request` when one of the two changes, and the other, which exists, is not named. */
+function otherBody(
+  { textBody, htmlBody }: NonNullable<SendChange['body']>,
+  shown: WholeBody,
+  own: WholeBody,
+): WholeBody | null {
+  const hasSameText = textBody === undefined || textBody === shown.textBody;
+  const hasSameHtml = htmlBody === undefined || htmlBody === shown.htmlBody;
+  if (hasSameText && hasSameHtml) return null;
+  if (textBody === undefined && own.textBody !== null) {
+    throw invalidRequest('needed_with', { field: 'text_body', other: 'html_body' });
+  }
+  if (htmlBody === undefined && own.htmlBody !== null) {
+    throw invalidRequest('needed_with', { field: 'html_body', other: 'text_body' });
+  }
+  return {
+    textBody: hasSameText ? own.textBody : textBody,
+    htmlBody: hasSameHtml ? own.htmlBody : htmlBody,
+  };
+}
+
 interface Changing {
   readonly id: string;
   readonly send: WaitingSend;
-  readonly change: SendChange;
+  readonly change: Differing;
   readonly folder: SpoolFolder;
   readonly keyId: string | null;
 }
@@ -89,7 +133,7 @@ async function replace(ports: ChangeSendPorts, { id, send, change, folder, keyId
 async function toRequest(
   ports: ChangeSendPorts,
   send: WaitingSend,
-  change: SendChange,
+  change: Differing,
   authorKeyId: string | null,
 ): Promise<SendRequest> {
   const { subject = send.subject, body = await bodyOf(ports, send, authorKeyId) } = change;
@@ -132,7 +176,7 @@ async function bodyOf(
   ports: ChangeSendPorts,
   { textBody, htmlBody }: WaitingSend,
   authorKeyId: string | null,
-): Promise<Required<SendChange>['body']> {
+): Promise<WholeBody> {
   const isMade = htmlBody !== null && (await toText(ports, htmlBody, authorKeyId)) === textBody;
   return { textBody: isMade ? null : textBody, htmlBody };
 }
@@ -172,7 +216,7 @@ const toBefore = (send: WaitingSend, dueAt: Date | null, filePrefix: string): Co
 
 interface Composed {
   readonly send: WaitingSend;
-  readonly change: SendChange;
+  readonly change: Differing;
   readonly prepared: PreparedSend;
   /** Collects the path of each file that was stored. */
   readonly written: string[];

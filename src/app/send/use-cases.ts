@@ -72,8 +72,11 @@ export interface SendChange {
   readonly cc?: readonly string[];
   readonly bcc?: readonly string[];
   readonly subject?: string;
-  /** Text and HTML are changed together: no recipient may read an old version of one of them. */
-  readonly body?: Pick<SendRequest, 'textBody' | 'htmlBody'>;
+  /**
+   * Text and HTML are changed together: no recipient may read an old version of one of them, and none is removed without being named.
+   * A text of null is made from the HTML.
+   */
+  readonly body?: Partial<Pick<SendRequest, 'textBody' | 'htmlBody'>>;
   /** All files that it has from now on. */
   readonly attachments?: readonly SendAttachment[];
 }

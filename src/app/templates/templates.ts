@@ -42,6 +42,10 @@ export function createTemplates(ports: TemplatePorts): TemplateUseCases {
       if (old.version !== version) throw refusal({ kind: 'changed', version: old.version });
       const { name, subject, textBody, htmlBody } = { ...old, ...change };
       const changed = { id, name, subject, textBody, htmlBody };
+      const isSame = Object.entries(change).every(
+        ([field, value]) => value === undefined || value === old[field as keyof typeof change],
+      );
+      if (isSame) return old;
       refuseUnusable(changed);
       const result = await templates.change(version, {
         ...changed,

@@ -1,4 +1,5 @@
 /** Creates, changes and reads webhooks. The process that delivers learns of the changes from the database. */
+import { isDeepStrictEqual } from 'node:util';
 import type { Clock, IdSource } from '../base/basics.ts';
 import { PLACE_CURSOR, readPage } from '../base/paging.ts';
 import { readPosition } from '../../core/event/event-id.ts';
@@ -59,14 +60,16 @@ export function createWebhooks({
     return found(await store.read(id));
   }
 
-  /** @param toChange gets null for the secrets when no key of this process opens them */
+  /** @param toChange gets null for the secrets when no key of this process opens them; returns null when it would change nothing */
   async function change(
     id: string,
-    toChange: (webhook: StoredWebhook, secrets: WebhookSecrets | null) => Change,
+    toChange: (webhook: StoredWebhook, secrets: WebhookSecrets | null) => Change | null,
   ): Promise<StoredWebhook> {
     for (let attempt = 1; ; attempt += 1) {
       const webhook = await read(id);
-      const { settings, secrets } = toChange(webhook, sealer.open(id, webhook.sealed));
+      const wanted = toChange(webhook, sealer.open(id, webhook.sealed));
+      if (wanted === null) return webhook;
+      const { settings, secrets } = wanted;
       const changed = await store.change(id, settings, seal(id, secrets), webhook.sealed);
       if (changed !== null) return changed;
       if (attempt >= MAX_TRIES) throw new ServiceError('busy');
@@ -103,14 +106,17 @@ export function createWebhooks({
     async changeWebhook(id, { headers, ...changes }) {
       const changed = await change(id, (webhook, known) => {
         if (headers !== undefined) checkOwnHeaders(headers);
+        const before = settingsOf(webhook);
         const settings: WebhookSettings = {
-          ...settingsOf(webhook),
+          ...before,
           ...changes,
           ...(changes.url === undefined ? {} : { url: rules.check(changes.url) }),
           ...(headers === undefined ? {} : { headerNames: Object.keys(headers) }),
         };
         // Secrets that can't be read can't be kept: a new secret has to be requested first.
         const secrets = known ?? unreadable();
+        const hasSameHeaders = headers === undefined || isDeepStrictEqual({ ...headers }, secrets.headers);
+        if (hasSameHeaders && isDeepStrictEqual(settings, before)) return null;
         return { settings, secrets: headers === undefined ? secrets : { ...secrets, headers } };
       });
       return toView(changed);

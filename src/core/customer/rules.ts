@@ -29,12 +29,18 @@ const MAX_NAMED = 10;
 /**
  * Throws `too_many_entries`, `invalid_address`, `invalid_domain`, `header_injection`, and `public_domain`, which names
  * all such domains at once.
+ *
+ * @param addresses null: an entry that is no rule
  */
-export function parseCustomerRules(addresses: readonly string[], domains: readonly string[]): CustomerRules {
-  refuseMoreThan(MAX_CUSTOMER_ADDRESSES, addresses, 'addresses');
+export function parseCustomerRules(
+  addresses: readonly (string | null)[],
+  domains: readonly string[],
+): CustomerRules {
+  const given = [...addresses.entries()].filter((entry): entry is [number, string] => entry[1] !== null);
+  refuseMoreThan(MAX_CUSTOMER_ADDRESSES, given, 'addresses');
   refuseMoreThan(MAX_CUSTOMER_DOMAINS, domains, 'domains');
   const rules = {
-    addresses: unique(addresses.map((text, index) => readAddressRule(text, `addresses[${index}]`))),
+    addresses: unique(given.map(([index, text]) => readAddressRule(text, `addresses[${index}]`))),
     domains: unique(domains.map((text, index) => readDomainRule(text, `domains[${index}]`))),
   };
   const open = rules.domains.filter((rule) => isPublicDomain(domainOf(rule), isWildcard(rule)));
@@ -73,7 +79,7 @@ export function readAddressRule(text: string, field: string): string {
   return normaliseAddress(addrSpec(parseAddress(text, field)));
 }
 
-function refuseMoreThan(limit: number, entries: readonly string[], field: string): void {
+function refuseMoreThan(limit: number, entries: readonly unknown[], field: string): void {
   if (entries.length > limit) throw new ServiceError('too_many_entries', { values: { field, limit } });
 }
 

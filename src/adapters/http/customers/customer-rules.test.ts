@@ -41,6 +41,7 @@ describe('PUT /api/customer/{customerId}/addresses', () => {
         companyId: IDS.thread,
         addresses: ['ann@example.org'],
         domains: ['*.example.org'],
+        isComplete: null,
       },
     ]);
     expect(response.json()).toEqual({

@@ -12,6 +12,8 @@ import {
   RegisteredSchema,
   RegistrationSchema,
   toAmbiguousClaimJson,
+  toAddressClaim,
+  toDomainClaim,
   toRegisteredJson,
   toRegistrationJson,
 } from './customer-view.ts';
@@ -33,20 +35,22 @@ const RegistrationBody = {
     addresses: {
       type: 'array',
       items: { anyOf: [{ type: 'string' }, AddressClaim] },
-      description: 'At most 1,000. Entries as they are read may be given back; learned ones stay learned.',
+      description:
+        'At most 1,000. Entries may be given back as they were read, with `complete`, and are refused when they differ from what is stored; learned ones stay learned.',
     },
     domains: {
       type: 'array',
       items: { anyOf: [{ type: 'string' }, DomainClaim] },
       description:
-        '`example.org`, or `*.example.org` for all below it. At most 200. Entries as they are read may be given back.',
+        '`example.org`, or `*.example.org` for all below it. At most 200. Entries may be given back as they were read, with `complete`.',
     },
     company_id: { ...NullableUuid, description: 'Absent or null: none.' },
     name: { ...CustomerName, description: 'What people call it. Absent: as it is; null: none.' },
     customer_id: { ...Uuid, description: 'As it is read; the customer of the path, or refused.' },
     complete: {
       type: 'boolean',
-      description: 'As it is read; without effect: learned addresses stay in any case.',
+      description:
+        'As it was read. False is refused: what the answer left out would be removed. Required when an entry is given back as it was read.',
     },
   },
 } as const;
@@ -141,7 +145,7 @@ export function registerCustomerRuleRoutes(
         description:
           'Replaces all registered addresses and domains, and links past mail by it before it answers, all or nothing. What ' +
           'sends taught stays: an address is taken from the customer by `DELETE`. What a send named explicitly never changes. ' +
-          'Public domains are refused. What `GET` answers may be given back as it is.',
+          'Public domains are refused. What `GET` of the same path answers may be given back as it is, if it is `complete`.',
         params: CustomerParams,
         body: RegistrationBody,
         response: {
@@ -156,6 +160,7 @@ export function registerCustomerRuleRoutes(
             'public_domain',
             'header_injection',
             'too_many_entries',
+            'list_incomplete',
             'unknown_field',
             'unauthorized',
             'forbidden_account',
@@ -172,16 +177,16 @@ export function registerCustomerRuleRoutes(
     async (request) => {
       const customerId = request.params.customerId.toLowerCase();
       const { addresses, domains, company_id: companyId, name, customer_id: namedId } = request.body;
+      const { complete: isComplete = null } = request.body;
       if (namedId !== undefined && namedId.toLowerCase() !== customerId)
         throw invalidRequest('malformed', { field: 'customer_id' });
       const { registration, relinked } = await operationsFor(request).registerCustomer({
         customerId,
         name,
         companyId: companyId?.toLowerCase() ?? null,
-        addresses: addresses.flatMap((one) =>
-          typeof one === 'string' ? [one] : one.origin === 'learned' ? [] : [one.address],
-        ),
-        domains: domains.map((one) => (typeof one === 'string' ? one : one.domain)),
+        addresses: addresses.map((one) => (typeof one === 'string' ? one : toAddressClaim(one))),
+        domains: domains.map((one) => (typeof one === 'string' ? one : toDomainClaim(one))),
+        isComplete,
       });
       return toRegisteredJson(customerId, registration, relinked);
     },

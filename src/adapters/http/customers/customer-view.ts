@@ -1,10 +1,12 @@
 /** Rules of customers as JSON, and their schemas. */
 import type { XStatic } from 'typebox/schema';
 import type {
+  AddressClaim as AddressClaimOf,
   AmbiguousRule,
   CustomerListing,
   CustomerRecord,
   CustomerRegistration,
+  DomainClaim as DomainClaimOf,
   Relinked,
 } from '../../../app/customers/customer-ports.ts';
 import { MAX_COUNTED } from '../../../app/customers/customer-ports.ts';
@@ -107,7 +109,11 @@ const LastActivity = {
 
 export const CustomerSchema = record('Customer', {
   ...registrationProperties,
-  complete: { type: 'boolean', description: 'False when there are more addresses than the 200 listed.' },
+  complete: {
+    type: 'boolean',
+    description:
+      'False when there are more addresses than the 200 listed, or when the caller may not see them.',
+  },
   emails_inbound: Count,
   emails_outbound: Count,
   threads_open: Count,
@@ -184,6 +190,25 @@ export function toRegistrationJson(
       other_customer_ids: [...otherCustomerIds],
     })),
     complete: isComplete,
+  };
+}
+
+/** An entry that a caller gives back. */
+export function toAddressClaim(json: XStatic<typeof AddressClaim>): AddressClaimOf {
+  return {
+    address: json.address,
+    origin: json.origin,
+    accountIds: json.account_ids,
+    status: json.status,
+    otherCustomerIds: json.other_customer_ids.map((id) => id.toLowerCase()),
+  };
+}
+
+export function toDomainClaim(json: XStatic<typeof DomainClaim>): DomainClaimOf {
+  return {
+    domain: json.domain,
+    status: json.status,
+    otherCustomerIds: json.other_customer_ids.map((id) => id.toLowerCase()),
   };
 }
 

@@ -52,9 +52,9 @@ describe('a change of a send', () => {
 
   it.each<[object, SendChange]>([
     [{}, {}],
-    [{ send_at: null }, { sendAt: null }],
-    [{ html_body: '<p>x</p>' }, { body: { textBody: null, htmlBody: '<p>x</p>' } }],
-    [{ text_body: 'x' }, { body: { textBody: 'x', htmlBody: null } }],
+    [{ send_at: 'now' }, { sendAt: null }],
+    [{ html_body: '<p>x</p>' }, { body: { htmlBody: '<p>x</p>' } }],
+    [{ text_body: 'x', html_body: null }, { body: { textBody: 'x', htmlBody: null } }],
     [{ attachments: null }, { attachments: [] }],
     [
       { attachments: [{ attachment_id: IDS.attachment }] },
@@ -76,12 +76,18 @@ describe('a change of a send', () => {
     [{ send_at: '2027-02-29T08:00:00Z' }, 400, 'invalid_send_at'],
     [{ to: ' ' }, 400, 'missing_recipient_or_subject'],
     [{ to: 5 }, 400, 'invalid_request'],
-    [{ text_body: null }, 400, 'missing_body'],
     [{ attachments: [{ upload_id: 'x' }] }, 400, 'invalid_uuid'],
     [{ attachments: [{ filename: 'a', content: '?' }] }, 400, 'invalid_base64'],
   ])('that is %j is refused', async (body, status, code) => {
     const { response, json, asked } = await patch(body);
     expect([response.statusCode, json['code'], asked]).toEqual([status, code, []]);
+  });
+
+  it('that clears send_at does not send at once, and names the way to do that', async () => {
+    const { response, json, asked } = await patch({ send_at: null });
+    expect([response.statusCode, json['code'], asked]).toEqual([400, 'invalid_request', []]);
+    expect(json['error']).toContain('send_at darf hier nicht null sein');
+    expect(json['error']).toContain('"now"');
   });
 
   it.each<[Record<string, string>]>([[{}], [{ 'if-match': '*' }], [{ 'if-match': 'W/"3"' }]])(

@@ -11,10 +11,10 @@ import { EmailParams, jsonResponse, readUuidParameter } from '../schemas/schemas
 import { SEND_ERRORS } from './send-answer.ts';
 import { refuseUnknown, toFields } from '../body/fields.ts';
 import type { EmailJson } from './attachment-body.ts';
-import { readSendFields, refuseNoBody, SendBody } from './send-body.ts';
+import { readSendFields, SendBody } from './send-body.ts';
 import type { SendInput } from './send-input.ts';
 
-const { to, cc, bcc, subject, text_body, html_body, attachments, send_at } = SendBody.properties;
+const { to, cc, bcc, subject, text_body, html_body, attachments } = SendBody.properties;
 
 const ChangeBody = {
   type: 'object',
@@ -22,8 +22,9 @@ const ChangeBody = {
   additionalProperties: false,
   properties: {
     send_at: {
-      ...send_at,
-      description: 'When it is sent from now on, earlier or later, at most a year ahead; null: now.',
+      anyOf: [{ const: 'now' }, { type: 'string', format: 'date-time' }],
+      description:
+        'When it is sent from now on, earlier or later, at most a year ahead. `now`: at once; null is refused, since a client that clears a field must not send.',
     },
     to,
     cc,
@@ -31,9 +32,10 @@ const ChangeBody = {
     subject: { ...subject, description: 'Never empty.' },
     text_body: {
       ...text_body,
-      description: 'The bodies change together: with one of them alone, the other is gone.',
+      description:
+        'The bodies change together: where the email has both, both are named. Null: none, or made of the HTML.',
     },
-    html_body: { ...html_body, description: 'As `text_body`. Without a text, one is made of it.' },
+    html_body: { ...html_body, description: 'As `text_body`; null: none.' },
     attachments: {
       ...attachments,
       description:
@@ -50,8 +52,10 @@ export function readSendChange(json: EmailJson, limits: HttpLimits): SendChange 
   if (body === null) throw invalidRequest('not_an_object');
   refuseUnknown(body, FIELDS, '');
   const isBody = 'text_body' in body || 'html_body' in body;
-  if (isBody) refuseNoBody(body);
-  const read = readSendFields(body, json, limits);
+  const { send_at: sendAt, ...ofSend } = body;
+  if (sendAt === null) throw invalidRequest('null_send_at');
+  const isNow = sendAt === 'now';
+  const read = readSendFields(isNow ? ofSend : body, json, limits);
   if ('to' in body && read.to.length === 0) throw new ServiceError('missing_recipient_or_subject');
   const named = <T extends object>(field: string, value: T): Partial<T> => (field in body ? value : {});
   return {
@@ -60,7 +64,14 @@ export function readSendChange(json: EmailJson, limits: HttpLimits): SendChange 
     ...named('cc', { cc: read.cc }),
     ...named('bcc', { bcc: read.bcc }),
     ...named('subject', { subject: read.subject }),
-    ...(isBody ? { body: { textBody: read.textBody, htmlBody: read.htmlBody } } : {}),
+    ...(isBody
+      ? {
+          body: {
+            ...named('text_body', { textBody: read.textBody }),
+            ...named('html_body', { htmlBody: read.htmlBody }),
+          },
+        }
+      : {}),
     ...named('attachments', { attachments: read.attachments }),
   };
 }

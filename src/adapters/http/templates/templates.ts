@@ -262,7 +262,7 @@ export function registerTemplateRoutes(
         tags: ['Templates'],
         summary: 'Change a template',
         description:
-          'Makes a new version; the ones before stay, and can be named by sends. What is not named stays, and null takes a body ' +
+          'Makes a new version, unless all values are as before; the ones before stay, and can be named by sends. What is not named stays, and null takes a body ' +
           'away. When another change came first, the answer is 412 and `details` has the newest version.',
         params: TemplateParams,
         headers: { type: 'object', properties: ifMatch('The newest version, such as `"3"`. It is needed.') },

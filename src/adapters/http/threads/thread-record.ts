@@ -162,7 +162,7 @@ const ChangeBody = {
     customer_id: {
       ...NullableUuid,
       description:
-        'Whose the thread is, whatever its sends named and the rules say; null: no longer chosen by hand, so these count again.',
+        'Whose the thread is, whatever its sends named and the rules say. The one that it has by them already is no choice, and changes nothing; null: no longer chosen by hand, so these count again.',
     },
     company_id: NullableUuid,
     status: ThreadStatusText,

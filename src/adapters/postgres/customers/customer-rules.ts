@@ -1,6 +1,11 @@
 /** The registered rules of customers: reads and replaces them, with all consequences for past mail. */
 import type { Pool } from 'pg';
-import type { CustomerStore, Relinked } from '../../../app/customers/customer-ports.ts';
+import type {
+  CustomerRegistration,
+  CustomerStore,
+  Relinked,
+  ReplaceOptions,
+} from '../../../app/customers/customer-ports.ts';
 import { listAmbiguous, listAmbiguousEmails } from './ambiguous-customers.ts';
 import { eraseAddresses, registerAddresses, removeAddress, replaceAddresses } from './customer-addresses.ts';
 import { eraseCustomer, writeCustomer } from './known-customers.ts';
@@ -19,18 +24,16 @@ const MAX_LISTED = 2000;
 /** @param patient for changes: relinking past mail takes longer the more mail there is, so its statements have a time limit of their own */
 export function createCustomerStore(pool: Pool, patient: Pool, reads: Executor = pool): CustomerStore {
   return {
-    async readRegistration(customerId) {
-      const [row] = await run(pool, REGISTRATION, { customerId, limit: MAX_LISTED + 1 });
-      return toRegistration(row, MAX_LISTED);
-    },
+    readRegistration: (customerId) => readRegistration(pool, customerId),
 
     readCustomer: (customerId, within) => readCustomer(reads, customerId, within),
     listCustomers: (query) => listCustomers(reads, query),
 
-    replaceRegistration: (customerId, rules, companyId, name, keyId) =>
+    replaceRegistration: (customerId, rules, companyId, name, { keyId, check } = UNCHECKED) =>
       inLinkingTransaction(patient, async (trx): Promise<Relinked> => {
         await nameAuthor(trx, keyId);
         await lockRules(trx);
+        check(await readRegistration(trx, customerId));
         await writeCustomer(trx, customerId, name);
         const changed = {
           addresses: await replaceAddresses(trx, customerId, rules.addresses),
@@ -63,6 +66,13 @@ export function createCustomerStore(pool: Pool, patient: Pool, reads: Executor =
     listAmbiguous: (after, limit) => listAmbiguous(pool, after, limit),
     listAmbiguousEmails: (request) => listAmbiguousEmails(pool, request),
   };
+}
+
+const UNCHECKED: ReplaceOptions = { keyId: null, check: () => undefined };
+
+async function readRegistration(executor: Executor, customerId: string): Promise<CustomerRegistration> {
+  const [row] = await run(executor, REGISTRATION, { customerId, limit: MAX_LISTED + 1 });
+  return toRegistration(row, MAX_LISTED);
 }
 
 /** The person to erase. */

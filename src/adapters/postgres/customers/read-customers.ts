@@ -30,8 +30,11 @@ export async function readCustomer(
     accountIds: within === null ? null : [...within],
   });
   if (row === undefined) throw new Error('a record without a row');
+  const registration = toRegistration(row, MAX_SHOWN_ADDRESSES);
   return {
-    ...toRegistration(row, MAX_SHOWN_ADDRESSES),
+    ...registration,
+    // Such a caller sees no rule, and must not take that for none.
+    isComplete: registration.isComplete && within === null,
     counts: {
       emailsInbound: row.emails_inbound,
       emailsOutbound: row.emails_outbound,

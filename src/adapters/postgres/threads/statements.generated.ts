@@ -481,6 +481,8 @@ declare module '../db/statement.ts' {
         status: 'open' | 'done';
         assignee: string | null;
         labels: string[];
+        customer_id: string | null;
+        company_id: string | null;
         chosen_customer_id: string | null;
         chosen_company_id: string | null;
       };
@@ -495,6 +497,8 @@ declare module '../db/statement.ts' {
         status: 'open' | 'done';
         assignee: string | null;
         labels: string[];
+        customer_id: string | null;
+        company_id: string | null;
         chosen_customer_id: string | null;
         chosen_company_id: string | null;
       };

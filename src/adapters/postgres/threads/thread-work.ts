@@ -36,8 +36,8 @@ export function createThreadChanges(pool: Pool): ThreadChanges {
           status: change.status ?? thread.status,
           assignee: change.assignee === undefined ? thread.assignee : change.assignee,
           labels,
-          customerId: change.customerId === undefined ? thread.chosen_customer_id : change.customerId,
-          companyId: change.companyId === undefined ? thread.chosen_company_id : change.companyId,
+          customerId: choiceAfter(change.customerId, thread.customer_id, thread.chosen_customer_id),
+          companyId: choiceAfter(change.companyId, thread.company_id, thread.chosen_company_id),
         });
         if (change.customerId !== undefined || change.companyId !== undefined) {
           await relinkCustomers(trx, [id]);
@@ -46,6 +46,10 @@ export function createThreadChanges(pool: Pool): ThreadChanges {
       }),
   };
 }
+
+/** A value that the thread shows by a rule, given back, is no choice: the rule goes on to decide. */
+const choiceAfter = (given: string | null | undefined, shown: string | null, chosen: string | null) =>
+  given === undefined || (chosen === null && given === shown) ? chosen : given;
 
 /** Sorted, each once. Throws `too_many_entries`; a thread that has more since a merge may lose some. */
 function labelsAfter(before: readonly string[], change: ThreadChange): string[] {
@@ -67,7 +71,8 @@ async function lockThread(trx: Executor, id: string) {
   return target ?? null;
 }
 
-const COLUMNS = 't.id, t.version, t.status, t.assignee, t.labels, t.chosen_customer_id, t.chosen_company_id';
+const COLUMNS =
+  't.id, t.version, t.status, t.assignee, t.labels, t.customer_id, t.company_id, t.chosen_customer_id, t.chosen_company_id';
 
 const LOCK = statement(
   'lock-thread-work',
