@@ -543,7 +543,7 @@ export interface paths {
         head?: never;
         /**
          * Change a template
-         * @description Makes a new version; the ones before stay, and can be named by sends. What is not named stays, and null takes a body away. When another change came first, the answer is 412 and `details` has the newest version. Needs the rights `read` and `operate`.
+         * @description Makes a new version, unless all values are as before; the ones before stay, and can be named by sends. What is not named stays, and null takes a body away. When another change came first, the answer is 412 and `details` has the newest version. Needs the rights `read` and `operate`.
          */
         patch: operations["changeTemplate"];
         trace?: never;
@@ -1078,7 +1078,7 @@ export interface paths {
         get: operations["getCustomerAddresses"];
         /**
          * Set the addresses and domains of a customer
-         * @description Replaces all registered addresses and domains, and links past mail by it before it answers, all or nothing. What sends taught stays: an address is taken from the customer by `DELETE`. What a send named explicitly never changes. Public domains are refused. What `GET` answers may be given back as it is. Needs the rights `read` and `operate`.
+         * @description Replaces all registered addresses and domains, and links past mail by it before it answers, all or nothing. What sends taught stays: an address is taken from the customer by `DELETE`. What a send named explicitly never changes. Public domains are refused. What `GET` of the same path answers may be given back as it is, if it is `complete`. Needs the rights `read` and `operate`.
          */
         put: operations["putCustomerAddresses"];
         /**
@@ -2056,7 +2056,7 @@ export interface components {
             next_cursor: string | null;
         };
         ThreadChange: {
-            /** @description Whose the thread is, whatever its sends named and the rules say; null: no longer chosen by hand, so these count again. */
+            /** @description Whose the thread is, whatever its sends named and the rules say. The one that it has by them already is no choice, and changes nothing; null: no longer chosen by hand, so these count again. */
             customer_id?: components["schemas"]["NullableUuid"];
             company_id?: components["schemas"]["NullableUuid"];
             status?: components["schemas"]["ThreadStatus"];
@@ -2899,11 +2899,8 @@ export interface components {
             outcome: "sent" | "failed";
         };
         SendChangeRequest: {
-            /**
-             * Format: date-time
-             * @description When it is sent from now on, earlier or later, at most a year ahead; null: now.
-             */
-            send_at?: string | null;
+            /** @description When it is sent from now on, earlier or later, at most a year ahead. `now`: at once; null is refused, since a client that clears a field must not send. */
+            send_at?: "now" | string;
             /** @description RFC 5322 address list such as `Ann <ann@example.com>, bob@example.com`, or several of them. */
             to?: components["schemas"]["NonBlankText"] | components["schemas"]["NonBlankText"][];
             /** @description As `to`. */
@@ -2912,9 +2909,9 @@ export interface components {
             bcc?: string | string[] | null;
             /** @description Never empty. */
             subject?: string | null;
-            /** @description The bodies change together: with one of them alone, the other is gone. */
+            /** @description The bodies change together: where the email has both, both are named. Null: none, or made of the HTML. */
             text_body?: string | null;
-            /** @description As `text_body`. Without a text, one is made of it. */
+            /** @description As `text_body`; null: none. */
             html_body?: string | null;
             /** @description All files that it has from now on: its own that it keeps by their `attachment_id`, and others as in a send. */
             attachments?: (components["schemas"]["AttachmentInput"] | components["schemas"]["UploadedAttachment"] | components["schemas"]["RecordedAttachment"])[] | null;
@@ -3442,7 +3439,7 @@ export interface components {
             company_id: components["schemas"]["NullableUuid"];
             addresses: components["schemas"]["AddressClaim"][];
             domains: components["schemas"]["DomainClaim"][];
-            /** @description False when there are more addresses than the 200 listed. */
+            /** @description False when there are more addresses than the 200 listed, or when the caller may not see them. */
             complete: boolean;
             emails_inbound: components["schemas"]["CustomerCount"];
             emails_outbound: components["schemas"]["CustomerCount"];
@@ -3469,9 +3466,9 @@ export interface components {
             complete: boolean;
         };
         CustomerRegistrationRequest: {
-            /** @description At most 1,000. Entries as they are read may be given back; learned ones stay learned. */
+            /** @description At most 1,000. Entries may be given back as they were read, with `complete`, and are refused when they differ from what is stored; learned ones stay learned. */
             addresses: (string | components["schemas"]["AddressClaim"])[];
-            /** @description `example.org`, or `*.example.org` for all below it. At most 200. Entries as they are read may be given back. */
+            /** @description `example.org`, or `*.example.org` for all below it. At most 200. Entries may be given back as they were read, with `complete`. */
             domains: (string | components["schemas"]["DomainClaim"])[];
             /** @description Absent or null: none. */
             company_id?: components["schemas"]["NullableUuid"];
@@ -3479,7 +3476,7 @@ export interface components {
             name?: components["schemas"]["CustomerName"];
             /** @description As it is read; the customer of the path, or refused. */
             customer_id?: components["schemas"]["Uuid"];
-            /** @description As it is read; without effect: learned addresses stay in any case. */
+            /** @description As it was read. False is refused: what the answer left out would be removed. Required when an entry is given back as it was read. */
             complete?: boolean;
         };
         Relinked: {
@@ -11173,7 +11170,7 @@ export interface operations {
                     "application/json": components["schemas"]["CustomerRegistered"];
                 };
             };
-            /** @description Codes: `duplicate_field`, `header_injection`, `invalid_address`, `invalid_domain`, `invalid_json`, `invalid_request`, `invalid_uuid`, `public_domain`, `too_many_entries`, `unknown_field`, `unknown_header`, `unknown_parameter`. */
+            /** @description Codes: `duplicate_field`, `header_injection`, `invalid_address`, `invalid_domain`, `invalid_json`, `invalid_request`, `invalid_uuid`, `list_incomplete`, `public_domain`, `too_many_entries`, `unknown_field`, `unknown_header`, `unknown_parameter`. */
             400: {
                 headers: {
                     "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
@@ -11184,7 +11181,7 @@ export interface operations {
                 content: {
                     "application/json": components["schemas"]["Error"] & {
                         /** @enum {unknown} */
-                        code?: "duplicate_field" | "header_injection" | "invalid_address" | "invalid_domain" | "invalid_json" | "invalid_request" | "invalid_uuid" | "public_domain" | "too_many_entries" | "unknown_field" | "unknown_header" | "unknown_parameter";
+                        code?: "duplicate_field" | "header_injection" | "invalid_address" | "invalid_domain" | "invalid_json" | "invalid_request" | "invalid_uuid" | "list_incomplete" | "public_domain" | "too_many_entries" | "unknown_field" | "unknown_header" | "unknown_parameter";
                     };
                 };
             };
