@@ -62,6 +62,7 @@ export const reparseCommand = defineCommand({
     };
     const start = after === undefined ? null : parseUuid('--after', after);
     const data = await context.open();
+    if (!dryRun) await data.requireStorage();
     const counts = { changed: 0, unchanged: 0, same_as: 0, not_parsed: 0, failed: 0, gone: 0 };
     let read = 0;
     let last = start;

@@ -35,7 +35,7 @@ export const retentionCommand = defineCommand({
       output.note('every account keeps everything: RETENTION_DAYS is not set');
       return 'done';
     }
-    const { pool, blobs, guard } = await open();
+    const { pool, blobs, requireCertainty } = await open();
     const retention = createRetentionStore(pool);
     const due = await countDue({ retention, rules });
     for (const { accountId, days, threads, emails } of due) {
@@ -46,17 +46,17 @@ export const retentionCommand = defineCommand({
     const { bound, deleted } = await retention.readHour();
     output.print(`in an hour ${formatCount(bound, 'email')} may be deleted; ${deleted} of this hour were`);
     if (dryRun) return 'done';
-    await guard.require();
+    await requireCertainty();
     if (confirm !== undefined) await retention.confirm(Number(confirm), null);
     const files = {
       files: createDeletedFiles(pool),
       references: createFileReferences(pool),
       blobs,
-      requireTime: guard.require,
+      requireCertainty,
     };
     const deleteFiles = () => deleteDeletedFiles(files, signal);
     const held = await deleteQuietThreads(
-      { retention, deleteFiles, rules, requireTime: guard.require, logger },
+      { retention, deleteFiles, rules, requireCertainty, logger },
       signal,
     );
     if (signal.aborted) output.print('interrupted: run the same command again to continue');

@@ -73,6 +73,7 @@ import { createSendChanges } from '../app/send/change-send.ts';
 import { carryOutOnce, sendOnce, type SendOncePorts } from '../app/send/send-once.ts';
 import { createKeySettlement } from '../app/send/settle-keys.ts';
 import { retentionRules } from '../config/config-accounts.ts';
+import { certaintyOf } from './open-storage.ts';
 import { followedBy } from './followed-by.ts';
 import type { Parts } from './open-parts.ts';
 import type { Teardown } from './teardown.ts';
@@ -112,6 +113,7 @@ export function createApplication(
 ): Application {
   const { config, logger, clock, guard, pool, replica, instanceId, watch } = parts;
   const requireTime = guard.require;
+  const requireCertainty = certaintyOf(parts);
   // For callers' reads; sends and loops read from the database that they write to.
   const reading = replica ?? pool;
   const { blobs, suppressions, active, settleUnknown } = sendPorts;
@@ -145,17 +147,18 @@ export function createApplication(
     ...comparing,
     ...reportPorts,
     store: createInboundStore(pool),
+    requireStorage: () => parts.ownStorage.requireLately(),
     unsubscribe: (token: string) => unsubscribes.unsubscribe(token),
   };
 
   const { databaseStatementTimeoutMs: statementTimeoutMs } = config;
   wakeFor('reports', startReportMatcher(reportPorts));
-  wakeFor('copies', startCopyComparer(comparing));
+  wakeFor('copies', startCopyComparer({ ...comparing, requireStorage: sendPorts.requireStorage }));
   endAtTeardown(startKeySettler(keyWork, createKeySettlement({ ...keyPorts, statementTimeoutMs }), logger));
   wakeFor('customers', startCustomerLinker(createCustomerLinker(pool), logger));
   endAtTeardown(startClockWatch(guard, logger));
   endAtTeardown(startKeyCleaner(keys, requireTime, logger));
-  const uploadPorts = { ...sendPorts, uploads: createUploadStore(pool), requireTime };
+  const uploadPorts = { ...sendPorts, uploads: createUploadStore(pool), requireCertainty };
   endAtTeardown(startUploadCleaner(uploadPorts, logger));
   endAtTeardown(
     startStorageWatch({ storage: parts.ownStorage, noteFault: createFaultNote(pool, instanceId), logger }),
@@ -184,11 +187,12 @@ export function createApplication(
     files: createDeletedFiles(pool),
     references: createFileReferences(pool),
     blobs,
-    requireTime,
+    requireCertainty,
   };
-  endAtTeardown(startFileEraser(deletedFiles, logger));
+  wakeFor('deletedFiles', startFileEraser(deletedFiles, logger));
   const deletionPorts = {
     deletions: createDeletionStore(pool),
+    requireCertainty,
     deleteFiles: () =>
       deleteDeletedFiles(deletedFiles).catch((err: unknown) => {
         logger.warn({ err }, 'files of deleted emails could not be deleted yet; it is tried again');
@@ -199,7 +203,6 @@ export function createApplication(
     ...deletionPorts,
     retention: createRetentionStore(pool),
     rules: retentionRules(config.accounts),
-    requireTime,
     logger,
   };
   const retention = retentionPorts.rules.length > 0 ? startRetention(retentionPorts) : null;
@@ -208,7 +211,7 @@ export function createApplication(
   const eraser = startEraser({
     erasures,
     deleteFiles: (signal) => deleteDeletedFiles(deletedFiles, signal),
-    requireTime,
+    requireCertainty,
     logger,
   });
   wakeFor('erasures', eraser);
@@ -253,6 +256,7 @@ export function createApplication(
   const drafts = createDrafts({
     ...sendPorts,
     drafts: createDraftStore(pool),
+    requireCertainty,
     send: keyPorts.send,
     reply: replies.sendReply,
     sendOnce: carryOut,

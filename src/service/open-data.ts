@@ -17,6 +17,7 @@ import { createSendOperations } from '../adapters/postgres/send/send-operations.
 import type { Application } from '../app/application.ts';
 import { createOperations } from '../app/send/operate-sends.ts';
 import type { ClockGuard } from '../app/base/clock-guard.ts';
+import type { RequireCertainty } from '../app/erase/delete-ports.ts';
 import type { Account, Clock, IdSource, Logger } from '../app/base/basics.ts';
 import type { BlobStore, ByteRange, Spool } from '../app/files/file-ports.ts';
 import type { Journal } from '../app/send/journal-ports.ts';
@@ -30,7 +31,7 @@ import { createClockGuard } from './create-clock-guard.ts';
 import { createReader } from './create-reader.ts';
 import { createIdSource } from './id-source.ts';
 import { findDatabase, type OpenDatabase } from './open-database.ts';
-import { openBlobs, openStorage, ownStorageOf } from './open-storage.ts';
+import { certaintyOf, openBlobs, openStorage, ownStorageOf, type OpenStorage } from './open-storage.ts';
 import { takeDown, type Teardown } from './teardown.ts';
 
 /** Database, files, journal, and the use cases that commands call. */
@@ -38,6 +39,8 @@ export interface OpenData extends OpenDatabase, Pick<Application, 'receiveMessag
   rethread(options: RethreadOptions): Promise<RethreadResult>;
   readonly blobs: BlobStore;
   readonly guard: ClockGuard;
+  readonly requireCertainty: RequireCertainty;
+  readonly requireStorage: () => Promise<void>;
   readonly reader: MessageReader;
   readonly unreadable: UnreadableMail;
   /** For large messages; the code that makes a folder removes it. */
@@ -53,7 +56,9 @@ export interface OpenData extends OpenDatabase, Pick<Application, 'receiveMessag
   close(): Promise<void>;
 }
 
-type Parts = OpenDatabase & Pick<OpenData, 'blobs' | 'spool' | 'journal' | 'isShared'>;
+type Parts = OpenDatabase &
+  Pick<OpenData, 'spool' | 'journal' | 'isShared'> &
+  Pick<OpenStorage, 'blobs' | 'ownStorage'>;
 
 /** How long a process that has DATA_DIR may take to start or to end, in ms. */
 const PATIENCE_MS = 60_000;
@@ -123,8 +128,8 @@ async function openBeside(
   const spool = createSpool(path.join(folder, 'spool'));
   // Files of a command that was killed.
   await spool.sweep(new Set());
-  const { blobs } = ownStorageOf(await openBlobs(config, teardown, true), database, logger);
-  return { ...database, blobs, spool, journal: null, isShared: true };
+  const own = ownStorageOf(await openBlobs(config, teardown, true), database, logger);
+  return { ...database, ...own, spool, journal: null, isShared: true };
 }
 
 /** A folder that belongs to this process while it runs. */
@@ -184,6 +189,7 @@ function wire(
   const receivePorts = {
     unsubscribe: null,
     ...parts,
+    requireStorage: () => parts.ownStorage.requireLately(),
     store: createInboundStore(parts.pool),
     reports: createReportStore(parts.pool),
     variants: createVariantStore(parts.pool),
@@ -199,6 +205,8 @@ function wire(
   };
   return {
     ...parts,
+    requireCertainty: certaintyOf(parts),
+    requireStorage: () => parts.ownStorage.require(),
     accounts,
     defaultAccountId,
     clock,

@@ -5,6 +5,8 @@ import { LmdbJournal } from '../adapters/journal/lmdb-journal.ts';
 import { createSpool, type DiskSpool } from '../adapters/journal/spool.ts';
 import type { BlobStore } from '../app/files/file-ports.ts';
 import type { Logger } from '../app/base/basics.ts';
+import type { ClockGuard } from '../app/base/clock-guard.ts';
+import type { RequireCertainty } from '../app/erase/delete-ports.ts';
 import type { Config } from '../config/config.ts';
 import { createStorageRecord } from '../adapters/postgres/files/storage-record.ts';
 import { OwnStorage } from '../app/files/own-storage.ts';
@@ -48,6 +50,17 @@ export function ownStorageOf(
   });
   return { blobs: ownStorage.blobs, ownStorage };
 }
+
+/** What a process needs before it deletes anything for good. */
+export const certaintyOf =
+  ({
+    ownStorage,
+    guard,
+  }: Pick<OpenStorage, 'ownStorage'> & { readonly guard: ClockGuard }): RequireCertainty =>
+  async () => {
+    await ownStorage.require();
+    await guard.require();
+  };
 
 export async function openJournal(
   { dataDir }: Config,

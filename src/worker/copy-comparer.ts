@@ -5,12 +5,18 @@ import { startLoop, type WokenLoop } from './loop.ts';
 /** The minimum between two rounds: copies that can't be compared yet are due again at once. */
 const INTERVAL_MS = 5000;
 
-export function startCopyComparer(ports: CompareCopiesPorts): WokenLoop {
+export function startCopyComparer(
+  ports: CompareCopiesPorts & { readonly requireStorage: () => Promise<void> },
+): WokenLoop {
   return startLoop({
     intervalMs: INTERVAL_MS,
     waitsForWake: true,
     failure: 'copies of sent emails could not be compared; trying again',
     logger: ports.logger,
-    run: () => compareDueCopies(ports),
+    async run() {
+      // Copies that turn out to be the same are deleted.
+      await ports.requireStorage();
+      await compareDueCopies(ports);
+    },
   });
 }

@@ -1,20 +1,22 @@
 /** The loop that carries out erasures. */
 import { carryOutErasures, type CarryOutPorts } from '../app/erase/erase-people.ts';
-import type { RequireTime } from '../app/base/clock-guard.ts';
+import type { RequireCertainty } from '../app/erase/delete-ports.ts';
 import { startLoop, type WokenLoop } from './loop.ts';
 
 /** An erasure that waits for a send continues after this time at the earliest. */
 const INTERVAL_MS = 1000;
 
-export function startEraser(ports: CarryOutPorts & { readonly requireTime: RequireTime }): WokenLoop {
+export function startEraser(
+  ports: CarryOutPorts & { readonly requireCertainty: RequireCertainty },
+): WokenLoop {
   return startLoop({
     intervalMs: INTERVAL_MS,
     waitsForWake: true,
     failure: 'an erasure could not be carried out yet; it goes on later',
     logger: ports.logger,
     async run(signal) {
-      // Before it claims an erasure, so that a process with the right time has it.
-      await ports.requireTime();
+      // Before it claims an erasure, so that a process with the right time and files has it.
+      await ports.requireCertainty();
       await carryOutErasures(ports, signal);
     },
   });

@@ -1,14 +1,14 @@
 /** The loop that deletes uploads whose day is over. */
 import { removeExpiredUploads } from '../app/uploads/create-upload.ts';
+import type { RequireCertainty } from '../app/erase/delete-ports.ts';
 import type { UploadPorts } from '../app/uploads/upload-ports.ts';
-import type { RequireTime } from '../app/base/clock-guard.ts';
 import type { Logger } from '../app/base/basics.ts';
 import { startLoop, type Loop } from './loop.ts';
 
 const INTERVAL_MS = 3_600_000;
 
 export function startUploadCleaner(
-  ports: Pick<UploadPorts, 'uploads' | 'blobs'> & { readonly requireTime: RequireTime },
+  ports: Pick<UploadPorts, 'uploads' | 'blobs'> & { readonly requireCertainty: RequireCertainty },
   logger: Logger,
 ): Loop {
   return startLoop({

@@ -12,6 +12,7 @@ const NOTHING: DueNow = {
   reports: false,
   copies: false,
   erasures: false,
+  deletedFiles: false,
   sentCopies: false,
   mailboxes: false,
   webhooks: false,

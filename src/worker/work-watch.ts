@@ -19,6 +19,7 @@ export type WorkKind =
   | 'reports'
   | 'copies'
   | 'erasures'
+  | 'deletedFiles'
   | 'sentCopies'
   | 'mailboxes'
   | 'suppressions'
@@ -110,7 +111,8 @@ export class WorkWatch implements Loop {
 
   /** Returns true if it found work. */
   #wakeFor(due: DueNow): boolean {
-    const { sendInMs, search, customers, reports, copies, erasures, sentCopies, mailboxes } = due;
+    const { sendInMs, search, customers, reports, copies, erasures, deletedFiles, sentCopies, mailboxes } =
+      due;
     const { suppressionVersion, webhookVersion, feedPosition } = due;
     const suppressions = suppressionVersion !== this.#suppressionVersion;
     this.#suppressionVersion = suppressionVersion;
@@ -125,7 +127,7 @@ export class WorkWatch implements Loop {
     if (sendInMs !== null && !sends && sendInMs <= this.#pollMs) {
       this.#cancelSend = this.#timers.after(Math.ceil(sendInMs), () => this.#wakes.get('sends')?.());
     }
-    const ofRows = { search, customers, reports, copies, erasures, sentCopies, mailboxes };
+    const ofRows = { search, customers, reports, copies, erasures, deletedFiles, sentCopies, mailboxes };
     const found = { ...ofRows, sends, suppressions, webhooks };
     const kinds = [...this.#wakes.keys()].filter((kind) => found[kind]);
     for (const kind of this.#isBlind ? this.#wakes.keys() : kinds) this.#wakes.get(kind)?.();

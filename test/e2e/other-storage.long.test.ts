@@ -1,6 +1,6 @@
 /** Built services that reach another storage of files than that of their database, or none. */
 import { randomBytes, randomUUID } from 'node:crypto';
-import { mkdtemp, readFile, rename, rm, unlink } from 'node:fs/promises';
+import { access, mkdtemp, readFile, rename, rm, unlink, writeFile } from 'node:fs/promises';
 import { createConnection } from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
@@ -86,6 +86,12 @@ async function stateOf(service: ServiceProcess, id: string): Promise<string> {
   const response = await service.request(`/api/emails/${id}`);
   return ((await response.json()) as { state: string }).state;
 }
+
+const exists = (file: string) =>
+  access(file).then(
+    () => true,
+    () => false,
+  );
 
 const errorOf = async (response: Response) => ({
   status: response.status,
@@ -173,6 +179,80 @@ describe('of two services on one database, each with a folder of its own,', () =
       code: 'storage_mismatch',
       detail: expect.stringContaining('has no identity'),
     });
+  });
+
+  it('the second deletes nothing and takes nothing in, and what it can not delete the first does', async () => {
+    const one = await start();
+    const two = await start({ env: { RETENTION_DAYS: '30' } });
+    await becomesUnready(two, 'storage_mismatch');
+    const id = await send(one, large('kept'));
+    await waitUntil('it is sent', async () => (await stateOf(one, id)) === 'sent');
+    const [row] = await sql('select raw_path, thread_id from emails where id = $1', [id]);
+    const raw = path.join(one.dataDir, 'files', String(row?.['raw_path']));
+    const draft = (await (
+      await one.request('/api/drafts', { json: { message: { subject: 'draft' } } })
+    ).json()) as { id: string };
+    const later = await send(one, {
+      ...large('later'),
+      send_at: new Date(Date.now() + 3_600_000).toISOString(),
+    });
+    const { send_version: version } = (await (await one.request(`/api/emails/${later}`)).json()) as {
+      send_version: number;
+    };
+
+    const mismatch = { status: 503, code: 'storage_mismatch' };
+    const old = `Message-ID: <old@example.org>\r\nFrom: ann@example.org\r\nSubject: old\r\nDate: Mon, 2 Jan 2023 10:00:00 +0000\r\n\r\nold`;
+    const inbound = (service: ServiceProcess) =>
+      service.request('/api/inbound', {
+        method: 'POST',
+        body: old,
+        headers: { 'content-type': 'message/rfc822' },
+      });
+    expect((await inbound(one)).status).toBe(200);
+    const refused = [
+      two.request(`/api/emails/${id}`, { method: 'DELETE' }),
+      two.request(`/api/emails/${id}?dry_run=true`, { method: 'DELETE' }),
+      two.request(`/api/threads/${String(row?.['thread_id'])}`, { method: 'DELETE' }),
+      two.request(`/api/threads/${String(row?.['thread_id'])}?dry_run=true`, { method: 'DELETE' }),
+      two.request(`/api/drafts/${draft.id}`, { method: 'DELETE' }),
+      two.request('/api/retention/confirm', { json: { emails: 1 } }),
+      two.request(`/api/emails/${later}`, {
+        method: 'PATCH',
+        json: { subject: 'other' },
+        headers: { 'if-match': `"${version}"` },
+      }),
+      inbound(two),
+    ];
+    expect(await Promise.all(refused.map(async (response) => errorOf(await response)))).toEqual(
+      refused.map(() => mismatch),
+    );
+    await waitUntil('its loops refuse as well', () =>
+      two.log.some((line) =>
+        /storage_mismatch.*threads that are kept no longer could not be deleted/.test(line),
+      ),
+    );
+    expect(await sql('select count(*)::int as n from emails')).toEqual([{ n: 3 }]);
+    expect((await readFile(raw)).length).toBeGreaterThan(0);
+
+    // A deletion whose process could not delete the files: any other does, without a deletion of its own.
+    const left = path.join(one.dataDir, 'files', 'left');
+    await writeFile(left, 'left');
+    await sql(`insert into deleted_files (path) values ('left')`);
+    await waitUntil('the file is gone', async () => !(await exists(left)));
+    await waitUntil(
+      'it is forgotten',
+      async () => (await sql('select path from deleted_files')).length === 0,
+    );
+
+    // A request to erase is a row of the database, which a process with the files carries out.
+    const erasure = await two.request('/api/erasures', { json: { address: 'ann@example.org' } });
+    expect(erasure.status).toBe(202);
+    await waitUntil('the person is erased by the first', async () => {
+      const open = await sql('select id from erasures where finished_at is null');
+      return open.length === 0;
+    });
+    expect(await exists(raw)).toBe(false);
+    expect(await sql('select path from deleted_files')).toEqual([]);
   });
 
   it('exactly one has the storage of the database when both start first', async () => {

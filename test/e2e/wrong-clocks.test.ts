@@ -94,6 +94,11 @@ describe.skipIf(skipWithoutFakeClock())('a process with a wrong clock', () => {
       { offset_seconds: 40 * 86_400, instance_id: expect.any(String) as string },
     ]);
     expect(await partitionsOf(database.connectionString)).toContain(await today(database.connectionString));
+    const [email] = await query(database.connectionString, 'select id, thread_id from emails limit 1');
+    for (const target of [`emails/${String(email?.['id'])}`, `threads/${String(email?.['thread_id'])}`]) {
+      const refused = await skewed.request(`/api/${target}`, { method: 'DELETE' });
+      expect([refused.status, await refused.json()]).toMatchObject([503, { code: 'clock_skewed' }]);
+    }
     expect(await emails()).toBe(2);
 
     // Another process, whose clock is right, does the work meanwhile.

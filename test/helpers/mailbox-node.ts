@@ -74,6 +74,7 @@ export async function startMailboxNode(options: MailboxNodeOptions): Promise<Mai
   }));
   const receivePorts = {
     unsubscribe: null,
+    requireStorage: () => Promise.resolve(),
     store: createInboundStore(pool),
     reports: createReportStore(pool),
     variants: createVariantStore(pool),

@@ -12,6 +12,7 @@ import type { ReplyRequest } from '../reply/use-cases.ts';
 import { asksForQueue } from '../send/queue-request.ts';
 import type { KeyedSend } from '../send/send-once.ts';
 import type { SendOnceResult, SendOutcome, SendRequest, SendResult } from '../send/use-cases.ts';
+import type { RequireCertainty } from '../erase/delete-ports.ts';
 import { fetchFiles, toFiles, type DraftFilePorts, type FileTarget } from './draft-files.ts';
 import type { DraftAccount, DraftContent, DraftRecord, DraftRefusal, DraftStore } from './draft-ports.ts';
 import type { DraftChange, DraftSend, DraftUseCases } from './use-cases.ts';
@@ -21,6 +22,8 @@ export interface DraftPorts extends DraftFilePorts {
   readonly drafts: DraftStore;
   readonly blobs: Pick<BlobStore, 'get' | 'put' | 'delete'>;
   readonly logger: Logger;
+  readonly requireStorage: () => Promise<void>;
+  readonly requireCertainty: RequireCertainty;
   /** All three take over the folder. */
   readonly send: (request: SendRequest, folder: SpoolFolder, emailId: string) => Promise<SendResult>;
   readonly reply: (request: ReplyRequest, folder: SpoolFolder, emailId: string) => Promise<SendResult>;
@@ -108,6 +111,7 @@ export function createDrafts(ports: DraftPorts): DraftUseCases {
     },
 
     async deleteDraft(id, version, keyId = null) {
+      await ports.requireCertainty();
       const result = await drafts.delete(id, version, keyId);
       if (result.kind !== 'done') throw refusal(result);
       await deleteFiles(ports, result.orphans);
@@ -227,6 +231,8 @@ async function toRecord(
     defaultAccountId: ports.defaultAccountId,
     threadId: idOf('thread_id')?.toLowerCase() ?? null,
   };
+  // Files that the draft has no more are deleted.
+  if (change.files !== undefined && old.files.length + change.files.length > 0) await ports.requireStorage();
   const files =
     change.files === undefined ? old.files : await toFiles(ports, account, old.files, change, target);
   return {

@@ -1,34 +1,33 @@
 /**
  * Deletes the files of deleted emails from storage. May be interrupted at any point, and run by many processes at once.
  */
-import type { RequireTime } from '../base/clock-guard.ts';
 import type { FileReferences } from '../files/clean-files.ts';
 import type { BlobStore } from '../files/file-ports.ts';
-import type { DeletedFiles } from './delete-ports.ts';
+import type { DeletedFiles, RequireCertainty } from './delete-ports.ts';
 
 export interface DeleteDeletedFilesPorts {
   readonly files: DeletedFiles;
   readonly references: FileReferences;
   readonly blobs: Pick<BlobStore, 'delete'>;
-  readonly requireTime: RequireTime;
+  readonly requireCertainty: RequireCertainty;
 }
 
 /** Files that are looked up together. */
 const AT_ONCE = 100;
 
 /**
- * A file that something still refers to stays. Throws `database_unavailable`, `storage_unavailable`, and what
- * `RequireTime` throws; a later call continues.
+ * A file that something still refers to stays. Throws what `RequireCertainty`
+ * throws; a later call continues.
  */
 export async function deleteDeletedFiles(
-  { files, references, blobs, requireTime }: DeleteDeletedFilesPorts,
+  { files, references, blobs, requireCertainty }: DeleteDeletedFilesPorts,
   signal?: AbortSignal,
 ): Promise<void> {
   for (;;) {
     if (signal?.aborted === true) return;
     const paths = await files.filesToDelete(AT_ONCE);
     if (paths.length === 0) return;
-    await requireTime();
+    await requireCertainty();
     const referenced = await references.findReferenced(paths.map((path) => ({ path, emailId: '' })));
     for (const path of paths) {
       if (!referenced.has(path)) await blobs.delete(path);

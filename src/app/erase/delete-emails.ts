@@ -3,7 +3,7 @@
  * when that fails or the process dies, by the loop of worker/file-eraser.ts.
  */
 import { ServiceError } from '../../core/errors.ts';
-import type { DeletionOptions, DeletionStore } from './delete-ports.ts';
+import type { DeletionOptions, DeletionStore, RequireCertainty } from './delete-ports.ts';
 import type { EraseUseCases } from './use-cases.ts';
 
 /** Emails deleted in one transaction: it holds the locks of their thread. */
@@ -14,12 +14,18 @@ const MAX_CHECKED = 10_000;
 
 export interface DeleteEmailsPorts {
   readonly deletions: DeletionStore;
+  readonly requireCertainty: RequireCertainty;
   /** See deleteDeletedFiles; never throws. */
   readonly deleteFiles: () => Promise<void>;
 }
 
-export function createDeletions({ deletions, deleteFiles }: DeleteEmailsPorts): EraseUseCases {
+export function createDeletions({
+  deletions,
+  requireCertainty,
+  deleteFiles,
+}: DeleteEmailsPorts): EraseUseCases {
   async function deleteOne(id: string, options: DeletionOptions): Promise<void> {
+    await requireCertainty();
     const result = await deletions.deleteEmail(id, options);
     if (result === 'absent') throw new ServiceError('email_not_found');
     if (result === 'kept') throw new ServiceError('not_deletable');
@@ -32,6 +38,7 @@ export function createDeletions({ deletions, deleteFiles }: DeleteEmailsPorts): 
     },
     checkDeleteEmail: (id) => deleteOne(id, { dryRun: true }),
     async checkDeleteThread(id) {
+      await requireCertainty();
       // In one step: nothing goes, so a second step would find the same emails.
       const emails = await deletions.deleteSomeOfThread(id, MAX_CHECKED, { dryRun: true });
       if (emails === 'kept') throw new ServiceError('not_deletable');
@@ -42,6 +49,7 @@ export function createDeletions({ deletions, deleteFiles }: DeleteEmailsPorts): 
     async deleteThread(id, keyId = null) {
       let total = 0;
       for (;;) {
+        await requireCertainty();
         const deleted = await deletions.deleteSomeOfThread(id, AT_ONCE, { keyId });
         if (deleted === 'kept') throw new ServiceError('not_deletable');
         if (deleted === 'absent') {

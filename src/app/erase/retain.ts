@@ -6,15 +6,14 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { invalidRequest } from '../../core/errors.ts';
 import type { Logger } from '../base/basics.ts';
-import type { RequireTime } from '../base/clock-guard.ts';
 import { AT_ONCE, type DeleteEmailsPorts } from './delete-emails.ts';
+import type { RequireCertainty } from './delete-ports.ts';
 import type { DueThreads, Retention, RetentionRule, RetentionStore } from './retention-ports.ts';
 import type { RetentionUseCases } from './use-cases.ts';
 
-export interface RetentionPorts extends Pick<DeleteEmailsPorts, 'deleteFiles'> {
+export interface RetentionPorts extends Pick<DeleteEmailsPorts, 'deleteFiles' | 'requireCertainty'> {
   readonly retention: RetentionStore;
   readonly rules: readonly RetentionRule[];
-  readonly requireTime: RequireTime;
   readonly logger: Logger;
 }
 
@@ -27,8 +26,8 @@ const FOUND_AT_ONCE = 500;
 const PAUSE_MS = 50;
 
 /**
- * May be interrupted at any point. Several processes at once do no harm: a thread is deleted once. Throws when the clocks allow nothing
- * irreversible.
+ * May be interrupted at any point. Several processes at once do no harm: a thread is deleted once. Throws what `RequireCertainty`
+ * throws.
  *
  * @returns what stays due for now because it exceeds the bound; null: nothing
  */
@@ -54,19 +53,19 @@ export async function deleteQuietThreads(
 
 /** True: the hour has no more room. */
 async function deleteUnder(
-  { retention, deleteFiles, requireTime }: RetentionPorts,
+  { retention, deleteFiles, requireCertainty }: RetentionPorts,
   rule: RetentionRule,
   total: { threads: number; emails: number },
   signal: AbortSignal,
 ): Promise<boolean> {
   for (;;) {
-    await requireTime();
+    await requireCertainty();
     const threads = await retention.findQuiet(rule, FOUND_AT_ONCE);
     let deleted = 0;
     let isHeld = false;
     for (const id of threads) {
       if (signal.aborted) break;
-      const emails = await deleteWhole(retention, requireTime, id, rule);
+      const emails = await deleteWhole(retention, requireCertainty, id, rule);
       isHeld = emails === 'held';
       if (emails === 'held') break;
       if (emails > 0) deleted += 1;
@@ -82,13 +81,13 @@ async function deleteUnder(
 
 async function deleteWhole(
   retention: RetentionStore,
-  requireTime: RequireTime,
+  requireCertainty: RequireCertainty,
   id: string,
   { days }: RetentionRule,
 ): Promise<number | 'held'> {
   let total = 0;
   for (;;) {
-    await requireTime();
+    await requireCertainty();
     const deleted = await retention.deleteSomeQuiet(id, { days, limit: AT_ONCE, isFirst: total === 0 });
     if (deleted === 'held' && total === 0) return 'held';
     if (typeof deleted !== 'number') return total;
@@ -110,7 +109,7 @@ export const emailsOf = (due: readonly DueThreads[]): number =>
   due.reduce((sum, { emails }) => sum + emails, 0);
 
 export function createRetention(
-  ports: Pick<RetentionPorts, 'retention' | 'rules' | 'requireTime'> & { readonly wake: () => void },
+  ports: Pick<RetentionPorts, 'retention' | 'rules' | 'requireCertainty'> & { readonly wake: () => void },
 ): RetentionUseCases {
   const read = async (): Promise<Retention> => {
     const due = await countDue(ports);
@@ -123,7 +122,7 @@ export function createRetention(
       const dueEmails = emailsOf(before.due);
       if (emails > dueEmails) throw invalidRequest('too_large', { field: 'emails', limit: dueEmails });
       if (dryRun) return before;
-      await ports.requireTime();
+      await ports.requireCertainty();
       await ports.retention.confirm(emails, keyId);
       ports.wake();
       return { ...(await ports.retention.readHour()), due: before.due };

@@ -3,8 +3,8 @@ import type { Retention } from './retention-ports.ts';
 
 export interface EraseUseCases {
   /**
-   * Permanently deletes one email: its content, its files, and every trace that only it left. Throws `email_not_found`
-   * and `not_deletable`.
+   * Permanently deletes one email: its content, its files, and every trace that only it left. Throws `email_not_found`,
+   * `not_deletable` and what `RequireCertainty` throws, as all of these do.
    */
   deleteEmail(id: string, keyId?: string | null): Promise<void>;
   /**
@@ -25,7 +25,7 @@ export interface RetentionUseCases {
   readRetention(): Promise<Retention>;
   /**
    * Lets so many emails go beyond the bound, within a day; a dry run changes nothing and returns the same. Throws `invalid_request` for more
-   * than are due, and what `RequireTime` throws.
+   * than are due, and what `RequireCertainty` throws.
    */
   confirmRetention(
     request: { readonly emails: number; readonly dryRun: boolean },

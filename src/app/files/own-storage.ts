@@ -113,6 +113,11 @@ export class OwnStorage {
     }
   }
 
+  /** The same where the last look, a few seconds ago, did not find the right one: for what reads files, or stores and deletes them later. */
+  async requireLately(): Promise<void> {
+    if (!this.isRight) await this.require();
+  }
+
   /** The same, as far as a look lies too far back. */
   async require(): Promise<void> {
     const { blobs, now } = this.#options;
@@ -163,6 +168,7 @@ export class OwnStorage {
     )
       return;
     this.#state = state;
+    if (state !== 'right') this.#rightAt = Number.NEGATIVE_INFINITY;
     const { logger } = this.#options;
     if (state !== 'right') {
       logger.error({ ...state }, 'the storage of files can not be used: nothing that needs files is done');
@@ -184,6 +190,7 @@ export class OwnStorage {
       put: (path, content, contentType) => within(() => blobs.put(path, content, contentType)),
       delete: (path) => within(() => blobs.delete(path)),
       get: async (path, range) => {
+        await this.requireLately();
         const stream = await blobs.get(path, range);
         // Only the right storage can lack a file.
         if (stream === null) await this.look();

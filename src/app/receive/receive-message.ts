@@ -28,6 +28,8 @@ import { saysTheSame } from './variants.ts';
 export interface ReceiveMessagePorts extends ApplyReportsPorts, SentCopyPorts {
   readonly accounts: ReadonlyMap<string, Account>;
   readonly defaultAccountId: string;
+  /** What is received may need files stored, or replaced. Throws `storage_mismatch` and `storage_unavailable`. */
+  readonly requireStorage: () => Promise<void>;
   /** Takes a recipient off a list, if the token is one of ours; null: no mail does, as when it is imported. */
   readonly unsubscribe: ((token: string) => Promise<unknown>) | null;
 }
@@ -39,6 +41,7 @@ export async function receiveMessage(
   folder: SpoolFolder,
 ): Promise<ReceiveResult> {
   try {
+    await ports.requireStorage();
     return await receive(ports, await readArrival(ports, request), folder);
   } finally {
     await folder.remove();

@@ -25,6 +25,8 @@ export interface ChangeSendPorts extends PrepareSendPorts {
   readonly waiting: WaitingSends;
   readonly blobs: Pick<BlobStore, 'get' | 'put' | 'delete'>;
   readonly readEmail: (id: string) => Promise<EmailDetail>;
+  /** The files of the earlier message are deleted. */
+  readonly requireStorage: () => Promise<void>;
   /** Notifies the queue that something may be due. */
   readonly wakeQueue: () => void;
 }
@@ -103,6 +105,7 @@ interface Changing {
 }
 
 async function replace(ports: ChangeSendPorts, { id, send, change, folder, keyId }: Changing): Promise<void> {
+  await ports.requireStorage();
   const request = await toRequest(ports, send, change, keyId);
   const dueAt = change.sendAt === undefined ? send.dueAt : change.sendAt;
   const before = toBefore(send, dueAt, `${ports.ids.randomBytes(PREFIX_BYTES).toString('hex')}-`);

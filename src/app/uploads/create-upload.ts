@@ -2,7 +2,7 @@
 import { ServiceError } from '../../core/errors.ts';
 import { parseContentType } from '../../core/mime/compose/content-type.ts';
 import { displayFilename, StorageNames } from '../../core/mime/text/filename.ts';
-import type { RequireTime } from '../base/clock-guard.ts';
+import type { RequireCertainty } from '../erase/delete-ports.ts';
 import { MAX_UPLOADED_BYTES, UPLOAD_LIFE_MS } from '../base/limits.ts';
 import { sha256, sizeOf } from '../files/content.ts';
 import type { SpoolFolder } from '../files/file-ports.ts';
@@ -68,10 +68,10 @@ const AT_ONCE = 100;
 export async function removeExpiredUploads({
   uploads,
   blobs,
-  requireTime,
-}: Pick<UploadPorts, 'uploads' | 'blobs'> & { readonly requireTime: RequireTime }): Promise<void> {
+  requireCertainty,
+}: Pick<UploadPorts, 'uploads' | 'blobs'> & { readonly requireCertainty: RequireCertainty }): Promise<void> {
   for (;;) {
-    await requireTime();
+    await requireCertainty();
     const expired = await uploads.listExpired(GRACE_MS, AT_ONCE);
     for (const { storagePath } of expired) await blobs.delete(storagePath);
     await uploads.remove(expired.map(({ id }) => id));

@@ -18,6 +18,8 @@ export interface DueNow {
   readonly copies: boolean;
   /** A person to be erased. */
   readonly erasures: boolean;
+  /** Files of deleted emails to be deleted. */
+  readonly deletedFiles: boolean;
   /** Sent emails to be put into the Sent mailbox of a configured account. */
   readonly sentCopies: boolean;
   /** The mailboxes of a configured account, which no process reads. */

@@ -20,7 +20,7 @@ import { toAttachmentJson } from '../emails/email-view.ts';
 import { Kind } from '../reply/reply.ts';
 import { Language, TimeZone } from '../reply/reply-body.ts';
 import { NullableKeyAuthor } from '../schemas/author.ts';
-import { errorResponses } from '../schemas/error-schemas.ts';
+import { DELETION_ERRORS, errorResponses } from '../schemas/error-schemas.ts';
 import {
   AccountId,
   PAGE_PARAMETERS,
@@ -339,6 +339,7 @@ export function registerDraftRoutes(app: HttpServer, context: HttpContext, input
             'draft_being_sent',
             'draft_changed',
             'version_required',
+            ...DELETION_ERRORS,
             'database_unavailable',
           ),
         },

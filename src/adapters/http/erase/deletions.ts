@@ -2,7 +2,7 @@
 import type { HttpContext, HttpServer } from '../answers/context.ts';
 import { JSON_BODY_ERRORS, optionalJsonBody } from '../body/json-body.ts';
 import { DryRun } from '../schemas/dry-run.ts';
-import { errorResponses } from '../schemas/error-schemas.ts';
+import { DELETION_ERRORS, errorResponses } from '../schemas/error-schemas.ts';
 import {
   EmailParams,
   jsonResponse,
@@ -49,6 +49,7 @@ export function registerDeletionRoutes(
             'unauthorized',
             'email_not_found',
             'not_deletable',
+            ...DELETION_ERRORS,
             'database_unavailable',
           ),
         },
@@ -88,6 +89,7 @@ export function registerDeletionRoutes(
             'unauthorized',
             'thread_not_found',
             'not_deletable',
+            ...DELETION_ERRORS,
             'database_unavailable',
           ),
         },

@@ -4,7 +4,7 @@ import type { Retention } from '../../../app/erase/retention-ports.ts';
 import type { HttpContext, HttpServer } from '../answers/context.ts';
 import { JSON_BODY_ERRORS, smallJsonBody } from '../body/json-body.ts';
 import { DryRun } from '../schemas/dry-run.ts';
-import { errorResponses } from '../schemas/error-schemas.ts';
+import { DELETION_ERRORS, errorResponses } from '../schemas/error-schemas.ts';
 import { jsonResponse, NullableTimestamp, record, Timestamp } from '../schemas/schemas.ts';
 
 const DueThreadsSchema = record('DueThreads', {
@@ -90,8 +90,7 @@ export function registerRetentionRoutes(
             ...JSON_BODY_ERRORS,
             'unauthorized',
             'forbidden_account',
-            'clock_skewed',
-            'clock_in_doubt',
+            ...DELETION_ERRORS,
             'database_unavailable',
           ),
         },

@@ -31,6 +31,14 @@ export const ErrorBody = {
   },
 } as const;
 
+/** Errors of operations that delete for good: the time must be certain, and the files within reach. */
+export const DELETION_ERRORS = [
+  'storage_mismatch',
+  'storage_unavailable',
+  'clock_skewed',
+  'clock_in_doubt',
+] as const satisfies readonly ErrorCode[];
+
 /** Errors that any operation may return; the document's introduction describes those that come before routing. */
 const COMMON_ERRORS: readonly ErrorCode[] = [
   'unknown_parameter',

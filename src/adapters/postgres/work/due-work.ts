@@ -32,6 +32,7 @@ export function createDueWork(pool: Pool, { sending, keepingCopies, reading }: D
         reports,
         copies,
         erasures,
+        deleted_files: deletedFiles,
         mailboxes,
         webhooks,
         sent_copies: sentCopies,
@@ -43,6 +44,7 @@ export function createDueWork(pool: Pool, { sending, keepingCopies, reading }: D
         reports,
         copies,
         erasures,
+        deletedFiles,
         sentCopies,
         mailboxes,
         webhooks,
@@ -71,6 +73,7 @@ const DUE_WORK = statement(
     ) <= now(), false) as reports,
     (select email_id from email_variants where not is_compared order by email_id limit 1) is not null as copies,
     (select id from erasures where finished_at is null order by requested_at limit 1) is not null as erasures,
+    (select path from deleted_files order by path limit 1) is not null as deleted_files,
     coalesce((${firstDueCopy('$copyAccounts::text[]')}) <= now(), false) as sent_copies,
     (
       select a.account_id from mailbox_accounts a
@@ -90,6 +93,7 @@ const DUE_WORK = statement(
   reports: boolean;
   copies: boolean;
   erasures: boolean;
+  deleted_files: boolean;
   sent_copies: boolean;
   mailboxes: boolean;
   webhooks: boolean;

@@ -16,6 +16,7 @@ declare module '../db/statement.ts' {
         reports: boolean | null;
         copies: boolean | null;
         erasures: boolean | null;
+        deleted_files: boolean | null;
         sent_copies: boolean | null;
         mailboxes: boolean | null;
         webhooks: boolean | null;
