@@ -2441,6 +2441,48 @@ AS $function$
     end loop;
   end $function$;
 
+CREATE OR REPLACE FUNCTION shorten_leases(longest interval)
+ RETURNS void
+ LANGUAGE sql
+BEGIN ATOMIC
+ UPDATE send_queue SET lease_until = (now() + shorten_leases.longest)
+   WHERE (send_queue.email_id IN ( SELECT send_queue_1.email_id
+            FROM send_queue send_queue_1
+           WHERE ((send_queue_1.owner IS NOT NULL) AND (send_queue_1.lease_until > (now() + shorten_leases.longest)))
+          FOR UPDATE OF send_queue_1 SKIP LOCKED));
+ UPDATE mailbox_accounts SET lease_until = (now() + shorten_leases.longest)
+   WHERE ((mailbox_accounts.account_id)::text IN ( SELECT mailbox_accounts_1.account_id
+            FROM mailbox_accounts mailbox_accounts_1
+           WHERE ((mailbox_accounts_1.owner IS NOT NULL) AND (mailbox_accounts_1.lease_until > (now() + shorten_leases.longest)))
+          FOR UPDATE OF mailbox_accounts_1 SKIP LOCKED));
+ UPDATE mailbox_readers SET alive_until = (now() + shorten_leases.longest)
+   WHERE (mailbox_readers.owner IN ( SELECT mailbox_readers_1.owner
+            FROM mailbox_readers mailbox_readers_1
+           WHERE (true AND (mailbox_readers_1.alive_until > (now() + shorten_leases.longest)))
+          FOR UPDATE OF mailbox_readers_1 SKIP LOCKED));
+ UPDATE sent_copies SET due_at = (now() + shorten_leases.longest)
+   WHERE (sent_copies.email_id IN ( SELECT sent_copies_1.email_id
+            FROM sent_copies sent_copies_1
+           WHERE ((sent_copies_1.claim_id IS NOT NULL) AND (sent_copies_1.state = 'pending'::text) AND (sent_copies_1.due_at > (now() + shorten_leases.longest)))
+          FOR UPDATE OF sent_copies_1 SKIP LOCKED));
+ UPDATE webhook_positions SET lease_until = (now() + shorten_leases.longest)
+   WHERE (webhook_positions.webhook_id IN ( SELECT webhook_positions_1.webhook_id
+            FROM webhook_positions webhook_positions_1
+           WHERE ((webhook_positions_1.owner IS NOT NULL) AND (webhook_positions_1.lease_until > (now() + shorten_leases.longest)))
+          FOR UPDATE OF webhook_positions_1 SKIP LOCKED));
+ UPDATE erasures SET lease_until = (now() + shorten_leases.longest)
+   WHERE (erasures.id IN ( SELECT erasures_1.id
+            FROM erasures erasures_1
+           WHERE ((erasures_1.finished_at IS NULL) AND (erasures_1.owner IS NOT NULL) AND (erasures_1.lease_until > (now() + shorten_leases.longest)))
+          FOR UPDATE OF erasures_1 SKIP LOCKED));
+ UPDATE oauth2_tokens SET lease_until = (now() + shorten_leases.longest)
+   WHERE ((oauth2_tokens.account_id, oauth2_tokens.key_id) IN ( SELECT oauth2_tokens_1.account_id,
+             oauth2_tokens_1.key_id
+            FROM oauth2_tokens oauth2_tokens_1
+           WHERE ((oauth2_tokens_1.owner IS NOT NULL) AND (oauth2_tokens_1.lease_until > (now() + shorten_leases.longest)))
+          FOR UPDATE OF oauth2_tokens_1 SKIP LOCKED));
+END;
+
 CREATE OR REPLACE FUNCTION storage_faults_events_after_delete()
  RETURNS trigger
  LANGUAGE plpgsql

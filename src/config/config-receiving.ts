@@ -1,6 +1,7 @@
 /** Settings for taking and reading received mail. The mailboxes themselves are in config-accounts.ts. */
 import { Resolver } from 'node:dns';
 import { availableParallelism } from 'node:os';
+import { LONGEST_LEASE_MS } from '../app/base/leases.ts';
 import { ConfigError } from './config-error.ts';
 import { readListen } from './config-values.ts';
 import { integer, milliseconds, readAll, variable, type Environment } from './variable.ts';
@@ -15,7 +16,7 @@ export const MAILBOX_VARIABLES = {
   leaseMs: integer(
     'IMAP_LEASE_MS',
     30_000,
-    { min: 500, max: 3_600_000 },
+    { min: 500, max: LONGEST_LEASE_MS },
     'How long a process may be silent before another one reads its mailboxes, in ms.',
   ),
 };

@@ -1,6 +1,7 @@
 /** Settings for handing mail over and for repeated tries. The mail servers themselves are in config-accounts.ts. */
 import type { LoopLimit } from '../core/delivery/loop-guard.ts';
 import { DEFAULT_RETRY_SCHEDULE } from '../core/delivery/retry-schedule.ts';
+import { LONGEST_LEASE_MS } from '../app/base/leases.ts';
 import { ConfigError } from './config-error.ts';
 import { integer, milliseconds, readAll, variable, type Environment } from './variable.ts';
 
@@ -51,7 +52,7 @@ export const QUEUE_VARIABLES = {
   sendLeaseMs: integer(
     'SEND_LEASE_MS',
     30_000,
-    { min: 100, max: 3_600_000 },
+    { min: 100, max: LONGEST_LEASE_MS },
     'How long a process may be silent before others take its hand-overs under way for lost (state `unknown`), in ms.',
   ),
   workPollMs: integer(

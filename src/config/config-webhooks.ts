@@ -1,5 +1,6 @@
 /** The addresses to which events may be delivered, and how. */
 import { isIP } from 'node:net';
+import { LONGEST_LEASE_MS } from '../app/base/leases.ts';
 import { ConfigError } from './config-error.ts';
 import { readNetworks } from './config-values.ts';
 import { integer, milliseconds, variable } from './variable.ts';
@@ -23,7 +24,7 @@ export const WEBHOOK_VARIABLES = {
   leaseMs: integer(
     'WEBHOOK_LEASE_MS',
     30_000,
-    { min: 500, max: 3_600_000 },
+    { min: 500, max: LONGEST_LEASE_MS },
     'How long a process may be silent before another one delivers to its webhooks, in ms.',
   ),
 };

@@ -17,9 +17,8 @@ import { createSendOperations } from '../adapters/postgres/send/send-operations.
 import type { Application } from '../app/application.ts';
 import { createOperations } from '../app/send/operate-sends.ts';
 import type { ClockGuard } from '../app/base/clock-guard.ts';
-import type { RequireCertainty } from '../app/erase/delete-ports.ts';
 import type { Account, Clock, IdSource, Logger } from '../app/base/basics.ts';
-import type { BlobStore, ByteRange, Spool } from '../app/files/file-ports.ts';
+import type { BlobStore, ByteRange, RequireCertainty, Spool } from '../app/files/file-ports.ts';
 import type { Journal } from '../app/send/journal-ports.ts';
 import type { MessageReader } from '../app/reading/reading-ports.ts';
 import { receiveMessage } from '../app/receive/receive-message.ts';

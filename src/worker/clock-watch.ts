@@ -6,13 +6,14 @@ import { startLoop, type Loop } from './loop.ts';
 /** Each irreversible act measures anew, so that this is for readiness and the time of records. An idle service asks little. */
 const INTERVAL_MS = 30_000;
 
-export function startClockWatch(guard: Pick<ClockGuard, 'measure'>, logger: Logger): Loop {
+export function startClockWatch(guard: Pick<ClockGuard, 'measure' | 'shortenLeases'>, logger: Logger): Loop {
   return startLoop({
     intervalMs: INTERVAL_MS,
     failure: 'the clock of this process could not be compared with that of the database',
     logger,
     async run() {
       await guard.measure();
+      await guard.shortenLeases();
     },
   });
 }

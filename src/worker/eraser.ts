@@ -1,6 +1,6 @@
 /** The loop that carries out erasures. */
 import { carryOutErasures, type CarryOutPorts } from '../app/erase/erase-people.ts';
-import type { RequireCertainty } from '../app/erase/delete-ports.ts';
+import type { RequireCertainty } from '../app/files/file-ports.ts';
 import { startLoop, type WokenLoop } from './loop.ts';
 
 /** An erasure that waits for a send continues after this time at the earliest. */

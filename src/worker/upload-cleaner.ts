@@ -1,6 +1,6 @@
 /** The loop that deletes uploads whose day is over. */
 import { removeExpiredUploads } from '../app/uploads/create-upload.ts';
-import type { RequireCertainty } from '../app/erase/delete-ports.ts';
+import type { RequireCertainty } from '../app/files/file-ports.ts';
 import type { UploadPorts } from '../app/uploads/upload-ports.ts';
 import type { Logger } from '../app/base/basics.ts';
 import { startLoop, type Loop } from './loop.ts';

@@ -37,6 +37,7 @@ function world() {
       async trust() {
         state.jump = null;
       },
+      async shortenLeases() {},
       async noteSkew({ isSkewed, offsetMs }) {
         requireDatabase();
         events.push({ isSkewed, offsetMs: Math.round(offsetMs) });

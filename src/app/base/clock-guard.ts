@@ -5,6 +5,7 @@
  */
 import { ServiceError } from '../../core/errors.ts';
 import type { Clock, Logger } from './basics.ts';
+import { LONGEST_LEASE_MS } from './leases.ts';
 
 /** Our choice: clocks that are kept by NTP differ by milliseconds. */
 export const MAX_SKEW_MS = 60_000;
@@ -29,6 +30,8 @@ export interface DatabaseTime {
 export interface DatabaseClock {
   /** Also has the database remember the moment. */
   look(): Promise<DatabaseTime>;
+  /** Leases that end later than any can were computed before the clock went back: each becomes one of `longestMs` from now. */
+  shortenLeases(longestMs: number): Promise<void>;
   /** The operator is certain that the time is right. */
   trust(keyId: string | null): Promise<void>;
   /** Writes the event. */
@@ -101,6 +104,15 @@ export class ClockGuard {
     this.#state = state;
     await this.#tell(state);
     return state;
+  }
+
+  /**
+   * After the database's clock went back: what a process had in hand that died does not wait for as long as the clock went back. An owner that
+   * lives loses nothing by it: no lease ends before its own steady clock, which measures from when the lease was asked for, has ended it. Throws
+   * `database_unavailable`.
+   */
+  async shortenLeases(): Promise<void> {
+    await this.#ports.database.shortenLeases(LONGEST_LEASE_MS);
   }
 
   /** Confirms the database's clock after a jump. Throws `database_unavailable`. */

@@ -2,8 +2,8 @@
  * Deletes the files of deleted emails from storage. May be interrupted at any point, and run by many processes at once.
  */
 import type { FileReferences } from '../files/clean-files.ts';
-import type { BlobStore } from '../files/file-ports.ts';
-import type { DeletedFiles, RequireCertainty } from './delete-ports.ts';
+import type { BlobStore, RequireCertainty } from '../files/file-ports.ts';
+import type { DeletedFiles } from './delete-ports.ts';
 
 export interface DeleteDeletedFilesPorts {
   readonly files: DeletedFiles;

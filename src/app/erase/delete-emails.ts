@@ -3,7 +3,8 @@
  * when that fails or the process dies, by the loop of worker/file-eraser.ts.
  */
 import { ServiceError } from '../../core/errors.ts';
-import type { DeletionOptions, DeletionStore, RequireCertainty } from './delete-ports.ts';
+import type { RequireCertainty } from '../files/file-ports.ts';
+import type { DeletionOptions, DeletionStore } from './delete-ports.ts';
 import type { EraseUseCases } from './use-cases.ts';
 
 /** Emails deleted in one transaction: it holds the locks of their thread. */

@@ -30,12 +30,6 @@ export interface DeletionStore {
   ): Promise<number | 'kept' | 'absent'>;
 }
 
-/**
- * The time is certain, and this process reaches the files of this database: what it deletes is what was meant, and the files go as well. Throws
- * `clock_skewed`, `clock_in_doubt`, `storage_mismatch`, `storage_unavailable` and `database_unavailable`.
- */
-export type RequireCertainty = () => Promise<void>;
-
 /** The files of deleted emails. Throws `ServiceError('database_unavailable')`. */
 export interface DeletedFiles {
   /** Files that are still to be deleted, or some of them. */

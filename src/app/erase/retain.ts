@@ -7,7 +7,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { invalidRequest } from '../../core/errors.ts';
 import type { Logger } from '../base/basics.ts';
 import { AT_ONCE, type DeleteEmailsPorts } from './delete-emails.ts';
-import type { RequireCertainty } from './delete-ports.ts';
+import type { RequireCertainty } from '../files/file-ports.ts';
 import type { DueThreads, Retention, RetentionRule, RetentionStore } from './retention-ports.ts';
 import type { RetentionUseCases } from './use-cases.ts';
 

@@ -70,6 +70,12 @@ export interface BlobStore {
   close(): Promise<void>;
 }
 
+/**
+ * The time is certain, and this process reaches the files of this database: what it deletes is what was meant, and the files go as well. Throws
+ * `clock_skewed`, `clock_in_doubt`, `storage_mismatch`, `storage_unavailable` and `database_unavailable`.
+ */
+export type RequireCertainty = () => Promise<void>;
+
 /** An object of the store that belongs to the store itself. A database records the id of its store; see own-storage.ts. */
 export interface StorageIdentity {
   readonly id: string;

@@ -51,8 +51,8 @@ export interface ClaimedSends {
 export interface Situation {
   /** The states of all recipients, with the attempt's results. */
   readonly states: readonly DeliveryState[];
-  /** The time until the email is given up, in ms, by the database's clock. */
-  readonly giveUpInMs: number;
+  /** The time until the email is given up, in ms, by the database's clock. null: that clock is in doubt, so it is not given up now. */
+  readonly giveUpInMs: number | null;
 }
 
 export interface ReleaseOptions {

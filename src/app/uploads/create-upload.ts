@@ -2,10 +2,9 @@
 import { ServiceError } from '../../core/errors.ts';
 import { parseContentType } from '../../core/mime/compose/content-type.ts';
 import { displayFilename, StorageNames } from '../../core/mime/text/filename.ts';
-import type { RequireCertainty } from '../erase/delete-ports.ts';
 import { MAX_UPLOADED_BYTES, UPLOAD_LIFE_MS } from '../base/limits.ts';
 import { sha256, sizeOf } from '../files/content.ts';
-import type { SpoolFolder } from '../files/file-ports.ts';
+import type { RequireCertainty, SpoolFolder } from '../files/file-ports.ts';
 import type { Upload, UploadPorts } from './upload-ports.ts';
 import type { UploadRequest } from './use-cases.ts';
 

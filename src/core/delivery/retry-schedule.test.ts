@@ -23,6 +23,7 @@ describe('the next attempt', () => {
     ['and to later', { random: 0.999999 }, 1200],
     ['may be right at the time to give up', { giveUpInMs: 1000 }, 1000],
     ['is not made after that', { giveUpInMs: 999 }, null],
+    ['is made while the clock that decides it is in doubt', { giveUpInMs: null }, 1000],
   ])('%s', (_title, putOff, expected) => {
     expect(delayOf(putOff)).toBe(expected);
   });

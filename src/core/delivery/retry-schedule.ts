@@ -32,8 +32,8 @@ export interface PutOff {
   readonly attempts: number;
   /** `connection`: no reply to the message or its envelope arrived. */
   readonly failure: 'connection' | 'reply';
-  /** The time until the send is given up, in ms, by the database's clock. */
-  readonly giveUpInMs: number;
+  /** The time until the send is given up, in ms, by the database's clock. null: that clock is in doubt, and no send is given up by it. */
+  readonly giveUpInMs: number | null;
   /** From 0 (inclusive) to 1 (exclusive). */
   readonly random: number;
 }
@@ -45,5 +45,5 @@ export function nextAttemptInMs(schedule: RetrySchedule, putOff: PutOff): number
   const share = putOff.failure === 'connection' ? CONNECTION_SHARE : 1;
   const jitter = 1 + JITTER * (2 * putOff.random - 1);
   const delayMs = Math.max(1, Math.round(base * share * jitter));
-  return delayMs > putOff.giveUpInMs ? null : delayMs;
+  return putOff.giveUpInMs !== null && delayMs > putOff.giveUpInMs ? null : delayMs;
 }

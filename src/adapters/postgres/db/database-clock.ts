@@ -18,6 +18,10 @@ export function createDatabaseClock(pool: Pool): DatabaseClock {
       };
     },
 
+    async shortenLeases(longestMs) {
+      await run(pool, SHORTEN_LEASES, { longestMs });
+    },
+
     trust: (keyId) =>
       inTransaction(pool, async (client) => {
         await nameAuthor(client, keyId);
@@ -41,6 +45,11 @@ const LOOK = statement(
     extract(epoch from c.lasted)::float8 * 1000 as lasted_ms
   from look_at_clock() c`,
 ).narrow<{ at: number; expected_at: Date | null; jumped_at: Date | null; lasted_ms: number }>();
+
+const SHORTEN_LEASES = statement(
+  'shorten-leases',
+  `select shorten_leases(make_interval(secs => $longestMs::float8 / 1000)) is null as done`,
+);
 
 const TRUST = statement(
   'trust-clock',

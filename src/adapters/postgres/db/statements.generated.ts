@@ -105,6 +105,14 @@ declare module './statement.ts' {
         version: number | null;
       };
     };
+    'shorten-leases': {
+      values: {
+        longestMs: number | null;
+      };
+      row: {
+        done: boolean | null;
+      };
+    };
     'take-marks': {
       values: {
         marks: readonly (string | null)[] | null;

@@ -29,9 +29,9 @@ const IS_THERE = statement('is-in-queue', 'select from send_queue where email_id
 const LOCK = statement(
   'lock-queue-row',
   `select owner, claim_id, timed_from, attempts, version, lease_until is not null as is_claimed,
-    (extract(epoch from give_up_at - now()) * 1000)::float8 as give_up_in_ms
+    case when clock_is_certain() then (extract(epoch from give_up_at - now()) * 1000)::float8 end as give_up_in_ms
   from send_queue where email_id = $emailId for update`,
-).narrow<{ is_claimed: boolean; give_up_in_ms: number }>();
+).narrow<{ is_claimed: boolean; give_up_in_ms: number | null }>();
 
 /** The columns that insertQueued needs from the JSON of an email that is to be recorded (emails/email-row.ts). */
 export const QUEUE_COLUMNS = `account_id text, lane text, priority smallint, due_at timestamptz, due_in_ms float8,

@@ -121,6 +121,9 @@ const STORED = statement(
   where email_id = $emailId and claim_id = $claimId`,
 );
 
+/** A clock in doubt ends nothing for good. */
+const IS_OVER = 'give_up_at <= now() and clock_is_certain()';
+
 /** The state after a failure at `now()`. */
 const NEXT_STATE = (isFinal: string) => `
     state = case when ${isFinal} then 'failed' else 'pending' end,
@@ -129,7 +132,7 @@ const NEXT_STATE = (isFinal: string) => `
 const FAILED = statement(
   'sent-copy-failed',
   `update sent_copies
-  set ${NEXT_STATE('give_up_at <= now()')}, tries = tries + 1,
+  set ${NEXT_STATE(IS_OVER)}, tries = tries + 1,
     due_at = ${fromNow('$retryMs')}
   where email_id = $emailId and claim_id = $claimId`,
 );
@@ -142,7 +145,7 @@ const RELEASE = statement(
 
 const PUT_OFF = statement(
   'put-off-sent-copies',
-  `update sent_copies set ${NEXT_STATE('give_up_at <= now()')}, due_at = ${fromNow('$delayMs')}
+  `update sent_copies set ${NEXT_STATE(IS_OVER)}, due_at = ${fromNow('$delayMs')}
   where account_id = $accountId and state = 'pending' and due_at <= now()`,
 );
 

@@ -14,6 +14,7 @@ import { EVENTS } from './0001_schema/events.ts';
 import { IMPORT } from './0001_schema/import.ts';
 import { KEYS } from './0001_schema/keys.ts';
 import { LABELLED_EMAILS } from './0001_schema/labelled-emails.ts';
+import { LEASES } from './0001_schema/leases.ts';
 import { MAILBOXES } from './0001_schema/mailboxes.ts';
 import { REPLICAS } from './0001_schema/replicas.ts';
 import { REPORTS } from './0001_schema/reports.ts';
@@ -65,6 +66,7 @@ export const SCHEMA: readonly string[] = [
   ...STORAGE,
   ...EVENT_TRIGGERS,
   ...CLOCK,
+  ...LEASES,
   ...RETENTION,
   ...STATISTICS,
 ];
