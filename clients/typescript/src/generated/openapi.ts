@@ -4357,6 +4357,22 @@ export interface components {
                 };
             };
         };
+        /** @description Codes: `clock_in_doubt`, `clock_skewed`, `database_unavailable`, `shutting_down`, `storage_mismatch`, `storage_unavailable`. */
+        DeleteThread503Error: {
+            headers: {
+                "Retry-After": components["headers"]["RetryAfter"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                RateLimit: components["headers"]["RateLimit"];
+                "X-Request-Id": components["headers"]["XRequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Error"] & {
+                    /** @enum {unknown} */
+                    code?: "clock_in_doubt" | "clock_skewed" | "database_unavailable" | "shutting_down" | "storage_mismatch" | "storage_unavailable";
+                };
+            };
+        };
         /** @description Codes: `email_not_found`, `thread_not_found`. */
         EmailNotFoundOrThreadNotFoundError: {
             headers: {
@@ -6064,7 +6080,7 @@ export interface operations {
                     "application/json": components["schemas"]["InternalError"];
                 };
             };
-            503: components["responses"]["DatabaseUnavailableOrShuttingDownError"];
+            503: components["responses"]["DeleteThread503Error"];
         };
     };
     changeThread: {
@@ -7629,7 +7645,7 @@ export interface operations {
                     "application/json": components["schemas"]["InternalError"];
                 };
             };
-            503: components["responses"]["DatabaseUnavailableOrShuttingDownError"];
+            503: components["responses"]["DeleteThread503Error"];
         };
     };
     changeDraft: {
@@ -9071,7 +9087,7 @@ export interface operations {
                     "application/json": components["schemas"]["InternalError"];
                 };
             };
-            503: components["responses"]["DatabaseUnavailableOrShuttingDownError"];
+            503: components["responses"]["DeleteThread503Error"];
         };
     };
     changeSend: {
@@ -9633,22 +9649,7 @@ export interface operations {
             415: components["responses"]["UnsupportedContentEncodingOrUnsupportedMediaTypeError"];
             429: components["responses"]["RateLimitedOrTooManyFailedLoginsError"];
             500: components["responses"]["CommitUnknownOrInternalError"];
-            /** @description Codes: `clock_in_doubt`, `clock_skewed`, `database_unavailable`, `shutting_down`. */
-            503: {
-                headers: {
-                    "Retry-After": components["headers"]["RetryAfter"];
-                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "X-Request-Id": components["headers"]["XRequestId"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"] & {
-                        /** @enum {unknown} */
-                        code?: "clock_in_doubt" | "clock_skewed" | "database_unavailable" | "shutting_down";
-                    };
-                };
-            };
+            503: components["responses"]["DeleteThread503Error"];
         };
     };
     getClock: {
