@@ -189,6 +189,7 @@ export const sampleThreadEmail: ThreadEmail = {
   isTruncated: false,
   placement: 'new',
   automatic: null,
+  writtenBy: null,
   newParticipant: false,
   tags: ['angebot'],
   metadata: { order: 17 },
@@ -250,6 +251,7 @@ export const sampleDetail: EmailDetail = {
   metadata: { order: 17 },
   defects: [],
   automatic: null,
+  writtenBy: null,
   bounce: null,
   authentication: {
     source: 'header',

@@ -35,7 +35,7 @@ export async function compareSummaries(
   );
   const emails = await pool.query<EmailRow>(
     `select e.id, e.thread_id, e.direction, e.state, least(e.date, date_trunc('milliseconds', e.created_at)) as activity_at,
-      e.automatic is not null as is_automatic, u.email_id is not null as is_unread,
+      e.written_by = 'machine' as is_automatic, u.email_id is not null as is_unread,
       exists (select from email_attachments a where a.email_id = e.id) as has_attachments
     from emails e left join unread_emails u on u.email_id = e.id`,
   );

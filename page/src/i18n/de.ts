@@ -135,11 +135,15 @@ export const de: Messages = {
     stranger: 'Dieser Absender ist neu in diesem Vorgang. Prüfen Sie die Adresse, bevor Sie antworten.',
     automatic: {
       bounce: 'Meldung, dass eine E-Mail nicht zugestellt werden konnte',
+      receipt: 'Lesebestätigung',
+      report: 'Bericht über E-Mails der eigenen Domain',
       auto_reply: 'Automatische Antwort',
       list: 'Über eine Mailingliste',
       bulk: 'Massenmail',
       auto_generated: 'Von einem Programm geschrieben',
+      no_auto_reply: 'Bittet um keine automatischen Antworten',
     },
+    unsure: 'Vielleicht von einem Programm geschrieben',
     authentication: {
       label: 'Absender',
       passed: 'Bestätigt: Diese E-Mail kommt wirklich von dort.',

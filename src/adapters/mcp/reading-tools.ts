@@ -91,7 +91,7 @@ const listThreads = defineTool({
   input: z.strictObject({
     ...filters,
     status: z.enum(['open', 'done']).optional(),
-    unanswered: z.boolean().optional().describe('The newest email that a person wrote is inbound.'),
+    unanswered: z.boolean().optional().describe('The newest email that no machine wrote is inbound.'),
     unread: z.boolean().optional(),
     assignee: z.string().min(1).max(200).optional(),
     assigned: z.boolean().optional(),

@@ -1,5 +1,6 @@
 /** The view of emails and threads for a language model: as much as it needs, in few words, with text from others marked. */
 import { z } from 'zod';
+import { WRITERS } from '../../core/delivery/writer.ts';
 import { MAX_TEXT_CHARS, pieceOf } from './untrusted.ts';
 
 /** Objects of the API; only the fields that are read here. */
@@ -28,6 +29,7 @@ export interface EmailJson {
   readonly date: string;
   readonly state: string;
   readonly new_participant?: boolean;
+  readonly written_by?: 'person' | 'machine' | 'unsure' | null;
   readonly authentication: { readonly verdict: 'passed' | 'failed' | 'unknown' } | null;
   readonly email_attachments: readonly AttachmentJson[];
 }
@@ -114,6 +116,10 @@ export const EmailView = z.strictObject({
   ...emailFields,
   customer_id: text.nullable().optional(),
   sender_is_new_in_thread: z.boolean().optional(),
+  written_by: z
+    .enum(WRITERS)
+    .optional()
+    .describe('Of a received email: machine needs no answer; unsure may be a person.'),
   untrusted_cc: texts.optional(),
   untrusted_text: text,
   next_offset: nextOffset,
@@ -214,6 +220,7 @@ export const toEmailView = (
   ...toEmailFields(email),
   ...(email.customer_id === undefined ? {} : { customer_id: email.customer_id }),
   ...(email.new_participant === undefined ? {} : { sender_is_new_in_thread: email.new_participant }),
+  ...(email.written_by ? { written_by: email.written_by } : {}),
   ...unlessEmpty('untrusted_cc', toAddresses(email.cc_addresses ?? [])),
   ...pieceOf(body, offset, maxChars),
   ...toFiles(email.email_attachments),

@@ -6,6 +6,7 @@ import type { RawLocation } from '../files/file-ports.ts';
 import type { MailSource, VariantDetail, VariantView } from './variant-view.ts';
 import type { CompanySource, CustomerSource } from '../../core/customer/link-emails.ts';
 import type { AutomaticMail } from '../../core/delivery/automatic.ts';
+import type { Writer } from '../../core/delivery/writer.ts';
 import type { Bounce } from '../../core/delivery/bounce.ts';
 import type { DeliveryReport } from '../../core/delivery/delivery-report.ts';
 import type { EmailState, RecipientOutcome, RecordedAttempt } from '../../core/delivery/states.ts';
@@ -130,8 +131,10 @@ export interface EmailDetail extends EmailSummary {
   readonly variants: readonly VariantView[];
   /** Further variants, which are only counted; see MAX_VARIANTS. */
   readonly refusedVariants: number;
-  /** The sign in the email that no person wrote it; null for none. */
+  /** The marks of mail that programs write or that goes to many; null for none. */
   readonly automatic: AutomaticMail | null;
+  /** null for a sent email. */
+  readonly writtenBy: Writer | null;
   /** The facts known about the sender of a received email; null for none. */
   readonly authentication: MailAuthentication | null;
   /** The sender of a received email had never taken part in its thread before. */

@@ -1,5 +1,5 @@
 /** The readings themselves. They run apart from everything else; see reading-ports.ts. */
-import { classifyAutomatic, type AutomaticContext } from '../../core/delivery/automatic.ts';
+import { classifyAutomatic, withReport, type AutomaticContext } from '../../core/delivery/automatic.ts';
 import { readBounce } from '../../core/delivery/bounce.ts';
 import { identityOf } from '../../core/message/identity.ts';
 import { chooseSent, isRewrittenCopy } from '../../core/message/sent-copy.ts';
@@ -40,13 +40,14 @@ export const LATE_READINGS: ReadLate = {
 /** Whatever the bytes are, the result can be recorded. Throws the errors of `chunks`. */
 export function understand(chunks: Iterable<Buffer>, context: AutomaticContext): ReceivedMessage {
   const message = parse(chunks);
+  const bounce = readBounce(message, context);
   const replyText = newText(message.text, message.html, readBaseSubject(message.subject).isForward);
   return {
     message,
     // A long text is not copied twice.
     replyText: replyText === message.text ? null : replyText,
-    automatic: classifyAutomatic(message, context),
-    bounce: readBounce(message, context),
+    automatic: withReport(classifyAutomatic(message, context), bounce !== null),
+    bounce,
   };
 }
 

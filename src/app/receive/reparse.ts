@@ -116,13 +116,9 @@ async function readAgain(
   return result;
 }
 
-/** The sender of the envelope is not stored, only the conclusion from it. */
-function contextOf({ automatic }: ReadEmail): { mailFrom?: null } {
-  const evidence = automatic?.evidence ?? '';
-  const told =
-    evidence.startsWith('null sender') || (automatic?.kind === 'bounce' && evidence.startsWith('subject: '));
-  return told ? { mailFrom: null } : {};
-}
+/** Of the envelope's sender, only this is stored. */
+const contextOf = ({ automatic }: ReadEmail): { mailFrom?: null } =>
+  automatic?.isNullSender === true ? { mailFrom: null } : {};
 
 async function openRaw({ messages, blobs }: ReparsePorts, id: string, folder: SpoolFolder): Promise<Content> {
   const location = await messages.readRaw(id);

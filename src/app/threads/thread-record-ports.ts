@@ -2,6 +2,7 @@
 import type { AddressView, AttachmentView, DeliveryView } from '../emails/email-ports.ts';
 import type { Place } from '../base/paging.ts';
 import type { AutomaticMail } from '../../core/delivery/automatic.ts';
+import type { Writer } from '../../core/delivery/writer.ts';
 import type { KeyAuthor } from '../../core/keys/author.ts';
 import type { AuthVerdict } from '../../core/message/authentication.ts';
 import type { MessageId } from '../../core/message/message-id.ts';
@@ -79,6 +80,8 @@ export interface ThreadEmail {
   readonly attachments: readonly AttachmentView[];
   readonly placement: 'thread_id' | 'decision' | 'new' | LinkRule;
   readonly automatic: AutomaticMail['kind'] | null;
+  /** null for a sent email. */
+  readonly writtenBy: Writer | null;
   readonly newParticipant: boolean;
   /** The tags that its send gave it. */
   readonly tags: readonly string[];

@@ -14,13 +14,30 @@ export type AnswerKind = 'auto_reply' | 'receipt' | 'reply' | 'forward';
 
 /** null when the subject is the message's own. */
 export function answerKindOf(subject: string): AnswerKind | null {
-  const start = subject.slice(0, MAX_START_CHARS).replace(/^(?:\s*\[[^[\]]*\])*\s*/, '');
+  const start = withoutTags(subject).slice(0, MAX_START_CHARS);
   if (AUTO_REPLY.test(start) || CJK_AUTO_REPLY.test(start)) return 'auto_reply';
   if (RECEIPT.test(start)) return 'receipt';
   const { isReply, isForward } = readBaseSubject(subject);
   if (isReply) return 'reply';
   return isForward ? 'forward' : null;
 }
+
+/**
+ * The base subject (base-subject.ts) after the words of an automatic answer, such as that of `Automatic reply: Re: Order 12`; null when
+ * the subject does not begin with such words, or ends with them.
+ */
+export function repeatedSubject(subject: string): string | null {
+  const own = withoutTags(subject);
+  const start = own.slice(0, MAX_START_CHARS);
+  const words = (AUTO_REPLY.exec(start) ?? CJK_AUTO_REPLY.exec(start))?.[0];
+  if (words === undefined) return null;
+  const { base } = readBaseSubject(own.slice(words.length).replace(/^[\s:：)\]–—-]+/, ''));
+  return base === '' ? null : base;
+}
+
+/** Without the tags of lists at the beginning. */
+const withoutTags = (subject: string): string =>
+  subject.slice(0, 2 * MAX_START_CHARS).replace(/^(?:\s*\[[^[\]]*\])*\s*/, '');
 
 /** The longest known beginning is shorter, including tags of lists before it. */
 const MAX_START_CHARS = 300;

@@ -19,7 +19,9 @@ export function isReceipt(message: Pick<ParsedMessage, 'reports' | 'reportType'>
 }
 
 /** null for a receipt that is not a refusal. */
-export function readRejection(message: ParsedMessage): BounceRecipient | null {
+export function readRejection(
+  message: Pick<ParsedMessage, 'reports' | 'subject' | 'text'>,
+): BounceRecipient | null {
   const part = receiptPart(message);
   if (part === undefined || !(REJECTED_SUBJECT.test(message.subject) || REJECTED.test(message.text)))
     return null;

@@ -21,7 +21,9 @@ function marksOf(email: ThreadEmail, text: Messages, format: Formats): readonly 
     marks.push({ key: 'stranger', icon: UserRoundX, tone: 'warn', words: text.thread.stranger });
   if (email.direction === 'inbound' && email.authentication?.verdict === 'failed')
     marks.push({ key: 'forged', icon: ShieldX, tone: 'bad', words: text.thread.authentication.failed });
-  if (email.automatic !== null)
+  if (email.written_by === 'unsure')
+    marks.push({ key: 'automatic', icon: Bot, tone: 'quiet', words: text.thread.unsure });
+  else if (email.automatic !== null && email.written_by !== 'person')
     marks.push({ key: 'automatic', icon: Bot, tone: 'quiet', words: text.thread.automatic[email.automatic] });
   if (email.direction === 'outbound') marks.push(...deliveryMarks(email, text, format));
   return marks;

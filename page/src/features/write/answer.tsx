@@ -30,9 +30,9 @@ function AnswerOrDraft({ threadId, customerId, emails }: AnswerProps) {
   const draft = useQuery(threadDraftQuery(threadId, name)).data ?? null;
   /** The reader's choice; `draft` shows the existing draft, if any. */
   const [chosen, setChosen] = useState<WriterMode | 'draft' | 'none'>('draft');
-  // Mail that did not go out and automatic mail are not answered.
+  // Mail that did not go out and mail of machines are not answered.
   const newest =
-    emails.findLast(({ direction, automatic }) => direction === 'inbound' && automatic === null) ??
+    emails.findLast(({ written_by: writer }) => writer === 'person' || writer === 'unsure') ??
     emails.findLast(({ state }) => state !== 'cancelled');
   const answer = (mode: WriterMode | 'draft') => () => {
     // A writer that is already open would not get the focus again.

@@ -254,6 +254,7 @@ export const EXAMPLE_VALUES: Readonly<Record<string, unknown>> = {
   unread: false,
   new_participant: false,
   automatic: null,
+  written_by: 'person',
   bounce: null,
   defects: [],
   received_by: null,

@@ -18,6 +18,7 @@ import {
 import {
   Attempt,
   Automatic,
+  WrittenBy,
   BounceSchema,
   EmailAuthor,
   ListId,
@@ -154,8 +155,10 @@ export const EmailDetailSchema = record('EmailDetail', {
   },
   automatic: {
     anyOf: [Automatic, { type: 'null' }],
-    description: 'How the email shows that no person wrote it; null when it does not.',
+    description:
+      'Marks of mail that programs write or that goes to many; null without any. They do not decide who wrote it: see `written_by`.',
   },
+  written_by: WrittenBy,
   bounce: {
     anyOf: [BounceSchema, { type: 'null' }],
     description: 'What a received delivery report or complaint says; null for any other email.',
@@ -266,6 +269,7 @@ export function toEmailDetailJson(email: EmailDetail): EmailDetailJson {
             evidence: email.automatic.evidence,
             suppress_replies: email.automatic.suppressReplies,
           },
+    written_by: email.writtenBy,
     bounce: email.bounce === null ? null : toBounceJson(email.bounce),
     defects: [...email.defects],
     received_by: toSourceJson(email.receivedBy),

@@ -1,5 +1,6 @@
 /** JSON schemas of lists of emails, and of the parts of an email. */
 import type { XStatic } from 'typebox/schema';
+import { WRITERS } from '../../../core/delivery/writer.ts';
 import { AUTOMATIC_KINDS } from '../../../core/delivery/automatic.ts';
 import { BOUNCE_ACTIONS } from '../../../core/delivery/bounce-recipient.ts';
 import { BOUNCE_FORMATS, BOUNCE_KINDS } from '../../../core/delivery/bounce.ts';
@@ -105,9 +106,19 @@ export type EmailListingJson = XStatic<typeof EmailListingSchema>;
 
 export const Automatic = record('Automatic', {
   kind: { type: 'string', enum: AUTOMATIC_KINDS },
-  evidence: { type: 'string', description: 'What told it, such as `auto-submitted: auto-replied`.' },
+  evidence: { type: 'string', description: 'The mark, such as `auto-submitted: auto-replied`.' },
   suppress_replies: { type: 'boolean', description: 'No machine may answer it.' },
 });
+
+export const WrittenBy = {
+  title: 'NullableWriter',
+  type: ['string', 'null'],
+  enum: [...WRITERS, null],
+  description:
+    'Who wrote a received email; null for a sent one. `machine`: a program that declares itself, an answer that only repeats ' +
+    'the subject of ours, or a newsletter of a stranger; it leaves a done thread done, and waits for no answer. `unsure`: a ' +
+    'person or a program; treated as a person, and so it opens its thread and waits for an answer.',
+} as const;
 
 export const Report = record('DeliveryReport', {
   outcome: {

@@ -55,8 +55,7 @@ const ThreadsQuerySchema = {
     unanswered: {
       type: 'boolean',
       description:
-        'Only threads whose newest email that a person wrote is inbound, or only the others. Automatic mail neither ' +
-        'answers nor waits for an answer.',
+        'Only threads whose newest email that no machine wrote (`written_by`) is inbound, or only the others.',
     },
     status: { ...ThreadStatusText, description: 'Only threads of this status.' },
     assignee: { ...AssigneeName, description: 'Only threads that this person looks after.' },

@@ -23,7 +23,7 @@ import {
   toAttachmentDetailJson,
   toRecipientJson,
 } from '../emails/email-detail.ts';
-import { noteProperties, PlacementRule, stateProperties } from '../emails/email-schemas.ts';
+import { noteProperties, PlacementRule, stateProperties, WrittenBy } from '../emails/email-schemas.ts';
 import { toAddressJson } from '../emails/email-view.ts';
 import { NullableVerdict } from '../emails/authentication-schema.ts';
 import { NullableKeyAuthor } from '../schemas/author.ts';
@@ -72,7 +72,7 @@ const ThreadRecordSchema = record('ThreadRecord', {
     description: 'Without emails that certainly did not go out (`failed`, `cancelled`).',
   },
   unread_count: { type: 'integer', minimum: 0 },
-  unanswered: { type: 'boolean', description: 'The newest email that a person wrote is inbound.' },
+  unanswered: { type: 'boolean', description: 'The newest email that no machine wrote is inbound.' },
   has_attachments: { type: 'boolean' },
   ...workProperties,
   first_activity_at: Timestamp,
@@ -127,8 +127,9 @@ const ThreadEmailSchema = record('ThreadEmail', {
   automatic: {
     type: ['string', 'null'],
     enum: [...AUTOMATIC_KINDS, null],
-    description: 'What program wrote it; null when a person did.',
+    description: 'Its marks of mail that programs write or that goes to many; null without any.',
   },
+  written_by: WrittenBy,
   new_participant: { type: 'boolean', description: 'Its sender never took part in the thread before.' },
   ...noteProperties,
   author: { ...NullableKeyAuthor, description: 'The key that sent it; null for any other email.' },
@@ -334,6 +335,7 @@ function toThreadEmailJson(email: ThreadEmail): XStatic<typeof ThreadEmailSchema
     email_attachments: email.attachments.map(toAttachmentDetailJson),
     placement_rule: email.placement,
     automatic: email.automatic,
+    written_by: email.writtenBy,
     new_participant: email.newParticipant,
     tags: [...email.tags],
     metadata: { ...email.metadata },

@@ -2,6 +2,7 @@
 import type { BounceView, DeliveryView, EmailDetail, EmailSummary } from '../../../app/emails/email-ports.ts';
 import { CONTENT_DIFFERS } from '../../../app/emails/variant-view.ts';
 import { REPORT_OUTCOMES, type DeliveryReport } from '../../../core/delivery/delivery-report.ts';
+import type { Writer } from '../../../core/delivery/writer.ts';
 import type { KeyAuthor } from '../../../core/keys/author.ts';
 import type { RecordedAttempt, Reply } from '../../../core/delivery/states.ts';
 import { columnsOf, jsonObject, jsonObjects, type JsonOf } from '../db/json.ts';
@@ -31,6 +32,9 @@ const DELIVERY = jsonObject('delivery-json', {
     report: REPORT_OF_DELIVERY,
   },
 }).narrow<{ report: JsonOf<typeof REPORT> | null }>();
+
+/** Of an email `e`; null for a sent one. */
+export const WRITTEN_BY = `case when e.direction = 'inbound' then e.written_by end`;
 
 /** The deliveries of an email `e`, for toDelivery. */
 export const DELIVERIES = DELIVERY.array('where d.email_id = e.id', 'd.ordinal');
@@ -80,7 +84,7 @@ export const READ_EMAIL = statement(
     e.company_source, e.cc_addresses, e.bcc_addresses,
     e.html_body, e.in_reply_to, e.reference_ids, e.relay_message_id, e.state, e.state_detail, e.placement_rule,
     e.placement_message_id, e.raw_size_bytes, e.reply_text, e.sender_address, e.reply_to_addresses, e.defects,
-    e.automatic, e.authentication, e.new_participant, e.created_at, e.headers, e.tags, e.metadata, e.unsubscribe_list, e.list_id, ${AUTHOR} as author,
+    e.automatic, ${WRITTEN_BY} as written_by, e.authentication, e.new_participant, e.created_at, e.headers, e.tags, e.metadata, e.unsubscribe_list, e.list_id, ${AUTHOR} as author,
     exists (select from unread_emails u where u.email_id = e.id) as unread, e.received_by,
     ${VARIANTS} as variants,
     coalesce((select r.messages from email_variants_refused r where r.email_id = e.id), 0) as refused_variants,
@@ -97,6 +101,7 @@ export const READ_EMAIL = statement(
 
 /** The computed columns of the statement that reads one email. */
 interface DetailColumns {
+  written_by: Writer | null;
   message_id: string;
   attachments: AttachmentJson[];
   unread: boolean;
@@ -158,6 +163,7 @@ export function toDetail(row: DetailRow): EmailDetail {
     variants: row.variants.map(toVariant),
     refusedVariants: Number(row.refused_variants),
     automatic: row.automatic,
+    writtenBy: row.written_by,
     authentication: row.authentication,
     newParticipant: row.new_participant,
     headers: row.headers,

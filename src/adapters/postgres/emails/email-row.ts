@@ -7,6 +7,7 @@ import type { MailSource } from '../../../app/emails/variant-view.ts';
 import type { RecordedRaw } from '../../../app/files/file-ports.ts';
 import type { Address } from '../../../core/address/address.ts';
 import type { AutomaticMail } from '../../../core/delivery/automatic.ts';
+import type { Writer } from '../../../core/delivery/writer.ts';
 import type { EmailState } from '../../../core/delivery/states.ts';
 import type { CustomHeaders } from '../../../core/message/custom-headers.ts';
 import type { MailAuthentication } from '../../../core/message/authentication.ts';
@@ -53,6 +54,7 @@ export interface NewEmail extends EmailContent, RecordedRaw {
   readonly accountId: string;
   readonly threadId: string;
   readonly direction: 'inbound' | 'outbound';
+  readonly writtenBy: Writer;
   readonly state: EmailState;
   readonly stateDetail: string | null;
   /** See docs/schema.sql; null or absent: not known. */
@@ -177,6 +179,7 @@ function toRow(
     account_id: email.accountId,
     thread_id: email.threadId,
     direction: email.direction,
+    written_by: email.writtenBy,
     state: email.state,
     state_detail: email.stateDetail,
     took_ms: email.tookMs,
@@ -314,6 +317,7 @@ const EMAIL_COLUMNS = [
   column('thread_id', 'uuid'),
   column('relay_message_id', 'text'),
   column('direction', 'text'),
+  column('written_by', 'text'),
   column('state', 'text'),
   column('state_detail', 'text'),
   column('took_ms', 'int'),

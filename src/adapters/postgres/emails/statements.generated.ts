@@ -653,6 +653,7 @@ declare module '../db/statement.ts' {
         reply_to_addresses: ColumnTypes['emails.reply_to_addresses'];
         defects: string[];
         automatic: ColumnTypes['emails.automatic'] | null;
+        written_by: string | null;
         authentication: ColumnTypes['emails.authentication'] | null;
         new_participant: boolean;
         created_at: Date;
@@ -920,6 +921,13 @@ declare module '../db/statement.ts' {
     'write-reading': {
       values: {
         row: string | null;
+      };
+      row: object;
+    };
+    'write-writer': {
+      values: {
+        writtenBy: string | null;
+        emailId: string | null;
       };
       row: object;
     };

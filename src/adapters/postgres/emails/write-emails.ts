@@ -7,6 +7,7 @@ import type { ReadEmail } from '../../../app/receive/reparse-ports.ts';
 import type { MailSource } from '../../../app/emails/variant-view.ts';
 import type { RecordedRaw } from '../../../app/files/file-ports.ts';
 import type { Address } from '../../../core/address/address.ts';
+import type { Writer } from '../../../core/delivery/writer.ts';
 import { toStorableJson } from '../../../core/storable-text.ts';
 import { isUniqueViolation } from '../db/pool.ts';
 import { run, statement, type Executor, type RowOf } from '../db/statement.ts';
@@ -270,9 +271,19 @@ export async function turnIntoSent(
 const TURN = statement(
   'turn-into-sent',
   `update emails set direction = 'outbound', state = 'sent', state_detail = $detail, took_ms = null, new_participant = false,
-    own_customer = false, bcc_addresses = $bcc::jsonb
+    own_customer = false, bcc_addresses = $bcc::jsonb,
+    written_by = case when automatic ->> 'sign' = 'machine' then 'machine' else 'person' end
   where id = $emailId and direction = 'inbound'
   returning thread_id`,
+);
+
+export async function writeWriter(executor: Executor, emailId: string, writtenBy: Writer): Promise<void> {
+  await run(executor, WRITE_WRITER, { emailId, writtenBy });
+}
+
+const WRITE_WRITER = statement(
+  'write-writer',
+  'update emails set written_by = $writtenBy where id = $emailId and written_by <> $writtenBy',
 );
 
 /** Deletes emails with all that belongs to them. Call it after lockSummariesOf. Returns their threads, each once. */

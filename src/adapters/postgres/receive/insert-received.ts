@@ -123,6 +123,7 @@ function toRow(
       accountId: record.accountId,
       threadId,
       direction: directionOf(record),
+      writtenBy: link.writtenBy,
       state: stateOf(record),
       stateDetail: record.isSentCopy ? SENT_COPY_DETAIL : null,
       tookMs: record.tookMs ?? null,

@@ -1,7 +1,8 @@
-/** Finds the customers of received emails while they are recorded, and detects new senders. The threads are already locked. */
+/** Finds the customers and writers of received emails while they are recorded, and detects new senders. The threads are already locked. */
 import type { InboundRecord } from '../../../app/receive/inbound-ports.ts';
 import type { CompanySource, CustomerSource } from '../../../core/customer/link-emails.ts';
 import { hasFailed } from '../../../core/message/authentication.ts';
+import { judgeWriter, needsFacts, type Writer } from '../../../core/delivery/writer.ts';
 import { normaliseAddress } from '../../../core/customer/rules.ts';
 import type { InboundPlacement } from '../../../core/thread/place-inbound.ts';
 import { ownerKey } from '../../../core/thread/place-together.ts';
@@ -12,6 +13,7 @@ import { linkColumns, linkJoins } from '../customers/match-customer.ts';
 import { toView } from '../emails/received-values.ts';
 import { threadById } from '../emails/thread-rows.ts';
 import { RULES_ARE_FRESH } from '../customers/rules-lock.ts';
+import { answeredIds, answeredSubjects, isWrittenTo } from './writer-facts.ts';
 import { counterpartiesOf } from './sent-copies.ts';
 
 /** An email that is about to be recorded, and its thread, which exists. */
@@ -30,6 +32,7 @@ export interface ReceivedLink {
   readonly isNewParticipant: boolean;
   /** The email is in its thread only because others named its Message-ID, which no email had. */
   readonly isOnlyNamed: boolean;
+  readonly writtenBy: Writer;
   /** The email also decides the customer of the thread. */
   readonly decides: boolean;
   /** False: the rules are being changed. */
@@ -51,6 +54,9 @@ export function linksValues(placed: readonly PlacedRecord[]) {
     // Looked up only for emails that nothing else ties to their thread.
     named: isNamed(placement) && !record.isSentCopy ? record.identity.messageId : null,
     sender: senderOf(record),
+    // Looked up only for emails whose marks do not show who wrote them.
+    judged: !record.isSentCopy && needsFacts(record.automatic) ? fromOf(record).toLowerCase() : null,
+    answered: needsFacts(record.automatic) ? answeredIds(record.links) : [],
     counterparties: record.isSentCopy ? counterpartiesOf(record) : toList(normaliseAddress(fromOf(record))),
   }));
   return {
@@ -62,7 +68,8 @@ export function linksValues(placed: readonly PlacedRecord[]) {
 const LINKS_QUERY = `
   with input as materialized (
     select * from jsonb_to_recordset($placed::jsonb)
-      as r (ordinal int, thread_id uuid, account_id text, named text, sender text, counterparties text[])
+      as r (ordinal int, thread_id uuid, account_id text, named text, sender text, judged text, answered text[],
+        counterparties text[])
   ), people as materialized (
     -- Each thread is gone through once, however many of the emails are in it.
     -- A stranger takes part once an email from a participant names it: its own emails let no address in, not even itself.
@@ -85,6 +92,8 @@ const LINKS_QUERY = `
       union all
       select from emails e where e.account_id = r.account_id and e.relay_message_id = r.named
     ) as is_borne,
+    case when r.judged is not null then ${answeredSubjects('r.account_id', 'r.answered')} end as answered_subjects,
+    r.judged is not null and ${isWrittenTo('r.account_id', 'r.judged')} as is_written_to,
     rules.is_fresh, p.thread_id is not null as has_emails,
     coalesce(r.sender = any (p.found), false) as is_participant
   from (select ${RULES_ARE_FRESH} as is_fresh) rules,
@@ -103,6 +112,8 @@ interface LinkColumns {
   match_source: CustomerSource | null;
   is_unlinked: boolean;
   is_borne: boolean;
+  answered_subjects: string[] | null;
+  is_written_to: boolean;
   is_fresh: boolean;
   has_emails: boolean;
   is_participant: boolean;
@@ -164,6 +175,10 @@ export function toReceivedLinks(
       ...(isStranger ? ofAddress : ofThread),
       isNewParticipant,
       isOnlyNamed,
+      writtenBy: judgeWriter(record.automatic, {
+        answeredSubjects: row.answered_subjects ?? [],
+        isKnownSender: row.is_written_to || row.match_source !== null,
+      }),
       decides: row.is_unlinked && row.customer_id !== null && !isStranger,
       isFresh: row.is_fresh,
     };

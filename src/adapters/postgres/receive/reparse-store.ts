@@ -17,6 +17,7 @@ import { moveEmails, setReasons, type EmailReason } from '../threads/place-email
 import { addReport } from '../send/report-rows.ts';
 import { toContent } from './insert-received.ts';
 import { ownIdsOf } from './record-alone.ts';
+import { judgeAgain } from './writer-facts.ts';
 
 export function createReparseStore(pool: Pool): ReparseStore {
   return {
@@ -108,6 +109,7 @@ export async function replaceReading(
     await moveEmails(executor, [{ id: email.id, from: before.thread_id, to: place.threadId }]);
     if (place.reason !== null) await setReasons(executor, [{ id: email.id, ...place.reason }]);
   }
+  if (isLinked || fields.some((field) => WRITER.has(field))) await judgeAgain(executor, email.id);
   if (isLinked || isOfOthers) {
     await relinkCustomers(executor, [...new Set([before.thread_id, place?.threadId ?? before.thread_id])]);
   }
@@ -135,6 +137,9 @@ const LINKING: ReadonlySet<string> = new Set([
   'reference_ids',
   'bounced_message_id',
 ]);
+
+/** Changes of these fields, and of links, may show another writer. */
+const WRITER: ReadonlySet<string> = new Set(['automatic', 'from_address']);
 
 /** Changes of these fields lead to other customers. */
 const PEOPLE: ReadonlySet<string> = new Set([

@@ -101,6 +101,8 @@ declare module '../db/statement.ts' {
         match_company: string | null;
         is_unlinked: boolean | null;
         is_borne: boolean | null;
+        answered_subjects: unknown;
+        is_written_to: boolean | null;
         is_fresh: boolean | null;
         has_emails: boolean | null;
         is_participant: boolean | null;
@@ -190,6 +192,8 @@ declare module '../db/statement.ts' {
         match_company: string | null;
         is_unlinked: boolean | null;
         is_borne: boolean | null;
+        answered_subjects: unknown;
+        is_written_to: boolean | null;
         is_fresh: boolean | null;
         has_emails: boolean | null;
         is_participant: boolean | null;
@@ -202,6 +206,17 @@ declare module '../db/statement.ts' {
       row: {
         recorded_at: Date | null;
         sent_at: Date | null;
+      };
+    };
+    'read-writer-facts': {
+      values: {
+        emailId: string | null;
+      };
+      row: {
+        automatic: ColumnTypes['emails.automatic'] | null;
+        has_customer: boolean | null;
+        answered_subjects: unknown;
+        is_written_to: boolean | null;
       };
     };
     'reparse-attachments': {

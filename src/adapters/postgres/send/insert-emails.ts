@@ -94,7 +94,11 @@ function toRow(record: LinkedRecord, raws: RawMessages) {
   };
   const subjectKey = record.subjectKey ?? null;
   const automatic = autoSubmitted ? sentAutomatic(autoSubmitted) : null;
-  const email = toEmailRow({ ...record, direction: 'outbound', subjectKey, automatic, choice }, raws);
+  const writtenBy = automatic === null ? 'person' : 'machine';
+  const email = toEmailRow(
+    { ...record, direction: 'outbound', writtenBy, subjectKey, automatic, choice },
+    raws,
+  );
   return Object.assign(email, toOutcomeRow(record), toQueueRow(record.queue), {
     customer_id: customerId,
     company_id: companyId,

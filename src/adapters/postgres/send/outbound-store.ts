@@ -51,7 +51,9 @@ const PARENT = jsonObjects('parent-json', { alias: ['n', 'p'] }, ({ alias }) => 
     message_id: `coalesce(${alias}.written_message_id, ${alias}.message_id)`,
     thread_index: `translate(encode(${alias}.thread_index, 'base64'), E'\\n', '')`,
     // People write to mailing lists, too.
-    automatic_from: `case when ${alias}.direction = 'inbound' and ${alias}.automatic ->> 'kind' <> 'list' then (
+    automatic_from: `case
+      when ${alias}.direction = 'inbound' and ${alias}.written_by = 'machine' and ${alias}.automatic ->> 'kind' <> 'list'
+      then (
       select array_agg(a ->> 'address')
       from jsonb_array_elements(jsonb_build_array(${alias}.from_address) || ${alias}.reply_to_addresses) a
     ) end`,

@@ -46,7 +46,14 @@ async function idsOf(filter: Partial<ThreadsQuery>): Promise<readonly string[]> 
   return (await list.listThreads({ ...ALL_THREADS, ...filter })).map(({ id }) => id);
 }
 
-const AUTOMATIC = { kind: 'auto_reply', evidence: 'test', suppressReplies: true } as const;
+const AUTOMATIC = {
+  kind: 'auto_reply',
+  evidence: 'test',
+  suppressReplies: true,
+  sign: 'machine',
+  isNullSender: false,
+  repeats: null,
+} as const;
 
 describe('a thread in the list', () => {
   it('shows its first subject, its newest email and what is in between', async () => {

@@ -4,13 +4,14 @@
  */
 import type { AddressView } from '../../../app/emails/email-ports.ts';
 import type { ThreadEmail, ThreadPages, ThreadRecord } from '../../../app/threads/thread-record-ports.ts';
+import type { Writer } from '../../../core/delivery/writer.ts';
 import type { KeyAuthor } from '../../../core/keys/author.ts';
 import type { AuthVerdict } from '../../../core/message/authentication.ts';
 import { toSnippet } from '../../../core/message/snippet.ts';
 import { columnsOf, jsonObjects, type JsonOf } from '../db/json.ts';
 import { run, statements, type Executor, type RowOf } from '../db/statement.ts';
 import { ATTACHMENTS, toAttachmentView, type AttachmentJson } from '../emails/attachment-rows.ts';
-import { AUTHOR, DELIVERIES, toDelivery, type DeliveryJson } from '../emails/email-detail.ts';
+import { AUTHOR, DELIVERIES, toDelivery, WRITTEN_BY, type DeliveryJson } from '../emails/email-detail.ts';
 import { STEP_BYTES } from '../emails/email-json.ts';
 import { LISTED } from '../emails/listed.ts';
 import { toMessageId } from '../emails/message-id-column.ts';
@@ -95,6 +96,7 @@ const EMAIL = jsonObjects('thread-email-json', { withHtml: [false, true] }, ({ w
       ${withHtml ? `or coalesce(octet_length(e.html_body) > ${MAX_HTML_BYTES}, false)` : ''}`,
     attachments: ATTACHMENTS,
     automatic: "e.automatic ->> 'kind'",
+    written_by: WRITTEN_BY,
     author: AUTHOR,
     verdict: "e.authentication ->> 'verdict'",
     unread: 'exists (select from unread_emails u where u.email_id = e.id)',
@@ -109,6 +111,7 @@ interface EmailColumns {
   is_truncated: boolean;
   attachments: AttachmentJson[];
   automatic: ThreadEmail['automatic'];
+  written_by: Writer | null;
   author: KeyAuthor | null;
   verdict: AuthVerdict | null;
   unread: boolean;
@@ -206,6 +209,7 @@ function toEmail(row: JsonOf<typeof EMAIL>): ThreadEmail {
     attachments: row.attachments.map(toAttachmentView),
     placement: row.placement_rule,
     automatic: row.automatic,
+    writtenBy: row.written_by,
     newParticipant: row.new_participant,
     tags: row.tags,
     metadata: row.metadata ?? {},

@@ -193,7 +193,14 @@ async function perform(step: Operation): Promise<void> {
           isSentCopy: step.isSentCopy,
           isRead: step.isRead,
           automatic: step.isAutomatic
-            ? { kind: 'auto_reply', evidence: 'auto-submitted: auto-replied', suppressReplies: true }
+            ? {
+                kind: 'auto_reply',
+                evidence: 'auto-submitted: auto-replied',
+                suppressReplies: true,
+                sign: 'machine',
+                isNullSender: false,
+                repeats: null,
+              }
             : null,
           attachments: step.hasAttachment ? [attachment()] : [],
         },

@@ -151,6 +151,8 @@ export const EMAILS = [
     reply_to_addresses jsonb not null default '[]' check (jsonb_typeof(reply_to_addresses) = 'array'),
     defects text[] not null default '{}',
     automatic jsonb check (jsonb_typeof(automatic) = 'object'),
+    -- See core/delivery/writer.ts; of a sent email: machine for an automatic one
+    written_by text not null default 'person' check (written_by in ('person', 'machine', 'unsure')),
     new_participant boolean not null default false,
     -- Of the sent email that a report returns
     bounced_message_id message_id,

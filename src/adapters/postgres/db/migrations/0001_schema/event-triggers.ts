@@ -128,7 +128,8 @@ export const EVENT_TRIGGERS = [
           'e',
           `concat('{"email":', ${email('e')}, ',"state":"', state, '"',
           -- Left out where nothing is known
-          ',"authentication":{"verdict":"' || (e.authentication ->> 'verdict') || '"}', '}')`,
+          ',"authentication":{"verdict":"' || (e.authentication ->> 'verdict') || '"}',
+          case when e.direction = 'inbound' then ',"written_by":"' || e.written_by || '"' end, '}')`,
         )},
         event_author(e.author_key), took_ms
       from inserted e

@@ -11,7 +11,7 @@
  */
 
 /**
- * The aggregates of the emails `e` for the list, one row per thread; the statement continues after `from`. An automatic email neither
+ * The aggregates of the emails `e` for the list, one row per thread; the statement continues after `from`. A machine's email neither
  * answers nor waits for an answer. Two emails of the same moment are ordered by identifier.
  */
 const SUMMARY_COLUMNS = `
@@ -24,11 +24,11 @@ const SUMMARY_COLUMNS = `
   (array_agg(e.id order by email_activity_at(e.date, e.created_at) desc, e.id desc))[1] as newest_email_id,
   (array_agg(e.direction order by email_activity_at(e.date, e.created_at) desc, e.id desc))[1] as newest_direction,
   (array_agg(email_activity_at(e.date, e.created_at) order by email_activity_at(e.date, e.created_at) desc, e.id desc)
-    filter (where e.automatic is null))[1] as person_at,
+    filter (where e.written_by <> 'machine'))[1] as person_at,
   (array_agg(e.id order by email_activity_at(e.date, e.created_at) desc, e.id desc)
-    filter (where e.automatic is null))[1] as person_email_id,
+    filter (where e.written_by <> 'machine'))[1] as person_email_id,
   (array_agg(e.direction order by email_activity_at(e.date, e.created_at) desc, e.id desc)
-    filter (where e.automatic is null))[1] as person_direction`;
+    filter (where e.written_by <> 'machine'))[1] as person_direction`;
 
 /** The value of the newest inserted email of a thread that meets `which`; see SUMMARY_COLUMNS. */
 const newest = (value: string, which = 'true') =>
@@ -143,7 +143,7 @@ export const THREAD_LIST = [
         ${newest('id', 'is_by_person')} as person_email_id,
         ${newest('direction', 'is_by_person')} as person_direction
       from (
-        select id, thread_id, direction, automatic is null as is_by_person, email_activity_at(date, created_at) as activity_at
+        select id, thread_id, direction, written_by <> 'machine' as is_by_person, email_activity_at(date, created_at) as activity_at
         from inserted
         where email_is_listed(state)
       ) e
@@ -185,12 +185,12 @@ export const THREAD_LIST = [
       on conflict do nothing;
     end if;
 
-    -- What a person wrote makes a thread that was done open again, but for old mail that is imported or was read before.
+    -- What a person may have written makes a thread that was done open again, but for old mail that is imported or was read before.
     if reopened is not null then
       update email_threads set status = 'open'
       where id = any (reopened) and status = 'done' and id in (
         select e.thread_id from inserted e
-        where e.direction = 'inbound' and e.automatic is null and e.id <> all (read_emails)
+        where e.direction = 'inbound' and e.written_by <> 'machine' and e.id <> all (read_emails)
           and e.received_by ->> 'way' is distinct from 'import'
       );
     end if;
@@ -205,7 +205,7 @@ export const THREAD_LIST = [
     select array_agg(distinct c.thread_id), bool_or(o.direction <> n.direction) into threads, has_turned
     from before o join after n on n.id = o.id cross join lateral (values (o.thread_id), (n.thread_id)) c (thread_id)
     where o.thread_id <> n.thread_id or o.date <> n.date or o.direction <> n.direction
-      or email_is_listed(o.state) <> email_is_listed(n.state) or (o.automatic is null) <> (n.automatic is null);
+      or email_is_listed(o.state) <> email_is_listed(n.state) or (o.written_by = 'machine') <> (n.written_by = 'machine');
     if threads is null then
       return null;
     end if;
