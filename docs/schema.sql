@@ -472,6 +472,7 @@ create table emails (
   reply_to_addresses jsonb not null default '[]'::jsonb,
   defects text[] not null default '{}'::text[],
   automatic jsonb,
+  written_by text not null default 'person'::text,
   new_participant boolean not null default false,
   bounced_message_id message_id,
   customer_source text,
@@ -528,7 +529,8 @@ END),
   constraint emails_tags_check CHECK ((cardinality(tags) <= 20)),
   constraint emails_thread_index_check CHECK (((octet_length(thread_index) >= 22) AND (octet_length(thread_index) <= 522))),
   constraint emails_to_addresses_check CHECK ((jsonb_typeof(to_addresses) = 'array'::text)),
-  constraint emails_took_ms_check CHECK ((took_ms >= 0))
+  constraint emails_took_ms_check CHECK ((took_ms >= 0)),
+  constraint emails_written_by_check CHECK ((written_by = ANY (ARRAY['person'::text, 'machine'::text, 'unsure'::text])))
 );
 CREATE INDEX emails_account_date ON emails (account_id, state, date DESC, id DESC);
 CREATE INDEX emails_ambiguous ON emails (date DESC, id DESC) WHERE (customer_source = 'ambiguous'::text);
@@ -561,7 +563,7 @@ CREATE TRIGGER emails_json_after_insert AFTER INSERT ON emails REFERENCING NEW T
 CREATE TRIGGER emails_labels_after_unlisted AFTER INSERT ON emails FOR EACH ROW WHEN ((NOT email_is_listed(new.state))) EXECUTE FUNCTION emails_labels_after_unlisted();
 CREATE TRIGGER emails_queue_inserted AFTER INSERT ON emails REFERENCING NEW TABLE AS inserted FOR EACH STATEMENT EXECUTE FUNCTION emails_queue_inserted();
 CREATE TRIGGER emails_queue_moved AFTER UPDATE OF thread_id, state, date ON emails FOR EACH ROW WHEN (((old.thread_id <> new.thread_id) OR (old.date <> new.date) OR (email_is_listed(old.state) <> email_is_listed(new.state)))) EXECUTE FUNCTION emails_queue_updated();
-CREATE TRIGGER emails_queue_rewritten AFTER UPDATE OF subject, text_body, from_address, to_addresses, cc_addresses, bcc_addresses, direction, automatic, authentication ON emails FOR EACH ROW EXECUTE FUNCTION emails_queue_updated();
+CREATE TRIGGER emails_queue_rewritten AFTER UPDATE OF subject, text_body, from_address, to_addresses, cc_addresses, bcc_addresses, direction, written_by, authentication ON emails FOR EACH ROW EXECUTE FUNCTION emails_queue_updated();
 CREATE TRIGGER emails_sent_copies_after_sent AFTER INSERT OR UPDATE OF state ON emails FOR EACH ROW WHEN ((new.keeps_copy AND (new.state = 'sent'::text))) EXECUTE FUNCTION emails_sent_copies_after_sent();
 CREATE TRIGGER emails_tags_after_insert AFTER INSERT ON emails FOR EACH ROW WHEN ((new.tags <> '{}'::text[])) EXECUTE FUNCTION emails_tags();
 CREATE TRIGGER emails_tags_after_update AFTER UPDATE OF tags, date ON emails FOR EACH ROW WHEN ((((old.tags <> '{}'::text[]) OR (new.tags <> '{}'::text[])) AND ((old.tags IS DISTINCT FROM new.tags) OR (old.date IS DISTINCT FROM new.date)))) EXECUTE FUNCTION emails_tags();
@@ -1604,7 +1606,7 @@ AS $function$
         (array_agg(id order by activity_at desc, id desc) filter (where is_by_person))[1] as person_email_id,
         (array_agg(direction order by activity_at desc, id desc) filter (where is_by_person))[1] as person_direction
       from (
-        select id, thread_id, direction, automatic is null as is_by_person, email_activity_at(date, created_at) as activity_at
+        select id, thread_id, direction, written_by <> 'machine' as is_by_person, email_activity_at(date, created_at) as activity_at
         from inserted
         where email_is_listed(state)
       ) e
@@ -1646,12 +1648,12 @@ AS $function$
       on conflict do nothing;
     end if;
 
-    -- What a person wrote makes a thread that was done open again, but for old mail that is imported or was read before.
+    -- What a person may have written makes a thread that was done open again, but for old mail that is imported or was read before.
     if reopened is not null then
       update email_threads set status = 'open'
       where id = any (reopened) and status = 'done' and id in (
         select e.thread_id from inserted e
-        where e.direction = 'inbound' and e.automatic is null and e.id <> all (read_emails)
+        where e.direction = 'inbound' and e.written_by <> 'machine' and e.id <> all (read_emails)
           and e.received_by ->> 'way' is distinct from 'import'
       );
     end if;
@@ -1669,7 +1671,7 @@ AS $function$
     select array_agg(distinct c.thread_id), bool_or(o.direction <> n.direction) into threads, has_turned
     from before o join after n on n.id = o.id cross join lateral (values (o.thread_id), (n.thread_id)) c (thread_id)
     where o.thread_id <> n.thread_id or o.date <> n.date or o.direction <> n.direction
-      or email_is_listed(o.state) <> email_is_listed(n.state) or (o.automatic is null) <> (n.automatic is null);
+      or email_is_listed(o.state) <> email_is_listed(n.state) or (o.written_by = 'machine') <> (n.written_by = 'machine');
     if threads is null then
       return null;
     end if;
@@ -1764,7 +1766,8 @@ AS $function$
     else event_email_json(e.json_before_text, e.json_after_text)
   end, ',"state":"', state, '"',
           -- Left out where nothing is known
-          ',"authentication":{"verdict":"' || (e.authentication ->> 'verdict') || '"}', '}')
+          ',"authentication":{"verdict":"' || (e.authentication ->> 'verdict') || '"}',
+          case when e.direction = 'inbound' then ',"written_by":"' || e.written_by || '"' end, '}')
     else event_with_notes(concat('{"email":', case
     when length(e.json_before_text) < 16000
     -- They go on with the text of the email, and with its files.
@@ -1772,7 +1775,8 @@ AS $function$
     else event_email_json(e.json_before_text, e.json_after_text)
   end, ',"state":"', state, '"',
           -- Left out where nothing is known
-          ',"authentication":{"verdict":"' || (e.authentication ->> 'verdict') || '"}', '}'), e.tags, e.metadata)
+          ',"authentication":{"verdict":"' || (e.authentication ->> 'verdict') || '"}',
+          case when e.direction = 'inbound' then ',"written_by":"' || e.written_by || '"' end, '}'), e.tags, e.metadata)
   end,
         event_author(e.author_key), took_ms
       from inserted e
@@ -2354,11 +2358,11 @@ AS $function$
   (array_agg(e.id order by email_activity_at(e.date, e.created_at) desc, e.id desc))[1] as newest_email_id,
   (array_agg(e.direction order by email_activity_at(e.date, e.created_at) desc, e.id desc))[1] as newest_direction,
   (array_agg(email_activity_at(e.date, e.created_at) order by email_activity_at(e.date, e.created_at) desc, e.id desc)
-    filter (where e.automatic is null))[1] as person_at,
+    filter (where e.written_by <> 'machine'))[1] as person_at,
   (array_agg(e.id order by email_activity_at(e.date, e.created_at) desc, e.id desc)
-    filter (where e.automatic is null))[1] as person_email_id,
+    filter (where e.written_by <> 'machine'))[1] as person_email_id,
   (array_agg(e.direction order by email_activity_at(e.date, e.created_at) desc, e.id desc)
-    filter (where e.automatic is null))[1] as person_direction
+    filter (where e.written_by <> 'machine'))[1] as person_direction
       from emails e left join unread_emails u on u.email_id = e.id
       where e.thread_id = any(ids) and email_is_listed(e.state)
       group by e.thread_id

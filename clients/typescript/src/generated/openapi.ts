@@ -1921,7 +1921,7 @@ export interface components {
             /** @description Without emails that certainly did not go out (`failed`, `cancelled`). */
             email_count: number;
             unread_count: number;
-            /** @description The newest email that a person wrote is inbound. */
+            /** @description The newest email that no machine wrote is inbound. */
             unanswered: boolean;
             has_attachments: boolean;
             status: components["schemas"]["ThreadStatus"];
@@ -1980,6 +1980,8 @@ export interface components {
         };
         /** @enum {string} */
         PlacementRule: "thread_id" | "in_reply_to" | "references" | "message_id" | "bounce" | "subject" | "decision" | "new";
+        /** @enum {string|null} */
+        NullableWriter: "person" | "machine" | "unsure" | null;
         /** @description Any JSON object, as its send gave it. */
         Metadata: {
             [key: string]: unknown;
@@ -2033,10 +2035,12 @@ export interface components {
             email_attachments: components["schemas"]["AttachmentDetail"][];
             placement_rule: components["schemas"]["PlacementRule"];
             /**
-             * @description What program wrote it; null when a person did.
+             * @description Its marks of mail that programs write or that goes to many; null without any.
              * @enum {string|null}
              */
-            automatic: "bounce" | "auto_reply" | "list" | "bulk" | "auto_generated" | null;
+            automatic: "bounce" | "receipt" | "report" | "auto_reply" | "list" | "bulk" | "auto_generated" | "no_auto_reply" | null;
+            /** @description Who wrote a received email; null for a sent one. `machine`: a program that declares itself, an answer that only repeats the subject of ours, or a newsletter of a stranger; it leaves a done thread done, and waits for no answer. `unsure`: a person or a program; treated as a person, and so it opens its thread and waits for an answer. */
+            written_by: components["schemas"]["NullableWriter"];
             /** @description Its sender never took part in the thread before. */
             new_participant: boolean;
             /** @description As its send gave them. */
@@ -2952,8 +2956,8 @@ export interface components {
         };
         Automatic: {
             /** @enum {string} */
-            kind: "bounce" | "auto_reply" | "list" | "bulk" | "auto_generated";
-            /** @description What told it, such as `auto-submitted: auto-replied`. */
+            kind: "bounce" | "receipt" | "report" | "auto_reply" | "list" | "bulk" | "auto_generated" | "no_auto_reply";
+            /** @description The mark, such as `auto-submitted: auto-replied`. */
             evidence: string;
             /** @description No machine may answer it. */
             suppress_replies: boolean;
@@ -3093,8 +3097,10 @@ export interface components {
             new_participant: boolean;
             /** @description A received email that was not marked as read; false for a sent one. */
             unread: boolean;
-            /** @description How the email shows that no person wrote it; null when it does not. */
+            /** @description Marks of mail that programs write or that goes to many; null without any. They do not decide who wrote it: see `written_by`. */
             automatic: components["schemas"]["Automatic"] | null;
+            /** @description Who wrote a received email; null for a sent one. `machine`: a program that declares itself, an answer that only repeats the subject of ours, or a newsletter of a stranger; it leaves a done thread done, and waits for no answer. `unsure`: a person or a program; treated as a person, and so it opens its thread and waits for an answer. */
+            written_by: components["schemas"]["NullableWriter"];
             /** @description What a received delivery report or complaint says; null for any other email. */
             bounce: components["schemas"]["Bounce"] | null;
             /** @description What was wrong with a received email, such as `missing_date`, and `content_differs` where it has variants. New ones may come. */
@@ -5629,7 +5635,7 @@ export interface operations {
                 direction?: components["schemas"]["Direction"];
                 /** @description Only threads with unread emails, or only those without. */
                 unread?: boolean;
-                /** @description Only threads whose newest email that a person wrote is inbound, or only the others. Automatic mail neither answers nor waits for an answer. */
+                /** @description Only threads whose newest email that no machine wrote (`written_by`) is inbound, or only the others. */
                 unanswered?: boolean;
                 /** @description Only threads of this status. */
                 status?: components["schemas"]["ThreadStatus"];
@@ -5962,6 +5968,7 @@ export interface operations {
                      *           ],
                      *           "placement_rule": "new",
                      *           "automatic": null,
+                     *           "written_by": "person",
                      *           "new_participant": false,
                      *           "tags": [
                      *             "angebot"
@@ -8961,6 +8968,7 @@ export interface operations {
                      *       "new_participant": false,
                      *       "unread": false,
                      *       "automatic": null,
+                     *       "written_by": "person",
                      *       "bounce": null,
                      *       "defects": [],
                      *       "received_by": null,
@@ -9203,6 +9211,7 @@ export interface operations {
                      *       "new_participant": false,
                      *       "unread": false,
                      *       "automatic": null,
+                     *       "written_by": "person",
                      *       "bounce": null,
                      *       "defects": [],
                      *       "received_by": null,

@@ -906,6 +906,7 @@ declare module '../db/statement.ts' {
         is_truncated: boolean | null;
         attachments: unknown;
         automatic: string | null;
+        written_by: string | null;
         author: unknown;
         verdict: string | null;
         unread: boolean | null;
