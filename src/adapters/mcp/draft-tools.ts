@@ -48,9 +48,10 @@ function refusePlace(message: object): void {
 
 const createDraft = defineTool({
   name: 'create_draft',
-  title: 'Write a draft',
+  title: 'Create a draft',
   description:
-    'Writes an email that is not sent: a person, or send_draft, sends it later. With answers it is an answer: recipients and subject that are not given, thread, account and quote come from that email.',
+    'Writes an email that is not sent: a person, or send_draft, sends it later. With answers it is an answer: recipients and ' +
+    'subject that are not given, thread, account and quote come from that email.',
   rights: ['draft'],
   effect: 'changes',
   input: z.strictObject({ answers, author: author.optional(), ...DRAFT_FIELDS }),
@@ -114,7 +115,8 @@ const editDraft = defineTool({
   name: 'edit_draft',
   title: 'Change a draft',
   description:
-    'Changes the fields that are given, and null takes one away; the others stay. A text_body without an html_body takes the place of the HTML as well, an html_body alone that of the text, and attachments the place of all files.',
+    'Changes the fields that are given, and null takes one away; the others stay. A text_body without an html_body takes the ' +
+    'place of the HTML as well, an html_body alone that of the text, and attachments the place of all files.',
   rights: ['draft'],
   effect: 'changes',
   input: z.strictObject({

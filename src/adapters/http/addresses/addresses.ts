@@ -18,8 +18,8 @@ const AddressesQuery = {
       minLength: 1,
       maxLength: MAX_QUERY_CHARS,
       description:
-        'What was typed: beginnings of the address, of its domain (`@acme`) or of words of its name, which all have to fit. ' +
-        'Absent: those that are used most.',
+        'Typed text: prefixes of the address, of its domain (`@acme`) or of words of its name; all must match. Absent: the most ' +
+        'used addresses.',
     },
     account_id: { ...AccountId, description: 'Only addresses of mail of this account.' },
     limit: {
@@ -27,7 +27,7 @@ const AddressesQuery = {
       minimum: 1,
       maximum: MAX_COMPLETED,
       default: DEFAULT_LIMIT,
-      description: 'At most so many addresses.',
+      description: 'Maximum number of addresses.',
     },
   },
 } as const;
@@ -37,13 +37,13 @@ const KnownAddress = record('KnownAddress', {
   name: {
     type: 'string',
     description:
-      'The newest one that we wrote or a proven sender did, else that of a sender of whom nothing is known; empty when there is none.',
+      'The newest display name from our own mail or from a proven sender, else from an unproven sender; empty when there is none.',
   },
-  customer_id: { ...NullableUuid, description: 'Whose it is by the rules; null: no or several customers.' },
+  customer_id: { ...NullableUuid, description: 'Customer by the rules; null when there is none or several.' },
   customer_name: { type: ['string', 'null'], description: 'The name of that customer; null: none.' },
-  written_to: { type: 'boolean', description: 'Mail was sent to it from here.' },
-  last_at: { ...Timestamp, description: 'Of the newest email from or to it.' },
-  suppressed: { type: 'boolean', description: 'Nothing is sent to it.' },
+  written_to: { type: 'boolean', description: 'True when mail was sent to the address from here.' },
+  last_at: { ...Timestamp, description: 'Date of the newest email from or to the address.' },
+  suppressed: { type: 'boolean', description: 'True when sends to the address are suppressed.' },
 });
 
 export function registerAddressRoutes(app: HttpServer, { applicationFor }: HttpContext): void {
@@ -54,15 +54,15 @@ export function registerAddressRoutes(app: HttpServer, { applicationFor }: HttpC
         operationId: 'completeAddresses',
         right: 'read',
         tags: ['Customers'],
-        summary: 'Complete addresses',
+        summary: 'Suggest addresses',
         description:
-          'Addresses that mail came from or went to, those first that were used lately, often, and written to. Automatic ' +
-          'mail and mail that failed authentication teach none; the addresses of the accounts are left out. A new one is there a ' +
-          'moment after its email.',
+          'Addresses of received and sent mail; recent, frequent and written-to addresses come first. Automatic mail and mail ' +
+          'that failed authentication add no address; the addresses of the accounts are left out. A new address appears a moment ' +
+          'after its email.',
         querystring: AddressesQuery,
         response: {
           200: jsonResponse(
-            'The best ones.',
+            'The best matches.',
             record('KnownAddresses', { addresses: { type: 'array', items: KnownAddress } }),
           ),
           ...errorResponses(...ACCOUNT_QUERY_ERRORS),

@@ -18,15 +18,15 @@ export const STORED_FILE_CONDITIONS = {
     },
     'if-range': {
       type: 'string',
-      description: 'The ETag that the range belongs to; another one gets the whole file.',
+      description: 'ETag of the file that the range belongs to; with another ETag the whole file is sent.',
     },
     'if-match': {
       type: 'string',
-      description: 'ETags that the file is wanted with; 412 when none of them is current.',
+      description: 'ETags of which one must be current; otherwise the response is 412.',
     },
     'if-none-match': {
       type: 'string',
-      description: 'ETags that the caller has; 304 when one of them is current.',
+      description: 'ETags of copies that the caller has; the response is 304 when one of them is current.',
     },
   },
 } as const;
@@ -40,8 +40,8 @@ export const STORED_FILE_QUERY = {
       enum: ['attachment', 'inline'],
       default: 'attachment',
       description:
-        '`inline` for a page that shows the file. It counts for raster images and PDF, by their bytes, and for plain ' +
-        'text; anything else is a download all the same.',
+        '`inline` to show the file in a page: raster images and PDF, recognised by their bytes, and plain text. Everything else ' +
+        'stays a download.',
     },
   },
 } as const;
@@ -53,7 +53,7 @@ const CacheHeaders = {
   'Cache-Control': {
     type: 'string',
     const: 'private, no-cache',
-    description: 'A browser may keep it, and asks by the ETag each time.',
+    description: 'A browser may store the response and revalidates it by the ETag.',
   },
 } as const;
 const FileHeaders = { ...FILE_HEADERS, ...CacheHeaders } as const;
@@ -65,7 +65,7 @@ const RangeHeaders = {
 export const STORED_FILE_RESPONSES = {
   200: { description: 'The whole file.', headers: FileHeaders, content: Bytes },
   206: { description: 'The range asked for.', headers: RangeHeaders, content: Bytes },
-  304: { description: 'The caller has it already.', headers: CacheHeaders, type: 'null' },
+  304: { description: 'Not modified.', headers: CacheHeaders, type: 'null' },
 } as const;
 
 /** The possible errors of these answers, whatever the file. */

@@ -6,26 +6,29 @@ import { PAGE_PARAMETERS, pageSchema, toPageRequest } from '../schemas/page-sche
 import { jsonResponse, record, Timestamp, toMoment } from '../schemas/schemas.ts';
 
 const AuditEntrySchema = record('AuditEntry', {
-  id: { type: 'string', pattern: '^[0-9]+$', description: 'A number that grows.' },
+  id: { type: 'string', pattern: '^[0-9]+$', description: 'Increasing number.' },
   at: Timestamp,
   author: AuthorSchema,
-  act: { type: 'string', description: 'Such as `key.created`; docs/operations.md has all of them.' },
+  act: {
+    type: 'string',
+    description: 'Action, such as `key.created`; docs/operations.md lists all actions.',
+  },
   target: {
     type: ['string', 'null'],
-    description: 'Identifier of what it is about; of an address a keyed digest.',
+    description: 'Identifier of the target; for an address a keyed digest.',
   },
   details: {
     type: 'object',
     additionalProperties: true,
-    description: 'What was asked for; no addresses and no secrets.',
+    description: 'Details of the request, without addresses and secrets.',
   },
   outcome: {
     type: 'string',
     enum: ['done', 'refused', 'unknown'],
-    description: '`unknown`: the service was stopped in between.',
+    description: 'Outcome. `unknown`: the service stopped before the action ended.',
   },
-  code: { type: ['string', 'null'], description: 'Of the refusal.' },
-  result: { type: ['object', 'null'], additionalProperties: true, description: 'What came of it.' },
+  code: { type: ['string', 'null'], description: 'Error code of the refusal.' },
+  result: { type: ['object', 'null'], additionalProperties: true, description: 'Details of the outcome.' },
 });
 const Audit = pageSchema('Audit', 'entries', AuditEntrySchema);
 
@@ -38,11 +41,12 @@ const AuditQuery = {
       type: 'string',
       minLength: 1,
       maxLength: 100,
-      description: 'Only of this key, by its id, or of this kind: `secret`, `key`, `command` or `stranger`.',
+      description:
+        'Only entries of the key with this id, or of this kind: `secret`, `key`, `command` or `stranger`.',
     },
-    act: { type: 'string', minLength: 1, maxLength: 100, description: 'Only this act.' },
-    since: { ...Timestamp, description: 'From then on.' },
-    until: { ...Timestamp, description: 'Before then.' },
+    act: { type: 'string', minLength: 1, maxLength: 100, description: 'Only this action.' },
+    since: { ...Timestamp, description: 'Only entries at or after this time.' },
+    until: { ...Timestamp, description: 'Only entries before this time.' },
     ...PAGE_PARAMETERS,
   },
 } as const;
@@ -57,8 +61,7 @@ export function registerAuditRoutes(app: HttpServer, { applicationFor }: HttpCon
         tags: ['Keys'],
         summary: 'Read the audit log',
         description:
-          'What operators and commands asked for and what became of it, and the log-ins that were refused, the newest first. Nothing in ' +
-          'it is ever changed.',
+          'Actions of operators and commands with their outcomes, and refused logins, newest first. Entries are never changed.',
         querystring: AuditQuery,
         response: {
           200: jsonResponse('One page.', Audit),

@@ -36,7 +36,8 @@ const RegistrationBody = {
       type: 'array',
       items: { anyOf: [{ type: 'string' }, AddressClaim] },
       description:
-        'At most 1,000. Entries may be given back as they were read, with `complete`, and are refused when they differ from what is stored; learned ones stay learned.',
+        'At most 1,000. Entries may be given back as they were read, with `complete`, and are refused when they differ from what ' +
+        'is stored; learned ones stay learned.',
     },
     domains: {
       type: 'array',
@@ -45,8 +46,8 @@ const RegistrationBody = {
         '`example.org`, or `*.example.org` for all below it. At most 200. Entries may be given back as they were read, with `complete`.',
     },
     company_id: { ...NullableUuid, description: 'Absent or null: none.' },
-    name: { ...CustomerName, description: 'What people call it. Absent: as it is; null: none.' },
-    customer_id: { ...Uuid, description: 'As it is read; the customer of the path, or refused.' },
+    name: { ...CustomerName, description: 'Display name. Absent: unchanged; null: removed.' },
+    customer_id: { ...Uuid, description: 'As in the response of GET; must match the customer of the path.' },
     complete: {
       type: 'boolean',
       description:
@@ -116,10 +117,10 @@ export function registerCustomerRuleRoutes(
         right: 'read',
         tags: ['Customers'],
         summary: 'Read the addresses and domains of a customer',
-        description: 'Those set by hand and those that sends taught. An unknown customer has none.',
+        description: 'Registered addresses, and addresses learned from sends. An unknown customer has none.',
         params: CustomerParams,
         response: {
-          200: jsonResponse('What is registered.', RegistrationSchema),
+          200: jsonResponse('The registered data.', RegistrationSchema),
           ...errorResponses('invalid_uuid', 'unauthorized', 'forbidden_account', 'database_unavailable'),
         },
       },
@@ -149,7 +150,7 @@ export function registerCustomerRuleRoutes(
         params: CustomerParams,
         body: RegistrationBody,
         response: {
-          200: jsonResponse('Registered, and past mail is linked.', RegisteredSchema),
+          200: jsonResponse('Registered; past mail is linked.', RegisteredSchema),
           ...errorResponses(
             'invalid_json',
             'duplicate_field',
@@ -201,11 +202,11 @@ export function registerCustomerRuleRoutes(
         tags: ['Customers'],
         summary: 'Register one address of a customer',
         description:
-          'The others stay. Past mail is linked by it before the answer; a repeat changes nothing.',
+          'Other addresses stay. Past mail is linked before the response; a repeat changes nothing.',
         params: CustomerParams,
         body: AddressBody,
         response: {
-          200: jsonResponse('Registered, and past mail is linked.', RegisteredSchema),
+          200: jsonResponse('Registered; past mail is linked.', RegisteredSchema),
           ...errorResponses(...ADDRESS_ERRORS),
         },
       },
@@ -232,8 +233,9 @@ export function registerCustomerRuleRoutes(
         tags: ['Customers'],
         summary: 'Remove one address of a customer',
         description:
-          'Registered or learned; sends do not teach it again, until it is registered. Past mail is linked anew before the ' +
-          'answer. An address that the customer does not have changes nothing. Needs no body; fields of one are refused.',
+          'Removes a registered or learned address; sends do not teach it again until it is registered. Past mail is linked anew ' +
+          'before the response. An address that the customer does not have changes nothing. Needs no body; a body with fields is ' +
+          'refused.',
         params: AddressParams,
         response: {
           200: jsonResponse('Removed, and past mail is linked.', RegisteredSchema),
@@ -261,9 +263,9 @@ export function registerCustomerRuleRoutes(
         operationId: 'listAmbiguousClaims',
         right: 'read',
         tags: ['Customers'],
-        summary: 'List what several customers claim',
+        summary: 'List addresses and domains claimed by several customers',
         description:
-          'Addresses, then domains, each in order. Mail from or to them has no customer until one has it alone.',
+          'Addresses, then domains, each sorted. Mail from or to them has no customer until only one customer claims them.',
         querystring: ClaimsQuery,
         response: {
           200: jsonResponse('One page.', AmbiguousClaimsSchema),
@@ -284,7 +286,7 @@ export function registerCustomerRuleRoutes(
         operationId: 'listAmbiguousEmails',
         right: 'read',
         tags: ['Customers'],
-        summary: 'List the emails without a customer because several claim them',
+        summary: 'List emails claimed by several customers',
         description: 'Newest first. `address` and `domain` exclude one another.',
         querystring: EmailsQuery,
         response: {

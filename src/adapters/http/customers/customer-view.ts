@@ -17,8 +17,7 @@ import { NullableTimestamp, NullableUuid, record, Uuid } from '../schemas/schema
 /** Maximum characters of a name. The same as in core/address/display-name.ts, which cuts names from mail. */
 export const CustomerName = {
   title: 'CustomerName',
-  $comment:
-    'In one line; signs that are not shown, such as those that turn the direction of text, are left out.',
+  $comment: 'On one line, without invisible characters such as direction marks.',
   type: ['string', 'null'],
   maxLength: MAX_SHOWN_NAME_CHARS,
 } as const;
@@ -32,7 +31,11 @@ const claimProperties = {
       '`ambiguous`: other customers claim the same with equal right, so none of them gets the mail. `overruled`: it was ' +
       'learned, and another customer has it by hand.',
   },
-  other_customer_ids: { type: 'array', items: Uuid, description: 'Who claims the same; at most 20.' },
+  other_customer_ids: {
+    type: 'array',
+    items: Uuid,
+    description: 'Customers with the same claim; at most 20.',
+  },
 } as const;
 
 export const AddressClaim = record('AddressClaim', {
@@ -40,12 +43,12 @@ export const AddressClaim = record('AddressClaim', {
   origin: {
     type: 'string',
     enum: ['registered', 'learned'],
-    description: 'Set by hand, or taught by a send that named the customer and was accepted.',
+    description: '`registered`: set by hand. `learned`: from an accepted send that named the customer.',
   },
   account_ids: {
     anyOf: [{ type: 'array', items: AccountId }, { type: 'null' }],
     description:
-      'It counts in these accounts alone, since only keys that are limited to accounts taught it; null: in all.',
+      'Accounts in which the address counts, because only keys limited to these accounts taught it; null: all accounts.',
   },
   ...claimProperties,
 });
@@ -60,7 +63,7 @@ const registrationProperties = {
   name: CustomerName,
   company_id: {
     ...NullableUuid,
-    description: 'The company of its emails where neither send nor thread names one.',
+    description: 'Company of emails for which neither the send nor the thread names one.',
   },
   addresses: {
     type: 'array',
@@ -82,11 +85,11 @@ export const RegisteredSchema = record('CustomerRegistered', {
   ...registrationProperties,
   relinked: {
     ...record('Relinked', {
-      linked: { type: 'integer', minimum: 0, description: 'Had none.' },
-      moved: { type: 'integer', minimum: 0, description: 'Had another one.' },
-      unlinked: { type: 'integer', minimum: 0, description: 'Have none now.' },
+      linked: { type: 'integer', minimum: 0, description: 'Emails that had no customer.' },
+      moved: { type: 'integer', minimum: 0, description: 'Emails that had another customer.' },
+      unlinked: { type: 'integer', minimum: 0, description: 'Emails that have no customer now.' },
     }),
-    description: 'Past emails that have another customer now.',
+    description: 'Past emails whose customer changed.',
   },
 });
 
@@ -100,11 +103,11 @@ const Count = {
 
 const FirstActivity = {
   ...NullableTimestamp,
-  description: 'The date of its first email; null: it has none.',
+  description: 'Date of the first email; null when there is none.',
 };
 const LastActivity = {
   ...NullableTimestamp,
-  description: 'The date of its newest email; null: it has none.',
+  description: 'Date of the newest email; null when there is none.',
 };
 
 export const CustomerSchema = record('Customer', {

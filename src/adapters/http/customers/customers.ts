@@ -19,8 +19,8 @@ const CustomerQuery = {
   properties: {
     ...PAGE_PARAMETERS,
     direction: { ...Direction, description: 'Only this direction.' },
-    since: { type: 'string', format: 'date-time', description: 'Only emails of this moment or later.' },
-    until: { type: 'string', format: 'date-time', description: 'Only emails before this moment.' },
+    since: { type: 'string', format: 'date-time', description: 'Only emails at or after this time.' },
+    until: { type: 'string', format: 'date-time', description: 'Only emails before this time.' },
   },
 } as const;
 
@@ -55,9 +55,9 @@ export function registerCustomerRoutes(
         tags: ['Customers'],
         summary: 'List or search customers',
         description:
-          'By name, those without one last: every customer that something is registered for, or that has mail; a new one is ' +
-          'listed a moment after its first email. A key of single accounts sees those that they have mail of, and finds them ' +
-          'by their names alone: it may not read registered addresses.',
+          'Sorted by name, customers without a name last: every customer with registered data or mail; a new customer appears a ' +
+          'moment after its first email. A key limited to accounts sees the customers with mail in these accounts and finds them ' +
+          'by name only, since it may not read registered addresses.',
         querystring: CustomersQuery,
         response: {
           200: jsonResponse('One page.', CustomersSchema),
@@ -81,8 +81,8 @@ export function registerCustomerRoutes(
         tags: ['Customers'],
         summary: 'Read a customer',
         description:
-          'Its name, what is registered for it, counts and activity. An unknown customer has nothing of it. A key of single ' +
-          'accounts gets what they have of the customer, and no addresses and domains: these belong to no account.',
+          'Name, registered data, counts and activity. For an unknown customer all are empty. A key limited to accounts gets the ' +
+          'data of these accounts, without addresses and domains, which belong to no account.',
         params: CustomerParams,
         response: {
           200: jsonResponse('The customer.', CustomerSchema),
@@ -105,8 +105,7 @@ export function registerCustomerRoutes(
         tags: ['Emails'],
         summary: 'List the emails of a customer',
         description:
-          'Newest first. A customer that the service has never heard of has an empty list: customers live in the ' +
-          "caller's system.",
+          'Newest first. An unknown customer has an empty list, since customers are kept in the calling system.',
         params: CustomerParams,
         querystring: CustomerQuery,
         response: {

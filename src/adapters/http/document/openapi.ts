@@ -23,7 +23,8 @@ service does: \`RateLimit-Policy\` and \`RateLimit\` show it in every answer to 
 /** In every answer; see security-headers.ts. */
 const REQUEST_ID = {
   description:
-    'The name of the request, in the log as well: the `X-Request-Id` of the caller when it is safe to repeat (letters, digits and `._:=+/@-`, at most 128), else a new one.',
+    'The name of the request, in the log as well: the `X-Request-Id` of the caller when it is safe to repeat (letters, digits ' +
+    'and `._:=+/@-`, at most 128), else a new one.',
   schema: { type: 'string' },
 };
 
@@ -31,13 +32,14 @@ const REQUEST_ID = {
 const SHARE_HEADERS = {
   'RateLimit-Policy': {
     description:
-      'The share of the caller, by draft-ietf-httpapi-ratelimit-headers-11: `"rate"`, requests within `w` seconds, and `"at-once"`, requests under way at the same time.',
+      'The share of the caller, by draft-ietf-httpapi-ratelimit-headers-11: `"rate"`, requests within `w` seconds, and ' +
+      '`"at-once"`, requests under way at the same time.',
     schema: { type: 'string' },
     example: '"rate";q=6000;w=60, "at-once";q=32;qu="concurrent-requests"',
   },
   RateLimit: {
     description:
-      'What is left of the share: `r` requests; after `t` seconds without one the whole rate is left again.',
+      'Remaining share: `r` requests; the full rate is available after `t` seconds without a request.',
     schema: { type: 'string' },
     example: '"rate";r=5999;t=1, "at-once";r=31',
   },
@@ -62,23 +64,23 @@ export async function buildOpenApiDocument(routes: readonly DocumentedRoute[]): 
       servers: [{ url: '/', description: 'This installation.' }],
       tags: [
         { name: 'Sending', description: 'Send an email.' },
-        { name: 'Receiving', description: 'Take in what came from elsewhere.' },
-        { name: 'Mailboxes', description: 'What is read by IMAP, and how it goes.' },
-        { name: 'Suppressions', description: 'Addresses that nothing is sent to.' },
-        { name: 'Unsubscribes', description: 'Lists that recipients have left.' },
-        { name: 'Emails', description: 'Read what was sent and received.' },
-        { name: 'Threads', description: 'Which emails belong together.' },
-        { name: 'Customers', description: 'Say whose mail it is.' },
-        { name: 'Erasure', description: 'Erase what there is of a person.' },
-        { name: 'Events', description: 'Learn of everything that happens, once and in order.' },
-        { name: 'Drafts', description: 'Emails that are being written.' },
-        { name: 'Templates', description: 'What emails are made of.' },
-        { name: 'Webhooks', description: 'Have events posted to an address.' },
-        { name: 'Statistics', description: 'How much mail came, went and failed, and how far imports are.' },
-        { name: 'Keys', description: 'Who may do what.' },
+        { name: 'Receiving', description: 'Record mail received elsewhere.' },
+        { name: 'Mailboxes', description: 'Mailboxes and their status.' },
+        { name: 'Suppressions', description: 'Suppressed addresses.' },
+        { name: 'Unsubscribes', description: 'Unsubscribed addresses.' },
+        { name: 'Emails', description: 'Read sent and received emails.' },
+        { name: 'Threads', description: 'Threads of emails.' },
+        { name: 'Customers', description: 'Customers and their addresses.' },
+        { name: 'Erasure', description: 'Erase all data of a person.' },
+        { name: 'Events', description: 'The feed of events, in order.' },
+        { name: 'Drafts', description: 'Drafts.' },
+        { name: 'Templates', description: 'Templates of emails.' },
+        { name: 'Webhooks', description: 'Post events to a URL.' },
+        { name: 'Statistics', description: 'Statistics of mail, and imports.' },
+        { name: 'Keys', description: 'API keys, and the audit log.' },
         { name: 'Sessions', description: 'Log in and out with a browser.' },
-        { name: 'Health', description: 'For monitoring.' },
-        { name: 'Document', description: 'This description.' },
+        { name: 'Health', description: 'Health checks.' },
+        { name: 'Document', description: 'The OpenAPI document.' },
       ],
       components: {
         securitySchemes: {
@@ -92,8 +94,8 @@ export async function buildOpenApiDocument(routes: readonly DocumentedRoute[]): 
             in: 'cookie',
             name: 'email_worker_session',
             description:
-              'Of a browser that logged in by `POST /api/session`; `__Host-email_worker_session` over https. Anything but a GET ' +
-              'needs `X-Requested-With: email-worker` as well.',
+              'The cookie that `POST /api/session` sets in a browser; over https its name is `__Host-email_worker_session`. ' +
+              'Every method but GET also needs `X-Requested-With: email-worker`.',
           },
         },
       },

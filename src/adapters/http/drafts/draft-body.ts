@@ -35,11 +35,11 @@ const AnswerBody = {
   additionalProperties: false,
   required: ['email_id'],
   properties: {
-    email_id: { ...Uuid, description: 'The email that is answered or forwarded.' },
+    email_id: { ...Uuid, description: 'Id of the email that is answered or forwarded.' },
     kind: {
       type: ['string', 'null'],
       enum: [...REPLY_KINDS, null],
-      description: 'Absent or null: `reply`.',
+      description: 'Default: `reply`.',
     },
     quote: ForwardBody.properties.quote,
     language: ForwardBody.properties.language,
@@ -53,7 +53,7 @@ const KeptFile = {
   title: 'KeptFile',
   additionalProperties: false,
   required: ['id'],
-  properties: { id: { ...Uuid, description: 'A file that the draft has already.' } },
+  properties: { id: { ...Uuid, description: 'Id of a file that the draft already contains.' } },
 } as const;
 
 export const DraftBody = {
@@ -64,17 +64,17 @@ export const DraftBody = {
     author: {
       type: ['string', 'null'],
       maxLength: MAX_AUTHOR_CHARS,
-      description: 'Whose it is, as the caller names people.',
+      description: 'Author of the draft, as the caller names people.',
     },
     answers: {
       anyOf: [AnswerBody, { type: 'null' }],
-      description: 'Recipients, subject, thread and quote then come from that email when it is sent.',
+      description: 'Takes recipients, subject, thread and quote from that email when the draft is sent.',
     },
     message: DraftMessageBody,
     attachments: {
       anyOf: [{ type: 'array', items: { anyOf: [AttachmentBody, KeptFile] } }, { type: 'null' }],
       description:
-        'All files that it has from now on: new ones with their `content`, `upload_id` or `attachment_id`, and by `id` those that it keeps.',
+        'Replaces all files: new files by `content`, `upload_id` or `attachment_id`, kept files by `id`.',
     },
   },
 } as const;

@@ -44,10 +44,10 @@ import type { SendInput } from '../send/send-input.ts';
 import { DraftBody, DraftMessageBody, DraftSendBody, readDraftBody, readDraftSend } from './draft-body.ts';
 
 const AnswerRecord = record('DraftAnswer', {
-  email_id: { ...Uuid, description: 'The email that is answered or forwarded.' },
+  email_id: { ...Uuid, description: 'Id of the email that is answered or forwarded.' },
   kind: Kind,
   quote: { type: 'boolean' },
-  with_files: { type: 'boolean', description: 'Of a forward: with all files of the email.' },
+  with_files: { type: 'boolean', description: 'For a forward: attach all files of the email.' },
   language: Language,
   time_zone: TimeZone,
 });
@@ -55,28 +55,28 @@ const NullableAnswer = { anyOf: [AnswerRecord, { type: 'null' }], title: 'Nullab
 const Author = { title: 'DraftAuthor', type: ['string', 'null'] } as const;
 const Version = {
   title: 'DraftVersion',
-  $comment: 'Another one with each change; `If-Match` names it in quotes.',
+  $comment: 'Version; it changes with every update. `If-Match` takes it in quotes.',
   type: 'integer',
   minimum: 1,
 } as const;
 const BeingSent = {
   title: 'DraftBeingSent',
-  $comment: 'A request is sending it; then nothing changes it.',
+  $comment: "True while a request is sending the draft; it can't be changed meanwhile.",
   type: 'boolean',
 } as const;
 
 const common = {
   id: Uuid,
   version: Version,
-  account_id: { ...AccountId, description: 'The account that would send it.' },
+  account_id: { ...AccountId, description: 'Sending account.' },
   thread_id: {
     ...NullableUuid,
-    description: 'The thread that it would join, where it names one or answers an email.',
+    description: 'Thread that the email would join, when the draft names a thread or answers an email.',
   },
   author: Author,
   created_by: {
     ...NullableKeyAuthor,
-    description: 'The key that made it; null for `API_SECRET`.',
+    description: 'Id of the key that created it; null for `API_SECRET`.',
   },
   answers: NullableAnswer,
   being_sent: BeingSent,
@@ -89,7 +89,8 @@ const DraftAttachment = record('DraftAttachment', {
   ...attachmentProperties,
   content_id: {
     type: ['string', 'null'],
-    description: 'By which the HTML shows it, without angle brackets; null when there is none.',
+    description:
+      'Content-ID by which the HTML shows the file, without angle brackets; null when there is none.',
   },
 });
 
@@ -104,8 +105,8 @@ const Drafts = pageSchema(
   'drafts',
   record('DraftSummary', {
     ...common,
-    to: { type: 'string', description: 'Recipients as they were written, cut.' },
-    subject: { type: 'string', description: 'Cut.' },
+    to: { type: 'string', description: 'Recipients as written, shortened.' },
+    subject: { type: 'string', description: 'Shortened.' },
     file_count: { type: 'integer', minimum: 0 },
   }),
 );
@@ -132,13 +133,13 @@ const ListQuery = {
   // A misspelt filter must not return more than was asked for.
   additionalProperties: false,
   properties: {
-    thread_id: { ...Uuid, description: 'Only of this thread.' },
+    thread_id: { ...Uuid, description: 'Only drafts of this thread.' },
     account_id: { ...AccountId, description: 'Only of this account.' },
     author: {
       type: 'string',
       minLength: 1,
       maxLength: MAX_AUTHOR_CHARS,
-      description: 'Only of this author.',
+      description: 'Only drafts of this author.',
     },
     ...PAGE_PARAMETERS,
   },
@@ -183,7 +184,7 @@ export function registerDraftRoutes(app: HttpServer, context: HttpContext, input
         operationId: 'createDraft',
         right: 'draft',
         tags: ['Drafts'],
-        summary: 'Write a draft',
+        summary: 'Create a draft',
         description:
           'An email that is not complete yet. Only types are checked; what a send lacks is told when it is sent. Files that it names by ' +
           '`upload_id` or `attachment_id` are copied: it keeps them whatever becomes of the upload or the email. `attachment_id` needs ' +
@@ -208,7 +209,7 @@ export function registerDraftRoutes(app: HttpServer, context: HttpContext, input
         right: 'draft',
         tags: ['Drafts'],
         summary: 'List drafts',
-        description: 'The last changed first.',
+        description: 'Most recently changed first.',
         querystring: ListQuery,
         response: {
           200: jsonResponse('One page.', Drafts),
@@ -287,12 +288,12 @@ export function registerDraftRoutes(app: HttpServer, context: HttpContext, input
         tags: ['Drafts'],
         summary: 'Change a draft',
         description:
-          'What is not named stays; of `message` each field, which null takes away. `attachments` are replaced as a whole. ' +
-          'When another change came first, the answer is 412 and `details` has the version it has now.',
+          'Absent fields stay unchanged, also each field of `message`; null removes a field. `attachments` are replaced as a ' +
+          'whole. When another change came first, the response is 412 and `details` has the current version.',
         params: DraftParams,
         headers: {
           type: 'object',
-          properties: ifMatch('The version that is changed, such as `"3"`.'),
+          properties: ifMatch('Version to change, such as `"3"`.'),
           required: ['If-Match'],
         },
         body: DraftBody,
@@ -326,9 +327,9 @@ export function registerDraftRoutes(app: HttpServer, context: HttpContext, input
         right: 'draft',
         tags: ['Drafts'],
         summary: 'Delete a draft',
-        description: 'With its files. Needs no body; fields of one are refused.',
+        description: 'With its files. Needs no body; a body with fields is refused.',
         params: DraftParams,
-        headers: { type: 'object', properties: ifMatch('Only this version. Without it, whichever it has.') },
+        headers: { type: 'object', properties: ifMatch('Only this version. Absent: any version.') },
         response: {
           200: jsonResponse('Deleted.', Deleted),
           ...errorResponses(
@@ -369,7 +370,7 @@ export function registerDraftRoutes(app: HttpServer, context: HttpContext, input
         headers: {
           type: 'object',
           properties: {
-            ...ifMatch('Only this version; a repeat needs it. Without it, whichever it has.'),
+            ...ifMatch('Only this version; required to repeat the request. Absent: any version.'),
             ...PreferHeader,
           },
         },

@@ -26,8 +26,8 @@ export function registerAttachmentRoutes(app: HttpServer, context: HttpContext):
       tags: ['Emails'],
       summary: 'Download an attachment',
       description:
-        'With the content type and the name that the sender gave it. The ETag is the SHA-256 of the bytes; an ' +
-        'attachment never changes. Several ranges at once are not supported: the whole file is sent.',
+        'With the content type and the file name given by the sender. The ETag is the SHA-256 of the content; an attachment ' +
+        'never changes. Multiple ranges are not supported: the whole file is sent.',
       params: AttachmentParams,
       querystring: STORED_FILE_QUERY,
       headers: STORED_FILE_CONDITIONS,

@@ -13,7 +13,10 @@ const Outcome = {
   type: 'string',
   enum: AUTH_OUTCOMES,
 } as const;
-const Domain = { type: ['string', 'null'], description: 'Lower-case; null where none was told.' } as const;
+const Domain = {
+  type: ['string', 'null'],
+  description: 'In lower case; null when none was reported.',
+} as const;
 const DomainResult = record('DomainResult', { result: Outcome, domain: Domain });
 
 const verdict = {
@@ -21,14 +24,14 @@ const verdict = {
   type: 'string',
   enum: AUTH_VERDICTS,
   $comment:
-    '`passed`: the domain of From is the sender’s. `failed`: DMARC says that it is not, or SPF does and nothing was ' +
-    'signed, or From does not name one sender; warn of such an email. `unknown`: nothing says either.',
+    '`passed`: the sender owns the domain of From. `failed`: DMARC failed, or SPF failed and there is no signature, or From does ' +
+    'not name exactly one sender; warn users about such an email. `unknown`: there is no evidence either way.',
 } as const;
 
 /** For lists: GET /api/emails/{id} has the rest. */
 export const NullableVerdict = {
   anyOf: [record('AuthenticationVerdict', { verdict }), { type: 'null' }],
-  description: 'Of a received email; null when nothing that is trusted says anything.',
+  description: 'Authentication results of a received email; null when no trusted server reported any.',
 } as const;
 
 export const Authentication = record('Authentication', {
@@ -37,7 +40,8 @@ export const Authentication = record('Authentication', {
     type: 'string',
     enum: ['checked', 'header'],
     description:
-      '`checked` by this service, or by a trusted mail server that wrote it into the `header`; signatures that it does not tell are checked by this service with LMTP_CHECK_SIGNATURES.',
+      '`checked`: by this service. `header`: by a trusted mail server, in a header field; signatures missing from it are checked ' +
+      'by this service with LMTP_CHECK_SIGNATURES.',
   },
   spf: { anyOf: [DomainResult, { type: 'null' }] },
   dkim: {

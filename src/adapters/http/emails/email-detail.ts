@@ -47,12 +47,11 @@ export const Recipient = record('Recipient', {
   state: { type: 'string', enum: DELIVERY_STATES },
   reply: {
     anyOf: [SmtpReply, { type: 'null' }],
-    description: 'What the mail server said for this recipient; null when no reply came.',
+    description: 'Reply of the mail server for this recipient; null when there was no reply.',
   },
   report: {
     anyOf: [Report, { type: 'null' }],
-    description:
-      'What came back later about this recipient, the most telling of several; null when nothing did.',
+    description: 'The most severe report that came back later for this recipient; null when there is none.',
   },
 });
 
@@ -64,7 +63,7 @@ export const AttachmentDetail = record('AttachmentDetail', {
   },
   inline: {
     type: 'boolean',
-    description: 'Part of what the HTML shows, such as a logo, and not a file that was sent along.',
+    description: 'True for a part of the HTML, such as a logo; false for an attached file.',
   },
 });
 
@@ -83,14 +82,14 @@ export const EmailDetailSchema = record('EmailDetail', {
     type: ['string', 'null'],
     enum: [...CUSTOMER_SOURCES, null],
     description:
-      '`explicit`: its send named it. `thread`: its thread belongs to it. `address`, `domain`: by that of the ' +
-      'counterparty. `ambiguous`: several customers claim it, so it has none.',
+      '`explicit`: named by the send. `thread`: the customer of the thread. `address`, `domain`: found by the address or domain ' +
+      'of the counterparty. `ambiguous`: several customers claim the address, so the email has no customer.',
   },
   company_id: NullableUuid,
   company_source: {
     type: ['string', 'null'],
     enum: [...COMPANY_SOURCES, null],
-    description: '`registration`: the company that was registered for its customer.',
+    description: '`registration`: the company registered for the customer.',
   },
   cc_addresses: { type: 'array', items: AddressObject },
   bcc_addresses: { type: 'array', items: AddressObject },
@@ -99,8 +98,7 @@ export const EmailDetailSchema = record('EmailDetail', {
   references: { type: 'array', items: MessageIdText, description: 'Oldest first.' },
   relay_message_id: {
     type: ['string', 'null'],
-    description:
-      'The Message-ID that the mail server gave the email instead of ours; null when it kept ours.',
+    description: 'Message-ID by which the mail server replaced ours; null when it kept ours.',
   },
   ...stateProperties,
   recipients: { type: 'array', items: Recipient },
@@ -109,10 +107,10 @@ export const EmailDetailSchema = record('EmailDetail', {
       rule: {
         ...PlacementRule,
         description:
-          '`thread_id`: the caller said so. `decision`: an operator split it off or moved it. `new`: nothing to ' +
-          'join. The others are by Message-ID: what it answers (`in_reply_to`, `references`), what a delivery ' +
-          'report returns (`bounce`), an earlier email of the same subject (`subject`), or its own ' +
-          '(`message_id`), which another email has or names.',
+          '`thread_id`: named by the caller. `decision`: an operator split or moved the email. `new`: there was no thread to ' +
+          'join. By Message-ID: the email it answers (`in_reply_to`, `references`), the email a delivery report returns ' +
+          '(`bounce`), an earlier email with the same subject (`subject`), or another email that has or names its own Message-ID ' +
+          '(`message_id`).',
       },
       matched_message_id: { type: ['string', 'null'] },
     }),
@@ -121,7 +119,7 @@ export const EmailDetailSchema = record('EmailDetail', {
   reply_text: {
     type: ['string', 'null'],
     description:
-      'The new text of a received email, or of one that another program sent, without what it quotes; null for others.',
+      'The new text of a received email or of an email that another program sent, without quoted text; null for others.',
   },
   sender_address: {
     anyOf: [AddressObject, { type: 'null' }],
@@ -131,27 +129,26 @@ export const EmailDetailSchema = record('EmailDetail', {
   headers: {
     type: 'object',
     additionalProperties: { type: 'string' },
-    description: 'The header fields that its send added; empty for a received email.',
+    description: 'Header fields added by the send request; empty for a received email.',
   },
   unsubscribe_list: {
     type: ['string', 'null'],
-    description: 'The list of `unsubscribe` that it was sent to; null for none.',
+    description: 'Name of the `unsubscribe` list of the send; null when there is none.',
   },
   ...noteProperties,
   list_id: ListId,
   author: EmailAuthor,
   authentication: {
     anyOf: [Authentication, { type: 'null' }],
-    description:
-      'What is known about the sender of a received email; null when no trusted server says anything.',
+    description: 'Authentication results of a received email; null when no trusted server reported any.',
   },
   new_participant: {
     type: 'boolean',
-    description: 'The sender of a received email never took part in its thread before.',
+    description: 'True when the sender of a received email has not taken part in the thread before.',
   },
   unread: {
     type: 'boolean',
-    description: 'A received email that was not marked as read; false for a sent one.',
+    description: 'True for a received email that is not marked as read; false for a sent email.',
   },
   automatic: {
     anyOf: [Automatic, { type: 'null' }],
@@ -161,14 +158,13 @@ export const EmailDetailSchema = record('EmailDetail', {
   written_by: WrittenBy,
   bounce: {
     anyOf: [BounceSchema, { type: 'null' }],
-    description: 'What a received delivery report or complaint says; null for any other email.',
+    description: 'Content of a received delivery report or complaint; null for any other email.',
   },
   defects: {
     type: 'array',
     items: { type: 'string' },
     description:
-      'What was wrong with a received email, such as `missing_date`, and `content_differs` where it has variants. New ' +
-      'ones may come.',
+      'Defects of a received email, such as `missing_date`, or `content_differs` when it has variants. New values may be added.',
   },
   received_by: NullableSource,
   variants: {
@@ -187,24 +183,24 @@ export const EmailDetailSchema = record('EmailDetail', {
   created_at: Timestamp,
   attempts: {
     type: 'array',
-    description: 'Every hand-over to the mail server, in order; numbers may have gaps.',
+    description: 'Every attempt to hand the email to the mail server, in order; numbers may have gaps.',
     items: Attempt,
   },
   next_attempt_at: stateProperties.next_attempt_at,
   give_up_at: {
     ...NullableTimestamp,
-    description: 'After this it is not tried again; null when it is not in the queue.',
+    description: 'Time after which the email is no longer retried; null when it is not in the queue.',
   },
   send_version: {
     type: ['integer', 'null'],
     minimum: 1,
     description:
-      'Of a send that waits and was never tried: another one with each change by `PATCH`, whose `If-Match` names it. Null for any other email.',
+      'Version of a waiting send that was never tried, for `If-Match` of `PATCH`; it changes with every update. Null for any other email.',
   },
   sent_copy: {
     anyOf: [SentCopy, { type: 'null' }],
     description:
-      'Of it in the Sent mailbox of its account; null for an email of an account that keeps none, and before it is sent.',
+      'The copy in the Sent mailbox of the account; null when the account keeps no copies and before the email is sent.',
   },
 });
 type EmailDetailJson = XStatic<typeof EmailDetailSchema>;

@@ -29,11 +29,11 @@ export const SmtpReply = record('SmtpReply', {
 export const Attempt = record('Attempt', {
   number: { type: 'integer', minimum: 1 },
   started_at: Timestamp,
-  ended_at: { ...NullableTimestamp, description: 'null when the end was not seen.' },
+  ended_at: { ...NullableTimestamp, description: 'End of the attempt; null when unknown.' },
   outcome: { type: 'string', enum: ATTEMPT_OUTCOMES },
   reply: {
     anyOf: [SmtpReply, { type: 'null' }],
-    description: 'The reply that decided; null when there was none.',
+    description: 'The decisive reply of the mail server; null when there was none.',
   },
   detail: { type: 'string', description: 'English.' },
 });
@@ -46,11 +46,11 @@ export const stateProperties = {
   state_detail: {
     type: ['string', 'null'],
     description:
-      'English reason of `failed`, `unknown` and `deferred`, what a `sent` email lacks, and that another program sent it.',
+      'In English: the reason for `failed`, `unknown` and `deferred`, what is missing for a `sent` email, or that another program sent it.',
   },
   next_attempt_at: {
     ...NullableTimestamp,
-    description: 'When it is sent or tried next; null when it is not in the queue, or being sent.',
+    description: 'Time of the next attempt; null when the email is not in the queue or is being sent.',
   },
 } as const;
 
@@ -68,25 +68,25 @@ export const PlacementRule = { title: 'PlacementRule', type: 'string', enum: PLA
 
 /** The notes that a send attached to an email. */
 export const noteProperties = {
-  tags: { type: 'array', items: { type: 'string' }, description: 'As its send gave them.' },
+  tags: { type: 'array', items: { type: 'string' }, description: 'As in the send request.' },
   metadata: {
     title: 'Metadata',
     type: 'object',
     additionalProperties: true,
-    $comment: 'Any JSON object, as its send gave it.',
+    $comment: 'The JSON object of the send request.',
   },
 } as const;
 
 export const ListId = {
   type: ['string', 'null'],
   description:
-    'List-Id (RFC 2919) of the mailing list that a received email came by, lower-case, without angle brackets; null for none.',
+    'List-Id (RFC 2919) of the mailing list that delivered the email, in lower case without angle brackets; null when there is none.',
 } as const;
 
 export const EmailAuthor = {
   ...NullableKeyAuthor,
   description:
-    'The key that sent it; null for `API_SECRET`, for a received email and for one that another program sent.',
+    'Id of the key that sent it; null for `API_SECRET`, for a received email and for an email that another program sent.',
 } as const;
 
 /** An email in the list over all threads: the fields of a list and its progress. */
@@ -107,7 +107,7 @@ export type EmailListingJson = XStatic<typeof EmailListingSchema>;
 export const Automatic = record('Automatic', {
   kind: { type: 'string', enum: AUTOMATIC_KINDS },
   evidence: { type: 'string', description: 'The mark, such as `auto-submitted: auto-replied`.' },
-  suppress_replies: { type: 'boolean', description: 'No machine may answer it.' },
+  suppress_replies: { type: 'boolean', description: 'True when automatic replies are forbidden.' },
 });
 
 export const WrittenBy = {
@@ -125,11 +125,11 @@ export const Report = record('DeliveryReport', {
     type: 'string',
     enum: REPORT_OUTCOMES,
     description:
-      '`bounced_hard`: the address takes no mail. `bounced_soft`: not delivered, for another reason. `blocked`: ' +
-      'refused for its contents, its sender or a policy. `complained`: the reader called it spam.',
+      '`bounced_hard`: the address does not accept mail. `bounced_soft`: not delivered for another reason. `blocked`: refused ' +
+      'because of the content, the sender or a policy. `complained`: the recipient reported it as spam.',
   },
   enhanced_status: EnhancedStatus,
-  diagnostic: { type: 'string', description: 'What the refusing server said; may be empty.' },
+  diagnostic: { type: 'string', description: 'Reply of the refusing server; may be empty.' },
   reported_at: Timestamp,
   email_id: { ...Uuid, description: 'The received email that is the report.' },
 });
@@ -139,15 +139,18 @@ export const BounceSchema = record('Bounce', {
   format: { type: 'string', enum: BOUNCE_FORMATS },
   email_id: {
     ...NullableUuid,
-    description: 'The sent email that it is about; null when it proves nothing about any.',
+    description: 'Id of the sent email that the report is about; null when the report proves no email.',
   },
   recipients: {
     type: 'array',
     items: record('BounceRecipient', {
-      address: { type: 'string', description: 'Empty when the report names no recipient.' },
+      address: {
+        type: 'string',
+        description: 'Address in the report; empty when the report names no recipient.',
+      },
       final_address: {
         type: ['string', 'null'],
-        description: 'As the last server saw it, where that is another.',
+        description: 'The address as the last server saw it, when it differs.',
       },
       action: { type: 'string', enum: BOUNCE_ACTIONS },
       severity: { type: ['string', 'null'], enum: [...BOUNCE_SEVERITIES, null] },

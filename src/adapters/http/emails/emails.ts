@@ -33,7 +33,7 @@ export function registerEmailRoutes(app: HttpServer, context: HttpContext): void
         operationId: 'getEmail',
         right: 'read',
         tags: ['Emails'],
-        summary: 'Read everything known about one email',
+        summary: 'Read an email',
         description: 'With HTML body, all recipients, headers used for threading and the state of delivery.',
         params: EmailParams,
         response: {
@@ -82,7 +82,7 @@ export function registerEmailRoutes(app: HttpServer, context: HttpContext): void
         operationId: 'getVariant',
         right: 'read',
         tags: ['Emails'],
-        summary: 'Read what a variant of an email says',
+        summary: 'Read a variant of an email',
         description:
           'A message with the Message-ID, Date, From and subject of the email, and another content.',
         params: VariantParams,

@@ -39,10 +39,10 @@ export const SafeHtmlSchema = record('SafeHtml', {
   },
   removed: {
     ...record('RemovedContent', removedProperties),
-    description: 'How much of each kind was left out.',
+    description: 'Count of removed content by kind.',
   },
   deceptive_links: count(
-    'Links whose text, or an alternative text in it, shows another site or email address than the one they lead to, or may do so. They have ' +
+    'Links whose text or alternative text shows, or may show, a site or address other than their target. They have ' +
       '`data-shown-host`, `data-link-host` and a `title` with the true host or address.',
   ),
   cut: { type: 'boolean', description: 'The HTML is longer than 2 million characters: its end is left out.' },
@@ -68,15 +68,15 @@ const SafeHtmlQuery = {
       enum: ['block', 'allow'],
       default: 'block',
       description:
-        '`allow` keeps images that are fetched by http and https, which tells their sender that the email is read.',
+        '`allow` keeps images that are loaded by http and https; loading them informs the sender that the email was opened.',
     },
     theme: {
       type: 'string',
       enum: MAIL_THEMES,
       default: 'auto',
       description:
-        'Of the document: the ground that an email without colours of its own is shown on; `auto`: as the browser has it. One that sets ' +
-        'colours is shown on a light ground, for which it was written.',
+        'Background of the document for an email that sets no colours; `auto`: the preference of the browser. An email that sets ' +
+        'colours is shown on a light background.',
     },
   },
 } as const;
@@ -89,12 +89,12 @@ export function registerSafeHtmlRoutes(app: HttpServer, { applicationFor }: Http
         operationId: 'getSafeHtml',
         right: 'read',
         tags: ['Emails'],
-        summary: 'Read the HTML of an email, safe to be shown',
+        summary: 'Read the sanitised HTML of an email',
         description:
-          'For mail of any sender: scripts, forms, frames and remote content are left out, links open in a new window and tell ' +
-          'nothing of the page, `cid:` images have signed addresses that work for an hour. An email without HTML has its ' +
-          'text in the same form. With `Accept: text/html`, as the frame of a page sends it, the answer is a document: without ' +
-          'scripts, sandboxed by its own Content-Security-Policy, and framed by pages of this service alone.',
+          'Safe for mail of any sender: scripts, forms, frames and remote content are removed, links open in a new window ' +
+          'without a referrer, `cid:` images have signed addresses that are valid for an hour. For an email without HTML, the ' +
+          'text in the same form. With `Accept: text/html`, as a frame of a page sends it, the response is a document without ' +
+          'scripts, sandboxed by its own Content-Security-Policy, that only pages of this service can frame.',
         params: EmailParams,
         querystring: SafeHtmlQuery,
         response: {

@@ -19,7 +19,7 @@ const ImageQuery = {
       maximum: 8_640_000_000_000,
       description: 'Unix time in seconds.',
     },
-    signature: { type: 'string', pattern: '^[A-Za-z0-9_-]{43}$', description: 'As the address has it.' },
+    signature: { type: 'string', pattern: '^[A-Za-z0-9_-]{43}$', description: 'Signature from the address.' },
   },
 } as const;
 
@@ -32,8 +32,8 @@ export function registerSignedImageRoutes(app: HttpServer, context: HttpContext)
         tags: ['Emails'],
         summary: 'Show an image within an email',
         description:
-          'By an address that `html_safe` has: it needs no secret, works for an hour and for this image only. Raster images ' +
-          'by their bytes; anything else, and an address that is not valid any more, is 404.',
+          'Serves an address from `html_safe`: it needs no secret and is valid for an hour and for one image. Only raster ' +
+          'images, recognised by their bytes; everything else, and an expired address, is 404.',
         security: [],
         params: {
           type: 'object',

@@ -7,13 +7,13 @@ const Source = record('ReceivedBy', {
   way: { type: 'string', enum: MAIL_WAYS },
   place: {
     type: ['string', 'null'],
-    description: 'By IMAP the mailbox, of an import `maildir`, `mbox` or `file`; null for the others.',
+    description: 'For IMAP the mailbox; for an import `maildir`, `mbox` or `file`; otherwise null.',
   },
 });
 
 export const NullableSource = {
   anyOf: [Source, { type: 'null' }],
-  description: 'By which way the message came; null for an email of ours, and where it is not known.',
+  description: 'How the message arrived; null for a sent email and when unknown.',
 } as const;
 
 const variantProperties = {
@@ -22,14 +22,15 @@ const variantProperties = {
   received_by: NullableSource,
   sent_copy: {
     type: 'boolean',
-    description: 'It came as a copy of an email that was sent from the account, such as by the Sent mailbox.',
+    description:
+      'True for a copy of an email that was sent from the account, such as one in the Sent mailbox.',
   },
   size_bytes: { type: 'integer', minimum: 0, description: 'Size of the raw message.' },
   content_digest: {
     title: 'Sha256',
     type: 'string',
     pattern: '^[0-9a-f]{64}$',
-    description: 'SHA-256 of what its texts and attachments say, whatever the path they came by.',
+    description: 'SHA-256 of texts and attachments, independent of the route of delivery.',
   },
 } as const;
 

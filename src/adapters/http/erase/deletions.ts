@@ -13,13 +13,13 @@ import {
 } from '../schemas/schemas.ts';
 
 const DeletionDryRun = DryRun(
-  'True: nothing is deleted; the answer tells how many emails would be, or why it is refused.',
+  'True: nothing is deleted; the response contains the number of emails that would be deleted, or the error.',
 );
 
 const DeletedEmails = record('DeletedEmails', {
   id: Uuid,
-  emails: { type: 'integer', description: 'How many emails were deleted.' },
-  deleted_at: { ...NullableTimestamp, description: 'null with `dry_run`: nothing was deleted.' },
+  emails: { type: 'integer', description: 'Number of deleted emails.' },
+  deleted_at: { ...NullableTimestamp, description: 'Time of the deletion; null with `dry_run`.' },
 });
 
 export function registerDeletionRoutes(
@@ -33,12 +33,12 @@ export function registerDeletionRoutes(
         right: 'operate',
         operationId: 'deleteEmail',
         tags: ['Emails'],
-        summary: 'Delete an email for ever',
+        summary: 'Delete an email permanently',
         description:
-          'With its files, variants, deliveries and reports, and with what only it taught about customers. The event ' +
-          '`email.deleted` has identifiers alone. The same email does not come back from a mailbox, a mail server or an ' +
-          'import. What is still being sent, or may have been, is refused: cancel or resolve it first. Needs no body; ' +
-          'fields of one are refused.',
+          'Deletes the email with its files, variants, deliveries and reports, and customer addresses learned only from it. The ' +
+          'event `email.deleted` contains only identifiers. The same email is not recorded again from a mailbox, a mail server ' +
+          'or an import. An email that is being sent or whose outcome is unknown is refused: cancel or resolve it first. Needs ' +
+          'no body; a body with fields is refused.',
         params: EmailParams,
         querystring: DeletionDryRun,
         response: {
@@ -74,11 +74,11 @@ export function registerDeletionRoutes(
         right: 'operate',
         operationId: 'deleteThread',
         tags: ['Threads'],
-        summary: 'Delete a thread with all its emails, for ever',
+        summary: 'Delete a thread with all its emails permanently',
         description:
-          'As each of its emails would be, some at a time. When the request is cut off, some may be left: repeat it. ' +
-          'While one of its emails is being sent, or may have been, all is refused. Needs no body; fields of one are ' +
-          'refused.',
+          'Deletes each email of the thread, in batches. When the request is cut off, some emails may be left: repeat it. ' +
+          'Refused as a whole while an email of the thread is being sent or its outcome is unknown. Needs no body; a body with ' +
+          'fields is refused.',
         params: ThreadParams,
         querystring: DeletionDryRun,
         response: {

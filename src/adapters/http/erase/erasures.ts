@@ -24,12 +24,12 @@ const ErasureBody = {
       type: 'string',
       minLength: 1,
       maxLength: MAX_ADDRESS_CHARS,
-      description: 'One address; upper and lower case do not count. Either this or `customer_id`.',
+      description: 'One address, case-insensitive. Give either `address` or `customer_id`.',
     },
     customer_id: {
       ...Uuid,
       description:
-        "A customer: all its emails, and everything of the addresses that are no other customer's.",
+        'A customer: all its emails, and everything about its addresses that no other customer has.',
     },
   },
 } as const;
@@ -58,7 +58,7 @@ const ErasureSchema = record('Erasure', {
   id: Uuid,
   state: { type: 'string', enum: ['running', 'done'] },
   requested_at: Timestamp,
-  requested_by: { type: 'string', description: 'Which secret asked for it.' },
+  requested_by: { type: 'string', description: 'The secret that requested it.' },
   customer_id: NullableUuid,
   finished_at: NullableTimestamp,
   erased: Erased,
@@ -103,7 +103,7 @@ export function registerErasureRoutes(
         body: ErasureBody,
         response: {
           200: jsonResponse('With `dry_run`: only counted.', CheckedErasure),
-          202: jsonResponse('It has begun, or will at once.', ErasureSchema),
+          202: jsonResponse('The erasure was started.', ErasureSchema),
           ...errorResponses(
             ...JSON_BODY_ERRORS,
             'invalid_uuid',

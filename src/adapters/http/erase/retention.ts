@@ -9,7 +9,7 @@ import { jsonResponse, NullableTimestamp, record, Timestamp } from '../schemas/s
 
 const DueThreadsSchema = record('DueThreads', {
   account_id: { type: 'string' },
-  retention_days: { type: 'integer', description: 'After so many days without an email a thread is due.' },
+  retention_days: { type: 'integer', description: 'A thread is due after this many days without an email.' },
   threads: { type: 'integer', description: 'Threads that are due.' },
   emails: { type: 'integer', description: 'Emails in these threads.' },
 });
@@ -17,15 +17,16 @@ const DueThreadsSchema = record('DueThreads', {
 const RetentionSchema = record('Retention', {
   emails: { type: 'integer', description: 'Emails that are due, of all accounts.' },
   bound: { type: 'integer', description: 'Emails that may be deleted in an hour.' },
-  deleted: { type: 'integer', description: 'Emails that were deleted in the hour under way.' },
-  hour_began: { ...Timestamp, description: 'When the hour began in which `deleted` counts.' },
+  deleted: { type: 'integer', description: 'Emails deleted in the current hour.' },
+  hour_began: { ...Timestamp, description: 'Start of the hour that `deleted` refers to.' },
   held_since: {
     ...NullableTimestamp,
-    description: 'Since then more is due than may be deleted in an hour; null: it is not.',
+    description:
+      'Since when more emails are due than may be deleted in an hour; null when that is not the case.',
   },
   confirmed: {
     type: 'integer',
-    description: 'Emails that may still be deleted beyond the bound, as they were confirmed.',
+    description: 'Confirmed emails that may still be deleted beyond the hourly limit.',
   },
   confirmed_until: NullableTimestamp,
   accounts: { type: 'array', items: DueThreadsSchema, description: 'Accounts with a rule.' },
@@ -40,12 +41,14 @@ const ConfirmBody = {
     emails: {
       type: 'integer',
       minimum: 1,
-      description: 'That many may be deleted, at most as many as are due.',
+      description: 'Number of emails that may be deleted; at most as many as are due.',
     },
   },
 } as const;
 
-const ConfirmDryRun = DryRun('True: it is checked, the answer shows what is due, and nothing is confirmed.');
+const ConfirmDryRun = DryRun(
+  'True: the request is checked and the response shows what is due; nothing is confirmed.',
+);
 
 export function registerRetentionRoutes(
   app: HttpServer,
@@ -58,12 +61,12 @@ export function registerRetentionRoutes(
         operationId: 'getRetention',
         right: 'operate',
         tags: ['Erasure'],
-        summary: 'See what retention is about to delete',
+        summary: 'Show what retention will delete',
         description:
-          'Threads in which nothing happened for longer than their account keeps them, by `RETENTION_DAYS` or the accounts file. Only a small ' +
-          'part of all emails is deleted in an hour; what exceeds it is held.',
+          'Lists threads without activity for longer than `RETENTION_DAYS`, or the value in the accounts file. Only a small ' +
+          'share of all emails is deleted in an hour; anything beyond it is held.',
         response: {
-          200: jsonResponse('What is due.', RetentionSchema),
+          200: jsonResponse('Emails that are due.', RetentionSchema),
           ...errorResponses('invalid_request', 'unauthorized', 'forbidden_account', 'database_unavailable'),
         },
       },
@@ -78,10 +81,10 @@ export function registerRetentionRoutes(
         operationId: 'confirmRetention',
         right: 'operate',
         tags: ['Erasure'],
-        summary: 'Let retention delete what it holds',
+        summary: 'Confirm held deletions of retention',
         description:
-          'Within a day that many emails may be deleted beyond what an hour allows. Look at `GET /api/retention` first: they are gone for ' +
-          'good. Refused while clocks are wrong.',
+          'Allows retention to delete this many emails beyond the hourly limit within a day. Check `GET /api/retention` first: ' +
+          'deletion is permanent. Refused while clocks are wrong.',
         querystring: ConfirmDryRun,
         body: ConfirmBody,
         response: {

@@ -24,13 +24,13 @@ const MAX_WAIT_S = 60;
 
 export const EventId = {
   title: 'EventId',
-  $comment: 'Where an event stands in the feed. Opaque; ids sort as text in the order of the feed.',
+  $comment: 'Position of an event in the feed. Opaque; ids sort as text in feed order.',
   type: 'string',
   pattern: '^[0-9a-f]{16}$',
 } as const;
 export const EventTypeName = {
   title: 'EventType',
-  $comment: 'docs/events.md says when each is written. New types may come.',
+  $comment: 'Type of the event; docs/events.md describes each. New types may be added.',
   type: 'string',
   enum: EVENT_TYPES,
 } as const;
@@ -40,22 +40,23 @@ const EventSchema = record('Event', {
   id: EventId,
   type: EventTypeName,
   occurred_at: Timestamp,
-  account_id: { ...NullableText, description: 'Null for what concerns no account.' },
+  account_id: { ...NullableText, description: 'Account of the event; null when it concerns no account.' },
   email_id: NullableUuid,
   thread_id: NullableUuid,
-  customer_id: { ...NullableUuid, description: 'As it was then.' },
-  company_id: { ...NullableUuid, description: 'As it was then.' },
+  customer_id: { ...NullableUuid, description: 'Value at the time of the event.' },
+  company_id: { ...NullableUuid, description: 'Value at the time of the event.' },
   historical: {
     type: 'boolean',
     description: 'True for mail of the past: imported, or found at the first reading of a mailbox.',
   },
   author: {
     ...NullableKeyAuthor,
-    description: 'The key that did it, of the states of a send the one that sent it; null: none.',
+    description:
+      'Id of the key that caused the event; for states of a send, the key that sent the email; null when there is none.',
   },
   data: {
     title: 'EventData',
-    $comment: 'By type; see docs/events.md.',
+    $comment: 'Depends on the type; see docs/events.md.',
     type: 'object',
     additionalProperties: true,
   },
@@ -69,7 +70,7 @@ const EventsQuery = {
     after: {
       ...EventId,
       description:
-        'Only events behind this one; without it, from the first that is kept (a stream: from now on).',
+        'Only events after this one. Default: from the first event that is kept; for a stream, only new events.',
     },
     type: {
       type: 'array',
@@ -82,21 +83,21 @@ const EventsQuery = {
     customer_id: { ...Uuid, description: 'Only of this customer.' },
     historical: {
       type: 'boolean',
-      description: 'False: without mail of the past, so that an import stays quiet; true: only such mail.',
+      description: 'False: without historical mail, such as that of an import; true: only historical mail.',
     },
     limit: {
       type: 'integer',
       minimum: 1,
       maximum: MAX_LIMIT,
       default: DEFAULT_LIMIT,
-      description: 'On a page.',
+      description: 'Maximum number of entries on a page.',
     },
     wait: {
       type: 'integer',
       minimum: 0,
       maximum: MAX_WAIT_S,
       default: 0,
-      description: 'How long to wait for the first event when there is none yet, in seconds.',
+      description: 'Seconds to wait for the first event when there is none yet.',
     },
   },
 } as const;
@@ -104,7 +105,7 @@ const EventsQuery = {
 const StreamHeaders = {
   type: 'object',
   properties: {
-    'last-event-id': { ...EventId, description: 'The same as `after`, which it goes before; for streams.' },
+    'last-event-id': { ...EventId, description: 'As `after`, over which it takes precedence; for streams.' },
   },
 } as const;
 
@@ -112,7 +113,8 @@ const Events = record('Events', {
   events: { type: 'array', items: EventSchema },
   next: {
     ...EventId,
-    description: 'For the next `after`. It moves on also where the filters left everything out.',
+    description:
+      'Value of `after` for the next request. It advances even when the filters excluded all events.',
   },
 });
 const LatestEvent = record('LatestEvent', { id: EventId });
@@ -132,9 +134,9 @@ export function registerEventRoutes(app: HttpServer, context: HttpContext): void
         tags: ['Events'],
         summary: 'Read the feed of events',
         description:
-          'What happened, in the order in which it was recorded and without gaps: an event never appears behind one that ' +
-          'was read before. Remember `next` together with what you made of the events, and nothing is missed or done ' +
-          'twice. With `Accept: text/event-stream` the answer is a stream that goes on until one side ends it.',
+          'All events in the order in which they were recorded, without gaps: a new event never appears before one that was ' +
+          'already read. Store `next` in one transaction with the results of the events to process each event exactly once. With ' +
+          '`Accept: text/event-stream` the response is a stream that stays open until one side ends it.',
         querystring: EventsQuery,
         headers: StreamHeaders,
         response: {
@@ -200,8 +202,8 @@ export function registerEventRoutes(app: HttpServer, context: HttpContext): void
         operationId: 'getLatestEvent',
         right: 'read',
         tags: ['Events'],
-        summary: 'Read the position to begin at',
-        description: 'The id of the newest event: behind it comes what happens from now on.',
+        summary: 'Read the current position of the feed',
+        description: 'The id of the newest event; new events follow after it.',
         response: {
           200: jsonResponse('The position.', LatestEvent),
           ...errorResponses('unauthorized', 'database_unavailable'),

@@ -7,27 +7,30 @@ import { errorResponses } from '../schemas/error-schemas.ts';
 import { jsonResponse, NullableTimestamp, record, Timestamp } from '../schemas/schemas.ts';
 
 const ClockSchema = record('Clock', {
-  database_at: { ...Timestamp, description: 'By the clock of the database, which decides what is due.' },
+  database_at: { ...Timestamp, description: 'Time of the database, which decides what is due.' },
   ahead_seconds: {
     type: 'number',
-    description: 'By how much the clock of the process that answers is ahead of it.',
+    description: 'How far the clock of the responding process is ahead of the database.',
   },
   skewed: {
     type: 'boolean',
-    description: 'They differ by more than a minute: this process deletes nothing and is not ready.',
+    description:
+      'True when the clocks differ by more than a minute: this process deletes nothing and is not ready.',
   },
   in_doubt: {
     type: 'boolean',
-    description: 'The clock of the database jumped forward by more than a day: nothing is deleted.',
+    description:
+      'True after the clock of the database jumped forward by more than a day: nothing is deleted.',
   },
   expected_at: {
     ...NullableTimestamp,
-    description: 'What it would show without the jump; null when it is not in doubt.',
+    description: 'Time that the database would show without the jump; null when the clock is not in doubt.',
   },
-  jumped_at: { ...NullableTimestamp, description: 'What it showed after the jump.' },
+  jumped_at: { ...NullableTimestamp, description: 'Time that the database showed after the jump.' },
   trusted_in_seconds: {
     type: ['number', 'null'],
-    description: 'Unless an operator confirms it before, it is trusted after this much more service.',
+    description:
+      'Seconds of further service after which the clock is trusted without confirmation by an operator.',
   },
 });
 
@@ -62,10 +65,10 @@ export function registerClockRoutes(
         tags: ['Health'],
         summary: "Confirm the database's clock after a jump",
         description:
-          'The time is right: the service was stopped for days, or a backup was restored. What waited for it goes on. A repeat changes ' +
-          'nothing. Needs no body; fields of one are refused.',
+          'Confirms that the time is right, for example after the service was stopped for days or a backup was restored. ' +
+          'Deletions that were held continue. A repeat changes nothing. Needs no body; a body with fields is refused.',
         response: {
-          200: jsonResponse('It is trusted.', ClockSchema),
+          200: jsonResponse('The clock is trusted.', ClockSchema),
           ...errorResponses(...JSON_BODY_ERRORS, 'unauthorized', 'forbidden_account', 'database_unavailable'),
         },
       },

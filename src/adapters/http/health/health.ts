@@ -18,7 +18,7 @@ const Checks = {
   title: 'Checks',
   type: 'object',
   description:
-    'Each dependency: `ok` or `away`. Details are in the log only. The service is ready without `replica`.',
+    'Each dependency: `ok` or `away`. Details are in the log only. The service is ready even when `replica` is away.',
   additionalProperties: { type: 'string', enum: ['ok', 'away'] },
 } as const;
 
@@ -38,8 +38,8 @@ const NotReady = {
       title: 'NotReadyReasons',
       type: 'object',
       description:
-        'The error code of each dependency that is `away` for a reason with a code, such as `storage_mismatch`: the files ' +
-        'that are reached are not those of the database.',
+        'The error code of each dependency that is `away` for a reason with a code, such as `storage_mismatch`: the file storage ' +
+        'does not belong to the database.',
       additionalProperties: ErrorBody.properties.code,
     },
   },
@@ -52,9 +52,9 @@ export function registerHealthRoutes(app: HttpServer, context: HttpContext): voi
       schema: {
         operationId: 'getHealth',
         tags: ['Health'],
-        summary: 'Say that the process is alive',
+        summary: 'Check that the process is alive',
         description:
-          'For uptime monitoring and liveness checks. Asks nothing of the database or the mail server.',
+          'For uptime monitoring and liveness checks. Does not access the database or the mail server.',
         security: [],
         response: {
           200: jsonResponse('Alive.', HealthResult),
@@ -74,18 +74,18 @@ export function registerHealthRoutes(app: HttpServer, context: HttpContext): voi
       schema: {
         operationId: 'getReadiness',
         tags: ['Health'],
-        summary: 'Say whether the service can work',
+        summary: 'Check whether the service is ready',
         description:
-          'Asks the database, the file storage and the mail servers, compares the clocks of this process and of the database, and ' +
-          'checks that events come into the feed. Needs no secret, so that load balancers can ' +
-          'ask; so it names what is unavailable, and of the reason no more than a code.',
+          'Checks the database, the file storage and the mail servers, compares the clocks of this process and of the database, ' +
+          'and checks that events reach the feed. Needs no secret, so that load balancers can use it; therefore it names only ' +
+          'unavailable dependencies and error codes.',
         security: [],
         response: {
-          200: jsonResponse('Everything the service stands on answers.', ReadinessResult),
+          200: jsonResponse('All dependencies are available.', ReadinessResult),
           ...errorResponses('invalid_request'),
           503: jsonResponse(
-            "Something is unavailable, or the clock of this process differs from the database's by more than a minute. " +
-              'Codes: `not_ready`, `clock_skewed`, `shutting_down`.',
+            "A dependency is unavailable, or the clock of this process differs from the database's by more than a minute. Codes: " +
+              '`not_ready`, `clock_skewed`, `shutting_down`.',
             NotReady,
             RETRY_AFTER,
           ),

@@ -20,18 +20,18 @@ const Imports = record('Imports', {
       state: {
         title: 'ImportState',
         $comment:
-          '`cut_off`: it was not heard of for three minutes, and did not say that it ended. `stopped`: by its operator. `failed`: the ' +
-          'database or the file storage stayed away. Run again, each goes on where it was.',
+          '`cut_off`: the command stopped reporting for three minutes without having ended. `stopped`: ended by its operator. ' +
+          '`failed`: the database or the file storage stayed away. A new run continues where the last one ended.',
         type: 'string',
         enum: STATES,
       },
       started_at: Timestamp,
-      updated_at: { ...Timestamp, description: 'When it was heard of last.' },
+      updated_at: { ...Timestamp, description: 'Time of the last report of progress.' },
       imported: { ...Count, description: 'Emails.' },
-      known: { ...Count, description: 'Emails that were recorded before, and files that were done before.' },
+      known: { ...Count, description: 'Emails already recorded, and files already finished.' },
       left_out: {
         ...Count,
-        description: 'Emails and files: older than wanted, empty, or of folders that are left out.',
+        description: 'Emails and files that were skipped: too old, empty, or in an excluded folder.',
       },
       failed: {
         ...Count,
@@ -62,7 +62,7 @@ export function registerImportRoutes(app: HttpServer, { applicationFor }: HttpCo
         operationId: 'listImports',
         right: 'operate',
         tags: ['Statistics'],
-        summary: 'Show how far imports have come',
+        summary: 'List imports and their progress',
         description:
           `The last ${MAX_LISTED_IMPORTS} runs of \`email-worker import\`, with their progress, those that run among them. Kept for 90 days. ` +
           'No name of a file is kept.',

@@ -28,7 +28,7 @@ const MAX_KEY_BYTES = 16_384;
 /** No default, and no null: nothing that a request leaves out may give more. */
 const KeyAccounts = {
   title: 'KeyAccounts',
-  $comment: 'A key sees and acts for these accounts alone; `*`: all, those of later too.',
+  $comment: 'Accounts that the key may read and use; `*`: all accounts, including future ones.',
   anyOf: [
     { type: 'string', const: '*' },
     { type: 'array', minItems: 1, maxItems: MAX_ACCOUNTS, items: AccountId },
@@ -38,7 +38,7 @@ const KeyAccounts = {
 /** Not the whole key: the audit log names what an act was about. */
 const KeyId = {
   title: 'KeyId',
-  $comment: 'No secret; the second part of the key.',
+  $comment: 'Public identifier: the second part of the key. Not a secret.',
   type: 'string',
   pattern: '^[0-9a-z]{12}$',
 } as const;
@@ -46,22 +46,21 @@ const KeyId = {
 const keyProperties = {
   id: KeyId,
   name: { type: 'string', description: 'For people.' },
-  rights: { type: 'array', items: RightName, description: 'What it may do.' },
+  rights: { type: 'array', items: RightName, description: 'Its rights.' },
   account_ids: KeyAccounts,
   rate_limit: {
     type: ['integer', 'null'],
     minimum: 1,
-    description:
-      'Requests within a minute, in each process of the service; null: as many as its configuration allows.',
+    description: 'Requests per minute in each process of the service; null: the limit of the configuration.',
   },
   created_at: Timestamp,
   created_by: AuthorSchema,
-  expires_at: { ...NullableTimestamp, description: 'It opens nothing from then on; null: never.' },
-  last_used_at: { ...NullableTimestamp, description: 'Within a minute; null: never.' },
-  revoked_at: { ...NullableTimestamp, description: 'null: it was not.' },
+  expires_at: { ...NullableTimestamp, description: 'Expiry of the key; null: never.' },
+  last_used_at: { ...NullableTimestamp, description: 'Last use, accurate to a minute; null: never.' },
+  revoked_at: { ...NullableTimestamp, description: 'Time of the revocation; null when it was not revoked.' },
   old_secret_until: {
     ...NullableTimestamp,
-    description: 'The secret before the last rotation is accepted until then.',
+    description: 'Until when the secret before the last rotation is accepted.',
   },
 } as const;
 
@@ -70,7 +69,7 @@ const SecretKey = record('KeyWithSecret', {
   key: Key,
   secret: {
     type: 'string',
-    description: '`ewk_…`, for `Authorization: Bearer`. It is told this once, and stored nowhere.',
+    description: '`ewk_…`, for `Authorization: Bearer`. Shown only once; the service does not store it.',
   },
 });
 const Keys = pageSchema('Keys', 'keys', Key);
@@ -83,7 +82,7 @@ const KeyName = {
 } as const;
 const RateLimit = {
   title: 'KeyRateLimit',
-  $comment: 'Requests within a minute, in each process of the service; no more than the caller has.',
+  $comment: 'Requests per minute in each process of the service; no more than the limit of the caller.',
   type: ['integer', 'null'],
   minimum: 1,
   maximum: MAX_RATE_LIMIT,
@@ -101,10 +100,10 @@ const KeyBody = {
       minItems: 1,
       maxItems: RIGHTS.length,
       items: RightName,
-      description: 'None that the caller does not have.',
+      description: 'Rights of the key; only rights that the caller has.',
     },
     account_ids: KeyAccounts,
-    rate_limit: { ...RateLimit, description: 'Default: null, as many as the configuration allows.' },
+    rate_limit: { ...RateLimit, description: 'Default: null, the limit of the configuration.' },
     expires_at: { ...NullableTimestamp, description: 'Default: null, never.' },
   },
 } as const;
@@ -115,7 +114,7 @@ const ChangeBody = {
   additionalProperties: false,
   properties: {
     name: KeyName,
-    rate_limit: { ...RateLimit, description: 'null: as many as the configuration allows.' },
+    rate_limit: { ...RateLimit, description: 'null: the limit of the configuration.' },
   },
 } as const;
 
@@ -129,7 +128,7 @@ const RotateBody = {
       minimum: 0,
       maximum: MAX_OVERLAP_HOURS,
       default: DEFAULT_OVERLAP_HOURS,
-      description: 'How long the secret until now is accepted as well; 0: no more.',
+      description: 'Hours for which the previous secret is still accepted; 0: not at all.',
     },
   },
 } as const;
@@ -153,13 +152,13 @@ export function registerKeyRoutes(
         operationId: 'createKey',
         right: 'admin',
         tags: ['Keys'],
-        summary: 'Make a key',
+        summary: 'Create a key',
         description:
-          'With rights of its own, for the accounts that `account_ids` names, or all with `*`; it has to be said. No caller can ' +
-          'give more than it has.',
+          'Creates a key with its own rights for the accounts in `account_ids`, or all accounts with `*`; `account_ids` is ' +
+          "required. A caller can't grant more than it has.",
         body: KeyBody,
         response: {
-          200: jsonResponse('Made, with its secret.', SecretKey),
+          200: jsonResponse('Created, with its secret.', SecretKey),
           ...errorResponses(
             ...JSON_BODY_ERRORS,
             'unauthorized',
@@ -198,7 +197,7 @@ export function registerKeyRoutes(
         right: 'admin',
         tags: ['Keys'],
         summary: 'List keys',
-        description: 'The newest first, revoked ones too; never their secrets.',
+        description: 'Newest first, including revoked keys; never with secrets.',
         querystring: KeysQuery,
         response: {
           200: jsonResponse('One page.', Keys),
@@ -220,7 +219,7 @@ export function registerKeyRoutes(
         right: 'admin',
         tags: ['Keys'],
         summary: 'Read one key',
-        description: 'What it may do, and when it was used; never its secret.',
+        description: 'Rights, accounts and last use; never the secret.',
         params: KeyParams,
         response: {
           200: jsonResponse('The key.', Key),
@@ -240,8 +239,9 @@ export function registerKeyRoutes(
         tags: ['Keys'],
         summary: 'Change a key',
         description:
-          'What is not named stays. It counts within two seconds in every process; a changed `rate_limit` begins anew. No caller can ' +
-          'change a key that has more than itself, or give it more. A revoked key is not found.',
+          'Absent fields stay unchanged. The change takes effect within two seconds in every process; a changed `rate_limit` ' +
+          "starts anew. A caller can't change a key that has more rights than itself, nor grant it more. A revoked key is not " +
+          'found.',
         params: KeyParams,
         body: ChangeBody,
         response: {
@@ -276,8 +276,8 @@ export function registerKeyRoutes(
         tags: ['Keys'],
         summary: 'Revoke a key',
         description:
-          'It opens nothing any more, within two seconds in every process, and streams of events that it opened end. Its record ' +
-          'stays: it names the author of what was done with it. Needs no body; fields of one are refused.',
+          'The key stops working within two seconds in every process, and its event streams end. Its record stays, since it ' +
+          'names the author of earlier requests. Needs no body; a body with fields is refused.',
         params: KeyParams,
         response: {
           200: jsonResponse('Revoked.', Key),
@@ -297,9 +297,9 @@ export function registerKeyRoutes(
         operationId: 'rotateKey',
         right: 'admin',
         tags: ['Keys'],
-        summary: 'Get a new secret of a key',
+        summary: 'Rotate the secret of a key',
         description:
-          'The secret until now is accepted for `overlap_hours` more, so that nothing stops while the new one is handed out.',
+          'The previous secret is accepted for `overlap_hours`, so that nothing stops while the new secret is distributed.',
         params: KeyParams,
         body: RotateBody,
         response: {

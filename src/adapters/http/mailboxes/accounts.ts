@@ -16,7 +16,7 @@ const Quarantine = pageSchema('Quarantine', 'messages', QuarantinedSchema);
 const QuarantineParams = {
   type: 'object',
   required: ['id'],
-  properties: { id: { ...Uuid, description: 'As `GET /api/quarantine` names it.' } },
+  properties: { id: { ...Uuid, description: 'Id from `GET /api/quarantine`.' } },
 } as const;
 
 export function registerAccountRoutes(
@@ -30,12 +30,12 @@ export function registerAccountRoutes(
         operationId: 'listAccounts',
         right: 'read',
         tags: ['Mailboxes'],
-        summary: 'How the accounts and their mailboxes are',
+        summary: 'List accounts and their mailboxes',
         description:
-          'Every account of the configuration, then those that only other processes read. Read from the database: what ' +
-          'every process of the installation does.',
+          'Lists the accounts of the configuration, then accounts that only other processes read, with their state in all ' +
+          'processes of the installation.',
         response: {
-          200: jsonResponse('All of them.', Accounts),
+          200: jsonResponse('The complete list.', Accounts),
           ...errorResponses('unauthorized', 'database_unavailable'),
         },
       },
@@ -50,9 +50,10 @@ export function registerAccountRoutes(
         operationId: 'listQuarantine',
         right: 'read',
         tags: ['Mailboxes'],
-        summary: 'List messages that could not be taken from a mailbox',
+        summary: 'List quarantined messages',
         description:
-          'The newest first, with what their headers say. They are retried automatically, ever more rarely.',
+          'Messages of mailboxes that could not be recorded, newest first, with the fields of their headers. They are retried ' +
+          'automatically at growing intervals.',
         querystring: AccountPageQuery,
         response: {
           200: jsonResponse('One page.', Quarantine),
@@ -74,13 +75,13 @@ export function registerAccountRoutes(
         // The answer contains the subject and the sender.
         right: ['read', 'operate'],
         tags: ['Mailboxes'],
-        summary: 'Try to take a message now',
+        summary: 'Retry a quarantined message now',
         description:
-          'Whichever process reads the account tries it, within seconds; it leaves the list when that works. When it ' +
-          'does not, the next try follows after the shortest delay again. Needs no body; fields of one are refused.',
+          'The process that reads the account retries it within seconds; on success the message leaves the list. After a failure ' +
+          'the delays start again with the shortest. Needs no body; a body with fields is refused.',
         params: QuarantineParams,
         response: {
-          200: jsonResponse('It is due.', QuarantinedSchema),
+          200: jsonResponse('Scheduled for an immediate attempt.', QuarantinedSchema),
           ...errorResponses(
             ...JSON_BODY_ERRORS,
             'invalid_uuid',

@@ -12,7 +12,10 @@ import {
   Uuid,
 } from '../schemas/schemas.ts';
 
-const REASON = { type: 'string', description: 'For people: what the server or the service said.' } as const;
+const REASON = {
+  type: 'string',
+  description: 'Error of the server or the service, for people to read.',
+} as const;
 const Count = { type: 'integer', minimum: 0 } as const;
 
 const MailboxFailure = record('MailboxFailure', { reason: REASON, at: Timestamp });
@@ -22,34 +25,36 @@ const AccountFailure = record('AccountFailure', {
     type: 'string',
     enum: ['credentials', 'connection', 'refused', 'service'],
     description:
-      'The server refused the login; it could not be reached; it refused a command; the database or storage was away.',
+      '`credentials`: the server refused the login. `connection`: the server could not be reached. `refused`: the server refused ' +
+      'a command. `service`: the database or the storage was away.',
   },
   reason: REASON,
   at: Timestamp,
 });
 
 const MailboxSchema = record('Mailbox', {
-  path: { type: 'string', description: 'As the mail server names it.' },
+  path: { type: 'string', description: 'Name on the mail server.' },
   special_use: {
     type: ['string', 'null'],
     description: 'RFC 6154, such as `\\Sent`; `\\Inbox` for INBOX.',
   },
   last_success_at: {
     ...NullableTimestamp,
-    description: 'Everything it held then is recorded or set aside; null: not yet.',
+    description:
+      'The last time at which everything in the mailbox was recorded or quarantined; null: not yet.',
   },
-  lag_seconds: { type: ['integer', 'null'], description: 'How long ago that was.' },
+  lag_seconds: { type: ['integer', 'null'], description: 'Seconds since `last_success_at`.' },
   last_error: {
     anyOf: [MailboxFailure, { type: 'null' }],
-    description: 'The last one ever; it has passed when `last_success_at` is later.',
+    description: 'The last error ever; it is over when `last_success_at` is later.',
   },
-  left_at: { ...NullableTimestamp, description: 'Since then it is not read any more; null: it is read.' },
+  left_at: { ...NullableTimestamp, description: 'When reading of the mailbox ended; null while it is read.' },
   counts: record('MailboxCounts', {
-    messages: { ...Count, description: 'Seen so far.' },
-    recorded: { ...Count, description: 'That have an email.' },
-    remaining: { ...Count, description: 'Still to be taken.' },
-    quarantined: { ...Count, description: 'That could not be taken; see `GET /api/quarantine`.' },
-    expunged: { ...Count, description: 'Gone from the mailbox since, recorded or not.' },
+    messages: { ...Count, description: 'Messages seen so far.' },
+    recorded: { ...Count, description: 'Messages that are recorded.' },
+    remaining: { ...Count, description: 'Messages still to be recorded.' },
+    quarantined: { ...Count, description: 'Messages that could not be recorded; see `GET /api/quarantine`.' },
+    expunged: { ...Count, description: 'Messages that have left the mailbox since, recorded or not.' },
   }),
 });
 
@@ -57,39 +62,42 @@ export const AccountSchema = record('Account', {
   id: { type: 'string' },
   from_address: {
     anyOf: [AddressObject, { type: 'null' }],
-    description: 'What From says; null when the answering process does not know the account.',
+    description: 'Address of From; null when the responding process does not know the account.',
   },
   has_mailbox: {
     type: 'boolean',
-    description: 'The answering process is configured to read its mailboxes.',
+    description: 'True when the responding process is configured to read the mailboxes.',
   },
   owner: {
     ...NullableUuid,
-    description: 'The instance that reads them; null: none does.',
+    description: 'Instance that reads the mailboxes; null when none does.',
   },
-  owned_here: { type: 'boolean', description: 'That is the answering one.' },
+  owned_here: { type: 'boolean', description: 'True when the responding process is that instance.' },
   warning: {
     type: ['string', 'null'],
-    description: 'Why reading will stop unless an operator acts, such as a token that can not be refreshed.',
+    description: "Why reading will stop unless an operator acts, such as a token that can't be refreshed.",
   },
   sent_copies: record('SentCopies', {
     kept: {
       type: 'boolean',
-      description: 'The answering process is configured to put what is sent into its Sent mailbox.',
+      description: 'True when the responding process is configured to copy sent mail into the Sent mailbox.',
     },
-    note: { type: ['string', 'null'], description: 'Why not, although the account asks for it.' },
-    pending: { ...Count, description: 'To be stored, of all processes.' },
+    note: { type: ['string', 'null'], description: 'Why copies are off although the account asks for them.' },
+    pending: { ...Count, description: 'Copies waiting to be stored, of all processes.' },
     failed: { ...Count, description: 'Given up; see `sent_copy` of `GET /api/emails/{id}`.' },
     last_error: {
       anyOf: [MailboxFailure, { type: 'null' }],
-      description: 'The latest about those that are not stored.',
+      description: 'The latest error of copies that are not stored.',
     },
   }),
-  last_attempt_at: { ...NullableTimestamp, description: 'When it was connected to, or tried to.' },
-  next_attempt_at: { ...NullableTimestamp, description: 'After a failure; null: it is being read.' },
+  last_attempt_at: { ...NullableTimestamp, description: 'Time of the last connection or attempt.' },
+  next_attempt_at: {
+    ...NullableTimestamp,
+    description: 'Time of the next attempt after a failure; null while the account is read.',
+  },
   last_error: {
     anyOf: [AccountFailure, { type: 'null' }],
-    description: 'The last one ever; it has passed when a mailbox has a later `last_success_at`.',
+    description: 'The last error ever; it is over when a mailbox has a later `last_success_at`.',
   },
   mailboxes: { type: 'array', items: MailboxSchema },
 });
@@ -97,28 +105,28 @@ export const AccountSchema = record('Account', {
 export const QuarantinedSchema = record('QuarantinedMessage', {
   id: Uuid,
   account_id: { type: 'string' },
-  mailbox: { type: 'string', description: 'Its path.' },
+  mailbox: { type: 'string', description: 'Path of the mailbox.' },
   uid_validity: { type: 'integer', minimum: 0 },
   uid: { type: 'integer', minimum: 1, description: 'RFC 9051 §2.3.1.1, of this mailbox and UIDVALIDITY.' },
   subject: {
     type: ['string', 'null'],
-    description: 'Of its header, at most 500 characters; null: there is none, or it could not be read.',
+    description: 'Subject, at most 500 characters; null when there is none or it could not be read.',
   },
   from_address: {
     anyOf: [AddressObject, { type: 'null' }],
-    description: 'The first of From; null as for `subject`.',
+    description: 'First address of From; null as for `subject`.',
   },
-  date: { ...NullableTimestamp, description: 'Of its header; null as for `subject`.' },
+  date: { ...NullableTimestamp, description: 'Date of the header; null as for `subject`.' },
   size_bytes: {
     type: ['integer', 'null'],
     minimum: 0,
-    description: 'What the mail server says; null: nothing.',
+    description: 'Size as reported by the mail server; null when not reported.',
   },
   reason: REASON,
   tries: {
     type: 'integer',
     minimum: 0,
-    description: 'Failed tries, automatic ones and those that an operator asked for.',
+    description: 'Failed attempts, automatic and manual.',
   },
   first_seen_at: Timestamp,
   quarantined_at: Timestamp,

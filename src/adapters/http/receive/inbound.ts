@@ -20,12 +20,12 @@ const ReceivedResult = record('Received', {
     type: 'string',
     enum: ['received', 'duplicate', 'deleted'],
     description:
-      '`duplicate`: it was recorded before, or sent from here; nothing was added, but that with `sent` an email ' +
-      'recorded as received turns into a sent one. `deleted`: it was recorded and deleted since; nothing was added, and ' +
-      'its identifiers lead nowhere.',
+      '`duplicate`: the email was already recorded or was sent by this service; nothing was added, except that with `sent` an ' +
+      'email recorded as received becomes a sent one. `deleted`: the email was recorded and then deleted; nothing was added, and ' +
+      'its identifiers are not found.',
   },
   id: { ...Uuid, description: 'The record of the email.' },
-  messageId: { ...MessageIdText, description: 'Its Message-ID; a made-up one when it has none.' },
+  messageId: { ...MessageIdText, description: 'Its Message-ID; a generated one when it has none.' },
   threadId: { ...Uuid, description: 'The thread it was placed in.' },
 });
 

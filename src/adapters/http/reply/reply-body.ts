@@ -16,7 +16,7 @@ import {
 
 export const Language = {
   title: 'ReplyLanguage',
-  $comment: 'Of the line above a quote, and of the header block of a forward.',
+  $comment: 'Language of the line above a quote and of the header block of a forward.',
   type: 'string',
   enum: REPLY_LANGUAGES,
 } as const;
@@ -25,7 +25,7 @@ export const Language = {
 const MAX_TIME_ZONE_CHARS = 64;
 export const TimeZone = {
   title: 'TimeZone',
-  $comment: 'IANA name, such as `Europe/Berlin`, in which the date of the email is written.',
+  $comment: 'IANA time zone of the dates in the quote, such as `Europe/Berlin`.',
   type: 'string',
   minLength: 1,
   maxLength: MAX_TIME_ZONE_CHARS,
@@ -47,15 +47,15 @@ const {
 const OptionalList = (description: string) => ({ ...SendBody.properties.cc, description }) as const;
 
 const REPLY_PROPERTIES = {
-  to: OptionalList('In place of those that the email says; then `cc` has only those given.'),
-  cc: OptionalList('In place of those that the email says; an empty list for none.'),
-  subject: { type: ['string', 'null'], description: 'In place of the one that the email says.' },
+  to: OptionalList('Replaces the recipients taken from the email; `cc` is then empty unless given.'),
+  cc: OptionalList('Replaces the Cc recipients taken from the email; an empty list for none.'),
+  subject: { type: ['string', 'null'], description: 'Replaces the subject taken from the email.' },
   ...SEND_PROPERTIES,
   text_body: { type: ['string', 'null'], description: 'What the person wrote, as plain text.' },
   html_body: { type: ['string', 'null'], description: 'What the person wrote, as HTML.' },
   quote: {
     type: ['boolean', 'null'],
-    description: 'The email stands below what the person wrote. Default true.',
+    description: 'Quotes the email below the new text. Default true.',
   },
   language: {
     ...Language,
@@ -96,7 +96,7 @@ export const ForwardBody = {
     ...REPLY_PROPERTIES,
     to: SendBody.properties.to,
     cc: SendBody.properties.cc,
-    with_files: { type: ['boolean', 'null'], description: 'With all files of the email. Default true.' },
+    with_files: { type: ['boolean', 'null'], description: 'Attach all files of the email. Default true.' },
   },
 } as const;
 

@@ -42,9 +42,9 @@ const PreviewQuery = {
   type: 'object',
   additionalProperties: false,
   properties: {
-    kind: { ...Kind, description: 'To the writer, to all, or to others. Without it, `reply`.' },
-    language: { ...Language, description: 'Of the quote. Without it, `de`.' },
-    time_zone: { ...TimeZone, description: 'Of the date in the quote. Without it, `UTC`.' },
+    kind: { ...Kind, description: 'To the sender, to all, or a forward. Default: `reply`.' },
+    language: { ...Language, description: 'Language of the quote. Default: `de`.' },
+    time_zone: { ...TimeZone, description: 'Time zone of the date in the quote. Default: `UTC`.' },
   },
 } as const;
 
@@ -54,20 +54,21 @@ const Preview = record('ReplyPreview', {
   account_id: { ...AccountId, description: 'The account that sends.' },
   thread_id: { ...Uuid, description: 'The thread that the answer joins.' },
   in_reply_to: MessageIdText,
-  to: { type: 'array', items: AddressObject, description: 'Empty for a forward.' },
+  to: { type: 'array', items: AddressObject, description: 'Recipients; empty for a forward.' },
   cc: { type: 'array', items: AddressObject },
   subject: { type: 'string' },
-  quote_text: { type: 'string', description: 'What stands below the text that the person writes.' },
+  quote_text: { type: 'string', description: 'The quote that is placed below the new text.' },
   quote_html: {
     type: 'string',
     description:
-      'The same for HTML: the HTML of the email, made safe, with alternative texts for its images; its text where it has none. A reply that is sent has small images themselves.',
+      'The quote as HTML: sanitised, with alternative texts in place of images; the text when the email has no HTML. A reply ' +
+      'that is sent contains small images.',
   },
-  quote_cut: { type: 'boolean', description: 'Something of the email is too long, and left out.' },
+  quote_cut: { type: 'boolean', description: 'True when a part of the email was too long and was left out.' },
   attachments: {
     type: 'array',
     items: AttachmentRecord,
-    description: 'The files that a forward takes along; empty for a reply.',
+    description: 'Files of a forward; empty for a reply.',
   },
 });
 
@@ -84,8 +85,8 @@ const KINDS: readonly {
     operationId: 'replyToEmail',
     summary: 'Reply to an email',
     description:
-      'To Reply-To, else From; to its recipients when we sent it. Subject, thread, account, In-Reply-To and References come ' +
-      'from the email, which stands as a quote below what the person wrote.',
+      'Replies to Reply-To, else From; to the recipients of an email that we sent. Subject, thread, account, In-Reply-To and ' +
+      'References come from the email, which is quoted below the new text.',
   },
   {
     kind: 'reply_all',
@@ -93,7 +94,7 @@ const KINDS: readonly {
     operationId: 'replyToAll',
     summary: 'Reply to an email and all its recipients',
     description:
-      'As a reply, with To and Cc of the email in copy. Our own accounts are left out, and Bcc never takes part.',
+      'As a reply, with To and Cc of the email in Cc. Our own accounts are left out; Bcc recipients are never included.',
   },
   {
     kind: 'forward',
@@ -101,7 +102,7 @@ const KINDS: readonly {
     operationId: 'forwardEmail',
     summary: 'Forward an email',
     description:
-      'With its From, Date, Subject, To and Cc above its text, and its files. It joins the thread of the email.',
+      'Sends the email with its From, Date, Subject, To and Cc above its text, and its files, in the same thread.',
   },
 ];
 
@@ -124,7 +125,7 @@ export function registerReplyRoutes(
           // The answer quotes the email's text, or includes its files.
           right: ['read', 'send'],
           tags: ['Sending'],
-          description: `${texts.description} Other fields are those of a send, and so is the answer.`,
+          description: `${texts.description} Other fields and the response are those of a send.`,
           params: EmailParams,
           querystring: SendDryRun,
           headers: SendHeaders,
@@ -156,9 +157,9 @@ export function registerReplyRoutes(
         operationId: 'previewReply',
         right: 'read',
         tags: ['Sending'],
-        summary: 'Show what a reply or a forward would be',
+        summary: 'Preview a reply or a forward',
         description:
-          'Its recipients, subject and quote, so that a page can show them to the one who writes it.',
+          'Returns recipients, subject and quote of a reply or forward, for a page in which a person writes it.',
         params: EmailParams,
         querystring: PreviewQuery,
         response: {

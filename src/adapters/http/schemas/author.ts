@@ -8,14 +8,14 @@ export const AuthorSchema = record('Author', {
     type: 'string',
     enum: ['secret', 'key', 'command', 'stranger'],
     description:
-      'The shared secret, a key, a command of a person on the machine, or a caller whose log-in was refused.',
+      'Kind of actor: the shared secret, a key, a command run on the machine, or a caller whose login was refused.',
   },
   id: { type: ['string', 'null'], description: 'Of a key.' },
   name: {
     type: 'string',
     description:
-      "Of the key; of the system's user for a command; `API_SECRET`, with its number, for the secret; of a stranger the " +
-      'address.',
+      'Name of the key; user of the operating system for a command; `API_SECRET` with its number for the shared secret; address ' +
+      'of an unknown caller.',
   },
 });
 
@@ -24,7 +24,7 @@ export const NullableKeyAuthor = {
   anyOf: [
     record('KeyAuthor', {
       id: { type: 'string', description: 'Of the key.' },
-      name: { type: 'string', description: 'Also of one that was revoked.' },
+      name: { type: 'string', description: 'Name of the key, also after it was revoked.' },
     }),
     { type: 'null' },
   ],

@@ -15,17 +15,19 @@ export const ErrorBody = {
       title: 'ErrorCode',
       type: 'string',
       pattern: '^[a-z0-9_]+$',
-      description: 'Stable, for programs. Each answer lists its codes; new ones may come.',
+      description: 'Stable code for programs. Each response lists its codes; new codes may be added.',
     },
     details: {
       type: 'string',
       description:
-        'When a send failed: what the mail server or the network said, in English. Of `events_expired`: the event to go on behind.',
+        'After a failed send: the reply of the mail server or the network error, in English. With `events_expired`: the id of ' +
+        'the event to continue after.',
     },
     id: {
       ...Uuid,
       description:
-        'When a send failed: the email, as `GET /api/emails/{id}` tells it. Of `commit_unknown`: what may have been made.',
+        'After a failed send: the id of the email, for `GET /api/emails/{id}`. With `commit_unknown`: the id of the object that ' +
+        'may have been created.',
     },
     new_emails: NewEmails,
   },

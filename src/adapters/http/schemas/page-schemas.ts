@@ -11,14 +11,14 @@ const PageLimit = {
   minimum: 1,
   maximum: 200,
   default: DEFAULT_PAGE_LIMIT,
-  description: 'On a page.',
+  description: 'Maximum number of entries on a page.',
 } as const;
 
 const PageCursor = {
   type: 'string',
   minLength: 1,
   maxLength: 512,
-  description: '`next_cursor` of the page before; nothing for the first page.',
+  description: '`next_cursor` of the previous page; absent for the first page.',
 } as const;
 
 const NextCursor = {

@@ -4,9 +4,9 @@ import { RIGHTS } from '../../../core/keys/rights.ts';
 export const RightName = {
   title: 'Right',
   $comment:
-    'What a key may do. `read`: see emails, threads, customers, events and lists. `draft`: prepare what another sends. `send`: ' +
-    'send, take a send back, try it again. `receive`: hand in received mail. `operate`: decide about threads, customers, suppressed ' +
-    'addresses and unsettled sends. `admin`: everything. No other right includes another.',
+    'Rights of a key. `read`: read emails, threads, customers, events and lists. `draft`: write drafts. `send`: send emails, ' +
+    'cancel sends and retry them. `receive`: submit received mail. `operate`: change threads, customers, suppressed addresses ' +
+    'and unresolved sends. `admin`: everything. Apart from `admin`, no right includes another.',
   type: 'string',
   enum: RIGHTS,
 } as const;

@@ -142,7 +142,7 @@ export const ThreadParams = {
 export const CustomerParams = {
   type: 'object',
   required: ['customerId'],
-  properties: { customerId: { ...Uuid, description: 'The customer, as the calling system knows it.' } },
+  properties: { customerId: { ...Uuid, description: 'Id of the customer in the calling system.' } },
 } as const;
 
 /** A `response` entry with a JSON body. */

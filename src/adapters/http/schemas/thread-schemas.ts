@@ -8,7 +8,7 @@ import {
 
 export const ThreadStatusText = {
   title: 'ThreadStatus',
-  $comment: '`done`: nothing is left to do. An email that a person writes makes the thread `open` again.',
+  $comment: '`done`: nothing is left to do. A new email from a person reopens the thread.',
   type: 'string',
   enum: THREAD_STATUSES,
 } as const;
@@ -36,7 +36,7 @@ export const AssigneeName = {
 export const Assignee = {
   ...AssigneeName,
   title: 'Assignee',
-  $comment: 'Who looks after a thread: a name or an identifier of the caller; null: not assigned.',
+  $comment: 'Assignee of the thread: a name or an identifier chosen by the caller; null: not assigned.',
   type: ['string', 'null'],
 } as const;
 

@@ -18,7 +18,7 @@ import type { HttpLimits } from '../connections/limits.ts';
 import { NonBlankText, OptionalText, Uuid } from '../schemas/schemas.ts';
 
 const CONTENT_ID = OptionalText(
-  'For an image that the HTML shows by `cid:…`. One that it does not refer to is a file like any other.',
+  'Content-ID of an image that the HTML shows by `cid:…`. An image that the HTML does not reference is an ordinary attachment.',
 );
 
 export const AttachmentBody = {
@@ -48,8 +48,8 @@ const NamedFile = (title: string, field: string, description: string) => ({
   required: [field],
   properties: {
     [field]: { ...Uuid, description },
-    filename: { ...OptionalName, description: 'Default: that of the file.' },
-    content_type: OptionalText('Default: that of the file.'),
+    filename: { ...OptionalName, description: 'Default: the value of the file.' },
+    content_type: OptionalText('Default: the value of the file.'),
     content_id: CONTENT_ID,
   },
 });
@@ -61,7 +61,7 @@ export const AnyAttachment = {
     NamedFile(
       'RecordedAttachment',
       'attachment_id',
-      'A file of a recorded email of the same account: it is sent along. Needs the right `read` as well.',
+      'Id of an attachment of a recorded email of the same account. Also needs the right `read`.',
     ),
   ],
 };

@@ -24,12 +24,13 @@ const ChangeBody = {
     send_at: {
       anyOf: [{ const: 'now' }, { type: 'string', format: 'date-time' }],
       description:
-        'When it is sent from now on, earlier or later, at most a year ahead. `now`: at once; null is refused, since a client that clears a field must not send.',
+        'When it is sent from now on, earlier or later, at most a year ahead. `now`: at once; null is refused, since a client ' +
+        'that clears a field must not send.',
     },
     to,
     cc,
     bcc,
-    subject: { ...subject, description: 'Never empty.' },
+    subject: { ...subject, description: 'May not be empty.' },
     text_body: {
       ...text_body,
       description:
@@ -38,8 +39,7 @@ const ChangeBody = {
     html_body: { ...html_body, description: 'As `text_body`; null: none.' },
     attachments: {
       ...attachments,
-      description:
-        'All files that it has from now on: its own that it keeps by their `attachment_id`, and others as in a send.',
+      description: 'Replaces all files: kept files by `attachment_id`, new files as in a send.',
     },
   },
 } as const;
@@ -115,16 +115,16 @@ export function registerChangeSendRoute(
         // The answer contains the email, and a new recipient would receive it.
         right: ['read', 'send'],
         tags: ['Sending'],
-        summary: 'Change a send that waits',
+        summary: 'Change a queued send',
         description:
-          'A queued email that no process has taken, and that was never tried: its message is composed again, under its Message-ID. ' +
-          'What is not named stays. It is sent once, as it is after the last change that was answered with 200; afterwards the answer is 409. ' +
-          'When another change came first, the answer is 412 and `details` has the version it has now.',
+          'Changes a queued email that was never tried and that no process is sending; its message is composed again with the ' +
+          'same Message-ID. Absent fields stay unchanged. The email is sent once, as after the last change that got 200; later ' +
+          'changes get 409. When another change came first, the response is 412 and `details` has the current version.',
         params: EmailParams,
         headers: {
           type: 'object',
           required: ['If-Match'],
-          properties: ifMatch('The `send_version` that is changed, in quotes, such as `"3"`.'),
+          properties: ifMatch('The `send_version` to change, in quotes, such as `"3"`.'),
         },
         body: ChangeBody,
         response: {

@@ -9,8 +9,8 @@ import { AccountId } from '../schemas/page-schemas.ts';
 import { NullableTimestamp, NullableUuid, record } from '../schemas/schemas.ts';
 
 export const SendDryRun = DryRun(
-  'True: nothing is sent, recorded, counted against a limit or learned; the answer is the email that the send would be. ' +
-    'Not with `Idempotency-Key`.',
+  'True: nothing is sent, recorded, counted against a limit or learned; the response is the email that would be sent. Not with ' +
+    '`Idempotency-Key`.',
 );
 
 /** For operations whose parameters Fastify does not validate. Throws `invalid_request`, also when there is a key. */
@@ -31,15 +31,15 @@ export const CheckedSend = record('CheckedSend', {
     title: 'CheckedOutcome',
     type: 'string',
     enum: ['send', 'queue'],
-    description: '`send`: it would be handed over at once.',
+    description: '`send`: the email would be sent at once.',
   },
   account_id: AccountId,
-  thread_id: { ...NullableUuid, description: 'Its thread; null: a new one would begin.' },
+  thread_id: { ...NullableUuid, description: 'Thread of the email; null: a new thread would be created.' },
   from: { type: 'string' },
   to: mailboxes('All recipients, with their display names.'),
   cc: mailboxes('As `to`.'),
   bcc: mailboxes('As `to`; not in the message.'),
-  subject: { type: 'string', description: 'As it would be sent, like the bodies: a template is filled in.' },
+  subject: { type: 'string', description: 'Rendered subject, with the template filled in.' },
   text_body: { type: ['string', 'null'] },
   html_body: { type: ['string', 'null'] },
   send_at: NullableTimestamp,
@@ -51,7 +51,7 @@ export const CheckedSend = record('CheckedSend', {
       size_bytes: { type: 'integer', minimum: 0 },
     }),
   },
-  size_bytes: { type: 'integer', minimum: 0, description: 'Of the whole message.' },
+  size_bytes: { type: 'integer', minimum: 0, description: 'Size of the whole message.' },
 });
 
 const toText = (address: Address): string =>

@@ -28,8 +28,8 @@ export const IdempotencyHeaders = {
       maxLength: 256,
       pattern: KEY.source,
       description:
-        'Any name of the request that the caller makes up, such as a UUID or `invoice-4711-reminder-2`; visible ASCII characters. Of the requests ' +
-        'with the same key only the first one sends; a repeat gets its answer again, for at least 24 hours.',
+        'Name of the request, chosen by the caller, such as a UUID or `invoice-4711-reminder-2`; visible ASCII characters. Of ' +
+        'all requests with the same key only the first sends; a repeat gets the same response, for at least 24 hours.',
     },
   },
 } as const;
@@ -40,6 +40,6 @@ export const ReplayedHeader = {
     type: 'boolean',
     const: true,
     description:
-      'Only on the answer to a repeat: this request did nothing; the first one with its key had this answer.',
+      'Present on the response to a repeated request: the request did nothing and got the response of the first one with its key.',
   },
 } as const;

@@ -21,7 +21,8 @@ export const NOT_ACCEPTED = {
     minItems: 1,
     items: RecipientNotAccepted,
     description:
-      'Recipients whom the mail server refused (`rejected`) or put off (`deferred`: it is tried again) while it took others. Absent when it took all.',
+      'Recipients that the mail server refused (`rejected`) or deferred (`deferred`, retried later) while it accepted others. ' +
+      'Absent when it accepted all.',
   },
 } as const;
 
@@ -37,7 +38,7 @@ export const SentResult = withOptional(
 
 export const QueuedResult = record('Queued', {
   status: { type: 'string', const: 'queued' },
-  id: { ...Uuid, description: 'The stored email; its state is at `GET /api/emails/{id}`.' },
+  id: { ...Uuid, description: 'The stored email. `GET /api/emails/{id}` returns its state.' },
   messageId: MessageIdText,
   threadId: { ...Uuid, description: 'The thread it was placed in.' },
 });
@@ -77,12 +78,8 @@ const QueuedHeaders = {
 /** The answers of a send, without its errors. */
 export const SEND_RESPONSES = {
   200: jsonResponse('Sent and stored.', SentResult, ReplayedHeader),
-  202: jsonResponse('Stored, and to be sent from the queue.', QueuedResult, QueuedHeaders),
-  207: jsonResponse(
-    'Sent, but not stored yet; it is stored automatically later.',
-    PartialResult,
-    ReplayedHeader,
-  ),
+  202: jsonResponse('Stored and queued.', QueuedResult, QueuedHeaders),
+  207: jsonResponse('Sent, but not stored yet; the service stores it later.', PartialResult, ReplayedHeader),
 } as const;
 
 /** The same of a send that `dry_run` may only check. */

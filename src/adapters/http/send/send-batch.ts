@@ -47,7 +47,7 @@ const BATCH_FIELDS = new Set(Object.keys(BatchBody.properties));
 const httpStatus = (...values: readonly number[]) => ({
   type: 'integer',
   ...(values.length === 0 ? { minimum: 400, maximum: 599 } : { enum: values }),
-  description: 'What `POST /api/send` would have answered with.',
+  description: 'HTTP status that `POST /api/send` would have returned.',
 });
 
 const BatchAnswer = record('BatchAnswer', {
@@ -78,7 +78,7 @@ const BatchAnswer = record('BatchAnswer', {
         },
       ],
     },
-    description: 'One for each email, in their order.',
+    description: 'One result for each email, in the order of the request.',
   },
 });
 

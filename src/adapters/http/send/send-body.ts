@@ -62,7 +62,7 @@ const UnsubscribeBody = {
       minLength: 1,
       maxLength: MAX_LIST_CHARS,
       description:
-        'Its name, which recipients see. A list belongs to the account that sends, and needs no set-up.',
+        'Name of the list; recipients see it. A list belongs to the sending account and needs no set-up.',
     },
   },
 } as const;
@@ -81,7 +81,7 @@ export const WithoutTemplate = {
 
 const VariablesBody = {
   anyOf: [{ type: 'object', additionalProperties: true }, { type: 'null' }],
-  description: `What the template is filled with, only with \`template_id\`: any JSON object, up to ${MAX_VARIABLES_BYTES} bytes.`,
+  description: `Variables of the template; only with \`template_id\`. Any JSON object up to ${MAX_VARIABLES_BYTES} bytes.`,
 } as const;
 
 /** Published; `readSendBody` does the validation, and a test compares the two: see docs/decisions/0044-body-of-a-send.md. */
@@ -105,61 +105,63 @@ export const SendBody = {
     to: AddressList(
       'RFC 5322 address list such as `Ann <ann@example.com>, bob@example.com`, or several of them.',
     ),
-    subject: OptionalText('Needed without `template_id`.'),
+    subject: OptionalText('Required unless `template_id` is given.'),
     text_body: OptionalText(
-      'Plain text. At least one of `text_body`, `html_body` and `template_id` is needed.',
+      'Plain text. At least one of `text_body`, `html_body` and `template_id` is required.',
     ),
-    html_body: OptionalText('HTML. At least one of `text_body`, `html_body` and `template_id` is needed.'),
+    html_body: OptionalText('HTML. At least one of `text_body`, `html_body` and `template_id` is required.'),
     template_id: OptionalUuid(
-      'The template that gives subject, text and HTML. Those that the request gives itself stand in place of them.',
+      'Template for subject, text and HTML. Fields in the request replace those of the template.',
     ),
     template_version: {
       type: ['integer', 'null'],
       minimum: 1,
       maximum: MAX_TEMPLATE_VERSION,
-      description: 'Of the template, only with `template_id`. Default: the newest.',
+      description: 'Version of the template; only with `template_id`. Default: the newest version.',
     },
     variables: VariablesBody,
     cc: OptionalAddressList('As `to`.'),
     bcc: OptionalAddressList('As `to`; never appears in the message.'),
-    in_reply_to: OptionalText('Message-ID of the email that this one answers; places it in the same thread.'),
-    thread_id: OptionalUuid('An existing thread; decides over `in_reply_to`.'),
+    in_reply_to: OptionalText('Message-ID of the email that is answered; the send joins its thread.'),
+    thread_id: OptionalUuid('Existing thread; takes precedence over `in_reply_to`.'),
     if_newest: IfNewest,
     customer_id: OptionalUuid('The customer the email belongs to.'),
     company_id: OptionalUuid('The company the email belongs to.'),
     account_id: OptionalText(
-      'The account that sends; the one of the thread, or the default one, when absent.',
+      'Sending account. Default: the account of the thread, else the default account.',
     ),
     send_at: {
       type: ['string', 'null'],
       format: 'date-time',
       description:
-        'Send it then, at most a year ahead (RFC 3339 with offset). The answer is 202; the Date header is this moment.',
+        'Time to send the email, at most a year ahead (RFC 3339 with offset). The response is 202; the Date header will show this time.',
     },
     priority: {
       title: 'NullablePriority',
       enum: [...PRIORITIES, null],
-      $comment: 'In the queue: a higher one always goes first. Default `normal`.',
+      $comment: 'Priority in the queue; a higher priority always goes first. Default `normal`.',
     },
     lane: {
       type: ['string', 'null'],
       minLength: 1,
       maxLength: MAX_LANE_LENGTH,
       description:
-        'In the queue: lanes of one priority take turns, so that bulk mail in a lane of its own delays no other mail. ' +
-        'Default `reply` when the email joins a thread, else `new`.',
+        'Lane in the queue. Lanes of the same priority take turns, so bulk mail in its own lane does not delay other mail. ' +
+        'Default: `reply` when the email joins a thread, else `new`.',
     },
     auto_submitted: {
       title: 'NullableAutoSubmitted',
       enum: [...AUTO_SUBMITTED, null],
       $comment:
-        'For an email that no person wrote (RFC 3834): `auto-replied` answers another one, `auto-generated` does not. ' +
-        'It gets the header Auto-Submitted, so that other programs do not answer it.',
+        'For an email written by a program (RFC 3834): `auto-replied` for an answer, `auto-generated` for any other. It sets the ' +
+        'header Auto-Submitted, so that other programs do not answer.',
     },
-    reply_to: OptionalAddressList('As `to`: where answers go. Without it, to the account.'),
+    reply_to: OptionalAddressList(
+      'Addresses for answers, in the form of `to`. Default: the address of the account.',
+    ),
     from_name: {
       type: ['string', 'null'],
-      description: `Display name in From, beside the account's address, up to ${MAX_FROM_NAME_CHARS} characters. Default: the account's own.`,
+      description: `Display name in From, up to ${MAX_FROM_NAME_CHARS} characters. Default: the name of the account.`,
     },
     headers: {
       anyOf: [{ type: 'object', additionalProperties: { type: ['string', 'null'] } }, { type: 'null' }],
@@ -167,17 +169,17 @@ export const SendBody = {
     },
     tags: {
       anyOf: [{ type: 'array', items: { type: 'string' } }, { type: 'null' }],
-      description: `Up to ${MAX_TAGS}, for \`GET /api/emails?tag=\` and in the events of the email: 1 to 64 letters and digits each, behind the first also \`_ . : @ + -\`.`,
+      description: `Up to ${MAX_TAGS} tags of 1 to 64 characters: letters and digits, after the first character also \`_ . : @ + -\`. For \`GET /api/emails?tag=\`; events of the email contain them.`,
     },
     metadata: {
       anyOf: [{ type: 'object', additionalProperties: true }, { type: 'null' }],
-      description: `Any JSON object, up to ${MAX_METADATA_BYTES} bytes; it comes back in records and events. Not in the message.`,
+      description: `Any JSON object up to ${MAX_METADATA_BYTES} bytes. Records and events of the email contain it; the message does not.`,
     },
     unsubscribe: {
       anyOf: [UnsubscribeBody, { type: 'null' }],
       description:
-        'Lets the only recipient leave a list with one click (RFC 8058): the email gets the headers List-Unsubscribe and ' +
-        'List-Unsubscribe-Post. Needs `PUBLIC_URL`. An address that left the list is answered with 422.',
+        'Lets the only recipient unsubscribe from a list with one click (RFC 8058) by the headers List-Unsubscribe and ' +
+        'List-Unsubscribe-Post. Needs `PUBLIC_URL`. A send to an address that unsubscribed gets 422.',
     },
     attachments: {
       anyOf: [{ type: 'array', items: AnyAttachment }, { type: 'null' }],

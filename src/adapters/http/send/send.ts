@@ -20,9 +20,9 @@ export function registerSendRoutes(app: HttpServer, { applicationFor }: HttpCont
         tags: ['Sending'],
         summary: 'Send one email and record it',
         description:
-          'Unknown fields are refused. null means absent. `thread_id` decides the thread, else a known ' +
-          '`in_reply_to`, else a new thread begins. After a 207 the email is sent; it must not be sent again. With ' +
-          'an `Idempotency-Key` a request may be repeated without sending twice.',
+          'Unknown fields are refused. null means absent. `thread_id` decides the thread, else a known `in_reply_to`, else a new ' +
+          'thread is created. After 207 the email is sent and must not be sent again. With an `Idempotency-Key` a request can be ' +
+          'repeated without sending twice.',
         querystring: SendDryRun,
         headers: SendHeaders,
         body: SendBody,

@@ -32,7 +32,8 @@ const EmailsQuerySchema = {
       type: 'string',
       enum: LISTED_DEFECTS,
       description:
-        '`not_parsed`: only received emails of which nothing but the bytes could be kept; the command reparse reads them again.',
+        '`not_parsed`: only received emails that could not be parsed, so that only their bytes are stored; the command `reparse` ' +
+        'reads them again.',
     },
     tag: {
       type: 'string',
@@ -46,28 +47,27 @@ const EmailsQuerySchema = {
     direction: { ...Direction, description: 'Only this direction.' },
     bounced: {
       type: 'boolean',
-      description: 'Only emails that a report says did not reach a recipient, or only the others.',
+      description: 'Only emails that bounced for a recipient, or only the others.',
     },
     has_files: {
       type: 'boolean',
-      description:
-        'Only emails with files that were sent along, beside what their HTML shows, or only those without.',
+      description: 'Only emails with attached files (not images of the HTML), or only those without.',
     },
     list_id: {
       type: 'string',
       minLength: 1,
       maxLength: MAX_LIST_ID_CHARS + 2,
-      description: 'Only emails that came by this mailing list, whatever the case of its List-Id.',
+      description: 'Only emails of this mailing list; the List-Id is case-insensitive.',
     },
     label: { ...ThreadLabel, description: 'Only emails of threads with this label.' },
-    recorded_since: { ...Moment, description: 'Only emails that were recorded at this moment or later.' },
+    recorded_since: { ...Moment, description: 'Only emails recorded at or after this time.' },
     scheduled_since: {
       ...Moment,
-      description: 'Only emails that are sent, or tried next, at this moment or later.',
+      description: 'Only emails whose next attempt is at or after this time.',
     },
     scheduled_until: {
       ...Moment,
-      description: 'Only emails that are sent, or tried next, before this moment.',
+      description: 'Only emails whose next attempt is before this time.',
     },
     account_id: { ...AccountId, description: 'Only of this account.' },
     ...PAGE_PARAMETERS,
@@ -98,7 +98,10 @@ function toFilter(query: EmailsParameters): EmailFilter | undefined {
   return Object.values(filter).every((value) => value === null) ? undefined : filter;
 }
 
-const StateResult = record('SendState', { id: Uuid, state: { ...State, description: 'What it is now.' } });
+const StateResult = record('SendState', {
+  id: Uuid,
+  state: { ...State, description: 'State of the email now.' },
+});
 
 const ResolveBody = record('ResolveRequest', { outcome: { type: 'string', enum: ['sent', 'failed'] } });
 
@@ -148,10 +151,10 @@ export function registerSendStateRoutes(
         operationId: 'cancelSend',
         right: 'send',
         tags: ['Sending'],
-        summary: 'Take a send out of the queue',
+        summary: 'Cancel a queued send',
         description:
           'A queued or deferred email that is not being sent becomes `cancelled`, or `sent` when some recipients ' +
-          'have it already. Needs no body; fields of one are refused.',
+          'have it already. Needs no body; a body with fields is refused.',
         params: EmailParams,
         response: {
           200: jsonResponse('Not sent any more.', StateResult),
@@ -180,14 +183,14 @@ export function registerSendStateRoutes(
         operationId: 'retrySend',
         right: 'send',
         tags: ['Sending'],
-        summary: 'Send again, now',
+        summary: 'Retry a send now',
         description:
-          'To the recipients that were not accepted, of an email that is `failed`, `cancelled`, `deferred` or ' +
-          '`unknown`. For an `unknown` one this is a decision: recipients that have it already get a second copy. ' +
-          'Needs no body; fields of one are refused.',
+          'Sends an email that is `failed`, `cancelled`, `deferred` or `unknown` to the recipients that were not accepted. For ' +
+          'an `unknown` email this is a decision: recipients that already have it get a second copy. Needs no body; a body with ' +
+          'fields is refused.',
         params: EmailParams,
         response: {
-          200: jsonResponse('In the queue, and due.', StateResult),
+          200: jsonResponse('Queued for an immediate attempt.', StateResult),
           ...errorResponses(
             ...JSON_BODY_ERRORS,
             'invalid_uuid',
@@ -213,7 +216,7 @@ export function registerSendStateRoutes(
         operationId: 'resolveSend',
         right: 'operate',
         tags: ['Sending'],
-        summary: 'Say what became of an unknown send',
+        summary: 'Resolve a send with unknown outcome',
         description:
           'Recipients whose outcome is unknown count as accepted (`sent`) or rejected (`failed`). The email is ' +
           '`sent` when any recipient has it, and sending continues when others were put off.',

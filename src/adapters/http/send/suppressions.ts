@@ -21,9 +21,9 @@ const SuppressionSchema = record('Suppression', {
   enhanced_status: EnhancedStatus,
   diagnostic: {
     type: 'string',
-    description: 'What the refusing server said, or the type of a complaint; may be empty.',
+    description: 'Reply of the refusing server, or the type of the complaint; may be empty.',
   },
-  note: { type: ['string', 'null'], description: 'As given with PUT.' },
+  note: { type: ['string', 'null'], description: 'The value given with PUT.' },
   email_id: { ...NullableUuid, description: 'The sent email; null when added by hand.' },
   report_email_id: { ...NullableUuid, description: 'The report that came back; null when added by hand.' },
 });
@@ -71,7 +71,7 @@ export function registerSuppressionRoutes(
         operationId: 'listSuppressions',
         right: 'read',
         tags: ['Suppressions'],
-        summary: 'List the addresses that nothing is sent to',
+        summary: 'List suppressed addresses',
         description: 'The newest change first.',
         querystring: SuppressionsQuerySchema,
         response: {
@@ -98,11 +98,11 @@ export function registerSuppressionRoutes(
         operationId: 'getSuppression',
         right: 'read',
         tags: ['Suppressions'],
-        summary: 'Read why nothing is sent to an address',
-        description: '404 when nothing is in the way of sending to it.',
+        summary: 'Read a suppressed address',
+        description: '404 when the address is not suppressed.',
         params: AddressParams,
         response: {
-          200: jsonResponse('It is on the list.', SuppressionSchema),
+          200: jsonResponse('The entry.', SuppressionSchema),
           ...errorResponses(
             'invalid_request',
             'invalid_address',
@@ -127,12 +127,12 @@ export function registerSuppressionRoutes(
         // The answer shows what was stored before.
         right: ['read', 'operate'],
         tags: ['Suppressions'],
-        summary: 'Send nothing to an address any more',
-        description: 'Its reason becomes `manual`, also when it was on the list for another one.',
+        summary: 'Suppress an address',
+        description: 'Sets the reason to `manual`, also when the address was suppressed for another reason.',
         params: AddressParams,
         body: SuppressBody,
         response: {
-          200: jsonResponse('It is on the list.', SuppressionSchema),
+          200: jsonResponse('The entry.', SuppressionSchema),
           ...errorResponses(
             ...JSON_BODY_ERRORS,
             'invalid_address',
@@ -159,10 +159,9 @@ export function registerSuppressionRoutes(
         operationId: 'liftSuppression',
         right: 'operate',
         tags: ['Suppressions'],
-        summary: 'Send to an address again',
+        summary: 'Lift the suppression of an address',
         description:
-          'Until something new comes back: a bounce of an email that is sent from now on, or a later complaint. Needs no ' +
-          'body; fields of one are refused.',
+          'A later bounce or complaint suppresses the address again. Needs no body; a body with fields is refused.',
         params: AddressParams,
         response: {
           200: jsonResponse('Not on the list any more.', Lifted),

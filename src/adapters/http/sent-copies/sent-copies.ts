@@ -14,13 +14,13 @@ export function registerSentCopyRoutes(app: HttpServer, { operationsFor, limits 
         // The answer shows what was stored before.
         right: ['read', 'operate'],
         tags: ['Mailboxes'],
-        summary: 'Put an email into the Sent mailbox now',
+        summary: 'Retry the copy in the Sent mailbox now',
         description:
-          'For a copy that failed, or that waits for its next try; it has all its time before it again. The mailbox is ' +
-          'searched first, so it never has two. Needs no body; fields of one are refused.',
+          'For a copy that failed or awaits its next attempt; the time to give up starts anew. The mailbox is searched first, so ' +
+          'it never gets a second copy. Needs no body; a body with fields is refused.',
         params: EmailParams,
         response: {
-          200: jsonResponse('It is due.', SentCopy),
+          200: jsonResponse('Scheduled for an immediate attempt.', SentCopy),
           ...errorResponses(
             ...JSON_BODY_ERRORS,
             'invalid_uuid',

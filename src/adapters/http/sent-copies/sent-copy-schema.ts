@@ -7,15 +7,18 @@ export const SentCopy = record('SentCopy', {
   state: {
     type: 'string',
     enum: SENT_COPY_STATES,
-    description: '`failed`: it was given up; `POST /api/emails/{id}/sent-copy/retry` has it tried again.',
+    description: '`failed`: given up; `POST /api/emails/{id}/sent-copy/retry` retries it.',
   },
-  at: { ...Timestamp, description: 'When it was stored, given up, or is tried next.' },
-  tries: { type: 'integer', minimum: 0, description: 'That failed.' },
+  at: { ...Timestamp, description: 'When the copy was stored or given up, or the time of the next attempt.' },
+  tries: { type: 'integer', minimum: 0, description: 'Number of failed attempts.' },
   error: {
     type: ['string', 'null'],
-    description: 'For people: what stood in the way the last time; null when nothing did.',
+    description: 'The last error, for people to read; null when there is none.',
   },
-  mailbox: { type: ['string', 'null'], description: 'Where it is; null while it is not stored.' },
+  mailbox: {
+    type: ['string', 'null'],
+    description: 'Mailbox that contains the copy; null while it is not stored.',
+  },
 });
 
 export const toSentCopyJson = ({

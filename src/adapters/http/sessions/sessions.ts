@@ -47,34 +47,38 @@ export const NO_SESSIONS: SessionUseCases = {
 const MAX_SECRET_CHARS = 2000;
 
 const SessionSchema = record('Session', {
-  name: { type: 'string', description: 'Of the key; `API_SECRET`, with its number, for the secret.' },
+  name: {
+    type: 'string',
+    description: 'Name of the key; for the shared secret `API_SECRET` with its number.',
+  },
   rights: {
     type: 'array',
     items: RightName,
-    description: 'What it may do.',
+    description: 'Its rights.',
   },
   accounts: {
     type: ['array', 'null'],
     items: { type: 'string' },
-    description: 'It sees and acts for these alone; null: all.',
+    description: 'Accounts that the key may read and use; null: all accounts.',
   },
-  key_id: { type: ['string', 'null'], description: 'null: the secret.' },
+  key_id: { type: ['string', 'null'], description: 'Id of the key; null for the shared secret.' },
   expires_at: {
     ...NullableTimestamp,
-    description: 'It ends then, unless it is used before. Of a bearer: when its key expires; null: never.',
+    description:
+      'When the session ends unless it is used before. For a bearer: when its key expires; null: never.',
   },
   limits: record('SessionLimits', {
     attachment_bytes: {
       type: 'integer',
       minimum: 0,
-      description: 'All files of an email together, and so each of them.',
+      description: 'Limit for all files of an email together.',
     },
     attachments: { type: 'integer', minimum: 0, description: 'Files of an email.' },
   }),
 });
 const CurrentSession = record('CurrentSession', { session: SessionSchema });
 const EndedSessions = record('EndedSessions', {
-  ended: { type: 'integer', minimum: 0, description: 'How many sessions there were.' },
+  ended: { type: 'integer', minimum: 0, description: 'Number of sessions that were ended.' },
 });
 
 const BrowserSessions = record('BrowserSessions', {
@@ -83,10 +87,10 @@ const BrowserSessions = record('BrowserSessions', {
     items: record('BrowserSession', {
       id: Uuid,
       device: { type: 'string', description: 'Browser and system, as the browser names them.' },
-      current: { type: 'boolean', description: 'It is the one of this request.' },
+      current: { type: 'boolean', description: 'True for the session of this request.' },
       created_at: Timestamp,
-      last_used_at: { ...Timestamp, description: 'Within a quarter of an hour.' },
-      expires_at: { ...Timestamp, description: 'It ends then, unless it is used before.' },
+      last_used_at: { ...Timestamp, description: 'Last use, accurate to 15 minutes.' },
+      expires_at: { ...Timestamp, description: 'When the session ends unless it is used before.' },
     }),
   },
 });
@@ -108,7 +112,7 @@ const LoginBody = {
       maxLength: MAX_SECRET_CHARS,
       description: '`API_SECRET`, or a key. Either this or `token`.',
     },
-    token: { type: 'string', minLength: 1, maxLength: 100, description: 'Of a link to log in.' },
+    token: { type: 'string', minLength: 1, maxLength: 100, description: 'The token of a login link.' },
   },
 } as const;
 
@@ -126,8 +130,8 @@ export function registerOpenSessionRoute(
         tags: ['Sessions'],
         summary: 'Log in with a browser',
         description:
-          'By the secret, by a key, or by the token of a link, which is good once and for an hour. The answer sets a cookie that stands for ' +
-          'it in all requests of the page: it acts as the key does, and ends with it.',
+          'With the shared secret, a key, or the token of a login link, which is valid once and for an hour. The response sets a ' +
+          'cookie for all requests of the page; the session has the rights of the key and ends with it.',
         security: [],
         body: LoginBody,
         response: {
@@ -208,9 +212,9 @@ export function registerSessionRoutes(
           operationId: 'getSession',
           tags: ['Sessions'],
           summary: 'Read who is logged in',
-          description: 'What the session, or the key of the request, may do. Any key may.',
+          description: 'Returns name, rights and accounts of the session or key. Any key may call it.',
           response: {
-            200: jsonResponse('Who it is.', CurrentSession),
+            200: jsonResponse('The caller.', CurrentSession),
             ...anyKeyErrorResponses('unauthorized'),
           },
         },
@@ -226,7 +230,7 @@ export function registerSessionRoutes(
           tags: ['Sessions'],
           summary: 'Log out',
           description:
-            'Ends the session of the request and takes its cookie away. A bearer has none. Needs no body.',
+            'Ends the session of the request and removes its cookie. A bearer has no session. Needs no body.',
           response: {
             200: jsonResponse('Logged out.', EndedSessions),
             ...anyKeyErrorResponses(...JSON_BODY_ERRORS, 'unauthorized'),
@@ -252,9 +256,9 @@ export function registerSessionRoutes(
           tags: ['Sessions'],
           summary: 'List the sessions of the key',
           description:
-            'Browsers that are logged in with the same key, the last used first; for the secret, all that a secret opened.',
+            'Browser sessions of the same key, most recently used first; for the shared secret, all sessions that a shared secret opened.',
           response: {
-            200: jsonResponse('All of them.', BrowserSessions),
+            200: jsonResponse('The complete list.', BrowserSessions),
             ...anyKeyErrorResponses('unauthorized'),
           },
         },
@@ -309,8 +313,8 @@ export function registerSessionRoutes(
           tags: ['Sessions'],
           summary: 'Log out everywhere',
           description:
-            'Ends all sessions that were opened by the same key, on all machines; for the secret, all that were opened by a secret. ' +
-            'The key itself goes on opening. Needs no body.',
+            'Ends all sessions of the same key on all devices; for the shared secret, all sessions that a shared secret opened. ' +
+            'The key itself stays valid. Needs no body.',
           response: {
             200: jsonResponse('Logged out.', EndedSessions),
             ...anyKeyErrorResponses(...JSON_BODY_ERRORS, 'unauthorized'),

@@ -25,13 +25,17 @@ const StatisticsQuery = {
   properties: {
     since: {
       ...Moment,
-      description: 'The first step is the one that this is in. Default: 48 hours or 30 days before `until`.',
+      description:
+        'Start: the first step is the step that contains this time. Default: 48 hours or 30 days before `until`.',
     },
-    until: { ...Moment, description: 'The last step is the one that this ends, or is in. Default: now.' },
-    step: { ...Step, description: 'Without it, `day`.' },
+    until: {
+      ...Moment,
+      description: 'End: the last step is the step that contains or ends at this time. Default: now.',
+    },
+    step: { ...Step, description: 'Default: `day`.' },
     time_zone: {
       ...TimeZoneName,
-      description: 'Where days begin. Without it, `UTC`; hours are those of UTC in any case.',
+      description: 'Time zone in which days begin. Default: `UTC`. Hours are always UTC.',
     },
     account_id: { ...AccountId, description: 'Only of this account.' },
   },
@@ -42,10 +46,10 @@ const Count = { title: 'StatisticsCount', type: 'integer', minimum: 0 } as const
 const Milliseconds = { title: 'StatisticsMilliseconds', type: 'integer', minimum: 0 } as const;
 
 const LatencySchema = record('Latency', {
-  emails: { ...Count, description: 'Those whose time is known.' },
+  emails: { ...Count, description: 'Emails whose duration is known.' },
   mean_ms: Milliseconds,
   median_ms: { ...Milliseconds, description: 'Estimated from counts by ranges of time.' },
-  p95_ms: { ...Milliseconds, description: '95 of 100 took no longer; estimated, too.' },
+  p95_ms: { ...Milliseconds, description: '95th percentile, estimated from the same counts.' },
 });
 
 const latencies = {
@@ -69,16 +73,16 @@ const Statistics = record('Statistics', {
     // Incomplete steps at both ends, and an hour that daylight saving time adds
     maxItems: MAX_POINTS + 2,
     items: record('StatisticsPoint', {
-      at: { ...Timestamp, description: 'The beginning of the step.' },
+      at: { ...Timestamp, description: 'Start of the step.' },
       received: Count,
       sent: {
         ...Count,
-        description: 'By the service, and by other programs as far as their copies were found.',
+        description: 'Emails sent by the service, and by other programs as far as copies of them were found.',
       },
       failed: Count,
-      unknown: { ...Count, description: 'Sends whose outcome was not known at first.' },
-      bounced: { ...Count, description: 'Recipients that a sent email did not reach.' },
-      complained: { ...Count, description: 'Recipients that called an email spam.' },
+      unknown: { ...Count, description: 'Sends whose outcome was unknown at first.' },
+      bounced: { ...Count, description: 'Recipients that bounced.' },
+      complained: { ...Count, description: 'Recipients that reported an email as spam.' },
       ...latencies,
     }),
     description: 'Each step, the oldest first, also those without mail.',

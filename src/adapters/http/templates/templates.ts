@@ -35,7 +35,7 @@ const MAX_PREVIEW_BYTES = 2 * MAX_VARIABLES_BYTES;
 
 const Version = {
   title: 'TemplateVersion',
-  $comment: 'From 1; each change makes another one, and none ever changes.',
+  $comment: 'Version, starting at 1. Every change creates a new version; versions are immutable.',
   type: 'integer',
   minimum: 1,
   maximum: MAX_TEMPLATE_VERSION,
@@ -43,7 +43,7 @@ const Version = {
 
 const OwnAccount = {
   ...NullableAccountId,
-  description: 'The only account whose emails may be made of it; null: any account.',
+  description: 'The only account that may use the template; null: any account.',
 } as const;
 
 const summary = {
@@ -64,7 +64,8 @@ const Template = record('Template', {
   variables: {
     type: 'array',
     items: { type: 'string' },
-    description: 'What an email has to give, as far as it can be told without filling it: names and paths.',
+    description:
+      'Names and paths of the variables that the template uses, as far as known without rendering it.',
   },
 });
 
@@ -76,7 +77,7 @@ const Preview = record('TemplatePreview', {
   text_body: { type: ['string', 'null'] },
   html_body: {
     type: ['string', 'null'],
-    description: 'As it would be sent. To be shown in a frame without scripts.',
+    description: 'Rendered HTML. Show it in a frame without scripts.',
   },
 });
 
@@ -106,7 +107,7 @@ const TemplateBody = {
     ...fields,
     account_id: {
       ...OwnAccount,
-      description: 'The only account whose emails may be made of it. Default: null, any account.',
+      description: 'The only account that may use the template. Default: null, any account.',
     },
   },
 } as const;
@@ -123,11 +124,11 @@ const PreviewBody = {
   title: 'TemplatePreviewRequest',
   additionalProperties: false,
   properties: {
-    version: { ...Version, description: 'Default: the newest.' },
+    version: { ...Version, description: 'Default: the newest version.' },
     variables: {
       type: 'object',
       additionalProperties: true,
-      description: `As a send gives them: any JSON object, up to ${MAX_VARIABLES_BYTES} bytes.`,
+      description: `As in a send: any JSON object up to ${MAX_VARIABLES_BYTES} bytes.`,
     },
   },
 } as const;
@@ -141,7 +142,7 @@ const TemplateParams = {
 const VersionQuery = {
   type: 'object',
   additionalProperties: false,
-  properties: { version: { ...Version, description: 'Default: the newest.' } },
+  properties: { version: { ...Version, description: 'Default: the newest version.' } },
 } as const;
 
 const ETAG = {
@@ -176,9 +177,9 @@ export function registerTemplateRoutes(
         operationId: 'createTemplate',
         right: 'operate',
         tags: ['Templates'],
-        summary: 'Make a template',
+        summary: 'Create a template',
         description:
-          'Of emails to come. What is no Liquid is refused, with its line and column, and in `details` what is wrong.',
+          'Stores a template for later sends. Invalid Liquid is refused; `details` has line, column and cause.',
         body: TemplateBody,
         response: {
           200: jsonResponse('Its first version.', Template, ETAG),
@@ -209,7 +210,7 @@ export function registerTemplateRoutes(
         tags: ['Templates'],
         summary: 'List templates',
         description:
-          'The last changed first. With `account_id` those that this account may use: its own, and those of all accounts.',
+          'Most recently changed first. With `account_id` those that this account may use: its own, and those of all accounts.',
         querystring: AccountPageQuery,
         response: { 200: jsonResponse('One page.', Templates), ...errorResponses(...ACCOUNT_PAGE_ERRORS) },
       },
@@ -230,7 +231,7 @@ export function registerTemplateRoutes(
         right: 'read',
         tags: ['Templates'],
         summary: 'Read a template',
-        description: 'The newest version, or the one that is asked for.',
+        description: 'The newest version, or the given version.',
         params: TemplateParams,
         querystring: VersionQuery,
         response: {
@@ -265,7 +266,7 @@ export function registerTemplateRoutes(
           'Makes a new version, unless all values are as before; the ones before stay, and can be named by sends. What is not named stays, and null takes a body ' +
           'away. When another change came first, the answer is 412 and `details` has the newest version.',
         params: TemplateParams,
-        headers: { type: 'object', properties: ifMatch('The newest version, such as `"3"`. It is needed.') },
+        headers: { type: 'object', properties: ifMatch('The newest version, such as `"3"`. Required.') },
         body: ChangeBody,
         response: {
           200: jsonResponse('The new version.', Template, ETAG),
@@ -305,11 +306,12 @@ export function registerTemplateRoutes(
         tags: ['Templates'],
         summary: 'Delete a template',
         description:
-          'With all its versions. Emails that were made of it, scheduled ones too, stay as they are. Needs no body; fields of one are refused.',
+          'Deletes all versions. Emails made from the template, also scheduled ones, stay unchanged. Needs no body; a body with ' +
+          'fields is refused.',
         params: TemplateParams,
         headers: {
           type: 'object',
-          properties: ifMatch('Only when this is the newest version. Without it, whichever is.'),
+          properties: ifMatch('Only when this is the newest version. Absent: any version.'),
         },
         response: {
           200: jsonResponse('Deleted.', Deleted),
@@ -340,8 +342,8 @@ export function registerTemplateRoutes(
         operationId: 'previewTemplate',
         right: 'read',
         tags: ['Templates'],
-        summary: 'Show what an email of a template would say',
-        description: 'Nothing is sent. A variable that is missing is an error that names it.',
+        summary: 'Preview a template',
+        description: 'Renders the template; nothing is sent. A missing variable is an error that names it.',
         params: TemplateParams,
         body: PreviewBody,
         response: {

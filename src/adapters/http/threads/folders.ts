@@ -16,7 +16,7 @@ const FoldersQuery = {
   additionalProperties: false,
   properties: {
     account_id: { ...AccountId, description: 'Only of this account.' },
-    assignee: { ...AssigneeName, description: 'Whose threads count as `mine`.' },
+    assignee: { ...AssigneeName, description: 'Assignee whose threads count as `mine`.' },
   },
 } as const;
 
@@ -25,14 +25,14 @@ const Count = { title: 'FolderCount', type: 'integer', minimum: 0, maximum: MAX_
 const openThreads = {
   open: Count,
   unread: { ...Count, description: 'Open threads with unread emails.' },
-  unanswered: { ...Count, description: 'Open threads that wait for an answer.' },
+  unanswered: { ...Count, description: 'Open threads that await an answer.' },
 } as const;
 
 const Folders = record('Folders', {
   limit: {
     type: 'integer',
     const: MAX_FOLDER_COUNT,
-    description: 'A count of this many means so many or more.',
+    description: 'Counts stop at this number: 1000 means 1000 or more.',
   },
   threads: record('ThreadFolders', {
     ...openThreads,
@@ -43,13 +43,13 @@ const Folders = record('Folders', {
   emails: record('EmailFolders', {
     received: Count,
     sent: Count,
-    scheduled: { ...Count, description: 'In the queue, for a moment that has not come.' },
-    queued: { ...Count, description: 'In the queue or being sent, those that are scheduled included.' },
+    scheduled: { ...Count, description: 'Sends that are scheduled for later.' },
+    queued: { ...Count, description: 'Sends that are queued or being sent, including scheduled ones.' },
     deferred: Count,
     failed: Count,
     unknown: Count,
   }),
-  drafts: { ...Count, description: 'Emails that are being written.' },
+  drafts: { ...Count, description: 'Drafts.' },
   labels: {
     type: 'array',
     maxItems: MAX_COUNTED_LABELS,
@@ -72,10 +72,10 @@ export function registerFolderRoutes(app: HttpServer, { applicationFor }: HttpCo
         operationId: 'countFolders',
         right: 'read',
         tags: ['Threads'],
-        summary: 'Count what is in the folders of a page',
+        summary: 'Count threads, emails and drafts by folder',
         description:
-          'Threads by status, emails by state, drafts, labels and accounts, all in one request. Each count ends at 1000, so it costs ' +
-          'the same however much there is.',
+          'Threads by status, emails by state, drafts, labels and accounts in one request. Each count stops at 1000, which ' +
+          'bounds its cost.',
         querystring: FoldersQuery,
         response: {
           200: jsonResponse('The counts.', Folders),

@@ -44,7 +44,7 @@ const DecisionSchema = record('PlacementDecision', {
     ...NullableUuid,
     description: 'The new thread of a split, the one that ended of a merge; null for a move.',
   },
-  names_email: { type: 'boolean', description: 'It took this email out of its thread.' },
+  names_email: { type: 'boolean', description: 'True when the decision removed this email from its thread.' },
   reason: { type: ['string', 'null'] },
   decided_at: Timestamp,
 });
@@ -103,8 +103,7 @@ export function registerPlacementRoutes(app: HttpServer, { applicationFor }: Htt
         right: 'read',
         tags: ['Threads'],
         summary: 'Read why an email is in its thread',
-        description:
-          'The rule, what ties it to the others, the merges of its thread and what operators decided.',
+        description: 'The rule, the links to other emails, merges of the thread and decisions of operators.',
         params: EmailParams,
         response: {
           200: jsonResponse('The reasons.', PlacementSchema),

@@ -9,16 +9,16 @@ import { jsonResponse, MessageIdText, NullableUuid, record, Timestamp, Uuid } fr
 export const RefusedMergeSchema = record('RefusedMerge', {
   account_id: { type: 'string' },
   email_id: { ...Uuid, description: 'The email that names both.' },
-  thread_id: { ...Uuid, description: 'The thread it is in.' },
-  customer_id: { ...NullableUuid, description: 'Whose that thread is.' },
-  other_thread_id: { ...Uuid, description: 'The thread that it names as well.' },
-  other_customer_id: { ...NullableUuid, description: 'Whose the other thread is.' },
+  thread_id: { ...Uuid, description: 'Thread of the email.' },
+  customer_id: { ...NullableUuid, description: 'Customer of that thread.' },
+  other_thread_id: { ...Uuid, description: 'The other thread that the email names.' },
+  other_customer_id: { ...NullableUuid, description: 'Customer of the other thread.' },
   rule: {
     type: 'string',
     enum: PLACEMENT_RULES.filter((rule) => !['new', 'thread_id', 'decision'].includes(rule)),
     description: 'How the email names the other thread.',
   },
-  message_id: { ...MessageIdText, description: 'By which it names the other thread.' },
+  message_id: { ...MessageIdText, description: 'Message-ID by which the email names the other thread.' },
   refused_at: Timestamp,
 });
 
@@ -32,7 +32,7 @@ export function registerRefusedMergeRoutes(app: HttpServer, { applicationFor }: 
         operationId: 'listRefusedMerges',
         right: 'read',
         tags: ['Threads'],
-        summary: 'List merges of threads that mail did not get',
+        summary: 'List refused merges',
         description:
           'Mail never joins threads that sends named for different customers: it stays in the thread of its best link, and ' +
           'is listed here, newest first, until POST /api/thread/{threadId}/merge makes one thread of the two.',

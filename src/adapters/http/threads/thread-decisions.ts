@@ -26,7 +26,7 @@ const Reason = {
   minLength: 1,
   maxLength: MAX_REASON_CHARS,
   pattern: '^[^\\u0000]*$',
-  description: 'Why, for people; kept with the decision.',
+  description: 'Reason for people to read; stored with the decision.',
 } as const;
 
 const emailIds = (description: string) =>
@@ -37,7 +37,10 @@ const SplitBody = {
   title: 'SplitRequest',
   additionalProperties: false,
   required: ['email_ids'],
-  properties: { email_ids: emailIds('The emails that leave; at least one must stay.'), reason: Reason },
+  properties: {
+    email_ids: emailIds('Emails to split off; at least one email must stay in the thread.'),
+    reason: Reason,
+  },
 } as const;
 
 const MoveBody = {
@@ -46,7 +49,7 @@ const MoveBody = {
   additionalProperties: false,
   required: ['email_ids'],
   properties: {
-    email_ids: emailIds('The emails that come into the thread, from any thread of the same account.'),
+    email_ids: emailIds('Emails to move into this thread, from any thread of the same account.'),
     reason: Reason,
   },
 } as const;
@@ -57,21 +60,24 @@ const MergeBody = {
   additionalProperties: false,
   required: ['thread_id'],
   properties: {
-    thread_id: { ...Uuid, description: 'The thread that comes into this one; of the same account.' },
+    thread_id: {
+      ...Uuid,
+      description: 'The thread to merge into this one; it must belong to the same account.',
+    },
     reason: Reason,
   },
 } as const;
 
 const MergeDryRun = DryRun(
-  'True: the threads stay two; the answer is that of the merge, without a decision.',
+  'True: the threads are not merged; the response is that of the merge, without a decision.',
 );
 
 const Result = record('ThreadDecision', {
-  thread_id: { ...Uuid, description: 'Where the emails are now: after a split the new thread.' },
-  changed: { type: 'boolean', description: 'False for a repeat: everything was there already.' },
+  thread_id: { ...Uuid, description: 'Thread that contains the emails now; after a split the new thread.' },
+  changed: { type: 'boolean', description: 'False when a repeated request changed nothing.' },
   decision_id: {
     ...NullableUuid,
-    description: 'The decision that put it there; null when none was needed.',
+    description: 'Id of the decision; null when none was needed.',
   },
   decided_at: NullableTimestamp,
 });
@@ -93,7 +99,7 @@ const ERRORS = [
 ] as const;
 
 const COMMON =
-  'The decision outlives later mail and a rethreading: a reply goes where the email is that it answers, whatever its ' +
+  'The decision outlives later mail and rethreading: a reply joins the email that it answers, whatever its ' +
   'References name. Identifiers stay valid. A repeat of the same request changes nothing.';
 
 export function registerThreadDecisionRoutes(
@@ -110,8 +116,8 @@ export function registerThreadDecisionRoutes(
         operationId: 'splitThread',
         right: 'operate',
         tags: ['Threads'],
-        summary: 'Give emails of a thread a thread of their own',
-        description: `The others keep the thread's identifier; the new thread inherits its customer. ${COMMON}`,
+        summary: 'Split a thread',
+        description: `Moves the given emails into a new thread, which inherits the customer; the other emails keep the thread id. ${COMMON}`,
         params: ThreadParams,
         body: SplitBody,
         response: {
@@ -138,13 +144,13 @@ export function registerThreadDecisionRoutes(
         operationId: 'mergeThreads',
         right: 'operate',
         tags: ['Threads'],
-        summary: 'Make one thread of two',
-        description: `This thread stays; the identifier of the other one leads to it for ever. ${COMMON}`,
+        summary: 'Merge two threads',
+        description: `Merges the other thread into this one; the id of the other thread leads here from then on. ${COMMON}`,
         params: ThreadParams,
         querystring: MergeDryRun,
         body: MergeBody,
         response: {
-          200: jsonResponse('The threads are one.', Result),
+          200: jsonResponse('The threads are merged.', Result),
           ...errorResponses(...ERRORS),
         },
       },
@@ -172,7 +178,7 @@ export function registerThreadDecisionRoutes(
         right: 'operate',
         tags: ['Threads'],
         summary: 'Move emails into a thread',
-        description: `From any thread of the same account; one that loses its last email is merged into this thread. ${COMMON}`,
+        description: `Moves emails from any thread of the same account; a thread that loses its last email is merged into this thread. ${COMMON}`,
         params: ThreadParams,
         body: MoveBody,
         response: {

@@ -58,7 +58,7 @@ const ThreadsQuerySchema = {
         'Only threads whose newest email that no machine wrote (`written_by`) is inbound, or only the others.',
     },
     status: { ...ThreadStatusText, description: 'Only threads of this status.' },
-    assignee: { ...AssigneeName, description: 'Only threads that this person looks after.' },
+    assignee: { ...AssigneeName, description: 'Only threads of this assignee.' },
     assigned: {
       type: 'boolean',
       description: 'Only threads with an assignee, or only those without one.',
@@ -68,15 +68,15 @@ const ThreadsQuerySchema = {
       type: 'boolean',
       description: 'Only threads with attachments, or only those without.',
     },
-    active_since: { ...Moment, description: 'Only threads whose last activity was at this moment or later.' },
-    active_until: { ...Moment, description: 'Only threads whose last activity was before this moment.' },
+    active_since: { ...Moment, description: 'Only threads whose last activity was at or after this time.' },
+    active_until: { ...Moment, description: 'Only threads whose last activity was before this time.' },
   },
 } as const;
 
 const ThreadSummary = record('ThreadSummary', {
   id: Uuid,
   account_id: { type: 'string' },
-  subject: { type: 'string', description: 'Of the first email.' },
+  subject: { type: 'string', description: 'Subject of the first email.' },
   customer_id: NullableUuid,
   company_id: NullableUuid,
   participants: {
@@ -92,7 +92,7 @@ const ThreadSummary = record('ThreadSummary', {
   ...workProperties,
   last_activity_at: {
     ...Timestamp,
-    description: 'Of the newest email: its date, or when it was recorded if that was earlier.',
+    description: 'The date of the newest email, or the time it was recorded if that is earlier.',
   },
   newest_email: record('EmailPreview', {
     id: Uuid,
@@ -102,7 +102,7 @@ const ThreadSummary = record('ThreadSummary', {
     snippet: {
       type: 'string',
       maxLength: 200,
-      description: 'The beginning of the text, without quotes where they were found; on one line.',
+      description: 'The beginning of the text on one line, without recognised quotes.',
     },
   }),
 });
@@ -110,8 +110,12 @@ const ThreadSummary = record('ThreadSummary', {
 const Threads = pageSchema('Threads', 'threads', ThreadSummary);
 
 const MarkResult = record('ThreadMark', {
-  id: { ...Uuid, description: 'The thread; another one than asked for when that was merged into it.' },
-  unread_count: { type: 'integer', minimum: 0, description: 'Emails that are unread now.' },
+  id: {
+    ...Uuid,
+    description:
+      'Id of the thread. It differs from the requested id when that thread was merged into this one.',
+  },
+  unread_count: { type: 'integer', minimum: 0, description: 'Number of unread emails.' },
 });
 
 export function registerThreadListRoutes(app: HttpServer, { applicationFor, limits }: HttpContext): void {
@@ -124,8 +128,8 @@ export function registerThreadListRoutes(app: HttpServer, { applicationFor, limi
         tags: ['Emails'],
         summary: 'List threads',
         description:
-          'Newest activity first. Filters combine. Threads of which nothing went out and nothing came in (`failed`, ' +
-          '`cancelled`) are left out.',
+          'Newest activity first. Filters combine. Threads in which nothing was sent or received (only `failed` or `cancelled` ' +
+          'sends) are left out.',
         querystring: ThreadsQuerySchema,
         response: {
           200: jsonResponse('One page.', Threads),
@@ -167,7 +171,7 @@ export function registerThreadListRoutes(app: HttpServer, { applicationFor, limi
           tags: ['Emails'],
           summary: `Mark the received emails of a thread as ${mark}`,
           description:
-            'All that the thread has at this moment. A repeat changes nothing. Needs no body; fields of one are refused.',
+            'Marks all emails that the thread contains now. A repeat changes nothing. Needs no body; a body with fields is refused.',
           params: ThreadParams,
           response: {
             200: jsonResponse('Marked.', MarkResult),

@@ -48,15 +48,15 @@ import {
 } from '../schemas/thread-schemas.ts';
 
 const ThreadRecordSchema = record('ThreadRecord', {
-  id: { ...Uuid, description: 'Another one than asked for when that thread was merged into it.' },
+  id: { ...Uuid, description: 'Differs from the requested id when that thread was merged into this one.' },
   account_id: { type: 'string' },
-  subject: { type: 'string', description: 'Of the first email.' },
+  subject: { type: 'string', description: 'Subject of the first email.' },
   customer_id: NullableUuid,
   customer_source: {
     type: ['string', 'null'],
     enum: [...THREAD_CUSTOMER_SOURCES, null],
     description:
-      '`operator`: chosen by hand. `explicit`: the first of its sends that named one. `address`, `domain`: by a rule.',
+      '`operator`: set by hand. `explicit`: taken from the first send that named a customer. `address`, `domain`: found by a rule.',
   },
   company_id: NullableUuid,
   company_source: { type: ['string', 'null'], enum: [...THREAD_COMPANY_SOURCES, null] },
@@ -69,7 +69,7 @@ const ThreadRecordSchema = record('ThreadRecord', {
   email_count: {
     type: 'integer',
     minimum: 0,
-    description: 'Without emails that certainly did not go out (`failed`, `cancelled`).',
+    description: 'Does not count emails that were not sent (`failed`, `cancelled`).',
   },
   unread_count: { type: 'integer', minimum: 0 },
   unanswered: { type: 'boolean', description: 'The newest email that no machine wrote is inbound.' },
@@ -80,8 +80,7 @@ const ThreadRecordSchema = record('ThreadRecord', {
   version: {
     type: 'integer',
     minimum: 1,
-    description:
-      'Another one whenever status, assignee, labels, customer or company are others; for `If-Match`.',
+    description: 'Version for `If-Match`. It changes with status, assignee, labels, customer and company.',
   },
 });
 
@@ -99,12 +98,12 @@ const ThreadEmailSchema = record('ThreadEmail', {
   snippet: {
     type: 'string',
     maxLength: 200,
-    description: 'The beginning of the text, without quotes where they were found; on one line.',
+    description: 'The beginning of the text on one line, without recognised quotes.',
   },
   text_body: { type: 'string', description: 'Plain text; HTML-only mail is rendered to text.' },
   reply_text: {
     type: ['string', 'null'],
-    description: 'The new text of a received email, without what it quotes; null for a sent one.',
+    description: 'The new text of a received email, without quoted text; null for a sent email.',
   },
   has_html: { type: 'boolean' },
   html_body: {
@@ -114,8 +113,7 @@ const ThreadEmailSchema = record('ThreadEmail', {
   truncated: {
     type: 'boolean',
     description:
-      'A text has more than 200,000 characters and was cut, or the HTML more than 1 MB and was left out. ' +
-      'GET /api/emails/{id} has it whole.',
+      'True when a text was cut at 200,000 characters or HTML above 1 MB was left out. `GET /api/emails/{id}` returns both in full.',
   },
   has_attachments,
   email_attachments: {
@@ -130,7 +128,10 @@ const ThreadEmailSchema = record('ThreadEmail', {
     description: 'Its marks of mail that programs write or that goes to many; null without any.',
   },
   written_by: WrittenBy,
-  new_participant: { type: 'boolean', description: 'Its sender never took part in the thread before.' },
+  new_participant: {
+    type: 'boolean',
+    description: 'True when the sender has not taken part in the thread before.',
+  },
   ...noteProperties,
   author: { ...NullableKeyAuthor, description: 'The key that sent it; null for any other email.' },
   authentication: NullableVerdict,
@@ -148,7 +149,7 @@ const PageQuery = {
   additionalProperties: false,
   properties: {
     ...PAGE_PARAMETERS,
-    html: { type: 'boolean', description: 'Gives `html_body` as well.' },
+    html: { type: 'boolean', description: 'Also return `html_body`.' },
   },
 } as const;
 
@@ -163,15 +164,16 @@ const ChangeBody = {
     customer_id: {
       ...NullableUuid,
       description:
-        'Whose the thread is, whatever its sends named and the rules say. The one that it has by them already is no choice, and changes nothing; null: no longer chosen by hand, so these count again.',
+        'Whose the thread is, whatever its sends named and the rules say. The one that it has by them already is no choice, and ' +
+        'changes nothing; null: no longer chosen by hand, so these count again.',
     },
     company_id: NullableUuid,
     status: ThreadStatusText,
     assignee: Assignee,
-    labels: labelList(MAX_THREAD_LABELS, 'All labels it is to have.'),
-    add_labels: labelList(MAX_THREAD_LABELS, 'Beside those it has.'),
+    labels: labelList(MAX_THREAD_LABELS, 'Replaces all labels.'),
+    add_labels: labelList(MAX_THREAD_LABELS, 'Labels to add.'),
     // After a merge a thread may have more labels than a request may give it.
-    remove_labels: labelList(5 * MAX_THREAD_LABELS, 'Those it is not to have any more.'),
+    remove_labels: labelList(5 * MAX_THREAD_LABELS, 'Labels to remove.'),
   },
 } as const;
 
@@ -184,7 +186,8 @@ const MatchHeaders = {
     'if-match': {
       type: 'string',
       maxLength: 64,
-      description: '`"<version>"` as the caller knows it: 412 when the thread was changed since.',
+      description:
+        '`"<version>"` that the caller knows; the response is 412 when the thread was changed since.',
     },
   },
 } as const;
@@ -202,8 +205,8 @@ export function registerThreadRecordRoutes(
         tags: ['Threads'],
         summary: 'Read a thread with its newest emails',
         description:
-          'The record of the thread, and everything that a page shows of its emails, also of those that did not go out. ' +
-          'Newest first: what a reader opens a long thread for is its end. A page ends early where its texts are long.',
+          'The record of the thread and a page of its emails, newest first, including emails that were not sent. A page has ' +
+          'fewer emails when their texts are long.',
         params: ThreadParams,
         querystring: PageQuery,
         response: {
@@ -232,13 +235,13 @@ export function registerThreadRecordRoutes(
         tags: ['Threads'],
         summary: 'Change the status, assignee, labels or customer of a thread',
         description:
-          'What is left out stays as it is. `labels` comes before `add_labels`, and that before `remove_labels`; 20 labels at ' +
-          'most. A change that changes nothing is no event.',
+          'Absent fields stay unchanged. `labels` applies before `add_labels`, and that before `remove_labels`; 20 labels at ' +
+          'most. A request that changes nothing writes no event.',
         params: ThreadParams,
         headers: MatchHeaders,
         body: ChangeBody,
         response: {
-          200: jsonResponse('The record as it is now.', ThreadRecordSchema),
+          200: jsonResponse('The updated record.', ThreadRecordSchema),
           ...errorResponses(
             ...JSON_BODY_ERRORS,
             'invalid_uuid',

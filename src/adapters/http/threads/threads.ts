@@ -22,17 +22,17 @@ const ConditionalHeaders = {
   properties: {
     'if-none-match': {
       type: 'string',
-      description: 'ETags that the caller has; 304 when one of them is current.',
+      description: 'ETags of copies that the caller has; the response is 304 when one of them is current.',
     },
   },
 } as const;
 
 const CacheHeaders = {
-  ETag: { type: 'string', description: 'Another one whenever the emails look different.' },
+  ETag: { type: 'string', description: 'Changes whenever the returned emails change.' },
   'Cache-Control': {
     type: 'string',
     const: 'private, no-cache',
-    description: 'A browser may keep it, and asks by the ETag each time.',
+    description: 'A browser may store the response and revalidates it by the ETag.',
   },
 } as const;
 
@@ -46,13 +46,13 @@ export function registerThreadRoutes(app: HttpServer, { applicationFor, sendEmai
         tags: ['Emails'],
         summary: 'Read all emails of a thread',
         description:
-          'Both directions, with attachment records, ordered by date and then by id. A large thread is sent while it is read. ' +
-          'With the ETag of an earlier answer in `If-None-Match`, an unchanged thread is answered by 304 without its emails.',
+          'Both directions, with attachment records, ordered by date and then by id. A large thread is streamed. With the ETag ' +
+          'of an earlier response in `If-None-Match`, an unchanged thread gets 304 without emails.',
         params: ThreadParams,
         headers: ConditionalHeaders,
         response: {
           200: jsonResponse('The emails of the thread.', ThreadResult, CacheHeaders),
-          304: { description: 'The caller has it already.', headers: CacheHeaders, type: 'null' },
+          304: { description: 'Not modified.', headers: CacheHeaders, type: 'null' },
           ...errorResponses(
             'invalid_uuid',
             'unauthorized',

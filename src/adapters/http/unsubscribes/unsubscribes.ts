@@ -23,8 +23,13 @@ const UnsubscribesQuery = {
   ...AccountPageQuery,
   properties: {
     ...AccountPageQuery.properties,
-    list: { type: 'string', minLength: 1, maxLength: MAX_LIST_CHARS, description: 'Only of this list.' },
-    address: { type: 'string', minLength: 1, maxLength: 400, description: 'Only of this address.' },
+    list: {
+      type: 'string',
+      minLength: 1,
+      maxLength: MAX_LIST_CHARS,
+      description: 'Only entries of this list.',
+    },
+    address: { type: 'string', minLength: 1, maxLength: 400, description: 'Only entries of this address.' },
   },
 } as const;
 
@@ -45,7 +50,7 @@ export function registerUnsubscribeRoutes(
         operationId: 'listUnsubscribes',
         right: 'read',
         tags: ['Unsubscribes'],
-        summary: 'List who left which list',
+        summary: 'List unsubscribed addresses',
         description: 'The newest first.',
         querystring: UnsubscribesQuery,
         response: {
@@ -73,9 +78,9 @@ export function registerUnsubscribeRoutes(
         // The answer shows what was stored before.
         right: ['read', 'operate'],
         tags: ['Unsubscribes'],
-        summary: 'Send mail of a list to an address again',
+        summary: 'Resubscribe an address',
         description:
-          'For addresses whose owner asked for it. The links in earlier mail work as before. Needs no body; fields of one are refused.',
+          'For addresses whose owner asked for it. Links in earlier mail keep working. Needs no body; a body with fields is refused.',
         params: UnsubscribeParams,
         response: {
           200: jsonResponse('What was removed.', UnsubscribeSchema),

@@ -21,12 +21,12 @@ const FILE_TYPE = /^application\/octet-stream[ \t]*(?:;.*)?$/i;
 
 const UploadSchema = record('Upload', {
   id: { ...Uuid, description: 'For `upload_id` of an attachment.' },
-  account_id: { type: 'string', description: 'Only its sends may use the file.' },
-  filename: { type: 'string', description: 'As it will be sent; an attachment may say another.' },
+  account_id: { type: 'string', description: 'The only account whose sends may use the file.' },
+  filename: { type: 'string', description: 'File name; an attachment may override it.' },
   content_type: { type: 'string', description: 'MIME type.' },
   size_bytes: { type: 'integer', minimum: 0 },
   sha256: { type: 'string', description: 'Of its bytes, in hex.' },
-  expires_at: { ...Timestamp, description: 'It is deleted then; emails that were sent with it keep it.' },
+  expires_at: { ...Timestamp, description: 'Time of deletion; emails that were sent with the file keep it.' },
 });
 
 const UploadQuery = {
@@ -37,7 +37,7 @@ const UploadQuery = {
       type: 'string',
       minLength: 1,
       maxLength: MAX_FILENAME_CHARS,
-      description: 'Without it, that of the header Content-Disposition.',
+      description: 'Default: the file name in the header Content-Disposition.',
     },
     content_type: {
       type: 'string',
@@ -54,7 +54,7 @@ const UploadHeaders = {
   properties: {
     'content-digest': {
       type: 'string',
-      description: 'RFC 9530; a body with another SHA-256 than `sha-256=:…:` says is refused.',
+      description: 'RFC 9530. A body whose SHA-256 differs from `sha-256=:…:` is refused.',
     },
     'content-disposition': { type: 'string', description: '`attachment; filename="…"` (RFC 6266).' },
   },
@@ -72,10 +72,10 @@ export function registerUploadRoutes(app: HttpServer, context: HttpContext): voi
         // Drafts have files, too.
         anyRight: ['draft', 'send'],
         tags: ['Sending'],
-        summary: 'Upload a file for sends to come',
+        summary: 'Upload a file for later sends',
         description:
-          'The body is the bytes of the file, always as `application/octet-stream`; `content_type` is the type of the file. ' +
-          'It is kept for a day. A send names it as `upload_id` of an attachment, as often as it likes.',
+          'The body is the content of the file, always as `application/octet-stream`; `content_type` is the type of the file. ' +
+          'The file is kept for a day. Sends refer to it by `upload_id` of an attachment, any number of times.',
         querystring: UploadQuery,
         headers: UploadHeaders,
         body: {
@@ -84,7 +84,7 @@ export function registerUploadRoutes(app: HttpServer, context: HttpContext): voi
           },
         },
         response: {
-          201: jsonResponse('Kept.', UploadSchema),
+          201: jsonResponse('Stored.', UploadSchema),
           ...errorResponses(
             'invalid_request',
             'invalid_filename',

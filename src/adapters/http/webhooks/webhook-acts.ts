@@ -33,9 +33,9 @@ const ReplayBody = {
   properties: {
     after: {
       ...EventId,
-      description: 'Go on behind this event; `0000000000000000`: with the first that is kept.',
+      description: 'Continue after this event; `0000000000000000`: start with the first event that is kept.',
     },
-    since: { ...Timestamp, description: 'Go on with what happened then.' },
+    since: { ...Timestamp, description: 'Continue with events from this time on.' },
   },
 } as const;
 
@@ -49,7 +49,7 @@ const RotateBody = {
       minimum: 0,
       maximum: MAX_OLD_HOURS,
       default: DEFAULT_OLD_HOURS,
-      description: 'How long requests are signed with the old secret as well.',
+      description: 'Hours for which requests are also signed with the old secret.',
     },
   },
 } as const;
@@ -81,7 +81,7 @@ export function registerWebhookActRoutes(app: HttpServer, context: HttpContext):
         tags: ['Webhooks'],
         summary: 'Pause a webhook',
         description:
-          'Nothing is posted until it is resumed, then all that came meanwhile. Needs no body; fields of one are refused.',
+          'Stops requests until the webhook is resumed; then all events since are posted. Needs no body; a body with fields is refused.',
         params: WebhookParams,
         response: { 200: jsonResponse('Paused.', Webhook), ...errorResponses(...ACT_ERRORS) },
       },
@@ -100,8 +100,8 @@ export function registerWebhookActRoutes(app: HttpServer, context: HttpContext):
         tags: ['Webhooks'],
         summary: 'Resume a webhook',
         description:
-          'It goes on where it stopped, and what waits for another attempt is tried at once. 410 when events that it was not ' +
-          'given are not kept any more: replay says where to go on then. Needs no body; fields of one are refused.',
+          'Continues where the webhook stopped and retries waiting events at once. 410 when events that were not posted are no ' +
+          'longer kept: choose a position by replay. Needs no body; a body with fields is refused.',
         params: WebhookParams,
         response: {
           200: jsonResponse('Active.', Webhook),
@@ -123,8 +123,8 @@ export function registerWebhookActRoutes(app: HttpServer, context: HttpContext):
         tags: ['Webhooks'],
         summary: 'Move the position of a webhook',
         description:
-          'Back, to have events posted again under the same ids, or forward, to leave some out. Either `after` or `since`. A ' +
-          'paused webhook stays paused.',
+          'Moves the position back, to post events again under the same ids, or forward, to skip events. Give either `after` or ' +
+          '`since`. A paused webhook stays paused.',
         params: WebhookParams,
         body: ReplayBody,
         response: {
@@ -152,10 +152,10 @@ export function registerWebhookActRoutes(app: HttpServer, context: HttpContext):
         operationId: 'rotateWebhookSecret',
         right: 'admin',
         tags: ['Webhooks'],
-        summary: 'Get a new secret',
+        summary: 'Rotate the secret of a webhook',
         description:
-          'Requests have a signature of each secret that is valid, so the endpoint may change over in the meantime. An even ' +
-          'older secret ends at once.',
+          'Requests carry a signature for each valid secret, so that the endpoint can switch at any time. A secret older than ' +
+          'the previous one becomes invalid at once.',
         params: WebhookParams,
         body: RotateBody,
         response: {
@@ -180,13 +180,13 @@ export function registerWebhookActRoutes(app: HttpServer, context: HttpContext):
         operationId: 'testWebhook',
         right: 'operate',
         tags: ['Webhooks'],
-        summary: 'Post a test to a webhook',
+        summary: 'Send a test event to a webhook',
         description:
-          'An event of the type `webhook.test`, once, also while the webhook is paused. The answer says what became of it. Needs no ' +
-          'body; fields of one are refused.',
+          'Posts one event of the type `webhook.test`, even while the webhook is paused. The response contains the result. Needs ' +
+          'no body; a body with fields is refused.',
         params: WebhookParams,
         response: {
-          200: jsonResponse('What became of it.', WebhookDelivery),
+          200: jsonResponse('The result.', WebhookDelivery),
           ...errorResponses(...ACT_ERRORS, 'webhook_secret_unreadable', 'busy'),
         },
       },
@@ -208,8 +208,8 @@ export function registerWebhookActRoutes(app: HttpServer, context: HttpContext):
         operationId: 'listWebhookDeliveries',
         right: 'operate',
         tags: ['Webhooks'],
-        summary: 'List what was posted',
-        description: 'Every attempt, the newest first, kept as long as events are.',
+        summary: 'List deliveries of a webhook',
+        description: 'All attempts, newest first, kept as long as events.',
         params: WebhookParams,
         querystring: DeliveriesQuery,
         response: {

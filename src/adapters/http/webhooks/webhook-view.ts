@@ -30,24 +30,24 @@ export const Webhook = record('Webhook', {
   types: {
     type: ['array', 'null'],
     items: EventTypeName,
-    description: 'Only these; null: all, those to come too.',
+    description: 'Types to post; null: all types, including future ones.',
   },
   account_id: { type: ['string', 'null'], description: 'Only events of this account; null: all.' },
   customer_id: { ...NullableUuid, description: 'Only events of this customer; null: all.' },
   historical: {
     type: ['boolean', 'null'],
-    description: 'False: without mail of the past; true: only such mail; null: both.',
+    description: 'False: without historical mail; true: only historical mail; null: both.',
   },
   payload: Payload,
-  max_in_flight: { ...MaxInFlight, description: 'Requests at the same moment; 1 keeps the order.' },
+  max_in_flight: { ...MaxInFlight, description: 'Concurrent requests; 1 keeps the order of events.' },
   header_names: {
     type: 'array',
     items: { type: 'string' },
-    description: 'Of the header fields that are added to each request. Their values are not shown.',
+    description: 'Names of the header fields added to each request. Their values are not shown.',
   },
   old_secret_until: {
     ...NullableTimestamp,
-    description: 'Until then requests are signed with the secret before this one as well.',
+    description: 'Until when requests are also signed with the previous secret.',
   },
   state: { type: 'string', enum: ['active', 'paused'] },
   paused_at: NullableTimestamp,
@@ -56,16 +56,16 @@ export const Webhook = record('Webhook', {
     // An enum that may also be null must list null.
     enum: [...PAUSE_REASONS, null],
     description:
-      '`failed`: nothing was taken for three days; `gone`: the endpoint answered 410; `events_expired`: it missed events, which ' +
-      'are not kept any more; `secret_unreadable`: API_SECRET was changed, so it needs a new secret.',
+      '`failed`: the endpoint accepted nothing for three days. `gone`: the endpoint answered 410. `events_expired`: the webhook ' +
+      'missed events that are no longer kept. `secret_unreadable`: API_SECRET was changed, so the webhook needs a new secret.',
   },
-  pause_detail: { type: ['string', 'null'], description: 'What happened last, in English.' },
-  position: { ...EventId, description: 'Everything up to this event is delivered.' },
+  pause_detail: { type: ['string', 'null'], description: 'The last error, in English.' },
+  position: { ...EventId, description: 'All events up to this one are delivered.' },
   failing_since: {
     ...NullableTimestamp,
-    description: 'When the oldest event that waits for another attempt failed for the first time.',
+    description: 'First failure of the oldest event that awaits another attempt.',
   },
-  next_attempt_at: { ...NullableTimestamp, description: 'Of the first event that waits for one.' },
+  next_attempt_at: { ...NullableTimestamp, description: 'Time of the next attempt.' },
   created_at: Timestamp,
   updated_at: Timestamp,
 });
@@ -73,21 +73,24 @@ export const Webhooks = pageSchema('Webhooks', 'webhooks', Webhook);
 
 const SECRET = {
   type: 'string',
-  description: 'For checking signatures, by Standard Webhooks: `whsec_` and Base64. Shown this once.',
+  description: 'Secret for verifying signatures (Standard Webhooks): `whsec_` and Base64. Shown only once.',
 } as const;
 export const WebhookWithSecret = record('WebhookWithSecret', { webhook: Webhook, secret: SECRET });
 
 export const WebhookDelivery = record('WebhookDelivery', {
   id: Uuid,
-  event_id: { type: 'string', description: 'What `webhook-id` said.' },
+  event_id: { type: 'string', description: 'Value of the header `webhook-id`.' },
   event_type: { type: 'string' },
   attempt: { type: 'integer', minimum: 1 },
   started_at: Timestamp,
   duration_ms: { type: 'integer', minimum: 0 },
   outcome: Outcome,
-  status: { type: ['integer', 'null'], description: 'Of the answer; null when there was none.' },
-  error: { type: ['string', 'null'], description: 'Why it failed, in English; null when it did not.' },
-  answer: { type: 'string', description: 'What the endpoint answered, up to 4 kB.' },
+  status: {
+    type: ['integer', 'null'],
+    description: 'HTTP status of the response; null when there was none.',
+  },
+  error: { type: ['string', 'null'], description: 'Error, in English; null when the attempt succeeded.' },
+  answer: { type: 'string', description: 'Body of the response, up to 4 kB.' },
 });
 export const WebhookDeliveries = pageSchema('WebhookDeliveries', 'deliveries', WebhookDelivery);
 

@@ -27,7 +27,8 @@ const settings = {
     type: 'string',
     minLength: 1,
     maxLength: MAX_URL_CHARS,
-    description: 'Where events are posted: https, of a public address or one that WEBHOOK_ALLOW names.',
+    description:
+      'URL that receives the events: https at a public address, or an address listed in WEBHOOK_ALLOW.',
   },
   description: { type: 'string', maxLength: MAX_DESCRIPTION_CHARS, description: 'For people.' },
   types: {
@@ -35,7 +36,7 @@ const settings = {
     items: EventTypeName,
     minItems: 1,
     maxItems: EVENT_TYPES.length,
-    description: 'Only these; null: all, those to come too.',
+    description: 'Types to post; null: all types, including future ones.',
   },
   account_id: {
     ...NullableAccountId,
@@ -45,13 +46,13 @@ const settings = {
   historical: {
     type: ['boolean', 'null'],
     description:
-      'False: without mail of the past, so that an import stays quiet; true: only such mail; null: both.',
+      'False: without historical mail, such as that of an import; true: only historical mail; null: both.',
   },
   payload: Payload,
   max_in_flight: {
     ...MaxInFlight,
     description:
-      'Requests at the same moment. With 1 events come in their order, and one that fails is waited for; with more, neither.',
+      'Concurrent requests. With 1, events arrive in order and a failed event blocks the next; with more, neither holds.',
   },
   headers: {
     type: 'object',
@@ -71,7 +72,7 @@ const CreateBody = {
     ...settings,
     payload: { ...Payload, description: 'Without it, `full`.' },
     max_in_flight: { ...settings.max_in_flight, default: 1 },
-    after: { ...EventId, description: 'Begin behind this event; without it, with what happens from now on.' },
+    after: { ...EventId, description: 'Start after this event. Default: start with new events.' },
   },
 } as const;
 
@@ -107,13 +108,13 @@ export function registerWebhookRoutes(app: HttpServer, context: HttpContext): vo
         operationId: 'createWebhook',
         right: 'admin',
         tags: ['Webhooks'],
-        summary: 'Have events posted to an address',
+        summary: 'Create a webhook',
         description:
-          'Each event of the feed that passes the filters is posted there, at least once, and tried again for three days. ' +
-          'docs/webhooks.md shows how to check the signature.',
+          'Posts each event that matches the filters at least once, with retries for three days. docs/webhooks.md shows how to ' +
+          'verify the signature.',
         body: CreateBody,
         response: {
-          200: jsonResponse('Made, with its secret.', WebhookWithSecret),
+          200: jsonResponse('Created, with its secret.', WebhookWithSecret),
           ...errorResponses(...SETTING_ERRORS, 'events_expired', 'too_many_webhooks'),
         },
       },
@@ -170,7 +171,7 @@ export function registerWebhookRoutes(app: HttpServer, context: HttpContext): vo
         right: 'operate',
         tags: ['Webhooks'],
         summary: 'Read one webhook',
-        description: 'What it is, how far it came, and why it is paused.',
+        description: 'Settings, position in the feed, and why it is paused.',
         params: WebhookParams,
         response: {
           200: jsonResponse('The webhook.', Webhook),
@@ -191,7 +192,7 @@ export function registerWebhookRoutes(app: HttpServer, context: HttpContext): vo
         tags: ['Webhooks'],
         summary: 'Change a webhook',
         description:
-          'What is not named stays. `headers` are replaced as a whole. What is under way still goes to the old address.',
+          'Absent fields stay unchanged. `headers` are replaced as a whole. Requests under way still go to the old URL.',
         params: WebhookParams,
         body: ChangeBody,
         response: {
@@ -215,7 +216,7 @@ export function registerWebhookRoutes(app: HttpServer, context: HttpContext): vo
         right: 'admin',
         tags: ['Webhooks'],
         summary: 'Delete a webhook',
-        description: 'Nothing is posted any more. Needs no body; fields of one are refused.',
+        description: 'Stops all requests. Needs no body; a body with fields is refused.',
         params: WebhookParams,
         response: {
           200: jsonResponse('Deleted.', Deleted),
