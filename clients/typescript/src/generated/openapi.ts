@@ -12,8 +12,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Say that the process is alive
-         * @description For uptime monitoring and liveness checks. Asks nothing of the database or the mail server.
+         * Check that the process is alive
+         * @description For uptime monitoring and liveness checks. Does not access the database or the mail server.
          */
         get: operations["getHealth"];
         put?: never;
@@ -32,8 +32,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Say whether the service can work
-         * @description Asks the database, the file storage and the mail servers, compares the clocks of this process and of the database, and checks that events come into the feed. Needs no secret, so that load balancers can ask; so it names what is unavailable, and of the reason no more than a code.
+         * Check whether the service is ready
+         * @description Checks the database, the file storage and the mail servers, compares the clocks of this process and of the database, and checks that events reach the feed. Needs no secret, so that load balancers can use it; therefore it names only unavailable dependencies and error codes.
          */
         get: operations["getReadiness"];
         put?: never;
@@ -73,7 +73,7 @@ export interface paths {
         };
         /**
          * Show an image within an email
-         * @description By an address that `html_safe` has: it needs no secret, works for an hour and for this image only. Raster images by their bytes; anything else, and an address that is not valid any more, is 404.
+         * @description Serves an address from `html_safe`: it needs no secret and is valid for an hour and for one image. Only raster images, recognised by their bytes; everything else, and an expired address, is 404.
          */
         get: operations["getImage"];
         put?: never;
@@ -93,18 +93,18 @@ export interface paths {
         };
         /**
          * Read who is logged in
-         * @description What the session, or the key of the request, may do. Any key may.
+         * @description Returns name, rights and accounts of the session or key. Any key may call it.
          */
         get: operations["getSession"];
         put?: never;
         /**
          * Log in with a browser
-         * @description By the secret, by a key, or by the token of a link, which is good once and for an hour. The answer sets a cookie that stands for it in all requests of the page: it acts as the key does, and ends with it.
+         * @description With the shared secret, a key, or the token of a login link, which is valid once and for an hour. The response sets a cookie for all requests of the page; the session has the rights of the key and ends with it.
          */
         post: operations["openSession"];
         /**
          * Log out
-         * @description Ends the session of the request and takes its cookie away. A bearer has none. Needs no body.
+         * @description Ends the session of the request and removes its cookie. A bearer has no session. Needs no body.
          */
         delete: operations["endSession"];
         options?: never;
@@ -121,7 +121,7 @@ export interface paths {
         };
         /**
          * Read all emails of a thread
-         * @description Both directions, with attachment records, ordered by date and then by id. A large thread is sent while it is read. With the ETag of an earlier answer in `If-None-Match`, an unchanged thread is answered by 304 without its emails. Needs the right `read`.
+         * @description Both directions, with attachment records, ordered by date and then by id. A large thread is streamed. With the ETag of an earlier response in `If-None-Match`, an unchanged thread gets 304 without emails. Needs the right `read`.
          */
         get: operations["getThread"];
         put?: never;
@@ -141,7 +141,7 @@ export interface paths {
         };
         /**
          * List threads
-         * @description Newest activity first. Filters combine. Threads of which nothing went out and nothing came in (`failed`, `cancelled`) are left out. Needs the right `read`.
+         * @description Newest activity first. Filters combine. Threads in which nothing was sent or received (only `failed` or `cancelled` sends) are left out. Needs the right `read`.
          */
         get: operations["listThreads"];
         put?: never;
@@ -163,7 +163,7 @@ export interface paths {
         put?: never;
         /**
          * Mark the received emails of a thread as read
-         * @description All that the thread has at this moment. A repeat changes nothing. Needs no body; fields of one are refused. Needs the right `operate`.
+         * @description Marks all emails that the thread contains now. A repeat changes nothing. Needs no body; a body with fields is refused. Needs the right `operate`.
          */
         post: operations["markThreadRead"];
         delete?: never;
@@ -183,7 +183,7 @@ export interface paths {
         put?: never;
         /**
          * Mark the received emails of a thread as unread
-         * @description All that the thread has at this moment. A repeat changes nothing. Needs no body; fields of one are refused. Needs the right `operate`.
+         * @description Marks all emails that the thread contains now. A repeat changes nothing. Needs no body; a body with fields is refused. Needs the right `operate`.
          */
         post: operations["markThreadUnread"];
         delete?: never;
@@ -201,21 +201,21 @@ export interface paths {
         };
         /**
          * Read a thread with its newest emails
-         * @description The record of the thread, and everything that a page shows of its emails, also of those that did not go out. Newest first: what a reader opens a long thread for is its end. A page ends early where its texts are long. Needs the right `read`.
+         * @description The record of the thread and a page of its emails, newest first, including emails that were not sent. A page has fewer emails when their texts are long. Needs the right `read`.
          */
         get: operations["getThreadPage"];
         put?: never;
         post?: never;
         /**
-         * Delete a thread with all its emails, for ever
-         * @description As each of its emails would be, some at a time. When the request is cut off, some may be left: repeat it. While one of its emails is being sent, or may have been, all is refused. Needs no body; fields of one are refused. Needs the right `operate`.
+         * Delete a thread with all its emails permanently
+         * @description Deletes each email of the thread, in batches. When the request is cut off, some emails may be left: repeat it. Refused as a whole while an email of the thread is being sent or its outcome is unknown. Needs no body; a body with fields is refused. Needs the right `operate`.
          */
         delete: operations["deleteThread"];
         options?: never;
         head?: never;
         /**
          * Change the status, assignee, labels or customer of a thread
-         * @description What is left out stays as it is. `labels` comes before `add_labels`, and that before `remove_labels`; 20 labels at most. A change that changes nothing is no event. Needs the rights `read` and `operate`.
+         * @description Absent fields stay unchanged. `labels` applies before `add_labels`, and that before `remove_labels`; 20 labels at most. A request that changes nothing writes no event. Needs the rights `read` and `operate`.
          */
         patch: operations["changeThread"];
         trace?: never;
@@ -228,8 +228,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Count what is in the folders of a page
-         * @description Threads by status, emails by state, drafts, labels and accounts, all in one request. Each count ends at 1000, so it costs the same however much there is. Needs the right `read`.
+         * Count threads, emails and drafts by folder
+         * @description Threads by status, emails by state, drafts, labels and accounts in one request. Each count stops at 1000, which bounds its cost. Needs the right `read`.
          */
         get: operations["countFolders"];
         put?: never;
@@ -250,8 +250,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Give emails of a thread a thread of their own
-         * @description The others keep the thread's identifier; the new thread inherits its customer. The decision outlives later mail and a rethreading: a reply goes where the email is that it answers, whatever its References name. Identifiers stay valid. A repeat of the same request changes nothing. Needs the right `operate`.
+         * Split a thread
+         * @description Moves the given emails into a new thread, which inherits the customer; the other emails keep the thread id. The decision outlives later mail and rethreading: a reply joins the email that it answers, whatever its References name. Identifiers stay valid. A repeat of the same request changes nothing. Needs the right `operate`.
          */
         post: operations["splitThread"];
         delete?: never;
@@ -270,8 +270,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Make one thread of two
-         * @description This thread stays; the identifier of the other one leads to it for ever. The decision outlives later mail and a rethreading: a reply goes where the email is that it answers, whatever its References name. Identifiers stay valid. A repeat of the same request changes nothing. Needs the right `operate`.
+         * Merge two threads
+         * @description Merges the other thread into this one; the id of the other thread leads here from then on. The decision outlives later mail and rethreading: a reply joins the email that it answers, whatever its References name. Identifiers stay valid. A repeat of the same request changes nothing. Needs the right `operate`.
          */
         post: operations["mergeThreads"];
         delete?: never;
@@ -291,7 +291,7 @@ export interface paths {
         put?: never;
         /**
          * Move emails into a thread
-         * @description From any thread of the same account; one that loses its last email is merged into this thread. The decision outlives later mail and a rethreading: a reply goes where the email is that it answers, whatever its References name. Identifiers stay valid. A repeat of the same request changes nothing. Needs the right `operate`.
+         * @description Moves emails from any thread of the same account; a thread that loses its last email is merged into this thread. The decision outlives later mail and rethreading: a reply joins the email that it answers, whatever its References name. Identifiers stay valid. A repeat of the same request changes nothing. Needs the right `operate`.
          */
         post: operations["moveEmails"];
         delete?: never;
@@ -311,7 +311,7 @@ export interface paths {
         put?: never;
         /**
          * Send one email and record it
-         * @description Unknown fields are refused. null means absent. `thread_id` decides the thread, else a known `in_reply_to`, else a new thread begins. After a 207 the email is sent; it must not be sent again. With an `Idempotency-Key` a request may be repeated without sending twice. Needs the right `send`.
+         * @description Unknown fields are refused. null means absent. `thread_id` decides the thread, else a known `in_reply_to`, else a new thread is created. After 207 the email is sent and must not be sent again. With an `Idempotency-Key` a request can be repeated without sending twice. Needs the right `send`.
          */
         post: operations["sendEmail"];
         delete?: never;
@@ -348,14 +348,14 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Show what a reply or a forward would be
-         * @description Its recipients, subject and quote, so that a page can show them to the one who writes it. Needs the right `read`.
+         * Preview a reply or a forward
+         * @description Returns recipients, subject and quote of a reply or forward, for a page in which a person writes it. Needs the right `read`.
          */
         get: operations["previewReply"];
         put?: never;
         /**
          * Reply to an email
-         * @description To Reply-To, else From; to its recipients when we sent it. Subject, thread, account, In-Reply-To and References come from the email, which stands as a quote below what the person wrote. Other fields are those of a send, and so is the answer. Needs the rights `read` and `send`.
+         * @description Replies to Reply-To, else From; to the recipients of an email that we sent. Subject, thread, account, In-Reply-To and References come from the email, which is quoted below the new text. Other fields and the response are those of a send. Needs the rights `read` and `send`.
          */
         post: operations["replyToEmail"];
         delete?: never;
@@ -375,7 +375,7 @@ export interface paths {
         put?: never;
         /**
          * Reply to an email and all its recipients
-         * @description As a reply, with To and Cc of the email in copy. Our own accounts are left out, and Bcc never takes part. Other fields are those of a send, and so is the answer. Needs the rights `read` and `send`.
+         * @description As a reply, with To and Cc of the email in Cc. Our own accounts are left out; Bcc recipients are never included. Other fields and the response are those of a send. Needs the rights `read` and `send`.
          */
         post: operations["replyToAll"];
         delete?: never;
@@ -395,7 +395,7 @@ export interface paths {
         put?: never;
         /**
          * Forward an email
-         * @description With its From, Date, Subject, To and Cc above its text, and its files. It joins the thread of the email. Other fields are those of a send, and so is the answer. Needs the rights `read` and `send`.
+         * @description Sends the email with its From, Date, Subject, To and Cc above its text, and its files, in the same thread. Other fields and the response are those of a send. Needs the rights `read` and `send`.
          */
         post: operations["forwardEmail"];
         delete?: never;
@@ -413,12 +413,12 @@ export interface paths {
         };
         /**
          * List drafts
-         * @description The last changed first. Needs the right `draft`.
+         * @description Most recently changed first. Needs the right `draft`.
          */
         get: operations["listDrafts"];
         put?: never;
         /**
-         * Write a draft
+         * Create a draft
          * @description An email that is not complete yet. Only types are checked; what a send lacks is told when it is sent. Files that it names by `upload_id` or `attachment_id` are copied: it keeps them whatever becomes of the upload or the email. `attachment_id` needs the right `read` as well; `details` says which one was not found. Needs the right `draft`.
          */
         post: operations["createDraft"];
@@ -444,14 +444,14 @@ export interface paths {
         post?: never;
         /**
          * Delete a draft
-         * @description With its files. Needs no body; fields of one are refused. Needs the right `draft`.
+         * @description With its files. Needs no body; a body with fields is refused. Needs the right `draft`.
          */
         delete: operations["deleteDraft"];
         options?: never;
         head?: never;
         /**
          * Change a draft
-         * @description What is not named stays; of `message` each field, which null takes away. `attachments` are replaced as a whole. When another change came first, the answer is 412 and `details` has the version it has now. Needs the right `draft`.
+         * @description Absent fields stay unchanged, also each field of `message`; null removes a field. `attachments` are replaced as a whole. When another change came first, the response is 412 and `details` has the current version. Needs the right `draft`.
          */
         patch: operations["changeDraft"];
         trace?: never;
@@ -505,13 +505,13 @@ export interface paths {
         };
         /**
          * List templates
-         * @description The last changed first. With `account_id` those that this account may use: its own, and those of all accounts. Needs the right `read`.
+         * @description Most recently changed first. With `account_id` those that this account may use: its own, and those of all accounts. Needs the right `read`.
          */
         get: operations["listTemplates"];
         put?: never;
         /**
-         * Make a template
-         * @description Of emails to come. What is no Liquid is refused, with its line and column, and in `details` what is wrong. Needs the right `operate`.
+         * Create a template
+         * @description Stores a template for later sends. Invalid Liquid is refused; `details` has line, column and cause. Needs the right `operate`.
          */
         post: operations["createTemplate"];
         delete?: never;
@@ -529,14 +529,14 @@ export interface paths {
         };
         /**
          * Read a template
-         * @description The newest version, or the one that is asked for. Needs the right `read`.
+         * @description The newest version, or the given version. Needs the right `read`.
          */
         get: operations["getTemplate"];
         put?: never;
         post?: never;
         /**
          * Delete a template
-         * @description With all its versions. Emails that were made of it, scheduled ones too, stay as they are. Needs no body; fields of one are refused. Needs the right `operate`.
+         * @description Deletes all versions. Emails made from the template, also scheduled ones, stay unchanged. Needs no body; a body with fields is refused. Needs the right `operate`.
          */
         delete: operations["deleteTemplate"];
         options?: never;
@@ -558,8 +558,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Show what an email of a template would say
-         * @description Nothing is sent. A variable that is missing is an error that names it. Needs the right `read`.
+         * Preview a template
+         * @description Renders the template; nothing is sent. A missing variable is an error that names it. Needs the right `read`.
          */
         post: operations["previewTemplate"];
         delete?: never;
@@ -598,8 +598,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Take a send out of the queue
-         * @description A queued or deferred email that is not being sent becomes `cancelled`, or `sent` when some recipients have it already. Needs no body; fields of one are refused. Needs the right `send`.
+         * Cancel a queued send
+         * @description A queued or deferred email that is not being sent becomes `cancelled`, or `sent` when some recipients have it already. Needs no body; a body with fields is refused. Needs the right `send`.
          */
         post: operations["cancelSend"];
         delete?: never;
@@ -618,8 +618,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Send again, now
-         * @description To the recipients that were not accepted, of an email that is `failed`, `cancelled`, `deferred` or `unknown`. For an `unknown` one this is a decision: recipients that have it already get a second copy. Needs no body; fields of one are refused. Needs the right `send`.
+         * Retry a send now
+         * @description Sends an email that is `failed`, `cancelled`, `deferred` or `unknown` to the recipients that were not accepted. For an `unknown` email this is a decision: recipients that already have it get a second copy. Needs no body; a body with fields is refused. Needs the right `send`.
          */
         post: operations["retrySend"];
         delete?: never;
@@ -638,7 +638,7 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Say what became of an unknown send
+         * Resolve a send with unknown outcome
          * @description Recipients whose outcome is unknown count as accepted (`sent`) or rejected (`failed`). The email is `sent` when any recipient has it, and sending continues when others were put off. Needs the right `operate`.
          */
         post: operations["resolveSend"];
@@ -656,22 +656,22 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Read everything known about one email
+         * Read an email
          * @description With HTML body, all recipients, headers used for threading and the state of delivery. Needs the right `read`.
          */
         get: operations["getEmail"];
         put?: never;
         post?: never;
         /**
-         * Delete an email for ever
-         * @description With its files, variants, deliveries and reports, and with what only it taught about customers. The event `email.deleted` has identifiers alone. The same email does not come back from a mailbox, a mail server or an import. What is still being sent, or may have been, is refused: cancel or resolve it first. Needs no body; fields of one are refused. Needs the right `operate`.
+         * Delete an email permanently
+         * @description Deletes the email with its files, variants, deliveries and reports, and customer addresses learned only from it. The event `email.deleted` contains only identifiers. The same email is not recorded again from a mailbox, a mail server or an import. An email that is being sent or whose outcome is unknown is refused: cancel or resolve it first. Needs no body; a body with fields is refused. Needs the right `operate`.
          */
         delete: operations["deleteEmail"];
         options?: never;
         head?: never;
         /**
-         * Change a send that waits
-         * @description A queued email that no process has taken, and that was never tried: its message is composed again, under its Message-ID. What is not named stays. It is sent once, as it is after the last change that was answered with 200; afterwards the answer is 409. When another change came first, the answer is 412 and `details` has the version it has now. Needs the rights `read` and `send`.
+         * Change a queued send
+         * @description Changes a queued email that was never tried and that no process is sending; its message is composed again with the same Message-ID. Absent fields stay unchanged. The email is sent once, as after the last change that got 200; later changes get 409. When another change came first, the response is 412 and `details` has the current version. Needs the rights `read` and `send`.
          */
         patch: operations["changeSend"];
         trace?: never;
@@ -724,8 +724,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * See what retention is about to delete
-         * @description Threads in which nothing happened for longer than their account keeps them, by `RETENTION_DAYS` or the accounts file. Only a small part of all emails is deleted in an hour; what exceeds it is held. Needs the right `operate`.
+         * Show what retention will delete
+         * @description Lists threads without activity for longer than `RETENTION_DAYS`, or the value in the accounts file. Only a small share of all emails is deleted in an hour; anything beyond it is held. Needs the right `operate`.
          */
         get: operations["getRetention"];
         put?: never;
@@ -746,8 +746,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Let retention delete what it holds
-         * @description Within a day that many emails may be deleted beyond what an hour allows. Look at `GET /api/retention` first: they are gone for good. Refused while clocks are wrong. Needs the right `operate`.
+         * Confirm held deletions of retention
+         * @description Allows retention to delete this many emails beyond the hourly limit within a day. Check `GET /api/retention` first: deletion is permanent. Refused while clocks are wrong. Needs the right `operate`.
          */
         post: operations["confirmRetention"];
         delete?: never;
@@ -787,7 +787,7 @@ export interface paths {
         put?: never;
         /**
          * Confirm the database's clock after a jump
-         * @description The time is right: the service was stopped for days, or a backup was restored. What waited for it goes on. A repeat changes nothing. Needs no body; fields of one are refused. Needs the right `operate`.
+         * @description Confirms that the time is right, for example after the service was stopped for days or a backup was restored. Deletions that were held continue. A repeat changes nothing. Needs no body; a body with fields is refused. Needs the right `operate`.
          */
         post: operations["confirmClock"];
         delete?: never;
@@ -804,7 +804,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * List the addresses that nothing is sent to
+         * List suppressed addresses
          * @description The newest change first. Needs the right `read`.
          */
         get: operations["listSuppressions"];
@@ -824,19 +824,19 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Read why nothing is sent to an address
-         * @description 404 when nothing is in the way of sending to it. Needs the right `read`.
+         * Read a suppressed address
+         * @description 404 when the address is not suppressed. Needs the right `read`.
          */
         get: operations["getSuppression"];
         /**
-         * Send nothing to an address any more
-         * @description Its reason becomes `manual`, also when it was on the list for another one. Needs the rights `read` and `operate`.
+         * Suppress an address
+         * @description Sets the reason to `manual`, also when the address was suppressed for another reason. Needs the rights `read` and `operate`.
          */
         put: operations["suppress"];
         post?: never;
         /**
-         * Send to an address again
-         * @description Until something new comes back: a bounce of an email that is sent from now on, or a later complaint. Needs no body; fields of one are refused. Needs the right `operate`.
+         * Lift the suppression of an address
+         * @description A later bounce or complaint suppresses the address again. Needs no body; a body with fields is refused. Needs the right `operate`.
          */
         delete: operations["liftSuppression"];
         options?: never;
@@ -854,8 +854,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Upload a file for sends to come
-         * @description The body is the bytes of the file, always as `application/octet-stream`; `content_type` is the type of the file. It is kept for a day. A send names it as `upload_id` of an attachment, as often as it likes. Needs the right `draft` or `send`.
+         * Upload a file for later sends
+         * @description The body is the content of the file, always as `application/octet-stream`; `content_type` is the type of the file. The file is kept for a day. Sends refer to it by `upload_id` of an attachment, any number of times. Needs the right `draft` or `send`.
          */
         post: operations["createUpload"];
         delete?: never;
@@ -872,7 +872,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * List who left which list
+         * List unsubscribed addresses
          * @description The newest first. Needs the right `read`.
          */
         get: operations["listUnsubscribes"];
@@ -895,8 +895,8 @@ export interface paths {
         put?: never;
         post?: never;
         /**
-         * Send mail of a list to an address again
-         * @description For addresses whose owner asked for it. The links in earlier mail work as before. Needs no body; fields of one are refused. Needs the rights `read` and `operate`.
+         * Resubscribe an address
+         * @description For addresses whose owner asked for it. Links in earlier mail keep working. Needs no body; a body with fields is refused. Needs the rights `read` and `operate`.
          */
         delete: operations["removeUnsubscribe"];
         options?: never;
@@ -932,8 +932,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * How the accounts and their mailboxes are
-         * @description Every account of the configuration, then those that only other processes read. Read from the database: what every process of the installation does. Needs the right `read`.
+         * List accounts and their mailboxes
+         * @description Lists the accounts of the configuration, then accounts that only other processes read, with their state in all processes of the installation. Needs the right `read`.
          */
         get: operations["listAccounts"];
         put?: never;
@@ -952,8 +952,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * List messages that could not be taken from a mailbox
-         * @description The newest first, with what their headers say. They are retried automatically, ever more rarely. Needs the right `read`.
+         * List quarantined messages
+         * @description Messages of mailboxes that could not be recorded, newest first, with the fields of their headers. They are retried automatically at growing intervals. Needs the right `read`.
          */
         get: operations["listQuarantine"];
         put?: never;
@@ -974,8 +974,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Try to take a message now
-         * @description Whichever process reads the account tries it, within seconds; it leaves the list when that works. When it does not, the next try follows after the shortest delay again. Needs no body; fields of one are refused. Needs the rights `read` and `operate`.
+         * Retry a quarantined message now
+         * @description The process that reads the account retries it within seconds; on success the message leaves the list. After a failure the delays start again with the shortest. Needs no body; a body with fields is refused. Needs the rights `read` and `operate`.
          */
         post: operations["retryQuarantined"];
         delete?: never;
@@ -994,8 +994,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Put an email into the Sent mailbox now
-         * @description For a copy that failed, or that waits for its next try; it has all its time before it again. The mailbox is searched first, so it never has two. Needs no body; fields of one are refused. Needs the rights `read` and `operate`.
+         * Retry the copy in the Sent mailbox now
+         * @description For a copy that failed or awaits its next attempt; the time to give up starts anew. The mailbox is searched first, so it never gets a second copy. Needs no body; a body with fields is refused. Needs the rights `read` and `operate`.
          */
         post: operations["retrySentCopy"];
         delete?: never;
@@ -1013,7 +1013,7 @@ export interface paths {
         };
         /**
          * List or search customers
-         * @description By name, those without one last: every customer that something is registered for, or that has mail; a new one is listed a moment after its first email. A key of single accounts sees those that they have mail of, and finds them by their names alone: it may not read registered addresses. Needs the right `read`.
+         * @description Sorted by name, customers without a name last: every customer with registered data or mail; a new customer appears a moment after its first email. A key limited to accounts sees the customers with mail in these accounts and finds them by name only, since it may not read registered addresses. Needs the right `read`.
          */
         get: operations["listCustomers"];
         put?: never;
@@ -1033,7 +1033,7 @@ export interface paths {
         };
         /**
          * Read a customer
-         * @description Its name, what is registered for it, counts and activity. An unknown customer has nothing of it. A key of single accounts gets what they have of the customer, and no addresses and domains: these belong to no account. Needs the right `read`.
+         * @description Name, registered data, counts and activity. For an unknown customer all are empty. A key limited to accounts gets the data of these accounts, without addresses and domains, which belong to no account. Needs the right `read`.
          */
         get: operations["getCustomer"];
         put?: never;
@@ -1053,7 +1053,7 @@ export interface paths {
         };
         /**
          * List the emails of a customer
-         * @description Newest first. A customer that the service has never heard of has an empty list: customers live in the caller's system. Needs the right `read`.
+         * @description Newest first. An unknown customer has an empty list, since customers are kept in the calling system. Needs the right `read`.
          */
         get: operations["listCustomerEmails"];
         put?: never;
@@ -1073,7 +1073,7 @@ export interface paths {
         };
         /**
          * Read the addresses and domains of a customer
-         * @description Those set by hand and those that sends taught. An unknown customer has none. Needs the right `read`.
+         * @description Registered addresses, and addresses learned from sends. An unknown customer has none. Needs the right `read`.
          */
         get: operations["getCustomerAddresses"];
         /**
@@ -1083,7 +1083,7 @@ export interface paths {
         put: operations["putCustomerAddresses"];
         /**
          * Register one address of a customer
-         * @description The others stay. Past mail is linked by it before the answer; a repeat changes nothing. Needs the right `operate`.
+         * @description Other addresses stay. Past mail is linked before the response; a repeat changes nothing. Needs the right `operate`.
          */
         post: operations["addCustomerAddress"];
         delete?: never;
@@ -1104,7 +1104,7 @@ export interface paths {
         post?: never;
         /**
          * Remove one address of a customer
-         * @description Registered or learned; sends do not teach it again, until it is registered. Past mail is linked anew before the answer. An address that the customer does not have changes nothing. Needs no body; fields of one are refused. Needs the right `operate`.
+         * @description Removes a registered or learned address; sends do not teach it again until it is registered. Past mail is linked anew before the response. An address that the customer does not have changes nothing. Needs no body; a body with fields is refused. Needs the right `operate`.
          */
         delete: operations["removeCustomerAddress"];
         options?: never;
@@ -1120,8 +1120,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * List what several customers claim
-         * @description Addresses, then domains, each in order. Mail from or to them has no customer until one has it alone. Needs the right `read`.
+         * List addresses and domains claimed by several customers
+         * @description Addresses, then domains, each sorted. Mail from or to them has no customer until only one customer claims them. Needs the right `read`.
          */
         get: operations["listAmbiguousClaims"];
         put?: never;
@@ -1140,7 +1140,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * List the emails without a customer because several claim them
+         * List emails claimed by several customers
          * @description Newest first. `address` and `domain` exclude one another. Needs the right `read`.
          */
         get: operations["listAmbiguousEmails"];
@@ -1160,8 +1160,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Complete addresses
-         * @description Addresses that mail came from or went to, those first that were used lately, often, and written to. Automatic mail and mail that failed authentication teach none; the addresses of the accounts are left out. A new one is there a moment after its email. Needs the right `read`.
+         * Suggest addresses
+         * @description Addresses of received and sent mail; recent, frequent and written-to addresses come first. Automatic mail and mail that failed authentication add no address; the addresses of the accounts are left out. A new address appears a moment after its email. Needs the right `read`.
          */
         get: operations["completeAddresses"];
         put?: never;
@@ -1200,7 +1200,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Read what a variant of an email says
+         * Read a variant of an email
          * @description A message with the Message-ID, Date, From and subject of the email, and another content. Needs the right `read`.
          */
         get: operations["getVariant"];
@@ -1240,8 +1240,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Read the HTML of an email, safe to be shown
-         * @description For mail of any sender: scripts, forms, frames and remote content are left out, links open in a new window and tell nothing of the page, `cid:` images have signed addresses that work for an hour. An email without HTML has its text in the same form. With `Accept: text/html`, as the frame of a page sends it, the answer is a document: without scripts, sandboxed by its own Content-Security-Policy, and framed by pages of this service alone. Needs the right `read`.
+         * Read the sanitised HTML of an email
+         * @description Safe for mail of any sender: scripts, forms, frames and remote content are removed, links open in a new window without a referrer, `cid:` images have signed addresses that are valid for an hour. For an email without HTML, the text in the same form. With `Accept: text/html`, as a frame of a page sends it, the response is a document without scripts, sandboxed by its own Content-Security-Policy, that only pages of this service can frame. Needs the right `read`.
          */
         get: operations["getSafeHtml"];
         put?: never;
@@ -1261,7 +1261,7 @@ export interface paths {
         };
         /**
          * Read the feed of events
-         * @description What happened, in the order in which it was recorded and without gaps: an event never appears behind one that was read before. Remember `next` together with what you made of the events, and nothing is missed or done twice. With `Accept: text/event-stream` the answer is a stream that goes on until one side ends it. Needs the right `read`.
+         * @description All events in the order in which they were recorded, without gaps: a new event never appears before one that was already read. Store `next` in one transaction with the results of the events to process each event exactly once. With `Accept: text/event-stream` the response is a stream that stays open until one side ends it. Needs the right `read`.
          */
         get: operations["listEvents"];
         put?: never;
@@ -1280,8 +1280,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Read the position to begin at
-         * @description The id of the newest event: behind it comes what happens from now on. Needs the right `read`.
+         * Read the current position of the feed
+         * @description The id of the newest event; new events follow after it. Needs the right `read`.
          */
         get: operations["getLatestEvent"];
         put?: never;
@@ -1306,8 +1306,8 @@ export interface paths {
         get: operations["listWebhooks"];
         put?: never;
         /**
-         * Have events posted to an address
-         * @description Each event of the feed that passes the filters is posted there, at least once, and tried again for three days. docs/webhooks.md shows how to check the signature. Needs the right `admin`.
+         * Create a webhook
+         * @description Posts each event that matches the filters at least once, with retries for three days. docs/webhooks.md shows how to verify the signature. Needs the right `admin`.
          */
         post: operations["createWebhook"];
         delete?: never;
@@ -1325,21 +1325,21 @@ export interface paths {
         };
         /**
          * Read one webhook
-         * @description What it is, how far it came, and why it is paused. Needs the right `operate`.
+         * @description Settings, position in the feed, and why it is paused. Needs the right `operate`.
          */
         get: operations["getWebhook"];
         put?: never;
         post?: never;
         /**
          * Delete a webhook
-         * @description Nothing is posted any more. Needs no body; fields of one are refused. Needs the right `admin`.
+         * @description Stops all requests. Needs no body; a body with fields is refused. Needs the right `admin`.
          */
         delete: operations["deleteWebhook"];
         options?: never;
         head?: never;
         /**
          * Change a webhook
-         * @description What is not named stays. `headers` are replaced as a whole. What is under way still goes to the old address. Needs the right `admin`.
+         * @description Absent fields stay unchanged. `headers` are replaced as a whole. Requests under way still go to the old URL. Needs the right `admin`.
          */
         patch: operations["changeWebhook"];
         trace?: never;
@@ -1353,13 +1353,13 @@ export interface paths {
         };
         /**
          * List keys
-         * @description The newest first, revoked ones too; never their secrets. Needs the right `admin`.
+         * @description Newest first, including revoked keys; never with secrets. Needs the right `admin`.
          */
         get: operations["listKeys"];
         put?: never;
         /**
-         * Make a key
-         * @description With rights of its own, for the accounts that `account_ids` names, or all with `*`; it has to be said. No caller can give more than it has. Needs the right `admin`.
+         * Create a key
+         * @description Creates a key with its own rights for the accounts in `account_ids`, or all accounts with `*`; `account_ids` is required. A caller can't grant more than it has. Needs the right `admin`.
          */
         post: operations["createKey"];
         delete?: never;
@@ -1377,21 +1377,21 @@ export interface paths {
         };
         /**
          * Read one key
-         * @description What it may do, and when it was used; never its secret. Needs the right `admin`.
+         * @description Rights, accounts and last use; never the secret. Needs the right `admin`.
          */
         get: operations["getKey"];
         put?: never;
         post?: never;
         /**
          * Revoke a key
-         * @description It opens nothing any more, within two seconds in every process, and streams of events that it opened end. Its record stays: it names the author of what was done with it. Needs no body; fields of one are refused. Needs the right `admin`.
+         * @description The key stops working within two seconds in every process, and its event streams end. Its record stays, since it names the author of earlier requests. Needs no body; a body with fields is refused. Needs the right `admin`.
          */
         delete: operations["revokeKey"];
         options?: never;
         head?: never;
         /**
          * Change a key
-         * @description What is not named stays. It counts within two seconds in every process; a changed `rate_limit` begins anew. No caller can change a key that has more than itself, or give it more. A revoked key is not found. Needs the right `admin`.
+         * @description Absent fields stay unchanged. The change takes effect within two seconds in every process; a changed `rate_limit` starts anew. A caller can't change a key that has more rights than itself, nor grant it more. A revoked key is not found. Needs the right `admin`.
          */
         patch: operations["changeKey"];
         trace?: never;
@@ -1406,8 +1406,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Get a new secret of a key
-         * @description The secret until now is accepted for `overlap_hours` more, so that nothing stops while the new one is handed out. Needs the right `admin`.
+         * Rotate the secret of a key
+         * @description The previous secret is accepted for `overlap_hours`, so that nothing stops while the new secret is distributed. Needs the right `admin`.
          */
         post: operations["rotateKey"];
         delete?: never;
@@ -1425,7 +1425,7 @@ export interface paths {
         };
         /**
          * Read the audit log
-         * @description What operators and commands asked for and what became of it, and the log-ins that were refused, the newest first. Nothing in it is ever changed. Needs the right `admin`.
+         * @description Actions of operators and commands with their outcomes, and refused logins, newest first. Entries are never changed. Needs the right `admin`.
          */
         get: operations["listAudit"];
         put?: never;
@@ -1464,7 +1464,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Show how far imports have come
+         * List imports and their progress
          * @description The last 100 runs of `email-worker import`, with their progress, those that run among them. Kept for 90 days. No name of a file is kept. Needs the right `operate`.
          */
         get: operations["listImports"];
@@ -1487,7 +1487,7 @@ export interface paths {
         put?: never;
         /**
          * Pause a webhook
-         * @description Nothing is posted until it is resumed, then all that came meanwhile. Needs no body; fields of one are refused. Needs the right `operate`.
+         * @description Stops requests until the webhook is resumed; then all events since are posted. Needs no body; a body with fields is refused. Needs the right `operate`.
          */
         post: operations["pauseWebhook"];
         delete?: never;
@@ -1507,7 +1507,7 @@ export interface paths {
         put?: never;
         /**
          * Resume a webhook
-         * @description It goes on where it stopped, and what waits for another attempt is tried at once. 410 when events that it was not given are not kept any more: replay says where to go on then. Needs no body; fields of one are refused. Needs the right `operate`.
+         * @description Continues where the webhook stopped and retries waiting events at once. 410 when events that were not posted are no longer kept: choose a position by replay. Needs no body; a body with fields is refused. Needs the right `operate`.
          */
         post: operations["resumeWebhook"];
         delete?: never;
@@ -1527,7 +1527,7 @@ export interface paths {
         put?: never;
         /**
          * Move the position of a webhook
-         * @description Back, to have events posted again under the same ids, or forward, to leave some out. Either `after` or `since`. A paused webhook stays paused. Needs the right `operate`.
+         * @description Moves the position back, to post events again under the same ids, or forward, to skip events. Give either `after` or `since`. A paused webhook stays paused. Needs the right `operate`.
          */
         post: operations["replayWebhook"];
         delete?: never;
@@ -1546,8 +1546,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Get a new secret
-         * @description Requests have a signature of each secret that is valid, so the endpoint may change over in the meantime. An even older secret ends at once. Needs the right `admin`.
+         * Rotate the secret of a webhook
+         * @description Requests carry a signature for each valid secret, so that the endpoint can switch at any time. A secret older than the previous one becomes invalid at once. Needs the right `admin`.
          */
         post: operations["rotateWebhookSecret"];
         delete?: never;
@@ -1566,8 +1566,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Post a test to a webhook
-         * @description An event of the type `webhook.test`, once, also while the webhook is paused. The answer says what became of it. Needs no body; fields of one are refused. Needs the right `operate`.
+         * Send a test event to a webhook
+         * @description Posts one event of the type `webhook.test`, even while the webhook is paused. The response contains the result. Needs no body; a body with fields is refused. Needs the right `operate`.
          */
         post: operations["testWebhook"];
         delete?: never;
@@ -1584,8 +1584,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * List what was posted
-         * @description Every attempt, the newest first, kept as long as events are. Needs the right `operate`.
+         * List deliveries of a webhook
+         * @description All attempts, newest first, kept as long as events. Needs the right `operate`.
          */
         get: operations["listWebhookDeliveries"];
         put?: never;
@@ -1605,7 +1605,7 @@ export interface paths {
         };
         /**
          * Read why an email is in its thread
-         * @description The rule, what ties it to the others, the merges of its thread and what operators decided. Needs the right `read`.
+         * @description The rule, the links to other emails, merges of the thread and decisions of operators. Needs the right `read`.
          */
         get: operations["explainPlacement"];
         put?: never;
@@ -1624,7 +1624,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * List merges of threads that mail did not get
+         * List refused merges
          * @description Mail never joins threads that sends named for different customers: it stays in the thread of its best link, and is listed here, newest first, until POST /api/thread/{threadId}/merge makes one thread of the two. Needs the right `read`.
          */
         get: operations["listRefusedMerges"];
@@ -1645,7 +1645,7 @@ export interface paths {
         };
         /**
          * Download an attachment
-         * @description With the content type and the name that the sender gave it. The ETag is the SHA-256 of the bytes; an attachment never changes. Several ranges at once are not supported: the whole file is sent. Needs the right `read`.
+         * @description With the content type and the file name given by the sender. The ETag is the SHA-256 of the content; an attachment never changes. Multiple ranges are not supported: the whole file is sent. Needs the right `read`.
          */
         get: operations["getAttachment"];
         put?: never;
@@ -1665,14 +1665,14 @@ export interface paths {
         };
         /**
          * List the sessions of the key
-         * @description Browsers that are logged in with the same key, the last used first; for the secret, all that a secret opened.
+         * @description Browser sessions of the same key, most recently used first; for the shared secret, all sessions that a shared secret opened.
          */
         get: operations["listSessions"];
         put?: never;
         post?: never;
         /**
          * Log out everywhere
-         * @description Ends all sessions that were opened by the same key, on all machines; for the secret, all that were opened by a secret. The key itself goes on opening. Needs no body.
+         * @description Ends all sessions of the same key on all devices; for the shared secret, all sessions that a shared secret opened. The key itself stays valid. Needs no body.
          */
         delete: operations["endSessions"];
         options?: never;
@@ -1741,11 +1741,11 @@ export interface components {
         Error: {
             /** @description German text for people; may be reworded. */
             error: string;
-            /** @description Stable, for programs. Each answer lists its codes; new ones may come. */
+            /** @description Stable code for programs. Each response lists its codes; new codes may be added. */
             code: components["schemas"]["ErrorCode"];
-            /** @description When a send failed: what the mail server or the network said, in English. Of `events_expired`: the event to go on behind. */
+            /** @description After a failed send: the reply of the mail server or the network error, in English. With `events_expired`: the id of the event to continue after. */
             details?: string;
-            /** @description When a send failed: the email, as `GET /api/emails/{id}` tells it. Of `commit_unknown`: what may have been made. */
+            /** @description After a failed send: the id of the email, for `GET /api/emails/{id}`. With `commit_unknown`: the id of the object that may have been created. */
             id?: components["schemas"]["Uuid"];
             /** @description Of `thread_has_moved_on`: the emails that were recorded after the one in `if_newest`, the oldest first; the last ones, when there are more. To send all the same, name the last one in `if_newest`. */
             new_emails?: components["schemas"]["NewEmail"][];
@@ -1756,7 +1756,7 @@ export interface components {
         Readiness: {
             /** @enum {string} */
             status: "ready";
-            /** @description Each dependency: `ok` or `away`. Details are in the log only. The service is ready without `replica`. */
+            /** @description Each dependency: `ok` or `away`. Details are in the log only. The service is ready even when `replica` is away. */
             checks: components["schemas"]["Checks"];
         };
         NotReadyReasons: {
@@ -1768,9 +1768,9 @@ export interface components {
             code: "not_ready" | "clock_skewed" | "shutting_down";
             /** @enum {string} */
             status?: "not_ready";
-            /** @description Each dependency: `ok` or `away`. Details are in the log only. The service is ready without `replica`. */
+            /** @description Each dependency: `ok` or `away`. Details are in the log only. The service is ready even when `replica` is away. */
             checks?: components["schemas"]["Checks"];
-            /** @description The error code of each dependency that is `away` for a reason with a code, such as `storage_mismatch`: the files that are reached are not those of the database. */
+            /** @description The error code of each dependency that is `away` for a reason with a code, such as `storage_mismatch`: the file storage does not belong to the database. */
             reasons?: components["schemas"]["NotReadyReasons"];
         };
         OpenApiDocument: {
@@ -1779,11 +1779,11 @@ export interface components {
         LoginRequest: {
             /** @description `API_SECRET`, or a key. Either this or `token`. */
             secret?: string;
-            /** @description Of a link to log in. */
+            /** @description The token of a login link. */
             token?: string;
         };
         /**
-         * @description What a key may do. `read`: see emails, threads, customers, events and lists. `draft`: prepare what another sends. `send`: send, take a send back, try it again. `receive`: hand in received mail. `operate`: decide about threads, customers, suppressed addresses and unsettled sends. `admin`: everything. No other right includes another.
+         * @description Rights of a key. `read`: read emails, threads, customers, events and lists. `draft`: write drafts. `send`: send emails, cancel sends and retry them. `receive`: submit received mail. `operate`: change threads, customers, suppressed addresses and unresolved sends. `admin`: everything. Apart from `admin`, no right includes another.
          * @enum {string}
          */
         Right: "read" | "draft" | "send" | "receive" | "operate" | "admin";
@@ -1793,21 +1793,21 @@ export interface components {
          */
         NullableTimestamp: string | null;
         SessionLimits: {
-            /** @description All files of an email together, and so each of them. */
+            /** @description Limit for all files of an email together. */
             attachment_bytes: number;
             /** @description Files of an email. */
             attachments: number;
         };
         Session: {
-            /** @description Of the key; `API_SECRET`, with its number, for the secret. */
+            /** @description Name of the key; for the shared secret `API_SECRET` with its number. */
             name: string;
-            /** @description What it may do. */
+            /** @description Its rights. */
             rights: components["schemas"]["Right"][];
-            /** @description It sees and acts for these alone; null: all. */
+            /** @description Accounts that the key may read and use; null: all accounts. */
             accounts: string[] | null;
-            /** @description null: the secret. */
+            /** @description Id of the key; null for the shared secret. */
             key_id: string | null;
-            /** @description It ends then, unless it is used before. Of a bearer: when its key expires; null: never. */
+            /** @description When the session ends unless it is used before. For a bearer: when its key expires; null: never. */
             expires_at: components["schemas"]["NullableTimestamp"];
             limits: components["schemas"]["SessionLimits"];
         };
@@ -1815,7 +1815,7 @@ export interface components {
             session: components["schemas"]["Session"];
         };
         EndedSessions: {
-            /** @description How many sessions there were. */
+            /** @description Number of sessions that were ended. */
             ended: number;
         };
         /** @description Message-ID with angle brackets, `<local@domain>`. */
@@ -1851,7 +1851,7 @@ export interface components {
         SearchQuery: string;
         AccountId: string;
         /**
-         * @description `done`: nothing is left to do. An email that a person writes makes the thread `open` again.
+         * @description `done`: nothing is left to do. A new email from a person reopens the thread.
          * @enum {string}
          */
         ThreadStatus: "open" | "done";
@@ -1859,20 +1859,20 @@ export interface components {
         ThreadLabel: string;
         /** Format: uuid */
         NullableUuid: string | null;
-        /** @description Who looks after a thread: a name or an identifier of the caller; null: not assigned. */
+        /** @description Assignee of the thread: a name or an identifier chosen by the caller; null: not assigned. */
         Assignee: string | null;
         EmailPreview: {
             id: components["schemas"]["Uuid"];
             direction: components["schemas"]["Direction"];
             from_address: components["schemas"]["Address"];
             date: components["schemas"]["Timestamp"];
-            /** @description The beginning of the text, without quotes where they were found; on one line. */
+            /** @description The beginning of the text on one line, without recognised quotes. */
             snippet: string;
         };
         ThreadSummary: {
             id: components["schemas"]["Uuid"];
             account_id: string;
-            /** @description Of the first email. */
+            /** @description Subject of the first email. */
             subject: string;
             customer_id: components["schemas"]["NullableUuid"];
             company_id: components["schemas"]["NullableUuid"];
@@ -1886,7 +1886,7 @@ export interface components {
             assignee: components["schemas"]["Assignee"];
             /** @description Sorted. */
             labels: components["schemas"]["ThreadLabel"][];
-            /** @description Of the newest email: its date, or when it was recorded if that was earlier. */
+            /** @description The date of the newest email, or the time it was recorded if that is earlier. */
             last_activity_at: components["schemas"]["Timestamp"];
             newest_email: components["schemas"]["EmailPreview"];
         };
@@ -1896,20 +1896,20 @@ export interface components {
             next_cursor: string | null;
         };
         ThreadMark: {
-            /** @description The thread; another one than asked for when that was merged into it. */
+            /** @description Id of the thread. It differs from the requested id when that thread was merged into this one. */
             id: components["schemas"]["Uuid"];
-            /** @description Emails that are unread now. */
+            /** @description Number of unread emails. */
             unread_count: number;
         };
         ThreadRecord: {
-            /** @description Another one than asked for when that thread was merged into it. */
+            /** @description Differs from the requested id when that thread was merged into this one. */
             id: components["schemas"]["Uuid"];
             account_id: string;
-            /** @description Of the first email. */
+            /** @description Subject of the first email. */
             subject: string;
             customer_id: components["schemas"]["NullableUuid"];
             /**
-             * @description `operator`: chosen by hand. `explicit`: the first of its sends that named one. `address`, `domain`: by a rule.
+             * @description `operator`: set by hand. `explicit`: taken from the first send that named a customer. `address`, `domain`: found by a rule.
              * @enum {string|null}
              */
             customer_source: "operator" | "explicit" | "address" | "domain" | null;
@@ -1918,7 +1918,7 @@ export interface components {
             company_source: "operator" | "explicit" | "registration" | null;
             /** @description Senders, then recipients, of the newest 20 emails; each address once. */
             participants: components["schemas"]["Address"][];
-            /** @description Without emails that certainly did not go out (`failed`, `cancelled`). */
+            /** @description Does not count emails that were not sent (`failed`, `cancelled`). */
             email_count: number;
             unread_count: number;
             /** @description The newest email that no machine wrote is inbound. */
@@ -1930,7 +1930,7 @@ export interface components {
             labels: components["schemas"]["ThreadLabel"][];
             first_activity_at: components["schemas"]["Timestamp"];
             last_activity_at: components["schemas"]["Timestamp"];
-            /** @description Another one whenever status, assignee, labels, customer or company are others; for `If-Match`. */
+            /** @description Version for `If-Match`. It changes with status, assignee, labels, customer and company. */
             version: number;
         };
         /** @enum {string} */
@@ -1944,12 +1944,12 @@ export interface components {
         };
         DeliveryReport: {
             /**
-             * @description `bounced_hard`: the address takes no mail. `bounced_soft`: not delivered, for another reason. `blocked`: refused for its contents, its sender or a policy. `complained`: the reader called it spam.
+             * @description `bounced_hard`: the address does not accept mail. `bounced_soft`: not delivered for another reason. `blocked`: refused because of the content, the sender or a policy. `complained`: the recipient reported it as spam.
              * @enum {string}
              */
             outcome: "delayed" | "relayed" | "expanded" | "delivered" | "bounced_soft" | "blocked" | "bounced_hard" | "complained";
             enhanced_status: components["schemas"]["EnhancedStatus"];
-            /** @description What the refusing server said; may be empty. */
+            /** @description Reply of the refusing server; may be empty. */
             diagnostic: string;
             reported_at: components["schemas"]["Timestamp"];
             /** @description The received email that is the report. */
@@ -1959,9 +1959,9 @@ export interface components {
             address: string;
             /** @enum {string} */
             state: "pending" | "accepted" | "deferred" | "rejected" | "unknown";
-            /** @description What the mail server said for this recipient; null when no reply came. */
+            /** @description Reply of the mail server for this recipient; null when there was no reply. */
             reply: components["schemas"]["SmtpReply"] | null;
-            /** @description What came back later about this recipient, the most telling of several; null when nothing did. */
+            /** @description The most severe report that came back later for this recipient; null when there is none. */
             report: components["schemas"]["DeliveryReport"] | null;
         };
         AttachmentDetail: {
@@ -1975,25 +1975,25 @@ export interface components {
             storage_path: string;
             /** @description The Content-ID, without angle brackets; null when there is none. */
             content_id: string | null;
-            /** @description Part of what the HTML shows, such as a logo, and not a file that was sent along. */
+            /** @description True for a part of the HTML, such as a logo; false for an attached file. */
             inline: boolean;
         };
         /** @enum {string} */
         PlacementRule: "thread_id" | "in_reply_to" | "references" | "message_id" | "bounce" | "subject" | "decision" | "new";
         /** @enum {string|null} */
         NullableWriter: "person" | "machine" | "unsure" | null;
-        /** @description Any JSON object, as its send gave it. */
+        /** @description The JSON object of the send request. */
         Metadata: {
             [key: string]: unknown;
         };
         KeyAuthor: {
             /** @description Of the key. */
             id: string;
-            /** @description Also of one that was revoked. */
+            /** @description Name of the key, also after it was revoked. */
             name: string;
         };
         /**
-         * @description `passed`: the domain of From is the sender’s. `failed`: DMARC says that it is not, or SPF does and nothing was signed, or From does not name one sender; warn of such an email. `unknown`: nothing says either.
+         * @description `passed`: the sender owns the domain of From. `failed`: DMARC failed, or SPF failed and there is no signature, or From does not name exactly one sender; warn users about such an email. `unknown`: there is no evidence either way.
          * @enum {string}
          */
         Verdict: "passed" | "failed" | "unknown";
@@ -2014,21 +2014,21 @@ export interface components {
             created_at: components["schemas"]["Timestamp"];
             customer_id: components["schemas"]["NullableUuid"];
             state: components["schemas"]["EmailState"];
-            /** @description English reason of `failed`, `unknown` and `deferred`, what a `sent` email lacks, and that another program sent it. */
+            /** @description In English: the reason for `failed`, `unknown` and `deferred`, what is missing for a `sent` email, or that another program sent it. */
             state_detail: string | null;
-            /** @description When it is sent or tried next; null when it is not in the queue, or being sent. */
+            /** @description Time of the next attempt; null when the email is not in the queue or is being sent. */
             next_attempt_at: components["schemas"]["NullableTimestamp"];
             recipients: components["schemas"]["Recipient"][];
-            /** @description The beginning of the text, without quotes where they were found; on one line. */
+            /** @description The beginning of the text on one line, without recognised quotes. */
             snippet: string;
             /** @description Plain text; HTML-only mail is rendered to text. */
             text_body: string;
-            /** @description The new text of a received email, without what it quotes; null for a sent one. */
+            /** @description The new text of a received email, without quoted text; null for a sent email. */
             reply_text: string | null;
             has_html: boolean;
             /** @description As sent or received, not sanitised; null unless `html=true`. */
             html_body: string | null;
-            /** @description A text has more than 200,000 characters and was cut, or the HTML more than 1 MB and was left out. GET /api/emails/{id} has it whole. */
+            /** @description True when a text was cut at 200,000 characters or HTML above 1 MB was left out. `GET /api/emails/{id}` returns both in full. */
             truncated: boolean;
             has_attachments: boolean;
             /** @description Empty when there are none. */
@@ -2041,14 +2041,14 @@ export interface components {
             automatic: "bounce" | "receipt" | "report" | "auto_reply" | "list" | "bulk" | "auto_generated" | "no_auto_reply" | null;
             /** @description Who wrote a received email; null for a sent one. `machine`: a program that declares itself, an answer that only repeats the subject of ours, or a newsletter of a stranger; it leaves a done thread done, and waits for no answer. `unsure`: a person or a program; treated as a person, and so it opens its thread and waits for an answer. */
             written_by: components["schemas"]["NullableWriter"];
-            /** @description Its sender never took part in the thread before. */
+            /** @description True when the sender has not taken part in the thread before. */
             new_participant: boolean;
-            /** @description As its send gave them. */
+            /** @description As in the send request. */
             tags: string[];
             metadata: components["schemas"]["Metadata"];
             /** @description The key that sent it; null for any other email. */
             author: components["schemas"]["KeyAuthor"] | null;
-            /** @description Of a received email; null when nothing that is trusted says anything. */
+            /** @description Authentication results of a received email; null when no trusted server reported any. */
             authentication: components["schemas"]["AuthenticationVerdict"] | null;
             unread: boolean;
         };
@@ -2065,18 +2065,18 @@ export interface components {
             company_id?: components["schemas"]["NullableUuid"];
             status?: components["schemas"]["ThreadStatus"];
             assignee?: components["schemas"]["Assignee"];
-            /** @description All labels it is to have. */
+            /** @description Replaces all labels. */
             labels?: components["schemas"]["ThreadLabel"][];
-            /** @description Beside those it has. */
+            /** @description Labels to add. */
             add_labels?: components["schemas"]["ThreadLabel"][];
-            /** @description Those it is not to have any more. */
+            /** @description Labels to remove. */
             remove_labels?: components["schemas"]["ThreadLabel"][];
         };
         DeletedEmails: {
             id: components["schemas"]["Uuid"];
-            /** @description How many emails were deleted. */
+            /** @description Number of deleted emails. */
             emails: number;
-            /** @description null with `dry_run`: nothing was deleted. */
+            /** @description Time of the deletion; null with `dry_run`. */
             deleted_at: components["schemas"]["NullableTimestamp"];
         };
         FolderCount: number;
@@ -2084,7 +2084,7 @@ export interface components {
             open: components["schemas"]["FolderCount"];
             /** @description Open threads with unread emails. */
             unread: components["schemas"]["FolderCount"];
-            /** @description Open threads that wait for an answer. */
+            /** @description Open threads that await an answer. */
             unanswered: components["schemas"]["FolderCount"];
             done: components["schemas"]["FolderCount"];
             /** @description Open threads of `assignee`; 0 when none was given. */
@@ -2095,9 +2095,9 @@ export interface components {
         EmailFolders: {
             received: components["schemas"]["FolderCount"];
             sent: components["schemas"]["FolderCount"];
-            /** @description In the queue, for a moment that has not come. */
+            /** @description Sends that are scheduled for later. */
             scheduled: components["schemas"]["FolderCount"];
-            /** @description In the queue or being sent, those that are scheduled included. */
+            /** @description Sends that are queued or being sent, including scheduled ones. */
             queued: components["schemas"]["FolderCount"];
             deferred: components["schemas"]["FolderCount"];
             failed: components["schemas"]["FolderCount"];
@@ -2112,18 +2112,18 @@ export interface components {
             open: components["schemas"]["FolderCount"];
             /** @description Open threads with unread emails. */
             unread: components["schemas"]["FolderCount"];
-            /** @description Open threads that wait for an answer. */
+            /** @description Open threads that await an answer. */
             unanswered: components["schemas"]["FolderCount"];
         };
         Folders: {
             /**
-             * @description A count of this many means so many or more.
+             * @description Counts stop at this number: 1000 means 1000 or more.
              * @enum {integer}
              */
             limit: 1000;
             threads: components["schemas"]["ThreadFolders"];
             emails: components["schemas"]["EmailFolders"];
-            /** @description Emails that are being written. */
+            /** @description Drafts. */
             drafts: components["schemas"]["FolderCount"];
             /** @description Open threads of each label, in alphabetical order. */
             labels: components["schemas"]["LabelFolder"][];
@@ -2132,45 +2132,45 @@ export interface components {
         };
         DecisionReason: string | null;
         SplitRequest: {
-            /** @description The emails that leave; at least one must stay. */
+            /** @description Emails to split off; at least one email must stay in the thread. */
             email_ids: components["schemas"]["Uuid"][];
-            /** @description Why, for people; kept with the decision. */
+            /** @description Reason for people to read; stored with the decision. */
             reason?: components["schemas"]["DecisionReason"];
         };
         ThreadDecision: {
-            /** @description Where the emails are now: after a split the new thread. */
+            /** @description Thread that contains the emails now; after a split the new thread. */
             thread_id: components["schemas"]["Uuid"];
-            /** @description False for a repeat: everything was there already. */
+            /** @description False when a repeated request changed nothing. */
             changed: boolean;
-            /** @description The decision that put it there; null when none was needed. */
+            /** @description Id of the decision; null when none was needed. */
             decision_id: components["schemas"]["NullableUuid"];
             decided_at: components["schemas"]["NullableTimestamp"];
         };
         MergeRequest: {
-            /** @description The thread that comes into this one; of the same account. */
+            /** @description The thread to merge into this one; it must belong to the same account. */
             thread_id: components["schemas"]["Uuid"];
-            /** @description Why, for people; kept with the decision. */
+            /** @description Reason for people to read; stored with the decision. */
             reason?: components["schemas"]["DecisionReason"];
         };
         MoveRequest: {
-            /** @description The emails that come into the thread, from any thread of the same account. */
+            /** @description Emails to move into this thread, from any thread of the same account. */
             email_ids: components["schemas"]["Uuid"][];
-            /** @description Why, for people; kept with the decision. */
+            /** @description Reason for people to read; stored with the decision. */
             reason?: components["schemas"]["DecisionReason"];
         };
         NonBlankText: string;
         /**
-         * @description In the queue: a higher one always goes first. Default `normal`.
+         * @description Priority in the queue; a higher priority always goes first. Default `normal`.
          * @enum {unknown}
          */
         NullablePriority: "high" | "normal" | "low" | null;
         /**
-         * @description For an email that no person wrote (RFC 3834): `auto-replied` answers another one, `auto-generated` does not. It gets the header Auto-Submitted, so that other programs do not answer it.
+         * @description For an email written by a program (RFC 3834): `auto-replied` for an answer, `auto-generated` for any other. It sets the header Auto-Submitted, so that other programs do not answer.
          * @enum {unknown}
          */
         NullableAutoSubmitted: "auto-replied" | "auto-generated" | null;
         UnsubscribeInput: {
-            /** @description Its name, which recipients see. A list belongs to the account that sends, and needs no set-up. */
+            /** @description Name of the list; recipients see it. A list belongs to the sending account and needs no set-up. */
             list: string;
         };
         AttachmentInput: {
@@ -2182,44 +2182,44 @@ export interface components {
             content: string;
             /** @description MIME type; application/octet-stream when it is absent. */
             content_type?: string | null;
-            /** @description For an image that the HTML shows by `cid:…`. One that it does not refer to is a file like any other. */
+            /** @description Content-ID of an image that the HTML shows by `cid:…`. An image that the HTML does not reference is an ordinary attachment. */
             content_id?: string | null;
         };
         NullableNonBlankText: string | null;
         UploadedAttachment: {
             /** @description A file of `POST /api/uploads`. */
             upload_id: components["schemas"]["Uuid"];
-            /** @description Default: that of the file. */
+            /** @description Default: the value of the file. */
             filename?: components["schemas"]["NullableNonBlankText"];
-            /** @description Default: that of the file. */
+            /** @description Default: the value of the file. */
             content_type?: string | null;
-            /** @description For an image that the HTML shows by `cid:…`. One that it does not refer to is a file like any other. */
+            /** @description Content-ID of an image that the HTML shows by `cid:…`. An image that the HTML does not reference is an ordinary attachment. */
             content_id?: string | null;
         };
         RecordedAttachment: {
-            /** @description A file of a recorded email of the same account: it is sent along. Needs the right `read` as well. */
+            /** @description Id of an attachment of a recorded email of the same account. Also needs the right `read`. */
             attachment_id: components["schemas"]["Uuid"];
-            /** @description Default: that of the file. */
+            /** @description Default: the value of the file. */
             filename?: components["schemas"]["NullableNonBlankText"];
-            /** @description Default: that of the file. */
+            /** @description Default: the value of the file. */
             content_type?: string | null;
-            /** @description For an image that the HTML shows by `cid:…`. One that it does not refer to is a file like any other. */
+            /** @description Content-ID of an image that the HTML shows by `cid:…`. An image that the HTML does not reference is an ordinary attachment. */
             content_id?: string | null;
         };
         SendRequest: {
             /** @description RFC 5322 address list such as `Ann <ann@example.com>, bob@example.com`, or several of them. */
             to: components["schemas"]["NonBlankText"] | components["schemas"]["NonBlankText"][];
-            /** @description Needed without `template_id`. */
+            /** @description Required unless `template_id` is given. */
             subject?: string | null;
-            /** @description Plain text. At least one of `text_body`, `html_body` and `template_id` is needed. */
+            /** @description Plain text. At least one of `text_body`, `html_body` and `template_id` is required. */
             text_body?: string | null;
-            /** @description HTML. At least one of `text_body`, `html_body` and `template_id` is needed. */
+            /** @description HTML. At least one of `text_body`, `html_body` and `template_id` is required. */
             html_body?: string | null;
-            /** @description The template that gives subject, text and HTML. Those that the request gives itself stand in place of them. */
+            /** @description Template for subject, text and HTML. Fields in the request replace those of the template. */
             template_id?: components["schemas"]["NullableUuid"];
-            /** @description Of the template, only with `template_id`. Default: the newest. */
+            /** @description Version of the template; only with `template_id`. Default: the newest version. */
             template_version?: number | null;
-            /** @description What the template is filled with, only with `template_id`: any JSON object, up to 65536 bytes. */
+            /** @description Variables of the template; only with `template_id`. Any JSON object up to 65536 bytes. */
             variables?: {
                 [key: string]: unknown;
             } | null;
@@ -2227,9 +2227,9 @@ export interface components {
             cc?: string | string[] | null;
             /** @description As `to`; never appears in the message. */
             bcc?: string | string[] | null;
-            /** @description Message-ID of the email that this one answers; places it in the same thread. */
+            /** @description Message-ID of the email that is answered; the send joins its thread. */
             in_reply_to?: string | null;
-            /** @description An existing thread; decides over `in_reply_to`. */
+            /** @description Existing thread; takes precedence over `in_reply_to`. */
             thread_id?: components["schemas"]["NullableUuid"];
             /** @description The email of the thread that was recorded last, as far as the writer has seen it. When the thread has a newer one, received or sent, nothing is sent: 409 `thread_has_moved_on`, with `new_emails`. Compared as the send is recorded, so that of two answers at the same moment one is sent; hence the answer is 202. Only in a thread; needs the right `read` as well. */
             if_newest?: components["schemas"]["NullableUuid"];
@@ -2237,32 +2237,32 @@ export interface components {
             customer_id?: components["schemas"]["NullableUuid"];
             /** @description The company the email belongs to. */
             company_id?: components["schemas"]["NullableUuid"];
-            /** @description The account that sends; the one of the thread, or the default one, when absent. */
+            /** @description Sending account. Default: the account of the thread, else the default account. */
             account_id?: string | null;
             /**
              * Format: date-time
-             * @description Send it then, at most a year ahead (RFC 3339 with offset). The answer is 202; the Date header is this moment.
+             * @description Time to send the email, at most a year ahead (RFC 3339 with offset). The response is 202; the Date header will show this time.
              */
             send_at?: string | null;
             priority?: components["schemas"]["NullablePriority"];
-            /** @description In the queue: lanes of one priority take turns, so that bulk mail in a lane of its own delays no other mail. Default `reply` when the email joins a thread, else `new`. */
+            /** @description Lane in the queue. Lanes of the same priority take turns, so bulk mail in its own lane does not delay other mail. Default: `reply` when the email joins a thread, else `new`. */
             lane?: string | null;
             auto_submitted?: components["schemas"]["NullableAutoSubmitted"];
-            /** @description As `to`: where answers go. Without it, to the account. */
+            /** @description Addresses for answers, in the form of `to`. Default: the address of the account. */
             reply_to?: string | string[] | null;
-            /** @description Display name in From, beside the account's address, up to 200 characters. Default: the account's own. */
+            /** @description Display name in From, up to 200 characters. Default: the name of the account. */
             from_name?: string | null;
             /** @description Up to 30 further header fields, by name: any `X-…`, and Accept-Language, Comments, Expires, Feedback-ID, Importance, Keywords, List-Archive, List-Help, List-Id, List-Owner, List-Post, List-Subscribe, List-Unsubscribe, List-Unsubscribe-Post, Organization, Precedence, Priority, Reply-By, Sensitivity. */
             headers?: {
                 [key: string]: string | null;
             } | null;
-            /** @description Up to 20, for `GET /api/emails?tag=` and in the events of the email: 1 to 64 letters and digits each, behind the first also `_ . : @ + -`. */
+            /** @description Up to 20 tags of 1 to 64 characters: letters and digits, after the first character also `_ . : @ + -`. For `GET /api/emails?tag=`; events of the email contain them. */
             tags?: string[] | null;
-            /** @description Any JSON object, up to 4096 bytes; it comes back in records and events. Not in the message. */
+            /** @description Any JSON object up to 4096 bytes. Records and events of the email contain it; the message does not. */
             metadata?: {
                 [key: string]: unknown;
             } | null;
-            /** @description Lets the only recipient leave a list with one click (RFC 8058): the email gets the headers List-Unsubscribe and List-Unsubscribe-Post. Needs `PUBLIC_URL`. An address that left the list is answered with 422. */
+            /** @description Lets the only recipient unsubscribe from a list with one click (RFC 8058) by the headers List-Unsubscribe and List-Unsubscribe-Post. Needs `PUBLIC_URL`. A send to an address that unsubscribed gets 422. */
             unsubscribe?: components["schemas"]["UnsubscribeInput"] | null;
             attachments?: (components["schemas"]["AttachmentInput"] | components["schemas"]["UploadedAttachment"] | components["schemas"]["RecordedAttachment"])[] | null;
         } | {
@@ -2282,7 +2282,7 @@ export interface components {
             address: string;
             /** @enum {string} */
             state: "rejected" | "deferred";
-            /** @description What the mail server said for this recipient; null when no reply came. */
+            /** @description Reply of the mail server for this recipient; null when there was no reply. */
             reply: components["schemas"]["SmtpReply"] | null;
         };
         Sent: {
@@ -2293,7 +2293,7 @@ export interface components {
             messageId: components["schemas"]["MessageId"];
             /** @description The thread it was placed in. */
             threadId: components["schemas"]["Uuid"];
-            /** @description Recipients whom the mail server refused (`rejected`) or put off (`deferred`: it is tried again) while it took others. Absent when it took all. */
+            /** @description Recipients that the mail server refused (`rejected`) or deferred (`deferred`, retried later) while it accepted others. Absent when it accepted all. */
             not_accepted?: components["schemas"]["RecipientNotAccepted"][];
         };
         /** @enum {string} */
@@ -2307,10 +2307,10 @@ export interface components {
         CheckedSend: {
             /** @enum {string} */
             status: "checked";
-            /** @description `send`: it would be handed over at once. */
+            /** @description `send`: the email would be sent at once. */
             would: components["schemas"]["CheckedOutcome"];
             account_id: components["schemas"]["AccountId"];
-            /** @description Its thread; null: a new one would begin. */
+            /** @description Thread of the email; null: a new thread would be created. */
             thread_id: components["schemas"]["NullableUuid"];
             from: string;
             /** @description All recipients, with their display names. */
@@ -2319,19 +2319,19 @@ export interface components {
             cc: components["schemas"]["CheckedMailbox"][];
             /** @description As `to`; not in the message. */
             bcc: components["schemas"]["CheckedMailbox"][];
-            /** @description As it would be sent, like the bodies: a template is filled in. */
+            /** @description Rendered subject, with the template filled in. */
             subject: string;
             text_body: string | null;
             html_body: string | null;
             send_at: components["schemas"]["NullableTimestamp"];
             attachments: components["schemas"]["CheckedFile"][];
-            /** @description Of the whole message. */
+            /** @description Size of the whole message. */
             size_bytes: number;
         };
         Queued: {
             /** @enum {string} */
             status: "queued";
-            /** @description The stored email; its state is at `GET /api/emails/{id}`. */
+            /** @description The stored email. `GET /api/emails/{id}` returns its state. */
             id: components["schemas"]["Uuid"];
             messageId: components["schemas"]["MessageId"];
             /** @description The thread it was placed in. */
@@ -2358,10 +2358,10 @@ export interface components {
             messageId: components["schemas"]["MessageId"];
             /** @description The thread it was placed in. */
             threadId: components["schemas"]["Uuid"];
-            /** @description Recipients whom the mail server refused (`rejected`) or put off (`deferred`: it is tried again) while it took others. Absent when it took all. */
+            /** @description Recipients that the mail server refused (`rejected`) or deferred (`deferred`, retried later) while it accepted others. Absent when it accepted all. */
             not_accepted?: components["schemas"]["RecipientNotAccepted"][];
             /**
-             * @description What `POST /api/send` would have answered with.
+             * @description HTTP status that `POST /api/send` would have returned.
              * @enum {integer}
              */
             http_status: 200;
@@ -2369,13 +2369,13 @@ export interface components {
         BatchQueued: {
             /** @enum {string} */
             status: "queued";
-            /** @description The stored email; its state is at `GET /api/emails/{id}`. */
+            /** @description The stored email. `GET /api/emails/{id}` returns its state. */
             id: components["schemas"]["Uuid"];
             messageId: components["schemas"]["MessageId"];
             /** @description The thread it was placed in. */
             threadId: components["schemas"]["Uuid"];
             /**
-             * @description What `POST /api/send` would have answered with.
+             * @description HTTP status that `POST /api/send` would have returned.
              * @enum {integer}
              */
             http_status: 202;
@@ -2383,10 +2383,10 @@ export interface components {
         BatchChecked: {
             /** @enum {string} */
             status: "checked";
-            /** @description `send`: it would be handed over at once. */
+            /** @description `send`: the email would be sent at once. */
             would: components["schemas"]["CheckedOutcome"];
             account_id: components["schemas"]["AccountId"];
-            /** @description Its thread; null: a new one would begin. */
+            /** @description Thread of the email; null: a new thread would be created. */
             thread_id: components["schemas"]["NullableUuid"];
             from: string;
             /** @description All recipients, with their display names. */
@@ -2395,16 +2395,16 @@ export interface components {
             cc: components["schemas"]["CheckedMailbox"][];
             /** @description As `to`; not in the message. */
             bcc: components["schemas"]["CheckedMailbox"][];
-            /** @description As it would be sent, like the bodies: a template is filled in. */
+            /** @description Rendered subject, with the template filled in. */
             subject: string;
             text_body: string | null;
             html_body: string | null;
             send_at: components["schemas"]["NullableTimestamp"];
             attachments: components["schemas"]["CheckedFile"][];
-            /** @description Of the whole message. */
+            /** @description Size of the whole message. */
             size_bytes: number;
             /**
-             * @description What `POST /api/send` would have answered with.
+             * @description HTTP status that `POST /api/send` would have returned.
              * @enum {integer}
              */
             http_status: 200;
@@ -2418,7 +2418,7 @@ export interface components {
             /** @description Why it was not stored. */
             error: string;
             /**
-             * @description What `POST /api/send` would have answered with.
+             * @description HTTP status that `POST /api/send` would have returned.
              * @enum {integer}
              */
             http_status: 207;
@@ -2426,46 +2426,46 @@ export interface components {
         BatchError: {
             /** @enum {string} */
             status: "error";
-            /** @description What `POST /api/send` would have answered with. */
+            /** @description HTTP status that `POST /api/send` would have returned. */
             http_status: number;
             /** @description German text for people; may be reworded. */
             error: string;
-            /** @description Stable, for programs. Each answer lists its codes; new ones may come. */
+            /** @description Stable code for programs. Each response lists its codes; new codes may be added. */
             code: components["schemas"]["ErrorCode"];
-            /** @description When a send failed: what the mail server or the network said, in English. Of `events_expired`: the event to go on behind. */
+            /** @description After a failed send: the reply of the mail server or the network error, in English. With `events_expired`: the id of the event to continue after. */
             details?: string;
-            /** @description When a send failed: the email, as `GET /api/emails/{id}` tells it. Of `commit_unknown`: what may have been made. */
+            /** @description After a failed send: the id of the email, for `GET /api/emails/{id}`. With `commit_unknown`: the id of the object that may have been created. */
             id?: components["schemas"]["Uuid"];
             /** @description Of `thread_has_moved_on`: the emails that were recorded after the one in `if_newest`, the oldest first; the last ones, when there are more. To send all the same, name the last one in `if_newest`. */
             new_emails?: components["schemas"]["NewEmail"][];
         };
         BatchAnswer: {
-            /** @description One for each email, in their order. */
+            /** @description One result for each email, in the order of the request. */
             results: (components["schemas"]["BatchSent"] | components["schemas"]["BatchQueued"] | components["schemas"]["BatchChecked"] | components["schemas"]["BatchPartial"] | components["schemas"]["BatchError"])[];
         };
         /**
-         * @description Of the line above a quote, and of the header block of a forward.
+         * @description Language of the line above a quote and of the header block of a forward.
          * @enum {string|null}
          */
         NullableReplyLanguage: "de" | "en" | null;
-        /** @description IANA name, such as `Europe/Berlin`, in which the date of the email is written. */
+        /** @description IANA time zone of the dates in the quote, such as `Europe/Berlin`. */
         NullableTimeZone: string | null;
         ReplyRequest: {
-            /** @description In place of those that the email says; then `cc` has only those given. */
+            /** @description Replaces the recipients taken from the email; `cc` is then empty unless given. */
             to?: string | string[] | null;
-            /** @description In place of those that the email says; an empty list for none. */
+            /** @description Replaces the Cc recipients taken from the email; an empty list for none. */
             cc?: string | string[] | null;
-            /** @description In place of the one that the email says. */
+            /** @description Replaces the subject taken from the email. */
             subject?: string | null;
             /** @description What the person wrote, as plain text. */
             text_body?: string | null;
             /** @description What the person wrote, as HTML. */
             html_body?: string | null;
-            /** @description The template that gives subject, text and HTML. Those that the request gives itself stand in place of them. */
+            /** @description Template for subject, text and HTML. Fields in the request replace those of the template. */
             template_id?: components["schemas"]["NullableUuid"];
-            /** @description Of the template, only with `template_id`. Default: the newest. */
+            /** @description Version of the template; only with `template_id`. Default: the newest version. */
             template_version?: number | null;
-            /** @description What the template is filled with, only with `template_id`: any JSON object, up to 65536 bytes. */
+            /** @description Variables of the template; only with `template_id`. Any JSON object up to 65536 bytes. */
             variables?: {
                 [key: string]: unknown;
             } | null;
@@ -2479,31 +2479,31 @@ export interface components {
             company_id?: components["schemas"]["NullableUuid"];
             /**
              * Format: date-time
-             * @description Send it then, at most a year ahead (RFC 3339 with offset). The answer is 202; the Date header is this moment.
+             * @description Time to send the email, at most a year ahead (RFC 3339 with offset). The response is 202; the Date header will show this time.
              */
             send_at?: string | null;
             priority?: components["schemas"]["NullablePriority"];
-            /** @description In the queue: lanes of one priority take turns, so that bulk mail in a lane of its own delays no other mail. Default `reply` when the email joins a thread, else `new`. */
+            /** @description Lane in the queue. Lanes of the same priority take turns, so bulk mail in its own lane does not delay other mail. Default: `reply` when the email joins a thread, else `new`. */
             lane?: string | null;
             auto_submitted?: components["schemas"]["NullableAutoSubmitted"];
-            /** @description As `to`: where answers go. Without it, to the account. */
+            /** @description Addresses for answers, in the form of `to`. Default: the address of the account. */
             reply_to?: string | string[] | null;
-            /** @description Display name in From, beside the account's address, up to 200 characters. Default: the account's own. */
+            /** @description Display name in From, up to 200 characters. Default: the name of the account. */
             from_name?: string | null;
             /** @description Up to 30 further header fields, by name: any `X-…`, and Accept-Language, Comments, Expires, Feedback-ID, Importance, Keywords, List-Archive, List-Help, List-Id, List-Owner, List-Post, List-Subscribe, List-Unsubscribe, List-Unsubscribe-Post, Organization, Precedence, Priority, Reply-By, Sensitivity. */
             headers?: {
                 [key: string]: string | null;
             } | null;
-            /** @description Up to 20, for `GET /api/emails?tag=` and in the events of the email: 1 to 64 letters and digits each, behind the first also `_ . : @ + -`. */
+            /** @description Up to 20 tags of 1 to 64 characters: letters and digits, after the first character also `_ . : @ + -`. For `GET /api/emails?tag=`; events of the email contain them. */
             tags?: string[] | null;
-            /** @description Any JSON object, up to 4096 bytes; it comes back in records and events. Not in the message. */
+            /** @description Any JSON object up to 4096 bytes. Records and events of the email contain it; the message does not. */
             metadata?: {
                 [key: string]: unknown;
             } | null;
-            /** @description Lets the only recipient leave a list with one click (RFC 8058): the email gets the headers List-Unsubscribe and List-Unsubscribe-Post. Needs `PUBLIC_URL`. An address that left the list is answered with 422. */
+            /** @description Lets the only recipient unsubscribe from a list with one click (RFC 8058) by the headers List-Unsubscribe and List-Unsubscribe-Post. Needs `PUBLIC_URL`. A send to an address that unsubscribed gets 422. */
             unsubscribe?: components["schemas"]["UnsubscribeInput"] | null;
             attachments?: (components["schemas"]["AttachmentInput"] | components["schemas"]["UploadedAttachment"] | components["schemas"]["RecordedAttachment"])[] | null;
-            /** @description The email stands below what the person wrote. Default true. */
+            /** @description Quotes the email below the new text. Default true. */
             quote?: boolean | null;
             language?: components["schemas"]["NullableReplyLanguage"];
             time_zone?: components["schemas"]["NullableTimeZone"];
@@ -2521,11 +2521,11 @@ export interface components {
         /** @enum {string} */
         ReplyKind: "reply" | "reply_all" | "forward";
         /**
-         * @description Of the line above a quote, and of the header block of a forward.
+         * @description Language of the line above a quote and of the header block of a forward.
          * @enum {string}
          */
         ReplyLanguage: "de" | "en";
-        /** @description IANA name, such as `Europe/Berlin`, in which the date of the email is written. */
+        /** @description IANA time zone of the dates in the quote, such as `Europe/Berlin`. */
         TimeZone: string;
         ReplyPreview: {
             /** @description The email that is answered. */
@@ -2536,17 +2536,17 @@ export interface components {
             /** @description The thread that the answer joins. */
             thread_id: components["schemas"]["Uuid"];
             in_reply_to: components["schemas"]["MessageId"];
-            /** @description Empty for a forward. */
+            /** @description Recipients; empty for a forward. */
             to: components["schemas"]["Address"][];
             cc: components["schemas"]["Address"][];
             subject: string;
-            /** @description What stands below the text that the person writes. */
+            /** @description The quote that is placed below the new text. */
             quote_text: string;
-            /** @description The same for HTML: the HTML of the email, made safe, with alternative texts for its images; its text where it has none. A reply that is sent has small images themselves. */
+            /** @description The quote as HTML: sanitised, with alternative texts in place of images; the text when the email has no HTML. A reply that is sent contains small images. */
             quote_html: string;
-            /** @description Something of the email is too long, and left out. */
+            /** @description True when a part of the email was too long and was left out. */
             quote_cut: boolean;
-            /** @description The files that a forward takes along; empty for a reply. */
+            /** @description Files of a forward; empty for a reply. */
             attachments: components["schemas"]["Attachment"][];
         };
         ForwardRequest: {
@@ -2554,17 +2554,17 @@ export interface components {
             to: components["schemas"]["NonBlankText"] | components["schemas"]["NonBlankText"][];
             /** @description As `to`. */
             cc?: string | string[] | null;
-            /** @description In place of the one that the email says. */
+            /** @description Replaces the subject taken from the email. */
             subject?: string | null;
             /** @description What the person wrote, as plain text. */
             text_body?: string | null;
             /** @description What the person wrote, as HTML. */
             html_body?: string | null;
-            /** @description The template that gives subject, text and HTML. Those that the request gives itself stand in place of them. */
+            /** @description Template for subject, text and HTML. Fields in the request replace those of the template. */
             template_id?: components["schemas"]["NullableUuid"];
-            /** @description Of the template, only with `template_id`. Default: the newest. */
+            /** @description Version of the template; only with `template_id`. Default: the newest version. */
             template_version?: number | null;
-            /** @description What the template is filled with, only with `template_id`: any JSON object, up to 65536 bytes. */
+            /** @description Variables of the template; only with `template_id`. Any JSON object up to 65536 bytes. */
             variables?: {
                 [key: string]: unknown;
             } | null;
@@ -2578,35 +2578,35 @@ export interface components {
             company_id?: components["schemas"]["NullableUuid"];
             /**
              * Format: date-time
-             * @description Send it then, at most a year ahead (RFC 3339 with offset). The answer is 202; the Date header is this moment.
+             * @description Time to send the email, at most a year ahead (RFC 3339 with offset). The response is 202; the Date header will show this time.
              */
             send_at?: string | null;
             priority?: components["schemas"]["NullablePriority"];
-            /** @description In the queue: lanes of one priority take turns, so that bulk mail in a lane of its own delays no other mail. Default `reply` when the email joins a thread, else `new`. */
+            /** @description Lane in the queue. Lanes of the same priority take turns, so bulk mail in its own lane does not delay other mail. Default: `reply` when the email joins a thread, else `new`. */
             lane?: string | null;
             auto_submitted?: components["schemas"]["NullableAutoSubmitted"];
-            /** @description As `to`: where answers go. Without it, to the account. */
+            /** @description Addresses for answers, in the form of `to`. Default: the address of the account. */
             reply_to?: string | string[] | null;
-            /** @description Display name in From, beside the account's address, up to 200 characters. Default: the account's own. */
+            /** @description Display name in From, up to 200 characters. Default: the name of the account. */
             from_name?: string | null;
             /** @description Up to 30 further header fields, by name: any `X-…`, and Accept-Language, Comments, Expires, Feedback-ID, Importance, Keywords, List-Archive, List-Help, List-Id, List-Owner, List-Post, List-Subscribe, List-Unsubscribe, List-Unsubscribe-Post, Organization, Precedence, Priority, Reply-By, Sensitivity. */
             headers?: {
                 [key: string]: string | null;
             } | null;
-            /** @description Up to 20, for `GET /api/emails?tag=` and in the events of the email: 1 to 64 letters and digits each, behind the first also `_ . : @ + -`. */
+            /** @description Up to 20 tags of 1 to 64 characters: letters and digits, after the first character also `_ . : @ + -`. For `GET /api/emails?tag=`; events of the email contain them. */
             tags?: string[] | null;
-            /** @description Any JSON object, up to 4096 bytes; it comes back in records and events. Not in the message. */
+            /** @description Any JSON object up to 4096 bytes. Records and events of the email contain it; the message does not. */
             metadata?: {
                 [key: string]: unknown;
             } | null;
-            /** @description Lets the only recipient leave a list with one click (RFC 8058): the email gets the headers List-Unsubscribe and List-Unsubscribe-Post. Needs `PUBLIC_URL`. An address that left the list is answered with 422. */
+            /** @description Lets the only recipient unsubscribe from a list with one click (RFC 8058) by the headers List-Unsubscribe and List-Unsubscribe-Post. Needs `PUBLIC_URL`. A send to an address that unsubscribed gets 422. */
             unsubscribe?: components["schemas"]["UnsubscribeInput"] | null;
             attachments?: (components["schemas"]["AttachmentInput"] | components["schemas"]["UploadedAttachment"] | components["schemas"]["RecordedAttachment"])[] | null;
-            /** @description The email stands below what the person wrote. Default true. */
+            /** @description Quotes the email below the new text. Default true. */
             quote?: boolean | null;
             language?: components["schemas"]["NullableReplyLanguage"];
             time_zone?: components["schemas"]["NullableTimeZone"];
-            /** @description With all files of the email. Default true. */
+            /** @description Attach all files of the email. Default true. */
             with_files?: boolean | null;
         } | {
             template_version?: null;
@@ -2615,33 +2615,33 @@ export interface components {
             template_id: components["schemas"]["Uuid"];
         };
         DraftAnswerInput: {
-            /** @description The email that is answered or forwarded. */
+            /** @description Id of the email that is answered or forwarded. */
             email_id: components["schemas"]["Uuid"];
             /**
-             * @description Absent or null: `reply`.
+             * @description Default: `reply`.
              * @enum {string|null}
              */
             kind?: "reply" | "reply_all" | "forward" | null;
-            /** @description The email stands below what the person wrote. Default true. */
+            /** @description Quotes the email below the new text. Default true. */
             quote?: boolean | null;
             language?: components["schemas"]["NullableReplyLanguage"];
             time_zone?: components["schemas"]["NullableTimeZone"];
-            /** @description With all files of the email. Default true. */
+            /** @description Attach all files of the email. Default true. */
             with_files?: boolean | null;
         };
         DraftMessage: {
             /** @description As `to`. */
             to?: string | string[] | null;
             subject?: string | null;
-            /** @description Plain text. At least one of `text_body`, `html_body` and `template_id` is needed. */
+            /** @description Plain text. At least one of `text_body`, `html_body` and `template_id` is required. */
             text_body?: string | null;
-            /** @description HTML. At least one of `text_body`, `html_body` and `template_id` is needed. */
+            /** @description HTML. At least one of `text_body`, `html_body` and `template_id` is required. */
             html_body?: string | null;
-            /** @description The template that gives subject, text and HTML. Those that the request gives itself stand in place of them. */
+            /** @description Template for subject, text and HTML. Fields in the request replace those of the template. */
             template_id?: components["schemas"]["NullableUuid"];
-            /** @description Of the template, only with `template_id`. Default: the newest. */
+            /** @description Version of the template; only with `template_id`. Default: the newest version. */
             template_version?: number | null;
-            /** @description What the template is filled with, only with `template_id`: any JSON object, up to 65536 bytes. */
+            /** @description Variables of the template; only with `template_id`. Any JSON object up to 65536 bytes. */
             variables?: {
                 [key: string]: unknown;
             } | null;
@@ -2649,70 +2649,70 @@ export interface components {
             cc?: string | string[] | null;
             /** @description As `to`; never appears in the message. */
             bcc?: string | string[] | null;
-            /** @description Message-ID of the email that this one answers; places it in the same thread. */
+            /** @description Message-ID of the email that is answered; the send joins its thread. */
             in_reply_to?: string | null;
-            /** @description An existing thread; decides over `in_reply_to`. */
+            /** @description Existing thread; takes precedence over `in_reply_to`. */
             thread_id?: components["schemas"]["NullableUuid"];
             /** @description The customer the email belongs to. */
             customer_id?: components["schemas"]["NullableUuid"];
             /** @description The company the email belongs to. */
             company_id?: components["schemas"]["NullableUuid"];
-            /** @description The account that sends; the one of the thread, or the default one, when absent. */
+            /** @description Sending account. Default: the account of the thread, else the default account. */
             account_id?: string | null;
             /**
              * Format: date-time
-             * @description Send it then, at most a year ahead (RFC 3339 with offset). The answer is 202; the Date header is this moment.
+             * @description Time to send the email, at most a year ahead (RFC 3339 with offset). The response is 202; the Date header will show this time.
              */
             send_at?: string | null;
             priority?: components["schemas"]["NullablePriority"];
-            /** @description In the queue: lanes of one priority take turns, so that bulk mail in a lane of its own delays no other mail. Default `reply` when the email joins a thread, else `new`. */
+            /** @description Lane in the queue. Lanes of the same priority take turns, so bulk mail in its own lane does not delay other mail. Default: `reply` when the email joins a thread, else `new`. */
             lane?: string | null;
             auto_submitted?: components["schemas"]["NullableAutoSubmitted"];
-            /** @description As `to`: where answers go. Without it, to the account. */
+            /** @description Addresses for answers, in the form of `to`. Default: the address of the account. */
             reply_to?: string | string[] | null;
-            /** @description Display name in From, beside the account's address, up to 200 characters. Default: the account's own. */
+            /** @description Display name in From, up to 200 characters. Default: the name of the account. */
             from_name?: string | null;
             /** @description Up to 30 further header fields, by name: any `X-…`, and Accept-Language, Comments, Expires, Feedback-ID, Importance, Keywords, List-Archive, List-Help, List-Id, List-Owner, List-Post, List-Subscribe, List-Unsubscribe, List-Unsubscribe-Post, Organization, Precedence, Priority, Reply-By, Sensitivity. */
             headers?: {
                 [key: string]: string | null;
             } | null;
-            /** @description Up to 20, for `GET /api/emails?tag=` and in the events of the email: 1 to 64 letters and digits each, behind the first also `_ . : @ + -`. */
+            /** @description Up to 20 tags of 1 to 64 characters: letters and digits, after the first character also `_ . : @ + -`. For `GET /api/emails?tag=`; events of the email contain them. */
             tags?: string[] | null;
-            /** @description Any JSON object, up to 4096 bytes; it comes back in records and events. Not in the message. */
+            /** @description Any JSON object up to 4096 bytes. Records and events of the email contain it; the message does not. */
             metadata?: {
                 [key: string]: unknown;
             } | null;
-            /** @description Lets the only recipient leave a list with one click (RFC 8058): the email gets the headers List-Unsubscribe and List-Unsubscribe-Post. Needs `PUBLIC_URL`. An address that left the list is answered with 422. */
+            /** @description Lets the only recipient unsubscribe from a list with one click (RFC 8058) by the headers List-Unsubscribe and List-Unsubscribe-Post. Needs `PUBLIC_URL`. A send to an address that unsubscribed gets 422. */
             unsubscribe?: components["schemas"]["UnsubscribeInput"] | null;
         };
         KeptFile: {
-            /** @description A file that the draft has already. */
+            /** @description Id of a file that the draft already contains. */
             id: components["schemas"]["Uuid"];
         };
         DraftRequest: {
-            /** @description Whose it is, as the caller names people. */
+            /** @description Author of the draft, as the caller names people. */
             author?: string | null;
-            /** @description Recipients, subject, thread and quote then come from that email when it is sent. */
+            /** @description Takes recipients, subject, thread and quote from that email when the draft is sent. */
             answers?: components["schemas"]["DraftAnswerInput"] | null;
             message?: components["schemas"]["DraftMessage"];
-            /** @description All files that it has from now on: new ones with their `content`, `upload_id` or `attachment_id`, and by `id` those that it keeps. */
+            /** @description Replaces all files: new files by `content`, `upload_id` or `attachment_id`, kept files by `id`. */
             attachments?: (components["schemas"]["AttachmentInput"] | components["schemas"]["KeptFile"])[] | null;
         };
-        /** @description Another one with each change; `If-Match` names it in quotes. */
+        /** @description Version; it changes with every update. `If-Match` takes it in quotes. */
         DraftVersion: number;
         DraftAuthor: string | null;
         DraftAnswer: {
-            /** @description The email that is answered or forwarded. */
+            /** @description Id of the email that is answered or forwarded. */
             email_id: components["schemas"]["Uuid"];
             kind: components["schemas"]["ReplyKind"];
             quote: boolean;
-            /** @description Of a forward: with all files of the email. */
+            /** @description For a forward: attach all files of the email. */
             with_files: boolean;
             language: components["schemas"]["ReplyLanguage"];
             time_zone: components["schemas"]["TimeZone"];
         };
         NullableDraftAnswer: components["schemas"]["DraftAnswer"] | null;
-        /** @description A request is sending it; then nothing changes it. */
+        /** @description True while a request is sending the draft; it can't be changed meanwhile. */
         DraftBeingSent: boolean;
         DraftAttachment: {
             id: components["schemas"]["Uuid"];
@@ -2723,18 +2723,18 @@ export interface components {
             size_bytes: number;
             /** @description `<account_id>/<email_id>/<filename>`. */
             storage_path: string;
-            /** @description By which the HTML shows it, without angle brackets; null when there is none. */
+            /** @description Content-ID by which the HTML shows the file, without angle brackets; null when there is none. */
             content_id: string | null;
         };
         Draft: {
             id: components["schemas"]["Uuid"];
             version: components["schemas"]["DraftVersion"];
-            /** @description The account that would send it. */
+            /** @description Sending account. */
             account_id: components["schemas"]["AccountId"];
-            /** @description The thread that it would join, where it names one or answers an email. */
+            /** @description Thread that the email would join, when the draft names a thread or answers an email. */
             thread_id: components["schemas"]["NullableUuid"];
             author: components["schemas"]["DraftAuthor"];
-            /** @description The key that made it; null for `API_SECRET`. */
+            /** @description Id of the key that created it; null for `API_SECRET`. */
             created_by: components["schemas"]["KeyAuthor"] | null;
             answers: components["schemas"]["NullableDraftAnswer"];
             being_sent: components["schemas"]["DraftBeingSent"];
@@ -2746,20 +2746,20 @@ export interface components {
         DraftSummary: {
             id: components["schemas"]["Uuid"];
             version: components["schemas"]["DraftVersion"];
-            /** @description The account that would send it. */
+            /** @description Sending account. */
             account_id: components["schemas"]["AccountId"];
-            /** @description The thread that it would join, where it names one or answers an email. */
+            /** @description Thread that the email would join, when the draft names a thread or answers an email. */
             thread_id: components["schemas"]["NullableUuid"];
             author: components["schemas"]["DraftAuthor"];
-            /** @description The key that made it; null for `API_SECRET`. */
+            /** @description Id of the key that created it; null for `API_SECRET`. */
             created_by: components["schemas"]["KeyAuthor"] | null;
             answers: components["schemas"]["NullableDraftAnswer"];
             being_sent: components["schemas"]["DraftBeingSent"];
             created_at: components["schemas"]["Timestamp"];
             updated_at: components["schemas"]["Timestamp"];
-            /** @description Recipients as they were written, cut. */
+            /** @description Recipients as written, shortened. */
             to: string;
-            /** @description Cut. */
+            /** @description Shortened. */
             subject: string;
             file_count: number;
         };
@@ -2786,14 +2786,14 @@ export interface components {
             text_body?: string | null;
             /** @description Liquid, whose values are escaped. At least one of `text_body` and `html_body` is needed. */
             html_body?: string | null;
-            /** @description The only account whose emails may be made of it. Default: null, any account. */
+            /** @description The only account that may use the template. Default: null, any account. */
             account_id?: components["schemas"]["NullableAccountId"];
         };
-        /** @description From 1; each change makes another one, and none ever changes. */
+        /** @description Version, starting at 1. Every change creates a new version; versions are immutable. */
         TemplateVersion: number;
         Template: {
             id: components["schemas"]["Uuid"];
-            /** @description The only account whose emails may be made of it; null: any account. */
+            /** @description The only account that may use the template; null: any account. */
             account_id: components["schemas"]["NullableAccountId"];
             latest_version: components["schemas"]["TemplateVersion"];
             /** @description For people. */
@@ -2808,12 +2808,12 @@ export interface components {
             text_body: string | null;
             /** @description Liquid, whose values are escaped; null: none. */
             html_body: string | null;
-            /** @description What an email has to give, as far as it can be told without filling it: names and paths. */
+            /** @description Names and paths of the variables that the template uses, as far as known without rendering it. */
             variables: string[];
         };
         TemplateSummary: {
             id: components["schemas"]["Uuid"];
-            /** @description The only account whose emails may be made of it; null: any account. */
+            /** @description The only account that may use the template; null: any account. */
             account_id: components["schemas"]["NullableAccountId"];
             latest_version: components["schemas"]["TemplateVersion"];
             /** @description For people. */
@@ -2844,9 +2844,9 @@ export interface components {
             deleted_at: components["schemas"]["Timestamp"];
         };
         TemplatePreviewRequest: {
-            /** @description Default: the newest. */
+            /** @description Default: the newest version. */
             version?: components["schemas"]["TemplateVersion"];
-            /** @description As a send gives them: any JSON object, up to 65536 bytes. */
+            /** @description As in a send: any JSON object up to 65536 bytes. */
             variables?: {
                 [key: string]: unknown;
             };
@@ -2855,7 +2855,7 @@ export interface components {
             version: components["schemas"]["TemplateVersion"];
             subject: string;
             text_body: string | null;
-            /** @description As it would be sent. To be shown in a frame without scripts. */
+            /** @description Rendered HTML. Show it in a frame without scripts. */
             html_body: string | null;
         };
         EmailListing: {
@@ -2872,20 +2872,20 @@ export interface components {
             /** @description Empty when there are none. */
             email_attachments: components["schemas"]["Attachment"][];
             state: components["schemas"]["EmailState"];
-            /** @description English reason of `failed`, `unknown` and `deferred`, what a `sent` email lacks, and that another program sent it. */
+            /** @description In English: the reason for `failed`, `unknown` and `deferred`, what is missing for a `sent` email, or that another program sent it. */
             state_detail: string | null;
-            /** @description When it is sent or tried next; null when it is not in the queue, or being sent. */
+            /** @description Time of the next attempt; null when the email is not in the queue or is being sent. */
             next_attempt_at: components["schemas"]["NullableTimestamp"];
             thread_id: components["schemas"]["Uuid"];
             account_id: string;
-            /** @description Of a received email; null when nothing that is trusted says anything. */
+            /** @description Authentication results of a received email; null when no trusted server reported any. */
             authentication: components["schemas"]["AuthenticationVerdict"] | null;
-            /** @description As its send gave them. */
+            /** @description As in the send request. */
             tags: string[];
             metadata: components["schemas"]["Metadata"];
-            /** @description List-Id (RFC 2919) of the mailing list that a received email came by, lower-case, without angle brackets; null for none. */
+            /** @description List-Id (RFC 2919) of the mailing list that delivered the email, in lower case without angle brackets; null when there is none. */
             list_id: string | null;
-            /** @description The key that sent it; null for `API_SECRET`, for a received email and for one that another program sent. */
+            /** @description Id of the key that sent it; null for `API_SECRET`, for a received email and for an email that another program sent. */
             author: components["schemas"]["KeyAuthor"] | null;
         };
         EmailListings: {
@@ -2895,7 +2895,7 @@ export interface components {
         };
         SendState: {
             id: components["schemas"]["Uuid"];
-            /** @description What it is now. */
+            /** @description State of the email now. */
             state: components["schemas"]["EmailState"];
         };
         ResolveRequest: {
@@ -2911,17 +2911,17 @@ export interface components {
             cc?: string | string[] | null;
             /** @description As `to`; never appears in the message. */
             bcc?: string | string[] | null;
-            /** @description Never empty. */
+            /** @description May not be empty. */
             subject?: string | null;
             /** @description The bodies change together: where the email has both, both are named. Null: none, or made of the HTML. */
             text_body?: string | null;
             /** @description As `text_body`; null: none. */
             html_body?: string | null;
-            /** @description All files that it has from now on: its own that it keeps by their `attachment_id`, and others as in a send. */
+            /** @description Replaces all files: kept files by `attachment_id`, new files as in a send. */
             attachments?: (components["schemas"]["AttachmentInput"] | components["schemas"]["UploadedAttachment"] | components["schemas"]["RecordedAttachment"])[] | null;
         };
         Placement: {
-            /** @description `thread_id`: the caller said so. `decision`: an operator split it off or moved it. `new`: nothing to join. The others are by Message-ID: what it answers (`in_reply_to`, `references`), what a delivery report returns (`bounce`), an earlier email of the same subject (`subject`), or its own (`message_id`), which another email has or names. */
+            /** @description `thread_id`: named by the caller. `decision`: an operator split or moved the email. `new`: there was no thread to join. By Message-ID: the email it answers (`in_reply_to`, `references`), the email a delivery report returns (`bounce`), an earlier email with the same subject (`subject`), or another email that has or names its own Message-ID (`message_id`). */
             rule: components["schemas"]["PlacementRule"];
             matched_message_id: string | null;
         };
@@ -2932,19 +2932,19 @@ export interface components {
         AuthenticationOutcome: "pass" | "fail" | "softfail" | "neutral" | "none" | "policy" | "temperror" | "permerror";
         DomainResult: {
             result: components["schemas"]["AuthenticationOutcome"];
-            /** @description Lower-case; null where none was told. */
+            /** @description In lower case; null when none was reported. */
             domain: string | null;
         };
         SignatureResult: {
             result: components["schemas"]["AuthenticationOutcome"];
-            /** @description Lower-case; null where none was told. */
+            /** @description In lower case; null when none was reported. */
             domain: string | null;
             selector: string | null;
         };
         Authentication: {
             verdict: components["schemas"]["Verdict"];
             /**
-             * @description `checked` by this service, or by a trusted mail server that wrote it into the `header`; signatures that it does not tell are checked by this service with LMTP_CHECK_SIGNATURES.
+             * @description `checked`: by this service. `header`: by a trusted mail server, in a header field; signatures missing from it are checked by this service with LMTP_CHECK_SIGNATURES.
              * @enum {string}
              */
             source: "checked" | "header";
@@ -2959,13 +2959,13 @@ export interface components {
             kind: "bounce" | "receipt" | "report" | "auto_reply" | "list" | "bulk" | "auto_generated" | "no_auto_reply";
             /** @description The mark, such as `auto-submitted: auto-replied`. */
             evidence: string;
-            /** @description No machine may answer it. */
+            /** @description True when automatic replies are forbidden. */
             suppress_replies: boolean;
         };
         BounceRecipient: {
-            /** @description Empty when the report names no recipient. */
+            /** @description Address in the report; empty when the report names no recipient. */
             address: string;
-            /** @description As the last server saw it, where that is another. */
+            /** @description The address as the last server saw it, when it differs. */
             final_address: string | null;
             /** @enum {string} */
             action: "failed" | "delayed" | "delivered" | "relayed" | "expanded";
@@ -2979,54 +2979,54 @@ export interface components {
             kind: "report" | "complaint";
             /** @enum {string} */
             format: "rfc3464" | "rfc5965" | "rfc5429" | "amazon_ses" | "free_form";
-            /** @description The sent email that it is about; null when it proves nothing about any. */
+            /** @description Id of the sent email that the report is about; null when the report proves no email. */
             email_id: components["schemas"]["NullableUuid"];
             recipients: components["schemas"]["BounceRecipient"][];
         };
         ReceivedBy: {
             /** @enum {string} */
             way: "http" | "lmtp" | "smtp" | "imap" | "import";
-            /** @description By IMAP the mailbox, of an import `maildir`, `mbox` or `file`; null for the others. */
+            /** @description For IMAP the mailbox; for an import `maildir`, `mbox` or `file`; otherwise null. */
             place: string | null;
         };
         Sha256: string;
         Variant: {
             id: components["schemas"]["Uuid"];
             received_at: components["schemas"]["Timestamp"];
-            /** @description By which way the message came; null for an email of ours, and where it is not known. */
+            /** @description How the message arrived; null for a sent email and when unknown. */
             received_by: components["schemas"]["ReceivedBy"] | null;
-            /** @description It came as a copy of an email that was sent from the account, such as by the Sent mailbox. */
+            /** @description True for a copy of an email that was sent from the account, such as one in the Sent mailbox. */
             sent_copy: boolean;
             /** @description Size of the raw message. */
             size_bytes: number;
-            /** @description SHA-256 of what its texts and attachments say, whatever the path they came by. */
+            /** @description SHA-256 of texts and attachments, independent of the route of delivery. */
             content_digest: components["schemas"]["Sha256"];
         };
         Attempt: {
             number: number;
             started_at: components["schemas"]["Timestamp"];
-            /** @description null when the end was not seen. */
+            /** @description End of the attempt; null when unknown. */
             ended_at: components["schemas"]["NullableTimestamp"];
             /** @enum {string} */
             outcome: "accepted" | "refused" | "unknown";
-            /** @description The reply that decided; null when there was none. */
+            /** @description The decisive reply of the mail server; null when there was none. */
             reply: components["schemas"]["SmtpReply"] | null;
             /** @description English. */
             detail: string;
         };
         SentCopy: {
             /**
-             * @description `failed`: it was given up; `POST /api/emails/{id}/sent-copy/retry` has it tried again.
+             * @description `failed`: given up; `POST /api/emails/{id}/sent-copy/retry` retries it.
              * @enum {string}
              */
             state: "pending" | "stored" | "failed";
-            /** @description When it was stored, given up, or is tried next. */
+            /** @description When the copy was stored or given up, or the time of the next attempt. */
             at: components["schemas"]["Timestamp"];
-            /** @description That failed. */
+            /** @description Number of failed attempts. */
             tries: number;
-            /** @description For people: what stood in the way the last time; null when nothing did. */
+            /** @description The last error, for people to read; null when there is none. */
             error: string | null;
-            /** @description Where it is; null while it is not stored. */
+            /** @description Mailbox that contains the copy; null while it is not stored. */
             mailbox: string | null;
         };
         EmailDetail: {
@@ -3046,13 +3046,13 @@ export interface components {
             account_id: string;
             customer_id: components["schemas"]["NullableUuid"];
             /**
-             * @description `explicit`: its send named it. `thread`: its thread belongs to it. `address`, `domain`: by that of the counterparty. `ambiguous`: several customers claim it, so it has none.
+             * @description `explicit`: named by the send. `thread`: the customer of the thread. `address`, `domain`: found by the address or domain of the counterparty. `ambiguous`: several customers claim the address, so the email has no customer.
              * @enum {string|null}
              */
             customer_source: "explicit" | "thread" | "address" | "domain" | "ambiguous" | null;
             company_id: components["schemas"]["NullableUuid"];
             /**
-             * @description `registration`: the company that was registered for its customer.
+             * @description `registration`: the company registered for the customer.
              * @enum {string|null}
              */
             company_source: "explicit" | "thread" | "registration" | null;
@@ -3063,49 +3063,49 @@ export interface components {
             in_reply_to: components["schemas"]["MessageId"][];
             /** @description Oldest first. */
             references: components["schemas"]["MessageId"][];
-            /** @description The Message-ID that the mail server gave the email instead of ours; null when it kept ours. */
+            /** @description Message-ID by which the mail server replaced ours; null when it kept ours. */
             relay_message_id: string | null;
             state: components["schemas"]["EmailState"];
-            /** @description English reason of `failed`, `unknown` and `deferred`, what a `sent` email lacks, and that another program sent it. */
+            /** @description In English: the reason for `failed`, `unknown` and `deferred`, what is missing for a `sent` email, or that another program sent it. */
             state_detail: string | null;
-            /** @description When it is sent or tried next; null when it is not in the queue, or being sent. */
+            /** @description Time of the next attempt; null when the email is not in the queue or is being sent. */
             next_attempt_at: components["schemas"]["NullableTimestamp"];
             recipients: components["schemas"]["Recipient"][];
             /** @description Why the email is in its thread. */
             placement: components["schemas"]["Placement"];
-            /** @description The new text of a received email, or of one that another program sent, without what it quotes; null for others. */
+            /** @description The new text of a received email or of an email that another program sent, without quoted text; null for others. */
             reply_text: string | null;
             /** @description The field Sender of a received email. */
             sender_address: components["schemas"]["Address"] | null;
             reply_to_addresses: components["schemas"]["Address"][];
-            /** @description The header fields that its send added; empty for a received email. */
+            /** @description Header fields added by the send request; empty for a received email. */
             headers: {
                 [key: string]: string;
             };
-            /** @description The list of `unsubscribe` that it was sent to; null for none. */
+            /** @description Name of the `unsubscribe` list of the send; null when there is none. */
             unsubscribe_list: string | null;
-            /** @description As its send gave them. */
+            /** @description As in the send request. */
             tags: string[];
             metadata: components["schemas"]["Metadata"];
-            /** @description List-Id (RFC 2919) of the mailing list that a received email came by, lower-case, without angle brackets; null for none. */
+            /** @description List-Id (RFC 2919) of the mailing list that delivered the email, in lower case without angle brackets; null when there is none. */
             list_id: string | null;
-            /** @description The key that sent it; null for `API_SECRET`, for a received email and for one that another program sent. */
+            /** @description Id of the key that sent it; null for `API_SECRET`, for a received email and for an email that another program sent. */
             author: components["schemas"]["KeyAuthor"] | null;
-            /** @description What is known about the sender of a received email; null when no trusted server says anything. */
+            /** @description Authentication results of a received email; null when no trusted server reported any. */
             authentication: components["schemas"]["Authentication"] | null;
-            /** @description The sender of a received email never took part in its thread before. */
+            /** @description True when the sender of a received email has not taken part in the thread before. */
             new_participant: boolean;
-            /** @description A received email that was not marked as read; false for a sent one. */
+            /** @description True for a received email that is not marked as read; false for a sent email. */
             unread: boolean;
             /** @description Marks of mail that programs write or that goes to many; null without any. They do not decide who wrote it: see `written_by`. */
             automatic: components["schemas"]["Automatic"] | null;
             /** @description Who wrote a received email; null for a sent one. `machine`: a program that declares itself, an answer that only repeats the subject of ours, or a newsletter of a stranger; it leaves a done thread done, and waits for no answer. `unsure`: a person or a program; treated as a person, and so it opens its thread and waits for an answer. */
             written_by: components["schemas"]["NullableWriter"];
-            /** @description What a received delivery report or complaint says; null for any other email. */
+            /** @description Content of a received delivery report or complaint; null for any other email. */
             bounce: components["schemas"]["Bounce"] | null;
-            /** @description What was wrong with a received email, such as `missing_date`, and `content_differs` where it has variants. New ones may come. */
+            /** @description Defects of a received email, such as `missing_date`, or `content_differs` when it has variants. New values may be added. */
             defects: string[];
-            /** @description By which way the message came; null for an email of ours, and where it is not known. */
+            /** @description How the message arrived; null for a sent email and when unknown. */
             received_by: components["schemas"]["ReceivedBy"] | null;
             /** @description Messages with the same Message-ID, Date, From and subject that say something else, such as a copy with the footer of a list, or a forgery; the oldest first. Which of them the email itself says is what came first. */
             variants: components["schemas"]["Variant"][];
@@ -3114,19 +3114,19 @@ export interface components {
             /** @description Size of the raw message. */
             size_bytes: number;
             created_at: components["schemas"]["Timestamp"];
-            /** @description Every hand-over to the mail server, in order; numbers may have gaps. */
+            /** @description Every attempt to hand the email to the mail server, in order; numbers may have gaps. */
             attempts: components["schemas"]["Attempt"][];
-            /** @description After this it is not tried again; null when it is not in the queue. */
+            /** @description Time after which the email is no longer retried; null when it is not in the queue. */
             give_up_at: components["schemas"]["NullableTimestamp"];
-            /** @description Of a send that waits and was never tried: another one with each change by `PATCH`, whose `If-Match` names it. Null for any other email. */
+            /** @description Version of a waiting send that was never tried, for `If-Match` of `PATCH`; it changes with every update. Null for any other email. */
             send_version: number | null;
-            /** @description Of it in the Sent mailbox of its account; null for an email of an account that keeps none, and before it is sent. */
+            /** @description The copy in the Sent mailbox of the account; null when the account keeps no copies and before the email is sent. */
             sent_copy: components["schemas"]["SentCopy"] | null;
         };
         ErasureRequest: {
-            /** @description One address; upper and lower case do not count. Either this or `customer_id`. */
+            /** @description One address, case-insensitive. Give either `address` or `customer_id`. */
             address?: string;
-            /** @description A customer: all its emails, and everything of the addresses that are no other customer's. */
+            /** @description A customer: all its emails, and everything about its addresses that no other customer has. */
             customer_id?: components["schemas"]["Uuid"];
         };
         Erased: {
@@ -3164,7 +3164,7 @@ export interface components {
             /** @enum {string} */
             state: "running" | "done";
             requested_at: components["schemas"]["Timestamp"];
-            /** @description Which secret asked for it. */
+            /** @description The secret that requested it. */
             requested_by: string;
             customer_id: components["schemas"]["NullableUuid"];
             finished_at: components["schemas"]["NullableTimestamp"];
@@ -3172,7 +3172,7 @@ export interface components {
         };
         DueThreads: {
             account_id: string;
-            /** @description After so many days without an email a thread is due. */
+            /** @description A thread is due after this many days without an email. */
             retention_days: number;
             /** @description Threads that are due. */
             threads: number;
@@ -3184,36 +3184,36 @@ export interface components {
             emails: number;
             /** @description Emails that may be deleted in an hour. */
             bound: number;
-            /** @description Emails that were deleted in the hour under way. */
+            /** @description Emails deleted in the current hour. */
             deleted: number;
-            /** @description When the hour began in which `deleted` counts. */
+            /** @description Start of the hour that `deleted` refers to. */
             hour_began: components["schemas"]["Timestamp"];
-            /** @description Since then more is due than may be deleted in an hour; null: it is not. */
+            /** @description Since when more emails are due than may be deleted in an hour; null when that is not the case. */
             held_since: components["schemas"]["NullableTimestamp"];
-            /** @description Emails that may still be deleted beyond the bound, as they were confirmed. */
+            /** @description Confirmed emails that may still be deleted beyond the hourly limit. */
             confirmed: number;
             confirmed_until: components["schemas"]["NullableTimestamp"];
             /** @description Accounts with a rule. */
             accounts: components["schemas"]["DueThreads"][];
         };
         RetentionConfirmation: {
-            /** @description That many may be deleted, at most as many as are due. */
+            /** @description Number of emails that may be deleted; at most as many as are due. */
             emails: number;
         };
         Clock: {
-            /** @description By the clock of the database, which decides what is due. */
+            /** @description Time of the database, which decides what is due. */
             database_at: components["schemas"]["Timestamp"];
-            /** @description By how much the clock of the process that answers is ahead of it. */
+            /** @description How far the clock of the responding process is ahead of the database. */
             ahead_seconds: number;
-            /** @description They differ by more than a minute: this process deletes nothing and is not ready. */
+            /** @description True when the clocks differ by more than a minute: this process deletes nothing and is not ready. */
             skewed: boolean;
-            /** @description The clock of the database jumped forward by more than a day: nothing is deleted. */
+            /** @description True after the clock of the database jumped forward by more than a day: nothing is deleted. */
             in_doubt: boolean;
-            /** @description What it would show without the jump; null when it is not in doubt. */
+            /** @description Time that the database would show without the jump; null when the clock is not in doubt. */
             expected_at: components["schemas"]["NullableTimestamp"];
-            /** @description What it showed after the jump. */
+            /** @description Time that the database showed after the jump. */
             jumped_at: components["schemas"]["NullableTimestamp"];
-            /** @description Unless an operator confirms it before, it is trusted after this much more service. */
+            /** @description Seconds of further service after which the clock is trusted without confirmation by an operator. */
             trusted_in_seconds: number | null;
         };
         /** @enum {string} */
@@ -3224,9 +3224,9 @@ export interface components {
             reason: components["schemas"]["SuppressionReason"];
             since: components["schemas"]["Timestamp"];
             enhanced_status: components["schemas"]["EnhancedStatus"];
-            /** @description What the refusing server said, or the type of a complaint; may be empty. */
+            /** @description Reply of the refusing server, or the type of the complaint; may be empty. */
             diagnostic: string;
-            /** @description As given with PUT. */
+            /** @description The value given with PUT. */
             note: string | null;
             /** @description The sent email; null when added by hand. */
             email_id: components["schemas"]["NullableUuid"];
@@ -3249,16 +3249,16 @@ export interface components {
         Upload: {
             /** @description For `upload_id` of an attachment. */
             id: components["schemas"]["Uuid"];
-            /** @description Only its sends may use the file. */
+            /** @description The only account whose sends may use the file. */
             account_id: string;
-            /** @description As it will be sent; an attachment may say another. */
+            /** @description File name; an attachment may override it. */
             filename: string;
             /** @description MIME type. */
             content_type: string;
             size_bytes: number;
             /** @description Of its bytes, in hex. */
             sha256: string;
-            /** @description It is deleted then; emails that were sent with it keep it. */
+            /** @description Time of deletion; emails that were sent with the file keep it. */
             expires_at: components["schemas"]["Timestamp"];
         };
         Unsubscribe: {
@@ -3279,89 +3279,89 @@ export interface components {
         };
         Received: {
             /**
-             * @description `duplicate`: it was recorded before, or sent from here; nothing was added, but that with `sent` an email recorded as received turns into a sent one. `deleted`: it was recorded and deleted since; nothing was added, and its identifiers lead nowhere.
+             * @description `duplicate`: the email was already recorded or was sent by this service; nothing was added, except that with `sent` an email recorded as received becomes a sent one. `deleted`: the email was recorded and then deleted; nothing was added, and its identifiers are not found.
              * @enum {string}
              */
             status: "received" | "duplicate" | "deleted";
             /** @description The record of the email. */
             id: components["schemas"]["Uuid"];
-            /** @description Its Message-ID; a made-up one when it has none. */
+            /** @description Its Message-ID; a generated one when it has none. */
             messageId: components["schemas"]["MessageId"];
             /** @description The thread it was placed in. */
             threadId: components["schemas"]["Uuid"];
         };
         MailboxFailure: {
-            /** @description For people: what the server or the service said. */
+            /** @description Error of the server or the service, for people to read. */
             reason: string;
             at: components["schemas"]["Timestamp"];
         };
         SentCopies: {
-            /** @description The answering process is configured to put what is sent into its Sent mailbox. */
+            /** @description True when the responding process is configured to copy sent mail into the Sent mailbox. */
             kept: boolean;
-            /** @description Why not, although the account asks for it. */
+            /** @description Why copies are off although the account asks for them. */
             note: string | null;
-            /** @description To be stored, of all processes. */
+            /** @description Copies waiting to be stored, of all processes. */
             pending: number;
             /** @description Given up; see `sent_copy` of `GET /api/emails/{id}`. */
             failed: number;
-            /** @description The latest about those that are not stored. */
+            /** @description The latest error of copies that are not stored. */
             last_error: components["schemas"]["MailboxFailure"] | null;
         };
         AccountFailure: {
             /**
-             * @description The server refused the login; it could not be reached; it refused a command; the database or storage was away.
+             * @description `credentials`: the server refused the login. `connection`: the server could not be reached. `refused`: the server refused a command. `service`: the database or the storage was away.
              * @enum {string}
              */
             kind: "credentials" | "connection" | "refused" | "service";
-            /** @description For people: what the server or the service said. */
+            /** @description Error of the server or the service, for people to read. */
             reason: string;
             at: components["schemas"]["Timestamp"];
         };
         MailboxCounts: {
-            /** @description Seen so far. */
+            /** @description Messages seen so far. */
             messages: number;
-            /** @description That have an email. */
+            /** @description Messages that are recorded. */
             recorded: number;
-            /** @description Still to be taken. */
+            /** @description Messages still to be recorded. */
             remaining: number;
-            /** @description That could not be taken; see `GET /api/quarantine`. */
+            /** @description Messages that could not be recorded; see `GET /api/quarantine`. */
             quarantined: number;
-            /** @description Gone from the mailbox since, recorded or not. */
+            /** @description Messages that have left the mailbox since, recorded or not. */
             expunged: number;
         };
         Mailbox: {
-            /** @description As the mail server names it. */
+            /** @description Name on the mail server. */
             path: string;
             /** @description RFC 6154, such as `\Sent`; `\Inbox` for INBOX. */
             special_use: string | null;
-            /** @description Everything it held then is recorded or set aside; null: not yet. */
+            /** @description The last time at which everything in the mailbox was recorded or quarantined; null: not yet. */
             last_success_at: components["schemas"]["NullableTimestamp"];
-            /** @description How long ago that was. */
+            /** @description Seconds since `last_success_at`. */
             lag_seconds: number | null;
-            /** @description The last one ever; it has passed when `last_success_at` is later. */
+            /** @description The last error ever; it is over when `last_success_at` is later. */
             last_error: components["schemas"]["MailboxFailure"] | null;
-            /** @description Since then it is not read any more; null: it is read. */
+            /** @description When reading of the mailbox ended; null while it is read. */
             left_at: components["schemas"]["NullableTimestamp"];
             counts: components["schemas"]["MailboxCounts"];
         };
         Account: {
             id: string;
-            /** @description What From says; null when the answering process does not know the account. */
+            /** @description Address of From; null when the responding process does not know the account. */
             from_address: components["schemas"]["Address"] | null;
-            /** @description The answering process is configured to read its mailboxes. */
+            /** @description True when the responding process is configured to read the mailboxes. */
             has_mailbox: boolean;
-            /** @description The instance that reads them; null: none does. */
+            /** @description Instance that reads the mailboxes; null when none does. */
             owner: components["schemas"]["NullableUuid"];
-            /** @description That is the answering one. */
+            /** @description True when the responding process is that instance. */
             owned_here: boolean;
-            /** @description Why reading will stop unless an operator acts, such as a token that can not be refreshed. */
+            /** @description Why reading will stop unless an operator acts, such as a token that can't be refreshed. */
             warning: string | null;
             sent_copies: components["schemas"]["SentCopies"];
-            /** @description When it was connected to, or tried to. */
+            /** @description Time of the last connection or attempt. */
             last_attempt_at: components["schemas"]["NullableTimestamp"];
-            /** @description After a failure; null: it is being read. */
+            /** @description Time of the next attempt after a failure; null while the account is read. */
             next_attempt_at: components["schemas"]["NullableTimestamp"];
-            /** @description The last one ever; it has passed when a mailbox has a later `last_success_at`. */
+            /** @description The last error ever; it is over when a mailbox has a later `last_success_at`. */
             last_error: components["schemas"]["AccountFailure"] | null;
             mailboxes: components["schemas"]["Mailbox"][];
         };
@@ -3371,22 +3371,22 @@ export interface components {
         QuarantinedMessage: {
             id: components["schemas"]["Uuid"];
             account_id: string;
-            /** @description Its path. */
+            /** @description Path of the mailbox. */
             mailbox: string;
             uid_validity: number;
             /** @description RFC 9051 §2.3.1.1, of this mailbox and UIDVALIDITY. */
             uid: number;
-            /** @description Of its header, at most 500 characters; null: there is none, or it could not be read. */
+            /** @description Subject, at most 500 characters; null when there is none or it could not be read. */
             subject: string | null;
-            /** @description The first of From; null as for `subject`. */
+            /** @description First address of From; null as for `subject`. */
             from_address: components["schemas"]["Address"] | null;
-            /** @description Of its header; null as for `subject`. */
+            /** @description Date of the header; null as for `subject`. */
             date: components["schemas"]["NullableTimestamp"];
-            /** @description What the mail server says; null: nothing. */
+            /** @description Size as reported by the mail server; null when not reported. */
             size_bytes: number | null;
-            /** @description For people: what the server or the service said. */
+            /** @description Error of the server or the service, for people to read. */
             reason: string;
-            /** @description Failed tries, automatic ones and those that an operator asked for. */
+            /** @description Failed attempts, automatic and manual. */
             tries: number;
             first_seen_at: components["schemas"]["Timestamp"];
             quarantined_at: components["schemas"]["Timestamp"];
@@ -3397,13 +3397,13 @@ export interface components {
             /** @description For the next page; null on the last one. */
             next_cursor: string | null;
         };
-        /** @description In one line; signs that are not shown, such as those that turn the direction of text, are left out. */
+        /** @description On one line, without invisible characters such as direction marks. */
         CustomerName: string | null;
         CustomerListing: {
             customer_id: components["schemas"]["Uuid"];
             name: components["schemas"]["CustomerName"];
             company_id: components["schemas"]["NullableUuid"];
-            /** @description The date of its newest email; null: it has none. */
+            /** @description Date of the newest email; null when there is none. */
             last_activity_at: components["schemas"]["NullableTimestamp"];
         };
         Customers: {
@@ -3417,15 +3417,15 @@ export interface components {
             /** @description `local@domain`, lower-case. */
             address: string;
             /**
-             * @description Set by hand, or taught by a send that named the customer and was accepted.
+             * @description `registered`: set by hand. `learned`: from an accepted send that named the customer.
              * @enum {string}
              */
             origin: "registered" | "learned";
-            /** @description It counts in these accounts alone, since only keys that are limited to accounts taught it; null: in all. */
+            /** @description Accounts in which the address counts, because only keys limited to these accounts taught it; null: all accounts. */
             account_ids: components["schemas"]["AccountId"][] | null;
             /** @description `ambiguous`: other customers claim the same with equal right, so none of them gets the mail. `overruled`: it was learned, and another customer has it by hand. */
             status: components["schemas"]["ClaimStatus"];
-            /** @description Who claims the same; at most 20. */
+            /** @description Customers with the same claim; at most 20. */
             other_customer_ids: components["schemas"]["Uuid"][];
         };
         DomainClaim: {
@@ -3433,7 +3433,7 @@ export interface components {
             domain: string;
             /** @description `ambiguous`: other customers claim the same with equal right, so none of them gets the mail. `overruled`: it was learned, and another customer has it by hand. */
             status: components["schemas"]["ClaimStatus"];
-            /** @description Who claims the same; at most 20. */
+            /** @description Customers with the same claim; at most 20. */
             other_customer_ids: components["schemas"]["Uuid"][];
         };
         /** @description Counted up to 10,000. */
@@ -3441,7 +3441,7 @@ export interface components {
         Customer: {
             customer_id: components["schemas"]["Uuid"];
             name: components["schemas"]["CustomerName"];
-            /** @description The company of its emails where neither send nor thread names one. */
+            /** @description Company of emails for which neither the send nor the thread names one. */
             company_id: components["schemas"]["NullableUuid"];
             addresses: components["schemas"]["AddressClaim"][];
             domains: components["schemas"]["DomainClaim"][];
@@ -3451,9 +3451,9 @@ export interface components {
             emails_outbound: components["schemas"]["CustomerCount"];
             threads_open: components["schemas"]["CustomerCount"];
             threads_done: components["schemas"]["CustomerCount"];
-            /** @description The date of its first email; null: it has none. */
+            /** @description Date of the first email; null when there is none. */
             first_activity_at: components["schemas"]["NullableTimestamp"];
-            /** @description The date of its newest email; null: it has none. */
+            /** @description Date of the newest email; null when there is none. */
             last_activity_at: components["schemas"]["NullableTimestamp"];
         };
         CustomerEmails: {
@@ -3464,7 +3464,7 @@ export interface components {
         CustomerRegistration: {
             customer_id: components["schemas"]["Uuid"];
             name: components["schemas"]["CustomerName"];
-            /** @description The company of its emails where neither send nor thread names one. */
+            /** @description Company of emails for which neither the send nor the thread names one. */
             company_id: components["schemas"]["NullableUuid"];
             addresses: components["schemas"]["AddressClaim"][];
             domains: components["schemas"]["DomainClaim"][];
@@ -3478,31 +3478,31 @@ export interface components {
             domains: (string | components["schemas"]["DomainClaim"])[];
             /** @description Absent or null: none. */
             company_id?: components["schemas"]["NullableUuid"];
-            /** @description What people call it. Absent: as it is; null: none. */
+            /** @description Display name. Absent: unchanged; null: removed. */
             name?: components["schemas"]["CustomerName"];
-            /** @description As it is read; the customer of the path, or refused. */
+            /** @description As in the response of GET; must match the customer of the path. */
             customer_id?: components["schemas"]["Uuid"];
             /** @description As it was read. False is refused: what the answer left out would be removed. Required when an entry is given back as it was read. */
             complete?: boolean;
         };
         Relinked: {
-            /** @description Had none. */
+            /** @description Emails that had no customer. */
             linked: number;
-            /** @description Had another one. */
+            /** @description Emails that had another customer. */
             moved: number;
-            /** @description Have none now. */
+            /** @description Emails that have no customer now. */
             unlinked: number;
         };
         CustomerRegistered: {
             customer_id: components["schemas"]["Uuid"];
             name: components["schemas"]["CustomerName"];
-            /** @description The company of its emails where neither send nor thread names one. */
+            /** @description Company of emails for which neither the send nor the thread names one. */
             company_id: components["schemas"]["NullableUuid"];
             addresses: components["schemas"]["AddressClaim"][];
             domains: components["schemas"]["DomainClaim"][];
             /** @description False when there are more learned addresses than the 2,000 listed. */
             complete: boolean;
-            /** @description Past emails that have another customer now. */
+            /** @description Past emails whose customer changed. */
             relinked: components["schemas"]["Relinked"];
         };
         CustomerAddressRequest: {
@@ -3528,17 +3528,17 @@ export interface components {
         KnownAddress: {
             /** @description `local@domain`, lower-case. */
             address: string;
-            /** @description The newest one that we wrote or a proven sender did, else that of a sender of whom nothing is known; empty when there is none. */
+            /** @description The newest display name from our own mail or from a proven sender, else from an unproven sender; empty when there is none. */
             name: string;
-            /** @description Whose it is by the rules; null: no or several customers. */
+            /** @description Customer by the rules; null when there is none or several. */
             customer_id: components["schemas"]["NullableUuid"];
             /** @description The name of that customer; null: none. */
             customer_name: string | null;
-            /** @description Mail was sent to it from here. */
+            /** @description True when mail was sent to the address from here. */
             written_to: boolean;
-            /** @description Of the newest email from or to it. */
+            /** @description Date of the newest email from or to the address. */
             last_at: components["schemas"]["Timestamp"];
-            /** @description Nothing is sent to it. */
+            /** @description True when sends to the address are suppressed. */
             suppressed: boolean;
         };
         KnownAddresses: {
@@ -3547,13 +3547,13 @@ export interface components {
         VariantDetail: {
             id: components["schemas"]["Uuid"];
             received_at: components["schemas"]["Timestamp"];
-            /** @description By which way the message came; null for an email of ours, and where it is not known. */
+            /** @description How the message arrived; null for a sent email and when unknown. */
             received_by: components["schemas"]["ReceivedBy"] | null;
-            /** @description It came as a copy of an email that was sent from the account, such as by the Sent mailbox. */
+            /** @description True for a copy of an email that was sent from the account, such as one in the Sent mailbox. */
             sent_copy: boolean;
             /** @description Size of the raw message. */
             size_bytes: number;
-            /** @description SHA-256 of what its texts and attachments say, whatever the path they came by. */
+            /** @description SHA-256 of texts and attachments, independent of the route of delivery. */
             content_digest: components["schemas"]["Sha256"];
             /** @description Its text, read as that of an email. */
             text_body: string;
@@ -3599,9 +3599,9 @@ export interface components {
              * @enum {string}
              */
             made_from: "html" | "text";
-            /** @description How much of each kind was left out. */
+            /** @description Count of removed content by kind. */
             removed: components["schemas"]["RemovedContent"];
-            /** @description Links whose text, or an alternative text in it, shows another site or email address than the one they lead to, or may do so. They have `data-shown-host`, `data-link-host` and a `title` with the true host or address. */
+            /** @description Links whose text or alternative text shows, or may show, a site or address other than their target. They have `data-shown-host`, `data-link-host` and a `title` with the true host or address. */
             deceptive_links: number;
             /** @description The HTML is longer than 2 million characters: its end is left out. */
             cut: boolean;
@@ -3610,14 +3610,14 @@ export interface components {
             /** @description Until then the addresses of its images work. */
             images_expire_at: components["schemas"]["Timestamp"];
         };
-        /** @description Where an event stands in the feed. Opaque; ids sort as text in the order of the feed. */
+        /** @description Position of an event in the feed. Opaque; ids sort as text in feed order. */
         EventId: string;
         /**
-         * @description docs/events.md says when each is written. New types may come.
+         * @description Type of the event; docs/events.md describes each. New types may be added.
          * @enum {string}
          */
         EventType: "email.received" | "email.queued" | "email.sent" | "email.deferred" | "email.failed" | "email.unknown" | "email.settled" | "email.cancelled" | "email.delivered" | "email.bounced" | "email.complained" | "email.updated" | "email.deleted" | "thread.created" | "thread.merged" | "thread.split" | "thread.updated" | "customer.linked" | "customer.unlinked" | "draft.created" | "draft.changed" | "draft.deleted" | "draft.sent" | "suppression.added" | "suppression.lifted" | "address.unsubscribed" | "account.failing" | "account.recovered" | "storage.failing" | "storage.recovered" | "quarantine.added" | "merge.refused" | "webhook.paused" | "webhook.resumed" | "clock.skewed" | "clock.corrected" | "clock.jumped" | "clock.trusted" | "retention.held";
-        /** @description By type; see docs/events.md. */
+        /** @description Depends on the type; see docs/events.md. */
         EventData: {
             [key: string]: unknown;
         };
@@ -3625,23 +3625,23 @@ export interface components {
             id: components["schemas"]["EventId"];
             type: components["schemas"]["EventType"];
             occurred_at: components["schemas"]["Timestamp"];
-            /** @description Null for what concerns no account. */
+            /** @description Account of the event; null when it concerns no account. */
             account_id: string | null;
             email_id: components["schemas"]["NullableUuid"];
             thread_id: components["schemas"]["NullableUuid"];
-            /** @description As it was then. */
+            /** @description Value at the time of the event. */
             customer_id: components["schemas"]["NullableUuid"];
-            /** @description As it was then. */
+            /** @description Value at the time of the event. */
             company_id: components["schemas"]["NullableUuid"];
             /** @description True for mail of the past: imported, or found at the first reading of a mailbox. */
             historical: boolean;
-            /** @description The key that did it, of the states of a send the one that sent it; null: none. */
+            /** @description Id of the key that caused the event; for states of a send, the key that sent the email; null when there is none. */
             author: components["schemas"]["KeyAuthor"] | null;
             data: components["schemas"]["EventData"];
         };
         Events: {
             events: components["schemas"]["Event"][];
-            /** @description For the next `after`. It moves on also where the filters left everything out. */
+            /** @description Value of `after` for the next request. It advances even when the filters excluded all events. */
             next: components["schemas"]["EventId"];
         };
         LatestEvent: {
@@ -3656,28 +3656,28 @@ export interface components {
             [key: string]: string;
         };
         CreateWebhookRequest: {
-            /** @description Where events are posted: https, of a public address or one that WEBHOOK_ALLOW names. */
+            /** @description URL that receives the events: https at a public address, or an address listed in WEBHOOK_ALLOW. */
             url: string;
             /** @description For people. */
             description?: string;
-            /** @description Only these; null: all, those to come too. */
+            /** @description Types to post; null: all types, including future ones. */
             types?: components["schemas"]["EventType"][] | null;
             /** @description Only of this account. */
             account_id?: components["schemas"]["NullableAccountId"];
             /** @description Only of this customer. */
             customer_id?: components["schemas"]["NullableUuid"];
-            /** @description False: without mail of the past, so that an import stays quiet; true: only such mail; null: both. */
+            /** @description False: without historical mail, such as that of an import; true: only historical mail; null: both. */
             historical?: boolean | null;
             /** @description Without it, `full`. */
             payload?: components["schemas"]["WebhookPayload"];
             /**
-             * @description Requests at the same moment. With 1 events come in their order, and one that fails is waited for; with more, neither.
+             * @description Concurrent requests. With 1, events arrive in order and a failed event blocks the next; with more, neither holds.
              * @default 1
              */
             max_in_flight?: number;
             /** @description Header fields for each request, such as Authorization. Their values are not shown again. */
             headers?: components["schemas"]["WebhookHeaders"];
-            /** @description Begin behind this event; without it, with what happens from now on. */
+            /** @description Start after this event. Default: start with new events. */
             after?: components["schemas"]["EventId"];
         };
         Webhook: {
@@ -3685,43 +3685,43 @@ export interface components {
             url: string;
             /** @description For people; may be empty. */
             description: string;
-            /** @description Only these; null: all, those to come too. */
+            /** @description Types to post; null: all types, including future ones. */
             types: components["schemas"]["EventType"][] | null;
             /** @description Only events of this account; null: all. */
             account_id: string | null;
             /** @description Only events of this customer; null: all. */
             customer_id: components["schemas"]["NullableUuid"];
-            /** @description False: without mail of the past; true: only such mail; null: both. */
+            /** @description False: without historical mail; true: only historical mail; null: both. */
             historical: boolean | null;
             payload: components["schemas"]["WebhookPayload"];
-            /** @description Requests at the same moment; 1 keeps the order. */
+            /** @description Concurrent requests; 1 keeps the order of events. */
             max_in_flight: number;
-            /** @description Of the header fields that are added to each request. Their values are not shown. */
+            /** @description Names of the header fields added to each request. Their values are not shown. */
             header_names: string[];
-            /** @description Until then requests are signed with the secret before this one as well. */
+            /** @description Until when requests are also signed with the previous secret. */
             old_secret_until: components["schemas"]["NullableTimestamp"];
             /** @enum {string} */
             state: "active" | "paused";
             paused_at: components["schemas"]["NullableTimestamp"];
             /**
-             * @description `failed`: nothing was taken for three days; `gone`: the endpoint answered 410; `events_expired`: it missed events, which are not kept any more; `secret_unreadable`: API_SECRET was changed, so it needs a new secret.
+             * @description `failed`: the endpoint accepted nothing for three days. `gone`: the endpoint answered 410. `events_expired`: the webhook missed events that are no longer kept. `secret_unreadable`: API_SECRET was changed, so the webhook needs a new secret.
              * @enum {string|null}
              */
             pause_reason: "by_hand" | "gone" | "failed" | "events_expired" | "secret_unreadable" | null;
-            /** @description What happened last, in English. */
+            /** @description The last error, in English. */
             pause_detail: string | null;
-            /** @description Everything up to this event is delivered. */
+            /** @description All events up to this one are delivered. */
             position: components["schemas"]["EventId"];
-            /** @description When the oldest event that waits for another attempt failed for the first time. */
+            /** @description First failure of the oldest event that awaits another attempt. */
             failing_since: components["schemas"]["NullableTimestamp"];
-            /** @description Of the first event that waits for one. */
+            /** @description Time of the next attempt. */
             next_attempt_at: components["schemas"]["NullableTimestamp"];
             created_at: components["schemas"]["Timestamp"];
             updated_at: components["schemas"]["Timestamp"];
         };
         WebhookWithSecret: {
             webhook: components["schemas"]["Webhook"];
-            /** @description For checking signatures, by Standard Webhooks: `whsec_` and Base64. Shown this once. */
+            /** @description Secret for verifying signatures (Standard Webhooks): `whsec_` and Base64. Shown only once. */
             secret: string;
         };
         Webhooks: {
@@ -3730,20 +3730,20 @@ export interface components {
             next_cursor: string | null;
         };
         ChangeWebhookRequest: {
-            /** @description Where events are posted: https, of a public address or one that WEBHOOK_ALLOW names. */
+            /** @description URL that receives the events: https at a public address, or an address listed in WEBHOOK_ALLOW. */
             url?: string;
             /** @description For people. */
             description?: string;
-            /** @description Only these; null: all, those to come too. */
+            /** @description Types to post; null: all types, including future ones. */
             types?: components["schemas"]["EventType"][] | null;
             /** @description Only of this account. */
             account_id?: components["schemas"]["NullableAccountId"];
             /** @description Only of this customer. */
             customer_id?: components["schemas"]["NullableUuid"];
-            /** @description False: without mail of the past, so that an import stays quiet; true: only such mail; null: both. */
+            /** @description False: without historical mail, such as that of an import; true: only historical mail; null: both. */
             historical?: boolean | null;
             payload?: components["schemas"]["WebhookPayload"];
-            /** @description Requests at the same moment. With 1 events come in their order, and one that fails is waited for; with more, neither. */
+            /** @description Concurrent requests. With 1, events arrive in order and a failed event blocks the next; with more, neither holds. */
             max_in_flight?: number;
             /** @description Header fields for each request, such as Authorization. Their values are not shown again. */
             headers?: components["schemas"]["WebhookHeaders"];
@@ -3752,57 +3752,57 @@ export interface components {
             id: components["schemas"]["Uuid"];
             deleted_at: components["schemas"]["Timestamp"];
         };
-        /** @description A key sees and acts for these accounts alone; `*`: all, those of later too. */
+        /** @description Accounts that the key may read and use; `*`: all accounts, including future ones. */
         KeyAccounts: "*" | components["schemas"]["AccountId"][];
-        /** @description Requests within a minute, in each process of the service; no more than the caller has. */
+        /** @description Requests per minute in each process of the service; no more than the limit of the caller. */
         KeyRateLimit: number | null;
         KeyRequest: {
             /** @description For people. */
             name: string;
-            /** @description None that the caller does not have. */
+            /** @description Rights of the key; only rights that the caller has. */
             rights: components["schemas"]["Right"][];
             account_ids: components["schemas"]["KeyAccounts"];
-            /** @description Default: null, as many as the configuration allows. */
+            /** @description Default: null, the limit of the configuration. */
             rate_limit?: components["schemas"]["KeyRateLimit"];
             /** @description Default: null, never. */
             expires_at?: components["schemas"]["NullableTimestamp"];
         };
-        /** @description No secret; the second part of the key. */
+        /** @description Public identifier: the second part of the key. Not a secret. */
         KeyId: string;
         Author: {
             /**
-             * @description The shared secret, a key, a command of a person on the machine, or a caller whose log-in was refused.
+             * @description Kind of actor: the shared secret, a key, a command run on the machine, or a caller whose login was refused.
              * @enum {string}
              */
             kind: "secret" | "key" | "command" | "stranger";
             /** @description Of a key. */
             id: string | null;
-            /** @description Of the key; of the system's user for a command; `API_SECRET`, with its number, for the secret; of a stranger the address. */
+            /** @description Name of the key; user of the operating system for a command; `API_SECRET` with its number for the shared secret; address of an unknown caller. */
             name: string;
         };
         Key: {
             id: components["schemas"]["KeyId"];
             /** @description For people. */
             name: string;
-            /** @description What it may do. */
+            /** @description Its rights. */
             rights: components["schemas"]["Right"][];
             account_ids: components["schemas"]["KeyAccounts"];
-            /** @description Requests within a minute, in each process of the service; null: as many as its configuration allows. */
+            /** @description Requests per minute in each process of the service; null: the limit of the configuration. */
             rate_limit: number | null;
             created_at: components["schemas"]["Timestamp"];
             created_by: components["schemas"]["Author"];
-            /** @description It opens nothing from then on; null: never. */
+            /** @description Expiry of the key; null: never. */
             expires_at: components["schemas"]["NullableTimestamp"];
-            /** @description Within a minute; null: never. */
+            /** @description Last use, accurate to a minute; null: never. */
             last_used_at: components["schemas"]["NullableTimestamp"];
-            /** @description null: it was not. */
+            /** @description Time of the revocation; null when it was not revoked. */
             revoked_at: components["schemas"]["NullableTimestamp"];
-            /** @description The secret before the last rotation is accepted until then. */
+            /** @description Until when the secret before the last rotation is accepted. */
             old_secret_until: components["schemas"]["NullableTimestamp"];
         };
         KeyWithSecret: {
             key: components["schemas"]["Key"];
-            /** @description `ewk_…`, for `Authorization: Bearer`. It is told this once, and stored nowhere. */
+            /** @description `ewk_…`, for `Authorization: Bearer`. Shown only once; the service does not store it. */
             secret: string;
         };
         Keys: {
@@ -3813,37 +3813,37 @@ export interface components {
         ChangeKeyRequest: {
             /** @description For people. */
             name?: string;
-            /** @description null: as many as the configuration allows. */
+            /** @description null: the limit of the configuration. */
             rate_limit?: components["schemas"]["KeyRateLimit"];
         };
         RotateKeyRequest: {
             /**
-             * @description How long the secret until now is accepted as well; 0: no more.
+             * @description Hours for which the previous secret is still accepted; 0: not at all.
              * @default 24
              */
             overlap_hours?: number;
         };
         AuditEntry: {
-            /** @description A number that grows. */
+            /** @description Increasing number. */
             id: string;
             at: components["schemas"]["Timestamp"];
             author: components["schemas"]["Author"];
-            /** @description Such as `key.created`; docs/operations.md has all of them. */
+            /** @description Action, such as `key.created`; docs/operations.md lists all actions. */
             act: string;
-            /** @description Identifier of what it is about; of an address a keyed digest. */
+            /** @description Identifier of the target; for an address a keyed digest. */
             target: string | null;
-            /** @description What was asked for; no addresses and no secrets. */
+            /** @description Details of the request, without addresses and secrets. */
             details: {
                 [key: string]: unknown;
             };
             /**
-             * @description `unknown`: the service was stopped in between.
+             * @description Outcome. `unknown`: the service stopped before the action ended.
              * @enum {string}
              */
             outcome: "done" | "refused" | "unknown";
-            /** @description Of the refusal. */
+            /** @description Error code of the refusal. */
             code: string | null;
-            /** @description What came of it. */
+            /** @description Details of the outcome. */
             result: {
                 [key: string]: unknown;
             } | null;
@@ -3860,26 +3860,26 @@ export interface components {
         StatisticsCount: number;
         StatisticsMilliseconds: number;
         Latency: {
-            /** @description Those whose time is known. */
+            /** @description Emails whose duration is known. */
             emails: components["schemas"]["StatisticsCount"];
             mean_ms: components["schemas"]["StatisticsMilliseconds"];
             /** @description Estimated from counts by ranges of time. */
             median_ms: components["schemas"]["StatisticsMilliseconds"];
-            /** @description 95 of 100 took no longer; estimated, too. */
+            /** @description 95th percentile, estimated from the same counts. */
             p95_ms: components["schemas"]["StatisticsMilliseconds"];
         };
         StatisticsPoint: {
-            /** @description The beginning of the step. */
+            /** @description Start of the step. */
             at: components["schemas"]["Timestamp"];
             received: components["schemas"]["StatisticsCount"];
-            /** @description By the service, and by other programs as far as their copies were found. */
+            /** @description Emails sent by the service, and by other programs as far as copies of them were found. */
             sent: components["schemas"]["StatisticsCount"];
             failed: components["schemas"]["StatisticsCount"];
-            /** @description Sends whose outcome was not known at first. */
+            /** @description Sends whose outcome was unknown at first. */
             unknown: components["schemas"]["StatisticsCount"];
-            /** @description Recipients that a sent email did not reach. */
+            /** @description Recipients that bounced. */
             bounced: components["schemas"]["StatisticsCount"];
-            /** @description Recipients that called an email spam. */
+            /** @description Recipients that reported an email as spam. */
             complained: components["schemas"]["StatisticsCount"];
             /** @description From when a send was accepted, or was to go out, until its mail server had taken it for all recipients; null without any. */
             send_latency: components["schemas"]["Latency"] | null;
@@ -3897,7 +3897,7 @@ export interface components {
             receive_latency: components["schemas"]["Latency"] | null;
         };
         /**
-         * @description `cut_off`: it was not heard of for three minutes, and did not say that it ended. `stopped`: by its operator. `failed`: the database or the file storage stayed away. Run again, each goes on where it was.
+         * @description `cut_off`: the command stopped reporting for three minutes without having ended. `stopped`: ended by its operator. `failed`: the database or the file storage stayed away. A new run continues where the last one ended.
          * @enum {string}
          */
         ImportState: "running" | "cut_off" | "done" | "stopped" | "failed";
@@ -3907,13 +3907,13 @@ export interface components {
             account_id: components["schemas"]["AccountId"];
             state: components["schemas"]["ImportState"];
             started_at: components["schemas"]["Timestamp"];
-            /** @description When it was heard of last. */
+            /** @description Time of the last report of progress. */
             updated_at: components["schemas"]["Timestamp"];
             /** @description Emails. */
             imported: components["schemas"]["ImportCount"];
-            /** @description Emails that were recorded before, and files that were done before. */
+            /** @description Emails already recorded, and files already finished. */
             known: components["schemas"]["ImportCount"];
-            /** @description Emails and files: older than wanted, empty, or of folders that are left out. */
+            /** @description Emails and files that were skipped: too old, empty, or in an excluded folder. */
             left_out: components["schemas"]["ImportCount"];
             /** @description Emails and files that could not be imported; the report of the command lists them. */
             failed: components["schemas"]["ImportCount"];
@@ -3927,14 +3927,14 @@ export interface components {
             imports: components["schemas"]["Import"][];
         };
         ReplayRequest: {
-            /** @description Go on behind this event; `0000000000000000`: with the first that is kept. */
+            /** @description Continue after this event; `0000000000000000`: start with the first event that is kept. */
             after?: components["schemas"]["EventId"];
-            /** @description Go on with what happened then. */
+            /** @description Continue with events from this time on. */
             since?: components["schemas"]["Timestamp"];
         };
         RotateSecretRequest: {
             /**
-             * @description How long requests are signed with the old secret as well.
+             * @description Hours for which requests are also signed with the old secret.
              * @default 24
              */
             old_valid_hours?: number;
@@ -3943,18 +3943,18 @@ export interface components {
         DeliveryOutcome: "delivered" | "failed";
         WebhookDelivery: {
             id: components["schemas"]["Uuid"];
-            /** @description What `webhook-id` said. */
+            /** @description Value of the header `webhook-id`. */
             event_id: string;
             event_type: string;
             attempt: number;
             started_at: components["schemas"]["Timestamp"];
             duration_ms: number;
             outcome: components["schemas"]["DeliveryOutcome"];
-            /** @description Of the answer; null when there was none. */
+            /** @description HTTP status of the response; null when there was none. */
             status: number | null;
-            /** @description Why it failed, in English; null when it did not. */
+            /** @description Error, in English; null when the attempt succeeded. */
             error: string | null;
-            /** @description What the endpoint answered, up to 4 kB. */
+            /** @description Body of the response, up to 4 kB. */
             answer: string;
         };
         WebhookDeliveries: {
@@ -3992,7 +3992,7 @@ export interface components {
             thread_id: components["schemas"]["Uuid"];
             /** @description The new thread of a split, the one that ended of a merge; null for a move. */
             other_thread_id: components["schemas"]["NullableUuid"];
-            /** @description It took this email out of its thread. */
+            /** @description True when the decision removed this email from its thread. */
             names_email: boolean;
             reason: string | null;
             decided_at: components["schemas"]["Timestamp"];
@@ -4001,20 +4001,20 @@ export interface components {
             account_id: string;
             /** @description The email that names both. */
             email_id: components["schemas"]["Uuid"];
-            /** @description The thread it is in. */
+            /** @description Thread of the email. */
             thread_id: components["schemas"]["Uuid"];
-            /** @description Whose that thread is. */
+            /** @description Customer of that thread. */
             customer_id: components["schemas"]["NullableUuid"];
-            /** @description The thread that it names as well. */
+            /** @description The other thread that the email names. */
             other_thread_id: components["schemas"]["Uuid"];
-            /** @description Whose the other thread is. */
+            /** @description Customer of the other thread. */
             other_customer_id: components["schemas"]["NullableUuid"];
             /**
              * @description How the email names the other thread.
              * @enum {string}
              */
             rule: "in_reply_to" | "references" | "message_id" | "bounce" | "subject";
-            /** @description By which it names the other thread. */
+            /** @description Message-ID by which the email names the other thread. */
             message_id: components["schemas"]["MessageId"];
             refused_at: components["schemas"]["Timestamp"];
         };
@@ -4050,12 +4050,12 @@ export interface components {
             id: components["schemas"]["Uuid"];
             /** @description Browser and system, as the browser names them. */
             device: string;
-            /** @description It is the one of this request. */
+            /** @description True for the session of this request. */
             current: boolean;
             created_at: components["schemas"]["Timestamp"];
-            /** @description Within a quarter of an hour. */
+            /** @description Last use, accurate to 15 minutes. */
             last_used_at: components["schemas"]["Timestamp"];
-            /** @description It ends then, unless it is used before. */
+            /** @description When the session ends unless it is used before. */
             expires_at: components["schemas"]["Timestamp"];
         };
         BrowserSessions: {
@@ -4928,11 +4928,11 @@ export interface components {
         id: components["schemas"]["Uuid"];
         /** @description The thread, or one that was merged into it. */
         threadId: components["schemas"]["Uuid"];
-        /** @description ETags that the caller has; 304 when one of them is current. */
+        /** @description ETags of copies that the caller has; the response is 304 when one of them is current. */
         "if-none-match": string;
-        /** @description On a page. */
+        /** @description Maximum number of entries on a page. */
         limit: number;
-        /** @description `next_cursor` of the page before; nothing for the first page. */
+        /** @description `next_cursor` of the previous page; absent for the first page. */
         cursor: string;
         /** @description The same, of the names and addresses of the sender alone. */
         from: components["schemas"]["SearchQuery"];
@@ -4942,25 +4942,25 @@ export interface components {
         subject: components["schemas"]["SearchQuery"];
         /** @description Only of this account. */
         account_id: components["schemas"]["AccountId"];
-        /** @description True: nothing is deleted; the answer tells how many emails would be, or why it is refused. */
+        /** @description True: nothing is deleted; the response contains the number of emails that would be deleted, or the error. */
         dry_run: boolean;
-        /** @description Any name of the request that the caller makes up, such as a UUID or `invoice-4711-reminder-2`; visible ASCII characters. Of the requests with the same key only the first one sends; a repeat gets its answer again, for at least 24 hours. */
+        /** @description Name of the request, chosen by the caller, such as a UUID or `invoice-4711-reminder-2`; visible ASCII characters. Of all requests with the same key only the first sends; a repeat gets the same response, for at least 24 hours. */
         "Idempotency-Key": string;
         /** @description `respond-async` (RFC 7240): the email is only put into the queue, and the answer is 202 with the header `Preference-Applied`. */
         Prefer: string;
-        /** @description `inline` for a page that shows the file. It counts for raster images and PDF, by their bytes, and for plain text; anything else is a download all the same. */
+        /** @description `inline` to show the file in a page: raster images and PDF, recognised by their bytes, and plain text. Everything else stays a download. */
         disposition: "attachment" | "inline";
         /** @description One range of bytes, such as `bytes=0-1023`, `bytes=1024-` or `bytes=-500`. */
         range: string;
-        /** @description The ETag that the range belongs to; another one gets the whole file. */
+        /** @description ETag of the file that the range belongs to; with another ETag the whole file is sent. */
         "if-range": string;
-        /** @description ETags that the file is wanted with; 412 when none of them is current. */
+        /** @description ETags of which one must be current; otherwise the response is 412. */
         "if-match": string;
         /** @description Only this direction. */
         direction: components["schemas"]["Direction"];
         /** @description One email address, URL-encoded. */
         address: string;
-        /** @description The customer, as the calling system knows it. */
+        /** @description Id of the customer in the calling system. */
         customerId: components["schemas"]["Uuid"];
         /** @description The variant. */
         variantId: components["schemas"]["Uuid"];
@@ -4985,15 +4985,15 @@ export interface components {
          */
         RateLimitPolicy: string;
         /**
-         * @description What is left of the share: `r` requests; after `t` seconds without one the whole rate is left again.
+         * @description Remaining share: `r` requests; the full rate is available after `t` seconds without a request.
          * @example "rate";r=5999;t=1, "at-once";r=31
          */
         RateLimit: string;
-        /** @description Another one whenever the emails look different. */
+        /** @description Changes whenever the returned emails change. */
         ETag: string;
-        /** @description A browser may keep it, and asks by the ETag each time. */
+        /** @description A browser may store the response and revalidates it by the ETag. */
         CacheControl: "private, no-cache";
-        /** @description Only on the answer to a repeat: this request did nothing; the first one with its key had this answer. */
+        /** @description Present on the response to a repeated request: the request did nothing and got the response of the first one with its key. */
         IdempotencyReplayed: true;
         /** @description `/api/emails/{id}` of the email. */
         Location: string;
@@ -5055,7 +5055,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Everything the service stands on answers. */
+            /** @description All dependencies are available. */
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["XRequestId"];
@@ -5086,7 +5086,7 @@ export interface operations {
                 };
             };
             500: components["responses"]["InternalError"];
-            /** @description Something is unavailable, or the clock of this process differs from the database's by more than a minute. Codes: `not_ready`, `clock_skewed`, `shutting_down`. */
+            /** @description A dependency is unavailable, or the clock of this process differs from the database's by more than a minute. Codes: `not_ready`, `clock_skewed`, `shutting_down`. */
             503: {
                 headers: {
                     "Retry-After": components["headers"]["RetryAfter"];
@@ -5162,7 +5162,7 @@ export interface operations {
             query: {
                 /** @description Unix time in seconds. */
                 expires: number;
-                /** @description As the address has it. */
+                /** @description Signature from the address. */
                 signature: string;
             };
             header?: never;
@@ -5243,7 +5243,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Who it is. */
+            /** @description The caller. */
             200: {
                 headers: {
                     "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
@@ -5508,7 +5508,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description ETags that the caller has; 304 when one of them is current. */
+                /** @description ETags of copies that the caller has; the response is 304 when one of them is current. */
                 "if-none-match"?: components["parameters"]["if-none-match"];
             };
             path: {
@@ -5567,7 +5567,7 @@ export interface operations {
                     "application/json": components["schemas"]["Thread"];
                 };
             };
-            /** @description The caller has it already. */
+            /** @description Not modified. */
             304: {
                 headers: {
                     ETag: components["headers"]["ETag"];
@@ -5613,9 +5613,9 @@ export interface operations {
     listThreads: {
         parameters: {
             query?: {
-                /** @description On a page. */
+                /** @description Maximum number of entries on a page. */
                 limit?: components["parameters"]["limit"];
-                /** @description `next_cursor` of the page before; nothing for the first page. */
+                /** @description `next_cursor` of the previous page; absent for the first page. */
                 cursor?: components["parameters"]["cursor"];
                 /** @description Only threads with an email that matches all its words. */
                 q?: components["schemas"]["SearchQuery"];
@@ -5639,7 +5639,7 @@ export interface operations {
                 unanswered?: boolean;
                 /** @description Only threads of this status. */
                 status?: components["schemas"]["ThreadStatus"];
-                /** @description Only threads that this person looks after. */
+                /** @description Only threads of this assignee. */
                 assignee?: components["schemas"]["AssigneeName"];
                 /** @description Only threads with an assignee, or only those without one. */
                 assigned?: boolean;
@@ -5647,9 +5647,9 @@ export interface operations {
                 label?: components["schemas"]["ThreadLabel"];
                 /** @description Only threads with attachments, or only those without. */
                 has_attachments?: boolean;
-                /** @description Only threads whose last activity was at this moment or later. */
+                /** @description Only threads whose last activity was at or after this time. */
                 active_since?: string;
-                /** @description Only threads whose last activity was before this moment. */
+                /** @description Only threads whose last activity was before this time. */
                 active_until?: string;
             };
             header?: never;
@@ -5853,11 +5853,11 @@ export interface operations {
     getThreadPage: {
         parameters: {
             query?: {
-                /** @description On a page. */
+                /** @description Maximum number of entries on a page. */
                 limit?: components["parameters"]["limit"];
-                /** @description `next_cursor` of the page before; nothing for the first page. */
+                /** @description `next_cursor` of the previous page; absent for the first page. */
                 cursor?: components["parameters"]["cursor"];
-                /** @description Gives `html_body` as well. */
+                /** @description Also return `html_body`. */
                 html?: boolean;
             };
             header?: never;
@@ -6024,7 +6024,7 @@ export interface operations {
     deleteThread: {
         parameters: {
             query?: {
-                /** @description True: nothing is deleted; the answer tells how many emails would be, or why it is refused. */
+                /** @description True: nothing is deleted; the response contains the number of emails that would be deleted, or the error. */
                 dry_run?: components["parameters"]["dry_run"];
             };
             header?: never;
@@ -6094,7 +6094,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description `"<version>"` as the caller knows it: 412 when the thread was changed since. */
+                /** @description `"<version>"` that the caller knows; the response is 412 when the thread was changed since. */
                 "if-match"?: string;
             };
             path: {
@@ -6118,7 +6118,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The record as it is now. */
+            /** @description The updated record. */
             200: {
                 headers: {
                     "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
@@ -6220,7 +6220,7 @@ export interface operations {
             query?: {
                 /** @description Only of this account. */
                 account_id?: components["parameters"]["account_id"];
-                /** @description Whose threads count as `mine`. */
+                /** @description Assignee whose threads count as `mine`. */
                 assignee?: components["schemas"]["AssigneeName"];
             };
             header?: never;
@@ -6393,7 +6393,7 @@ export interface operations {
     mergeThreads: {
         parameters: {
             query?: {
-                /** @description True: the threads stay two; the answer is that of the merge, without a decision. */
+                /** @description True: the threads are not merged; the response is that of the merge, without a decision. */
                 dry_run?: boolean;
             };
             header?: never;
@@ -6415,7 +6415,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The threads are one. */
+            /** @description The threads are merged. */
             200: {
                 headers: {
                     "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
@@ -6530,11 +6530,11 @@ export interface operations {
     sendEmail: {
         parameters: {
             query?: {
-                /** @description True: nothing is sent, recorded, counted against a limit or learned; the answer is the email that the send would be. Not with `Idempotency-Key`. */
+                /** @description True: nothing is sent, recorded, counted against a limit or learned; the response is the email that would be sent. Not with `Idempotency-Key`. */
                 dry_run?: boolean;
             };
             header?: {
-                /** @description Any name of the request that the caller makes up, such as a UUID or `invoice-4711-reminder-2`; visible ASCII characters. Of the requests with the same key only the first one sends; a repeat gets its answer again, for at least 24 hours. */
+                /** @description Name of the request, chosen by the caller, such as a UUID or `invoice-4711-reminder-2`; visible ASCII characters. Of all requests with the same key only the first sends; a repeat gets the same response, for at least 24 hours. */
                 "Idempotency-Key"?: components["parameters"]["Idempotency-Key"];
                 /** @description `respond-async` (RFC 7240): the email is only put into the queue, and the answer is 202 with the header `Preference-Applied`. */
                 Prefer?: components["parameters"]["Prefer"];
@@ -6600,7 +6600,7 @@ export interface operations {
                     "application/json": components["schemas"]["Sent"] | components["schemas"]["CheckedSend"];
                 };
             };
-            /** @description Stored, and to be sent from the queue. */
+            /** @description Stored and queued. */
             202: {
                 headers: {
                     "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
@@ -6623,7 +6623,7 @@ export interface operations {
                     "application/json": components["schemas"]["Queued"];
                 };
             };
-            /** @description Sent, but not stored yet; it is stored automatically later. */
+            /** @description Sent, but not stored yet; the service stores it later. */
             207: {
                 headers: {
                     "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
@@ -6690,11 +6690,11 @@ export interface operations {
     sendBatch: {
         parameters: {
             query?: {
-                /** @description True: nothing is sent, recorded, counted against a limit or learned; the answer is the email that the send would be. Not with `Idempotency-Key`. */
+                /** @description True: nothing is sent, recorded, counted against a limit or learned; the response is the email that would be sent. Not with `Idempotency-Key`. */
                 dry_run?: boolean;
             };
             header?: {
-                /** @description Any name of the request that the caller makes up, such as a UUID or `invoice-4711-reminder-2`; visible ASCII characters. Of the requests with the same key only the first one sends; a repeat gets its answer again, for at least 24 hours. */
+                /** @description Name of the request, chosen by the caller, such as a UUID or `invoice-4711-reminder-2`; visible ASCII characters. Of all requests with the same key only the first sends; a repeat gets the same response, for at least 24 hours. */
                 "Idempotency-Key"?: components["parameters"]["Idempotency-Key"];
                 /** @description `respond-async` (RFC 7240): the email is only put into the queue, and the answer is 202 with the header `Preference-Applied`. */
                 Prefer?: components["parameters"]["Prefer"];
@@ -6825,11 +6825,11 @@ export interface operations {
     previewReply: {
         parameters: {
             query?: {
-                /** @description To the writer, to all, or to others. Without it, `reply`. */
+                /** @description To the sender, to all, or a forward. Default: `reply`. */
                 kind?: components["schemas"]["ReplyKind"];
-                /** @description Of the quote. Without it, `de`. */
+                /** @description Language of the quote. Default: `de`. */
                 language?: components["schemas"]["ReplyLanguage"];
-                /** @description Of the date in the quote. Without it, `UTC`. */
+                /** @description Time zone of the date in the quote. Default: `UTC`. */
                 time_zone?: components["schemas"]["TimeZone"];
             };
             header?: never;
@@ -6908,11 +6908,11 @@ export interface operations {
     replyToEmail: {
         parameters: {
             query?: {
-                /** @description True: nothing is sent, recorded, counted against a limit or learned; the answer is the email that the send would be. Not with `Idempotency-Key`. */
+                /** @description True: nothing is sent, recorded, counted against a limit or learned; the response is the email that would be sent. Not with `Idempotency-Key`. */
                 dry_run?: boolean;
             };
             header?: {
-                /** @description Any name of the request that the caller makes up, such as a UUID or `invoice-4711-reminder-2`; visible ASCII characters. Of the requests with the same key only the first one sends; a repeat gets its answer again, for at least 24 hours. */
+                /** @description Name of the request, chosen by the caller, such as a UUID or `invoice-4711-reminder-2`; visible ASCII characters. Of all requests with the same key only the first sends; a repeat gets the same response, for at least 24 hours. */
                 "Idempotency-Key"?: components["parameters"]["Idempotency-Key"];
                 /** @description `respond-async` (RFC 7240): the email is only put into the queue, and the answer is 202 with the header `Preference-Applied`. */
                 Prefer?: components["parameters"]["Prefer"];
@@ -6956,7 +6956,7 @@ export interface operations {
                     "application/json": components["schemas"]["Sent"] | components["schemas"]["CheckedSend"];
                 };
             };
-            /** @description Stored, and to be sent from the queue. */
+            /** @description Stored and queued. */
             202: {
                 headers: {
                     "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
@@ -6979,7 +6979,7 @@ export interface operations {
                     "application/json": components["schemas"]["Queued"];
                 };
             };
-            /** @description Sent, but not stored yet; it is stored automatically later. */
+            /** @description Sent, but not stored yet; the service stores it later. */
             207: {
                 headers: {
                     "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
@@ -7029,11 +7029,11 @@ export interface operations {
     replyToAll: {
         parameters: {
             query?: {
-                /** @description True: nothing is sent, recorded, counted against a limit or learned; the answer is the email that the send would be. Not with `Idempotency-Key`. */
+                /** @description True: nothing is sent, recorded, counted against a limit or learned; the response is the email that would be sent. Not with `Idempotency-Key`. */
                 dry_run?: boolean;
             };
             header?: {
-                /** @description Any name of the request that the caller makes up, such as a UUID or `invoice-4711-reminder-2`; visible ASCII characters. Of the requests with the same key only the first one sends; a repeat gets its answer again, for at least 24 hours. */
+                /** @description Name of the request, chosen by the caller, such as a UUID or `invoice-4711-reminder-2`; visible ASCII characters. Of all requests with the same key only the first sends; a repeat gets the same response, for at least 24 hours. */
                 "Idempotency-Key"?: components["parameters"]["Idempotency-Key"];
                 /** @description `respond-async` (RFC 7240): the email is only put into the queue, and the answer is 202 with the header `Preference-Applied`. */
                 Prefer?: components["parameters"]["Prefer"];
@@ -7077,7 +7077,7 @@ export interface operations {
                     "application/json": components["schemas"]["Sent"] | components["schemas"]["CheckedSend"];
                 };
             };
-            /** @description Stored, and to be sent from the queue. */
+            /** @description Stored and queued. */
             202: {
                 headers: {
                     "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
@@ -7100,7 +7100,7 @@ export interface operations {
                     "application/json": components["schemas"]["Queued"];
                 };
             };
-            /** @description Sent, but not stored yet; it is stored automatically later. */
+            /** @description Sent, but not stored yet; the service stores it later. */
             207: {
                 headers: {
                     "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
@@ -7150,11 +7150,11 @@ export interface operations {
     forwardEmail: {
         parameters: {
             query?: {
-                /** @description True: nothing is sent, recorded, counted against a limit or learned; the answer is the email that the send would be. Not with `Idempotency-Key`. */
+                /** @description True: nothing is sent, recorded, counted against a limit or learned; the response is the email that would be sent. Not with `Idempotency-Key`. */
                 dry_run?: boolean;
             };
             header?: {
-                /** @description Any name of the request that the caller makes up, such as a UUID or `invoice-4711-reminder-2`; visible ASCII characters. Of the requests with the same key only the first one sends; a repeat gets its answer again, for at least 24 hours. */
+                /** @description Name of the request, chosen by the caller, such as a UUID or `invoice-4711-reminder-2`; visible ASCII characters. Of all requests with the same key only the first sends; a repeat gets the same response, for at least 24 hours. */
                 "Idempotency-Key"?: components["parameters"]["Idempotency-Key"];
                 /** @description `respond-async` (RFC 7240): the email is only put into the queue, and the answer is 202 with the header `Preference-Applied`. */
                 Prefer?: components["parameters"]["Prefer"];
@@ -7210,7 +7210,7 @@ export interface operations {
                     "application/json": components["schemas"]["Sent"] | components["schemas"]["CheckedSend"];
                 };
             };
-            /** @description Stored, and to be sent from the queue. */
+            /** @description Stored and queued. */
             202: {
                 headers: {
                     "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
@@ -7233,7 +7233,7 @@ export interface operations {
                     "application/json": components["schemas"]["Queued"];
                 };
             };
-            /** @description Sent, but not stored yet; it is stored automatically later. */
+            /** @description Sent, but not stored yet; the service stores it later. */
             207: {
                 headers: {
                     "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
@@ -7283,15 +7283,15 @@ export interface operations {
     listDrafts: {
         parameters: {
             query?: {
-                /** @description Only of this thread. */
+                /** @description Only drafts of this thread. */
                 thread_id?: components["schemas"]["Uuid"];
                 /** @description Only of this account. */
                 account_id?: components["parameters"]["account_id"];
-                /** @description Only of this author. */
+                /** @description Only drafts of this author. */
                 author?: string;
-                /** @description On a page. */
+                /** @description Maximum number of entries on a page. */
                 limit?: components["parameters"]["limit"];
-                /** @description `next_cursor` of the page before; nothing for the first page. */
+                /** @description `next_cursor` of the previous page; absent for the first page. */
                 cursor?: components["parameters"]["cursor"];
             };
             header?: never;
@@ -7589,7 +7589,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Only this version. Without it, whichever it has. */
+                /** @description Only this version. Absent: any version. */
                 "If-Match"?: string;
             };
             path: {
@@ -7659,7 +7659,7 @@ export interface operations {
         parameters: {
             query?: never;
             header: {
-                /** @description The version that is changed, such as `"3"`. */
+                /** @description Version to change, such as `"3"`. */
                 "If-Match": string;
             };
             path: {
@@ -7780,17 +7780,17 @@ export interface operations {
     getDraftAttachment: {
         parameters: {
             query?: {
-                /** @description `inline` for a page that shows the file. It counts for raster images and PDF, by their bytes, and for plain text; anything else is a download all the same. */
+                /** @description `inline` to show the file in a page: raster images and PDF, recognised by their bytes, and plain text. Everything else stays a download. */
                 disposition?: components["parameters"]["disposition"];
             };
             header?: {
                 /** @description One range of bytes, such as `bytes=0-1023`, `bytes=1024-` or `bytes=-500`. */
                 range?: components["parameters"]["range"];
-                /** @description The ETag that the range belongs to; another one gets the whole file. */
+                /** @description ETag of the file that the range belongs to; with another ETag the whole file is sent. */
                 "if-range"?: components["parameters"]["if-range"];
-                /** @description ETags that the file is wanted with; 412 when none of them is current. */
+                /** @description ETags of which one must be current; otherwise the response is 412. */
                 "if-match"?: components["parameters"]["if-match"];
-                /** @description ETags that the caller has; 304 when one of them is current. */
+                /** @description ETags of copies that the caller has; the response is 304 when one of them is current. */
                 "if-none-match"?: components["parameters"]["if-none-match"];
             };
             path: {
@@ -7842,7 +7842,7 @@ export interface operations {
                     "*/*": string;
                 };
             };
-            /** @description The caller has it already. */
+            /** @description Not modified. */
             304: {
                 headers: {
                     /** @description The SHA-256 of the whole file, in quotes. */
@@ -7895,7 +7895,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Only this version; a repeat needs it. Without it, whichever it has. */
+                /** @description Only this version; required to repeat the request. Absent: any version. */
                 "If-Match"?: string;
                 /** @description `respond-async` (RFC 7240): the email is only put into the queue, and the answer is 202 with the header `Preference-Applied`. */
                 Prefer?: components["parameters"]["Prefer"];
@@ -7938,7 +7938,7 @@ export interface operations {
                     "application/json": components["schemas"]["Sent"];
                 };
             };
-            /** @description Stored, and to be sent from the queue. */
+            /** @description Stored and queued. */
             202: {
                 headers: {
                     "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
@@ -7961,7 +7961,7 @@ export interface operations {
                     "application/json": components["schemas"]["Queued"];
                 };
             };
-            /** @description Sent, but not stored yet; it is stored automatically later. */
+            /** @description Sent, but not stored yet; the service stores it later. */
             207: {
                 headers: {
                     "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
@@ -8048,9 +8048,9 @@ export interface operations {
             query?: {
                 /** @description Only of this account. */
                 account_id?: components["parameters"]["account_id"];
-                /** @description On a page. */
+                /** @description Maximum number of entries on a page. */
                 limit?: components["parameters"]["limit"];
-                /** @description `next_cursor` of the page before; nothing for the first page. */
+                /** @description `next_cursor` of the previous page; absent for the first page. */
                 cursor?: components["parameters"]["cursor"];
             };
             header?: never;
@@ -8197,7 +8197,7 @@ export interface operations {
     getTemplate: {
         parameters: {
             query?: {
-                /** @description Default: the newest. */
+                /** @description Default: the newest version. */
                 version?: components["schemas"]["TemplateVersion"];
             };
             header?: never;
@@ -8276,7 +8276,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Only when this is the newest version. Without it, whichever is. */
+                /** @description Only when this is the newest version. Absent: any version. */
                 "If-Match"?: string;
             };
             path: {
@@ -8345,7 +8345,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The newest version, such as `"3"`. It is needed. */
+                /** @description The newest version, such as `"3"`. Required. */
                 "If-Match"?: string;
             };
             path: {
@@ -8521,7 +8521,7 @@ export interface operations {
                 subject?: components["parameters"]["subject"];
                 /** @description Only emails in this state. */
                 state?: components["schemas"]["EmailState"];
-                /** @description `not_parsed`: only received emails of which nothing but the bytes could be kept; the command reparse reads them again. */
+                /** @description `not_parsed`: only received emails that could not be parsed, so that only their bytes are stored; the command `reparse` reads them again. */
                 defect?: "not_parsed";
                 /** @description Only emails that were sent with this tag. */
                 tag?: string;
@@ -8533,25 +8533,25 @@ export interface operations {
                 company_id?: components["schemas"]["Uuid"];
                 /** @description Only this direction. */
                 direction?: components["parameters"]["direction"];
-                /** @description Only emails that a report says did not reach a recipient, or only the others. */
+                /** @description Only emails that bounced for a recipient, or only the others. */
                 bounced?: boolean;
-                /** @description Only emails with files that were sent along, beside what their HTML shows, or only those without. */
+                /** @description Only emails with attached files (not images of the HTML), or only those without. */
                 has_files?: boolean;
-                /** @description Only emails that came by this mailing list, whatever the case of its List-Id. */
+                /** @description Only emails of this mailing list; the List-Id is case-insensitive. */
                 list_id?: string;
                 /** @description Only emails of threads with this label. */
                 label?: components["schemas"]["ThreadLabel"];
-                /** @description Only emails that were recorded at this moment or later. */
+                /** @description Only emails recorded at or after this time. */
                 recorded_since?: string;
-                /** @description Only emails that are sent, or tried next, at this moment or later. */
+                /** @description Only emails whose next attempt is at or after this time. */
                 scheduled_since?: string;
-                /** @description Only emails that are sent, or tried next, before this moment. */
+                /** @description Only emails whose next attempt is before this time. */
                 scheduled_until?: string;
                 /** @description Only of this account. */
                 account_id?: components["parameters"]["account_id"];
-                /** @description On a page. */
+                /** @description Maximum number of entries on a page. */
                 limit?: components["parameters"]["limit"];
-                /** @description `next_cursor` of the page before; nothing for the first page. */
+                /** @description `next_cursor` of the previous page; absent for the first page. */
                 cursor?: components["parameters"]["cursor"];
             };
             header?: never;
@@ -8734,7 +8734,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description In the queue, and due. */
+            /** @description Queued for an immediate attempt. */
             200: {
                 headers: {
                     "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
@@ -9032,7 +9032,7 @@ export interface operations {
     deleteEmail: {
         parameters: {
             query?: {
-                /** @description True: nothing is deleted; the answer tells how many emails would be, or why it is refused. */
+                /** @description True: nothing is deleted; the response contains the number of emails that would be deleted, or the error. */
                 dry_run?: components["parameters"]["dry_run"];
             };
             header?: never;
@@ -9102,7 +9102,7 @@ export interface operations {
         parameters: {
             query?: never;
             header: {
-                /** @description The `send_version` that is changed, in quotes, such as `"3"`. */
+                /** @description The `send_version` to change, in quotes, such as `"3"`. */
                 "If-Match": string;
             };
             path: {
@@ -9353,7 +9353,7 @@ export interface operations {
                     "application/json": components["schemas"]["CheckedErasure"];
                 };
             };
-            /** @description It has begun, or will at once. */
+            /** @description The erasure was started. */
             202: {
                 headers: {
                     "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
@@ -9526,7 +9526,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description What is due. */
+            /** @description Emails that are due. */
             200: {
                 headers: {
                     "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
@@ -9590,7 +9590,7 @@ export interface operations {
     confirmRetention: {
         parameters: {
             query?: {
-                /** @description True: it is checked, the answer shows what is due, and nothing is confirmed. */
+                /** @description True: the request is checked and the response shows what is due; nothing is confirmed. */
                 dry_run?: boolean;
             };
             header?: never;
@@ -9732,7 +9732,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description It is trusted. */
+            /** @description The clock is trusted. */
             200: {
                 headers: {
                     "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
@@ -9784,9 +9784,9 @@ export interface operations {
                 address?: string;
                 /** @description Only those with this reason. */
                 reason?: components["schemas"]["SuppressionReason"];
-                /** @description On a page. */
+                /** @description Maximum number of entries on a page. */
                 limit?: components["parameters"]["limit"];
-                /** @description `next_cursor` of the page before; nothing for the first page. */
+                /** @description `next_cursor` of the previous page; absent for the first page. */
                 cursor?: components["parameters"]["cursor"];
             };
             header?: never;
@@ -9869,7 +9869,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description It is on the list. */
+            /** @description The entry. */
             200: {
                 headers: {
                     "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
@@ -9948,7 +9948,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description It is on the list. */
+            /** @description The entry. */
             200: {
                 headers: {
                     "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
@@ -10078,7 +10078,7 @@ export interface operations {
     createUpload: {
         parameters: {
             query?: {
-                /** @description Without it, that of the header Content-Disposition. */
+                /** @description Default: the file name in the header Content-Disposition. */
                 filename?: string;
                 /** @description MIME type of the file, such as `image/png`. Default: `application/octet-stream`. */
                 content_type?: string;
@@ -10086,7 +10086,7 @@ export interface operations {
                 account_id?: components["schemas"]["AccountId"];
             };
             header?: {
-                /** @description RFC 9530; a body with another SHA-256 than `sha-256=:…:` says is refused. */
+                /** @description RFC 9530. A body whose SHA-256 differs from `sha-256=:…:` is refused. */
                 "content-digest"?: string;
                 /** @description `attachment; filename="…"` (RFC 6266). */
                 "content-disposition"?: string;
@@ -10101,7 +10101,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Kept. */
+            /** @description Stored. */
             201: {
                 headers: {
                     "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
@@ -10194,13 +10194,13 @@ export interface operations {
             query?: {
                 /** @description Only of this account. */
                 account_id?: components["parameters"]["account_id"];
-                /** @description On a page. */
+                /** @description Maximum number of entries on a page. */
                 limit?: components["parameters"]["limit"];
-                /** @description `next_cursor` of the page before; nothing for the first page. */
+                /** @description `next_cursor` of the previous page; absent for the first page. */
                 cursor?: components["parameters"]["cursor"];
-                /** @description Only of this list. */
+                /** @description Only entries of this list. */
                 list?: string;
-                /** @description Only of this address. */
+                /** @description Only entries of this address. */
                 address?: string;
             };
             header?: never;
@@ -10467,7 +10467,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description All of them. */
+            /** @description The complete list. */
             200: {
                 headers: {
                     "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
@@ -10558,9 +10558,9 @@ export interface operations {
             query?: {
                 /** @description Only of this account. */
                 account_id?: components["parameters"]["account_id"];
-                /** @description On a page. */
+                /** @description Maximum number of entries on a page. */
                 limit?: components["parameters"]["limit"];
-                /** @description `next_cursor` of the page before; nothing for the first page. */
+                /** @description `next_cursor` of the previous page; absent for the first page. */
                 cursor?: components["parameters"]["cursor"];
             };
             header?: never;
@@ -10642,14 +10642,14 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description As `GET /api/quarantine` names it. */
+                /** @description Id from `GET /api/quarantine`. */
                 id: components["schemas"]["Uuid"];
             };
             cookie?: never;
         };
         requestBody?: never;
         responses: {
-            /** @description It is due. */
+            /** @description Scheduled for an immediate attempt. */
             200: {
                 headers: {
                     "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
@@ -10731,7 +10731,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description It is due. */
+            /** @description Scheduled for an immediate attempt. */
             200: {
                 headers: {
                     "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
@@ -10795,9 +10795,9 @@ export interface operations {
             query?: {
                 /** @description The beginnings of words of the name, in any order, or the beginning of an address or a domain. Letter case and accents of names make no difference. The first 1,000 of each are found. */
                 q?: string;
-                /** @description On a page. */
+                /** @description Maximum number of entries on a page. */
                 limit?: components["parameters"]["limit"];
-                /** @description `next_cursor` of the page before; nothing for the first page. */
+                /** @description `next_cursor` of the previous page; absent for the first page. */
                 cursor?: string;
             };
             header?: never;
@@ -10866,7 +10866,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description The customer, as the calling system knows it. */
+                /** @description Id of the customer in the calling system. */
                 customerId: components["parameters"]["customerId"];
             };
             cookie?: never;
@@ -10942,20 +10942,20 @@ export interface operations {
     listCustomerEmails: {
         parameters: {
             query?: {
-                /** @description On a page. */
+                /** @description Maximum number of entries on a page. */
                 limit?: components["parameters"]["limit"];
-                /** @description `next_cursor` of the page before; nothing for the first page. */
+                /** @description `next_cursor` of the previous page; absent for the first page. */
                 cursor?: components["parameters"]["cursor"];
                 /** @description Only this direction. */
                 direction?: components["parameters"]["direction"];
-                /** @description Only emails of this moment or later. */
+                /** @description Only emails at or after this time. */
                 since?: string;
-                /** @description Only emails before this moment. */
+                /** @description Only emails before this time. */
                 until?: string;
             };
             header?: never;
             path: {
-                /** @description The customer, as the calling system knows it. */
+                /** @description Id of the customer in the calling system. */
                 customerId: components["parameters"]["customerId"];
             };
             cookie?: never;
@@ -11044,14 +11044,14 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description The customer, as the calling system knows it. */
+                /** @description Id of the customer in the calling system. */
                 customerId: components["parameters"]["customerId"];
             };
             cookie?: never;
         };
         requestBody?: never;
         responses: {
-            /** @description What is registered. */
+            /** @description The registered data. */
             200: {
                 headers: {
                     "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
@@ -11116,7 +11116,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description The customer, as the calling system knows it. */
+                /** @description Id of the customer in the calling system. */
                 customerId: components["parameters"]["customerId"];
             };
             cookie?: never;
@@ -11139,7 +11139,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Registered, and past mail is linked. */
+            /** @description Registered; past mail is linked. */
             200: {
                 headers: {
                     "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
@@ -11221,7 +11221,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description The customer, as the calling system knows it. */
+                /** @description Id of the customer in the calling system. */
                 customerId: components["parameters"]["customerId"];
             };
             cookie?: never;
@@ -11237,7 +11237,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Registered, and past mail is linked. */
+            /** @description Registered; past mail is linked. */
             200: {
                 headers: {
                     "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
@@ -11305,7 +11305,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description The customer, as the calling system knows it. */
+                /** @description Id of the customer in the calling system. */
                 customerId: components["parameters"]["customerId"];
                 /** @description The address, percent-encoded. */
                 address: string;
@@ -11391,9 +11391,9 @@ export interface operations {
     listAmbiguousClaims: {
         parameters: {
             query?: {
-                /** @description On a page. */
+                /** @description Maximum number of entries on a page. */
                 limit?: components["parameters"]["limit"];
-                /** @description `next_cursor` of the page before; nothing for the first page. */
+                /** @description `next_cursor` of the previous page; absent for the first page. */
                 cursor?: string;
             };
             header?: never;
@@ -11468,9 +11468,9 @@ export interface operations {
                 address?: string;
                 /** @description Only those under this domain rule. */
                 domain?: string;
-                /** @description On a page. */
+                /** @description Maximum number of entries on a page. */
                 limit?: components["parameters"]["limit"];
-                /** @description `next_cursor` of the page before; nothing for the first page. */
+                /** @description `next_cursor` of the previous page; absent for the first page. */
                 cursor?: string;
             };
             header?: never;
@@ -11576,11 +11576,11 @@ export interface operations {
     completeAddresses: {
         parameters: {
             query?: {
-                /** @description What was typed: beginnings of the address, of its domain (`@acme`) or of words of its name, which all have to fit. Absent: those that are used most. */
+                /** @description Typed text: prefixes of the address, of its domain (`@acme`) or of words of its name; all must match. Absent: the most used addresses. */
                 q?: string;
                 /** @description Only addresses of mail of this account. */
                 account_id?: components["schemas"]["AccountId"];
-                /** @description At most so many addresses. */
+                /** @description Maximum number of addresses. */
                 limit?: number;
             };
             header?: never;
@@ -11589,7 +11589,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The best ones. */
+            /** @description The best matches. */
             200: {
                 headers: {
                     "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
@@ -11824,9 +11824,9 @@ export interface operations {
     getSafeHtml: {
         parameters: {
             query?: {
-                /** @description `allow` keeps images that are fetched by http and https, which tells their sender that the email is read. */
+                /** @description `allow` keeps images that are loaded by http and https; loading them informs the sender that the email was opened. */
                 remote?: "block" | "allow";
-                /** @description Of the document: the ground that an email without colours of its own is shown on; `auto`: as the browser has it. One that sets colours is shown on a light ground, for which it was written. */
+                /** @description Background of the document for an email that sets no colours; `auto`: the preference of the browser. An email that sets colours is shown on a light background. */
                 theme?: "auto" | "light" | "dark";
             };
             header?: never;
@@ -11916,7 +11916,7 @@ export interface operations {
     listEvents: {
         parameters: {
             query?: {
-                /** @description Only events behind this one; without it, from the first that is kept (a stream: from now on). */
+                /** @description Only events after this one. Default: from the first event that is kept; for a stream, only new events. */
                 after?: components["schemas"]["EventId"];
                 /** @description Only these types; repeat the parameter for several. */
                 type?: components["schemas"]["EventType"][];
@@ -11924,15 +11924,15 @@ export interface operations {
                 account_id?: components["parameters"]["account_id"];
                 /** @description Only of this customer. */
                 customer_id?: components["schemas"]["Uuid"];
-                /** @description False: without mail of the past, so that an import stays quiet; true: only such mail. */
+                /** @description False: without historical mail, such as that of an import; true: only historical mail. */
                 historical?: boolean;
-                /** @description On a page. */
+                /** @description Maximum number of entries on a page. */
                 limit?: number;
-                /** @description How long to wait for the first event when there is none yet, in seconds. */
+                /** @description Seconds to wait for the first event when there is none yet. */
                 wait?: number;
             };
             header?: {
-                /** @description The same as `after`, which it goes before; for streams. */
+                /** @description As `after`, over which it takes precedence; for streams. */
                 "last-event-id"?: components["schemas"]["EventId"];
             };
             path?: never;
@@ -12092,9 +12092,9 @@ export interface operations {
     listWebhooks: {
         parameters: {
             query?: {
-                /** @description On a page. */
+                /** @description Maximum number of entries on a page. */
                 limit?: components["parameters"]["limit"];
-                /** @description `next_cursor` of the page before; nothing for the first page. */
+                /** @description `next_cursor` of the previous page; absent for the first page. */
                 cursor?: components["parameters"]["cursor"];
             };
             header?: never;
@@ -12211,7 +12211,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Made, with its secret. */
+            /** @description Created, with its secret. */
             200: {
                 headers: {
                     "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
@@ -12554,9 +12554,9 @@ export interface operations {
     listKeys: {
         parameters: {
             query?: {
-                /** @description On a page. */
+                /** @description Maximum number of entries on a page. */
                 limit?: components["parameters"]["limit"];
-                /** @description `next_cursor` of the page before; nothing for the first page. */
+                /** @description `next_cursor` of the previous page; absent for the first page. */
                 cursor?: components["parameters"]["cursor"];
             };
             header?: never;
@@ -12663,7 +12663,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Made, with its secret. */
+            /** @description Created, with its secret. */
             200: {
                 headers: {
                     "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
@@ -13081,17 +13081,17 @@ export interface operations {
     listAudit: {
         parameters: {
             query?: {
-                /** @description Only of this key, by its id, or of this kind: `secret`, `key`, `command` or `stranger`. */
+                /** @description Only entries of the key with this id, or of this kind: `secret`, `key`, `command` or `stranger`. */
                 author?: string;
-                /** @description Only this act. */
+                /** @description Only this action. */
                 act?: string;
-                /** @description From then on. */
+                /** @description Only entries at or after this time. */
                 since?: components["schemas"]["Timestamp"];
-                /** @description Before then. */
+                /** @description Only entries before this time. */
                 until?: components["schemas"]["Timestamp"];
-                /** @description On a page. */
+                /** @description Maximum number of entries on a page. */
                 limit?: components["parameters"]["limit"];
-                /** @description `next_cursor` of the page before; nothing for the first page. */
+                /** @description `next_cursor` of the previous page; absent for the first page. */
                 cursor?: components["parameters"]["cursor"];
             };
             header?: never;
@@ -13175,13 +13175,13 @@ export interface operations {
     getStatistics: {
         parameters: {
             query?: {
-                /** @description The first step is the one that this is in. Default: 48 hours or 30 days before `until`. */
+                /** @description Start: the first step is the step that contains this time. Default: 48 hours or 30 days before `until`. */
                 since?: string;
-                /** @description The last step is the one that this ends, or is in. Default: now. */
+                /** @description End: the last step is the step that contains or ends at this time. Default: now. */
                 until?: string;
-                /** @description Without it, `day`. */
+                /** @description Default: `day`. */
                 step?: components["schemas"]["StatisticsStep"];
-                /** @description Where days begin. Without it, `UTC`; hours are those of UTC in any case. */
+                /** @description Time zone in which days begin. Default: `UTC`. Hours are always UTC. */
                 time_zone?: components["schemas"]["TimeZoneName"];
                 /** @description Only of this account. */
                 account_id?: components["parameters"]["account_id"];
@@ -13677,7 +13677,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description What became of it. */
+            /** @description The result. */
             200: {
                 headers: {
                     "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
@@ -13732,9 +13732,9 @@ export interface operations {
             query?: {
                 /** @description Only these. */
                 outcome?: components["schemas"]["DeliveryOutcome"];
-                /** @description On a page. */
+                /** @description Maximum number of entries on a page. */
                 limit?: components["parameters"]["limit"];
-                /** @description `next_cursor` of the page before; nothing for the first page. */
+                /** @description `next_cursor` of the previous page; absent for the first page. */
                 cursor?: components["parameters"]["cursor"];
             };
             header?: never;
@@ -13903,9 +13903,9 @@ export interface operations {
             query?: {
                 /** @description Only of this account. */
                 account_id?: components["parameters"]["account_id"];
-                /** @description On a page. */
+                /** @description Maximum number of entries on a page. */
                 limit?: components["parameters"]["limit"];
-                /** @description `next_cursor` of the page before; nothing for the first page. */
+                /** @description `next_cursor` of the previous page; absent for the first page. */
                 cursor?: components["parameters"]["cursor"];
             };
             header?: never;
@@ -13977,17 +13977,17 @@ export interface operations {
     getAttachment: {
         parameters: {
             query?: {
-                /** @description `inline` for a page that shows the file. It counts for raster images and PDF, by their bytes, and for plain text; anything else is a download all the same. */
+                /** @description `inline` to show the file in a page: raster images and PDF, recognised by their bytes, and plain text. Everything else stays a download. */
                 disposition?: components["parameters"]["disposition"];
             };
             header?: {
                 /** @description One range of bytes, such as `bytes=0-1023`, `bytes=1024-` or `bytes=-500`. */
                 range?: components["parameters"]["range"];
-                /** @description The ETag that the range belongs to; another one gets the whole file. */
+                /** @description ETag of the file that the range belongs to; with another ETag the whole file is sent. */
                 "if-range"?: components["parameters"]["if-range"];
-                /** @description ETags that the file is wanted with; 412 when none of them is current. */
+                /** @description ETags of which one must be current; otherwise the response is 412. */
                 "if-match"?: components["parameters"]["if-match"];
-                /** @description ETags that the caller has; 304 when one of them is current. */
+                /** @description ETags of copies that the caller has; the response is 304 when one of them is current. */
                 "if-none-match"?: components["parameters"]["if-none-match"];
             };
             path: {
@@ -14037,7 +14037,7 @@ export interface operations {
                     "*/*": string;
                 };
             };
-            /** @description The caller has it already. */
+            /** @description Not modified. */
             304: {
                 headers: {
                     /** @description The SHA-256 of the whole file, in quotes. */
@@ -14095,7 +14095,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description All of them. */
+            /** @description The complete list. */
             200: {
                 headers: {
                     "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
