@@ -43,10 +43,12 @@ import { formatTsquery, parseSearchQuery } from '../../src/core/search/query.ts'
 /** Swallows the errors that are meant for callers. */
 export type Reader = (input: Buffer) => void;
 
+const REPLY = { isReply: true, isForward: false };
+
 /** A whole message, as receiving one reads it. */
 export function readMail(raw: Buffer): void {
   const message = parse(raw);
-  newText(message.text, message.html);
+  newText(message.text, message.html, REPLY);
   const names = new StorageNames();
   for (const { filename } of message.attachments) names.add(filename);
   classifyAutomatic(message);
@@ -75,9 +77,9 @@ export const READERS = {
   base64: (input) => void decodeTransfer(input, 'base64'),
   'quoted-printable': (input) => void decodeTransfer(input, 'quoted-printable'),
   'HTML to text': ofText(htmlToText),
-  'quoted HTML': ofText(cutQuotedHtml),
-  'reply text': ofText((text) => newText(text)),
-  'reply text with HTML': ofText((text) => newText('see below', text)),
+  'quoted HTML': ofText((text) => cutQuotedHtml(text, false)),
+  'reply text': ofText((text) => newText(text, null, REPLY)),
+  'reply text with HTML': ofText((text) => newText('see below', text, REPLY)),
   'flowed text': ofText((text) => unflow(text, true)),
   TNEF: (input) => void unpackTnef(input),
   mbox: readMbox,

@@ -8,7 +8,8 @@ import { MessageLimitError } from '../../core/mime/parse/message-limit-error.ts'
 import { createMessageParser } from '../../core/mime/parse/parse.ts';
 import type { ParsedMessage } from '../../core/mime/parse/parsed-message.ts';
 import { readBaseSubject } from '../../core/message/base-subject.ts';
-import { newText } from '../../core/mime/text/reply-text.ts';
+import { fieldValue } from '../../core/mime/parse/header-fields.ts';
+import { newText, type ReplyContext } from '../../core/mime/text/reply-text.ts';
 import { shortenHeader } from '../../core/mime/parse/shorten-header.ts';
 import type { ReadHeader, ReadingKind, Readings, ReceivedMessage } from './reading-ports.ts';
 
@@ -41,13 +42,23 @@ export const LATE_READINGS: ReadLate = {
 export function understand(chunks: Iterable<Buffer>, context: AutomaticContext): ReceivedMessage {
   const message = parse(chunks);
   const bounce = readBounce(message, context);
-  const replyText = newText(message.text, message.html, readBaseSubject(message.subject).isForward);
+  const replyText = newText(message.text, message.html, replyContext(message));
   return {
     message,
     // A long text is not copied twice.
     replyText: replyText === message.text ? null : replyText,
     automatic: withReport(classifyAutomatic(message, context), bounce !== null),
     bounce,
+  };
+}
+
+function replyContext({ subject, text, fields }: ParsedMessage): ReplyContext {
+  const { isReply, isForward } = readBaseSubject(subject);
+  const names = ['in-reply-to', 'references'];
+  return {
+    isReply: isReply || names.some((name) => (fieldValue(fields, name) ?? '').trim() !== ''),
+    // `VS` marks a reply in Finnish, and a forward in Danish and Norwegian, whose word for From is `Fra`.
+    isForward: isForward || (/^\s*vs\s?:/i.test(subject) && /^\s*Fra\s?:/m.test(text)),
   };
 }
 

@@ -35,6 +35,14 @@ describe('the base subject', () => {
     expect(readBaseSubject(subject)).toMatchObject({ base, isReply });
   });
 
+  it.each(['İLT: Teklif', 'i̇lt: Teklif', 'Videresend: Tilbud', 'Redir.: Ofertă', 'VB: Offert', 'PD: Oferta'])(
+    'of %j is a forward',
+    (subject) => {
+      expect(readBaseSubject(subject)).toMatchObject({ isForward: true });
+      expect(withoutAnyPrefix(subject)).not.toContain(':');
+    },
+  );
+
   it('of a base subject is itself, for any text, in little time', () => {
     const piece = fc.constantFrom(
       'Re: ',

@@ -8,7 +8,7 @@ const REPLY_PREFIXES =
   're aw antw antwort sv vs vá r rif res ref odp ynt yan atb bls tl απ σχετ ha отв ответ відп השב رد ' +
   '答复 回复 回覆 返信 회신 답장';
 const FORWARD_PREFIXES =
-  'fw fwd wg weitergeleitet tr rv enc vb vl doorst i pd ilt továbbítás fs yml trs πρθ пер пересл הועבר ' +
+  'fw fwd wg weitergeleitet videresend redir redir. tr rv enc vb vl doorst i pd ilt továbbítás fs yml trs πρθ пер пересл הועבר ' +
   '转发 轉寄 転送 전달';
 
 const PREFIXES = new Map<string, 'reply' | 'forward'>([
@@ -103,7 +103,8 @@ function readPrefix(rest: string): { readonly kind: 'reply' | 'forward'; readonl
   const match = /^([^\s:：[\](){}^]+) ?(?:\^?\d{1,3}|[[(]\d{1,3}[\])])? ?(?:\[[^[\]]*\])? ?[:：] ?/u.exec(
     rest.slice(0, MAX_PREFIX_CHARS + 200),
   );
-  const kind = PREFIXES.get((match?.[1] ?? '').normalize('NFC').toLowerCase());
+  // Turkish `İLT`: its small letter is an `i` and a dot (U+0307).
+  const kind = PREFIXES.get((match?.[1] ?? '').normalize('NFC').toLowerCase().replaceAll('\u0307', ''));
   return match === null || kind === undefined ? null : { kind, length: match[0].length };
 }
 

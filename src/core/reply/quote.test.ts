@@ -38,8 +38,9 @@ describe('the quote of a reply', () => {
   it.each(['de', 'en'] as const)('is told apart from the answer again: %s', (language) => {
     const quote = makeQuote(email, { ...reply, language });
     const written = withQuote({ textBody: 'Danke, passt.', htmlBody: '<p>Danke, passt.</p>' }, quote);
-    expect(newText(written.textBody ?? '', null, false)).toBe('Danke, passt.');
-    expect(newText('Danke, passt.\n\nx', written.htmlBody, false).trim()).toBe('Danke, passt.');
+    const context = { isReply: true, isForward: false };
+    expect(newText(written.textBody ?? '', null, context)).toBe('Danke, passt.');
+    expect(newText('Danke, passt.\n\nx', written.htmlBody, context).trim()).toBe('Danke, passt.');
   });
 
   it('keeps names on one line', () => {

@@ -1,72 +1,86 @@
 /**
- * Decides whether words that end in a colon are an attribution, `On … wrote:`, and not a sentence that reports another
- * person's words. All patterns see at most MAX_MARKER_CHARS characters.
+ * Reads the line that mail programs put above a quote, `On … wrote:`, by what it consists of: a date, a name, an address, a
+ * verb, and nothing else. A sentence that reports another person's words has other words, and is not one. All patterns see at
+ * most MAX_MARKER_CHARS characters.
  */
-import { DATE, DATED, DATE_FIRST, OWN_WRITING, TIME, VERB_FILLER, WROTE, YEAR } from './reply-markers.ts';
+import { DATE_WORDS } from './date-words.ts';
+import { ADDRESS, ATTRIBUTION_START, DATE_FIRST, OWN_WRITING, WROTE, YOUR_WRITING } from './reply-markers.ts';
 
-/** @param isStart the words begin like an attribution, see ATTRIBUTION_START */
-export function readsAsAttribution(joined: string, isStart: boolean): boolean {
-  if (OWN_WRITING.test(joined)) return false;
-  const address = [...joined.matchAll(ADDRESS)].at(-1);
-  if (address === undefined) return isStart && DATE.test(joined) && namesWriter(joined);
-  const before = joined.slice(0, address.index);
-  const tail = joined.slice(address.index + address[0].length);
-  const isLast = /^[>)\]"'\s:：]*$/.test(tail);
-  if (isLast && DATED.test(joined)) return true;
-  // Mail.ru, Gmail in Russian, Tutanota: a date and an address, and no verb.
-  const isBracketed = /[<([]\s*(?:mailto:)?$/i.test(before);
-  const isDateFirst = isStart || DATE_FIRST.test(joined) || /^\P{Script=Latin}/u.test(joined);
-  const hasMoment = TIME.test(before) && YEAR.test(before);
-  if (
-    isLast &&
-    hasMoment &&
-    isDateFirst &&
-    (isBracketed || DATE_FIRST.test(joined)) &&
-    isName(afterDate(before))
-  ) {
-    return true;
-  }
-  const isDated = isStart || TIME.test(joined) || YEAR.test(joined);
-  if (!isDated || /[!?;]/.test(before)) return false;
-  // `Am … schrieb Eva <eva@…>:`
-  if (isLast) return WROTE.test(before);
-  return endsInVerb(tail);
+export interface Attribution {
+  readonly hasAddress: boolean;
+  readonly hasDate: boolean;
+  /** It proves a quote by itself. Otherwise `>` has to follow. */
+  readonly isComplete: boolean;
 }
 
-/** Input: at most 500 characters, MAX_MARKER_CHARS. */
-const ADDRESS = /[^\s<>@()[\]]{1,64}@[^\s<>@()[\],:]{1,255}/gu;
+/** Words of the longest names. */
+const MAX_NAME_WORDS = 12;
 
-/** `> wrote:`, `> schrieb am 2. März 2026:`, `> het volgende geschreven:`: only a date surrounds the verb. */
-function endsInVerb(tail: string): boolean {
-  const verb = WROTE.exec(tail);
-  if (verb === null) return false;
-  const before = tail.slice(0, verb.index);
-  const after = tail.slice(verb.index + verb[0].length);
-  const words = before.split(/[^\p{L}]+/u).filter((word) => word !== '');
-  const isFiller = words.every((word) => VERB_FILLER.test(word)) || YEAR.test(before);
-  return isFiller && (/^[\s:：)(]*$/.test(after) || /\d/.test(after));
+/** Small words of a name, such as `bob`, in an attribution above `>`. */
+const MAX_SMALL_WORDS = 3;
+
+/** @param text one line, or a few joined ones, without direction marks */
+export function readAttribution(text: string): Attribution | null {
+  // Zoho: `---- On … wrote ----`
+  const bare = text.replace(/^-{2,}\s*/, '').replace(/\s*-{2,}$/, '');
+  const isEnd = /[:：]$/.test(bare) || (text.startsWith('--') && text.endsWith('--'));
+  const rest = bare.replace(ADDRESS, ' ');
+  if (OWN_WRITING.test(rest) || /[!?]/.test(rest)) return null;
+  const addresses = [...bare.matchAll(ADDRESS)];
+  const [address] = addresses;
+  const last = addresses.at(-1);
+  const date = DATE.exec(bare);
+  const isDateFirst =
+    date !== null && (ATTRIBUTION_START.test(bare) || DATE_FIRST.test(bare) || OTHER_SCRIPT.test(bare));
+  const isNameFirst = address !== undefined && (date === null || date.index > address.index);
+  const hasVerb = rest.search(WROTE) !== -1;
+  const isVerbLast = hasVerb && /^[\s:：)(]*$/.test(rest.split(WROTE).at(-1) ?? '');
+  const isAddressLast =
+    last !== undefined && /^[>)\]"'\s:：]*$/.test(bare.slice(last.index + last[0].length));
+  // Mail.ru, Gmail in Russian, Tutanota, Yandex: a date and an address, and no verb.
+  if (!hasVerb && !(isDateFirst && isAddressLast)) return null;
+  // `Eva Beispiel writes:`
+  const isNameAndVerb = isVerbLast && /^\p{Lu}/u.test(bare);
+  if (!isDateFirst && !isNameFirst && !isNameAndVerb) return null;
+
+  const words = rest
+    .replace(WROTE, ' ')
+    .split(/[^\p{L}\p{M}]+/u)
+    .filter((word) => word !== '' && !DATE_WORDS.has(word.toLowerCase()));
+  const small = words.filter((word) => /^\p{Ll}/u.test(word));
+  if (words.length > MAX_NAME_WORDS || small.length > MAX_SMALL_WORDS) return null;
+  const isNamed = isVerbLast || isAddressLast;
+  if (small.length > 0 && !isNamed) return null;
+  const isMoment = YEAR.test(bare) && TIME.test(bare);
+  // The word before the address may be small: `Zoe xxx <zoe@…>`.
+  const isName =
+    small.length === 0 ||
+    (small.length === 1 && address !== undefined && endsWith(bare.slice(0, address.index), small[0] ?? ''));
+  if (!isName && !YEAR.test(bare) && address === undefined) return null;
+  return {
+    hasAddress: address !== undefined,
+    hasDate: date !== null,
+    isComplete:
+      isEnd &&
+      isMoment &&
+      isName &&
+      (isDateFirst || address !== undefined) &&
+      !YOUR_WRITING.test(rest) &&
+      !/;/.test(rest),
+  };
 }
 
-/** True if a name is between the date and the verb, or after the verb. */
-function namesWriter(joined: string): boolean {
-  const verb = WROTE.exec(joined);
-  if (verb === null) return false;
-  return isName(afterDate(joined.slice(0, verb.index))) && isName(joined.slice(verb.index + verb[0].length));
+function endsWith(text: string, word: string): boolean {
+  return text.replace(/[^\p{L}]+$/u, '').endsWith(word);
 }
 
-/** The text after the last digit. */
-function afterDate(text: string): string {
-  // Input: at most 500 characters, MAX_MARKER_CHARS.
-  return text.slice(text.search(/\D*$/));
-}
+/** A text in another script, such as Hebrew, whose words for dates are not listed. */
+const OTHER_SCRIPT = /^\p{L}(?<!\p{Script=Latin})/u;
 
-/** Words of a name begin with capitals, in scripts that have them. */
-function isName(text: string): boolean {
-  return text
-    .split(/[^\p{L}]+/u)
-    .every((word) => word === '' || !/^\p{Ll}/u.test(word) || NAME_PARTICLE.test(word));
-}
+/** A time that is no part of a date: `9:15`, `kl. 09.15`, `17h30`. */
+const TIME = /(?<![\d.])\d{1,2}[:.h]\d{2}(?![\d.])/u;
+const YEAR = /(?<!\d)(?:19|20)\d{2}(?!\d)|(?<!\d)\d{1,2}([./-])\d{1,2}\1\d{2}(?!\d)/u;
 
-/** Also half days, and words that precede a name, such as `from`. */
-const NAME_PARTICLE =
-  /^(?:am|pm|a|p|m|uhr|h|kl|klo|г|р|von|vom|van|der|den|de|del|della|di|da|do|dos|du|la|le|el|al|af|av|zu|zum|zur|bin|ibn|from|by|fra|från|od|от|від|hat|heeft|har|ha|о|π|μ|ο|χρήστης|в|klokken)$/iu;
+/** A year, or a day and a month. */
+const DATE =
+  /(?<!\d)(?:19|20)\d{2}(?!\d)|(?<!\d)\d{1,2}[./-] ?\d{1,2}[./-]|(?<!\d)\d{1,2}\.? \p{L}{3,14}|\p{L}{3,14}\.? \d{1,2}(?!\d)/u;

@@ -1,7 +1,12 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { expectCpuBelow } from '../../../../test/readers/cpu-time.ts';
-import { newText } from './reply-text.ts';
+import { newText as newTextOf } from './reply-text.ts';
+
+/** The new text of a mail that answers another one. */
+function newText(text: string, html: string | null = null, isForward = false): string {
+  return newTextOf(text, html, { isReply: true, isForward });
+}
 
 interface Sample {
   readonly name: string;
@@ -22,7 +27,54 @@ const PROGRAMS = readFileSync(new URL('programs.txt', FILE), 'utf8')
     return [name, lines.slice(0, arrow).join('\n'), lines.slice(arrow + 1).join('\n')] as const;
   });
 
+/** As above; all of the text is new where there is no line `=>`. */
+const NEW = readFileSync(new URL('new-text.txt', FILE), 'utf8')
+  .split(/^## /m)
+  .slice(1)
+  .map((part) => {
+    const [name = '', ...lines] = part.trimEnd().split('\n');
+    const arrow = lines.indexOf('=>');
+    const text = (arrow === -1 ? lines : lines.slice(0, arrow)).join('\n');
+    return [name, text, arrow === -1 ? text.trim() : lines.slice(arrow + 1).join('\n')] as const;
+  });
+
 describe('newText', () => {
+  it.each(NEW)('loses nothing of %s', (_, text, expected) => {
+    expect(newTextOf(text, null, { isReply: true, isForward: false })).toBe(expected);
+    expect(newTextOf(text, null, { isReply: false, isForward: false })).toBe(expected);
+  });
+
+  it('finds no quote without an address in a mail that answers nothing', () => {
+    const first = (text: string, html: string | null = null): string =>
+      newTextOf(text, html, { isReply: false, isForward: false });
+    for (const text of [
+      'Herr Meier schrieb:\n> 100 kg Mehl\n> 50 kg Zucker\n\nPasst das?',
+      'Am 02.03.26 um 09:15 schrieb Eva Beispiel:\n> Passt Montag?\n\nWas meint sie?',
+      'Was heißt das?\n\n-----Original-Nachricht-----\nPaket 12\n\nDanke',
+      '> Passt Montag?\n>\n> Oder Dienstag?\n\nBitte eintragen.',
+      'Von: Eva\nGesendet: Montag, 2. März 2026 09:15\nAn: Max\nBetreff: Fracht\n\nBitte bestätigen.',
+    ]) {
+      expect(first(text)).toBe(text);
+    }
+    const html = '<p>Zitat:</p><blockquote type="cite">Passt Montag?</blockquote><p>Und nun?</p>';
+    expect(first('Zitat:\n\nPasst Montag?\n\nUnd nun?', html)).toBe('Zitat:\n\nPasst Montag?\n\nUnd nun?');
+    expect(
+      first('Ja.\n\nAm 02.03.26 um 09:15 schrieb Eva <eva@example.org>:\n> Passt Montag?\n>\n> Eva'),
+    ).toBe('Ja.');
+  });
+
+  it('keeps answers between the quotes that only the HTML of Gmail marks', () => {
+    const html =
+      '<div class="gmail_quote"><div class="gmail_attr">On Monday Eva said:</div>' +
+      '<blockquote class="gmail_quote">Passt Montag?</blockquote><div>Ja.</div>' +
+      '<blockquote class="gmail_quote">Und der Preis?</blockquote><div>5 Euro.</div></div>';
+    const text = 'On Monday Eva said:\nPasst Montag?\nJa.\nUnd der Preis?\n5 Euro.';
+    const kept = newText(text, html);
+    expect(kept).toContain('Ja.');
+    expect(kept).toContain('5 Euro.');
+    expect(kept).not.toContain('Passt Montag?');
+  });
+
   it.each(PROGRAMS)('reads %s', (name, text, expected) => {
     expect(newText(text, null, name.endsWith('(subject of a forward)'))).toBe(expected);
   });
