@@ -19,6 +19,7 @@ const IS_FOR_MAIL: Readonly<Record<ReadingKind, boolean>> = {
   fields: true,
   header: true,
   headers: true,
+  sameEmail: true,
   isCopy: true,
   choice: true,
   html: false,

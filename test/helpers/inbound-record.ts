@@ -26,7 +26,7 @@ export function inboundRecord(
     isSentCopy: false,
     isRead: false,
     newThreadId: uuidv7(),
-    identity: { messageId, date, from: [from], subject },
+    identity: { messageId, date, from: [from], subject, undated: null },
     identityKey: createHash('sha256').update(messageId).digest('hex'),
     links,
     writtenMessageId: null,

@@ -85,9 +85,14 @@ export function useMailboxWorlds(): MailboxWorlds {
   return worlds;
 }
 
-/** A message that is identified by its number. */
+/** A message that is identified by its number, with the trace of the server that put it into its mailbox. */
 export const numberedMail = (number: number, fields: MailFields = {}): string =>
-  mail({ messageId: `<${number}@customer.test>`, subject: `Nr. ${number}`, ...fields });
+  mail({
+    messageId: `<${number}@customer.test>`,
+    subject: `Nr. ${number}`,
+    headers: [`Received: from mx.customer.test by mail.test id ${number}; Sun, 1 Mar 2026 12:00:01 +0100`],
+    ...fields,
+  });
 
 /** Adds numbered messages, from `first` on. */
 export function fill(mailbox: MemoryMailbox, count: number, first = 1): void {

@@ -20,7 +20,7 @@ export interface MemoryMessage {
   readonly isSeen: boolean;
 }
 
-const FIELDS = /^(message-id|date|from|subject):/i;
+const FIELDS = /^(message-id|date|from|subject|received):/i;
 
 export class MemoryMailbox {
   readonly info: MailboxInfo;

@@ -205,6 +205,7 @@ export const sampleVariant: VariantDetail = {
   isSentCopy: false,
   rawSizeBytes: 2048,
   contentDigest: 'ab'.repeat(32),
+  hasSameContent: false,
   textBody: 'Guten Abend',
 };
 

@@ -1,4 +1,5 @@
-/** Mail with one identity, in any order and at the same moment: one record, and each content once. */
+/** Different bytes are never lost: each message is a record of its own or a variant of one, whatever came before or at the same moment. */
+import { randomUUID } from 'node:crypto';
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { mail, newId, receive, type Received } from '../helpers/inbound-mail.ts';
@@ -20,51 +21,98 @@ afterAll(async () => {
   await database.drop();
 });
 
-const arrivals = fc.array(
+/** The bytes of all records and variants whose subject holds the text. */
+async function keptWith(subject: string): Promise<readonly string[]> {
+  const rows = await query(
+    database.connectionString,
+    `select convert_from(raw, 'utf8') as raw from emails where subject like '%' || $1
+    union all
+    select convert_from(v.raw, 'utf8') from email_variants v join emails e on e.id = v.email_id where e.subject like '%' || $1`,
+    [subject],
+  );
+  return rows.map(({ raw }) => raw as string);
+}
+
+const ofOneSender = fc.array(
   fc.record({ content: fc.nat(3), isSentCopy: fc.boolean(), hasTrace: fc.boolean(), service: fc.nat(1) }),
   { minLength: 1, maxLength: 8 },
 );
 
-it('the record and its variants hold each content once, in any order and at once', async () => {
-  const property = fc.asyncProperty(arrivals, fc.boolean(), async (list, atOnce) => {
+it('mail from the own address with one identity is one record, and each of its messages is kept once', async () => {
+  const property = fc.asyncProperty(ofOneSender, fc.boolean(), async (list, atOnce) => {
     const messageId = newId();
-    const give = ({ content, isSentCopy, hasTrace, service }: (typeof list)[number]): Promise<Received> => {
-      const raw = mail({ messageId, from: 'sales@example.com', body: `Inhalt ${content}` });
-      const way = hasTrace ? `Received: from relay.test\r\n${raw}` : raw;
-      return receive(services[service]!, way, isSentCopy ? '?sent=true' : '');
+    const subject = randomUUID();
+    const toRaw = ({ content, hasTrace }: (typeof list)[number]): string => {
+      const raw = mail({ messageId, subject, from: 'sales@example.com', body: `Inhalt ${content}` });
+      return hasTrace ? `Received: from relay.test\r\n${raw}` : raw;
     };
+    const give = (arrival: (typeof list)[number]): Promise<Received> =>
+      receive(services[arrival.service]!, toRaw(arrival), arrival.isSentCopy ? '?sent=true' : '');
     const answers: Received[] = [];
     if (atOnce) answers.push(...(await Promise.all(list.map(give))));
     else for (const arrival of list) answers.push(await give(arrival));
 
-    const ids = new Set(answers.map(({ id }) => id));
-    expect(ids.size).toBe(1);
+    expect(new Set(answers.map(({ id }) => id)).size).toBe(1);
     expect(answers.filter(({ status }) => status === 'received')).toHaveLength(1);
+    expect((await keptWith(subject)).toSorted()).toEqual([...new Set(list.map(toRaw))].sort());
     const [record] = await query(
       database.connectionString,
-      `select direction, text_body, convert_from(raw, 'utf8') as raw,
-        array(select convert_from(raw, 'utf8') from email_variants v where v.email_id = e.id) as variants
-      from emails e where message_id = $1`,
-      [messageId.slice(1, -1)],
+      `select direction, text_body, convert_from(raw, 'utf8') as raw from emails where subject = $1`,
+      [subject],
     );
     const {
       direction,
       raw,
-      variants,
       text_body: text,
-    } = record as {
-      direction: string;
-      raw: string;
-      variants: string[];
-      text_body: string;
-    };
+    } = record as { direction: string; raw: string; text_body: string };
     const contentOf = (message: string) => Number(/Inhalt (\d)/.exec(message)?.[1]);
-    const contents = [...new Set(list.map(({ content }) => content))].sort();
-    expect([raw, ...variants].map(contentOf).sort()).toEqual(contents);
     expect(contentOf(text)).toBe(contentOf(raw));
     const sent = list.filter(({ isSentCopy }) => isSentCopy).map(({ content }) => content);
     expect(direction).toBe(sent.length === 0 ? 'inbound' : 'outbound');
     expect(sent.length === 0 || sent.includes(contentOf(raw))).toBe(true);
+  });
+  await fc.assert(property, { numRuns: runs(25) });
+});
+
+const TEXT = 'Bitte rufen Sie mich wegen meiner Bestellung zurück.';
+const ofStrangers = fc.array(
+  fc.record({
+    hasId: fc.boolean(),
+    hasDate: fc.boolean(),
+    replyTo: fc.constantFrom('', 'Reply-To: eva@kunde.test', 'Reply-To: max@kunde.test'),
+    parent: fc.constantFrom('', 'In-Reply-To: <frage@kunde.test>'),
+    trace: fc.constantFrom('', 'Received: from relay.test; now', 'X-Spam-Score: 3'),
+    list: fc.constantFrom('', 'List-Id: <kunden.shop.test>'),
+    body: fc.constantFrom('', 'Rückruf', TEXT, `${TEXT}\r\n-- \r\nListe`, `Wo ist mein Paket? ${TEXT}`),
+    service: fc.nat(1),
+  }),
+  { minLength: 2, maxLength: 8 },
+);
+
+it('of messages that a sender gave one Message-ID, or none, each can be read back byte for byte', async () => {
+  const property = fc.asyncProperty(ofStrangers, fc.boolean(), async (list, atOnce) => {
+    const id = newId();
+    const subject = randomUUID();
+    const toRaw = ({
+      hasId,
+      hasDate,
+      replyTo,
+      parent,
+      trace,
+      list: by,
+      body,
+    }: (typeof list)[number]): string => {
+      const headers = [replyTo, parent, by].filter((line) => line !== '');
+      const raw = mail({ messageId: hasId ? id : null, from: 'form@shop.test', subject, headers, body });
+      const dated = hasDate ? raw : raw.replace(/Date: .*\r\n/, '');
+      return trace === '' ? dated : `${trace}\r\n${dated}`;
+    };
+    const give = (arrival: (typeof list)[number]) => receive(services[arrival.service]!, toRaw(arrival));
+    if (atOnce) await Promise.all(list.map(give));
+    else for (const arrival of list) await give(arrival);
+    // Given again, nothing is added.
+    for (const arrival of list) expect((await give(arrival)).status).toBe('duplicate');
+    expect((await keptWith(subject)).toSorted()).toEqual([...new Set(list.map(toRaw))].sort());
   });
   await fc.assert(property, { numRuns: runs(25) });
 });

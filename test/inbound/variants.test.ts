@@ -53,11 +53,14 @@ const textsOf = async (id: string) => {
 };
 const rawOf = async (path: string) => (await service.request(`${path}/raw`)).text();
 
-describe('a message with the identity of a recorded one and another content', () => {
-  it('is a variant of the one record, kept whole, readable, and a defect', async () => {
+describe('a message with the identity of a recorded one and other bytes', () => {
+  const TEXT = 'Unsere IBAN ist DE1, bitte bis Freitag zahlen.';
+  const MARKED = `${TEXT}\r\n-- \r\nListe der Kunden`;
+
+  it('is a variant of the one record when a mark was added, kept whole, readable, and a defect', async () => {
     const messageId = newId();
-    const real = mail({ messageId, body: 'Unsere IBAN ist DE1' });
-    const forged = mail({ messageId, body: 'Unsere IBAN ist XX9', headers: ['X-Spam: yes'] });
+    const real = mail({ messageId, body: TEXT });
+    const forged = mail({ messageId, body: MARKED, headers: ['X-Spam: yes'] });
     const first = await receive(service, forged);
     expect(await emailOf(first.id)).toMatchObject({
       variants: [],
@@ -69,7 +72,7 @@ describe('a message with the identity of a recorded one and another content', ()
     }
     const email = await emailOf(first.id);
     expect(email).toMatchObject({
-      text_body: 'Unsere IBAN ist XX9',
+      text_body: MARKED.replaceAll('\r\n', '\n'),
       defects: ['content_differs'],
       refused_variants: 0,
       variants: [
@@ -79,18 +82,18 @@ describe('a message with the identity of a recorded one and another content', ()
     const [variant] = email.variants;
     expect(Date.parse(variant!.received_at)).toBeGreaterThan(Date.now() - 60_000);
     expect(await rawOf(`/api/emails/${first.id}/variants/${variant!.id}`)).toBe(real);
-    expect(await textsOf(first.id)).toEqual(['Unsere IBAN ist DE1']);
+    expect(await textsOf(first.id)).toEqual([TEXT]);
     const other = await service.request(`/api/emails/${randomUUID()}/variants/${variant!.id}`);
     expect(other.status).toBe(404);
     expect(await other.json()).toMatchObject({ code: 'variant_not_found' });
-    // The forged message again: it is the recorded one.
+    // The first message again: it is the recorded one.
     expect(await receive(service, forged)).toEqual({ ...first, status: 'duplicate' });
     expect((await emailOf(first.id)).variants).toHaveLength(1);
     const { emails } = await getJson<{ emails: { text_body: string }[] }>(`/api/thread/${first.threadId}`);
-    expect(emails).toMatchObject([{ text_body: 'Unsere IBAN ist XX9' }]);
+    expect(emails).toHaveLength(1);
   });
 
-  it('is none when only the path differs', async () => {
+  it('is a variant without a defect when only the path differs', async () => {
     const messageId = newId();
     const text = mail({ messageId, body: 'Gr=C3=BC=C3=9Fe\r\nFrom hier' });
     const encoding = (name: string) =>
@@ -109,10 +112,11 @@ describe('a message with the identity of a recorded one and another content', ()
     ]) {
       expect(await receive(service, again)).toEqual({ ...first, status: 'duplicate' });
     }
-    expect(await emailOf(first.id)).toMatchObject({ variants: [], defects: [] });
+    const variants = [{ same_content: true }, { same_content: true }, { same_content: true }];
+    expect(await emailOf(first.id)).toMatchObject({ variants, defects: [] });
   });
 
-  it('is one for another attachment, also a large one, whose file the cleaning of files knows', async () => {
+  it('is a variant for one more attachment, also a large one, whose file the cleaning of files knows', async () => {
     const messageId = newId();
     const withFile = (content: string) =>
       mail({
@@ -120,7 +124,8 @@ describe('a message with the identity of a recorded one and another content', ()
         headers: ['MIME-Version: 1.0', 'Content-Type: multipart/mixed; boundary=b'],
         body:
           '--b\r\nContent-Type: text/plain\r\n\r\nanbei\r\n--b\r\nContent-Type: application/pdf; name=a.pdf\r\n' +
-          `Content-Transfer-Encoding: base64\r\n\r\n${Buffer.from(content.repeat(300_000)).toString('base64')}\r\n--b--`,
+          `Content-Transfer-Encoding: base64\r\n\r\n${Buffer.from('a'.repeat(300_000)).toString('base64')}\r\n` +
+          `${content === 'a' ? '' : `--b\r\nContent-Type: text/html; name=mark.html\r\n\r\n${`${content}\r\n`.repeat(300_000)}\r\n`}--b--`,
       });
     const first = await receive(service, withFile('a'));
     expect(await receive(service, withFile('b'))).toEqual({ ...first, status: 'duplicate' });
@@ -137,20 +142,93 @@ describe('a message with the identity of a recorded one and another content', ()
     expect(row!.raw_path).toMatch(/^_raw\/default\/[0-9a-f-]{36}\.eml$/);
   });
 
-  it('is only counted beyond the limit', async () => {
+  it.each([
+    ['of a stranger is an email of its own', 'Ada <ada@customer.test>', 0],
+    ['that claims to be of the account is only counted', 'sales@example.com', 2],
+  ])('beyond the limit %s', async (_, from, refused) => {
     const messageId = newId();
-    const first = await receive(service, mail({ messageId, body: 'one' }));
+    const text = (way: string) => `${TEXT} ${from.startsWith('Ada') ? '' : way}`;
+    const send = (way: string) =>
+      receive(service, mail({ messageId, from, headers: [`X-Way: ${way}`], body: text(way) }));
+    const first = await send('one');
     await query(
       database.connectionString,
-      `insert into email_variants (id, email_id, content_digest, received_at, is_sent_copy, text_body, raw_size_bytes, raw)
-      select gen_random_uuid(), $1, sha256(n::text::bytea), now(), false, '', 1, 'x' from generate_series(1, 99) n`,
+      `insert into email_variants
+        (id, email_id, content_digest, raw_digest, received_at, is_sent_copy, text_body, raw_size_bytes, raw)
+      select gen_random_uuid(), $1, sha256(n::text::bytea), sha256(n::text::bytea), now(), false, '', 1, 'x'
+      from generate_series(1, 99) n`,
       [first.id],
     );
-    for (const body of ['two', 'three', 'two', 'four']) {
-      expect(await receive(service, mail({ messageId, body }))).toEqual({ ...first, status: 'duplicate' });
-    }
-    expect(await emailOf(first.id)).toMatchObject({ refused_variants: 2 });
+    const ids = new Set<string>();
+    for (const way of ['two', 'three', 'two', 'four']) ids.add((await send(way)).id);
+    expect(await emailOf(first.id)).toMatchObject({ refused_variants: refused });
     expect((await emailOf(first.id)).variants).toHaveLength(100);
+    expect(ids.size).toBe(refused === 0 ? 2 : 1);
+  });
+});
+
+describe('a message with the identity of a recorded one that says something else', () => {
+  const rawsOf = async (list: readonly { id: string }[]) =>
+    Promise.all(list.map(({ id }) => rawOf(`/api/emails/${id}`)));
+
+  it.each([
+    ['another text', { body: 'Unsere IBAN ist DE1' }, { body: 'Unsere IBAN ist XX9' }],
+    [
+      'another text without a Date',
+      { date: '', body: 'Bitte um Rückruf' },
+      { date: '', body: 'Wo bleibt mein Paket?' },
+    ],
+    [
+      'a longer text without a Date',
+      { date: '', body: 'Bitte um Rückruf wegen meiner Bestellung' },
+      { date: '', body: 'Bitte um Rückruf wegen meiner Bestellung vom Mai' },
+    ],
+    [
+      'another Reply-To',
+      { headers: ['Reply-To: eva@kunde.test'] },
+      { headers: ['Reply-To: max@kunde.test'] },
+    ],
+    [
+      'neither Message-ID nor Date, and another Reply-To',
+      { messageId: null, date: '', headers: ['Reply-To: eva@kunde.test'] },
+      { messageId: null, date: '', headers: ['Reply-To: max@kunde.test'] },
+    ],
+    [
+      'neither Message-ID nor Date, and another In-Reply-To',
+      { messageId: null, date: '', inReplyTo: '<eins@kunde.test>' },
+      { messageId: null, date: '', inReplyTo: '<zwei@kunde.test>' },
+    ],
+  ])('is another email with %s: both are read', async (name, one, other) => {
+    const shared = { messageId: newId(), from: 'form@shop.test', subject: `Rückruf ${name}` };
+    const raws = [one, other].map((fields) => mail({ ...shared, ...fields }).replace('Date: \r\n', ''));
+    const received = [];
+    for (const raw of raws) received.push(await receive(service, raw));
+    expect(received.map(({ status }) => status)).toEqual(['received', 'received']);
+    expect(await rawsOf(received)).toEqual(raws);
+    // Each again is the one that it was.
+    for (const [index, raw] of raws.entries()) {
+      expect(await receive(service, raw)).toMatchObject({ status: 'duplicate', id: received[index]!.id });
+      const again = await receive(service, `Delivered-To: x@shop.test\r\n${raw}`);
+      expect(again).toMatchObject({ status: 'duplicate', id: received[index]!.id });
+    }
+  });
+
+  it('is recorded after the first one was deleted, which stays deleted', async () => {
+    const messageId = newId();
+    const [one, other] = ['Unsere IBAN ist DE1', 'Unsere IBAN ist XX9'].map((body) =>
+      mail({ messageId, body }),
+    );
+    const first = await receive(service, one!);
+    const second = await receive(service, other!);
+    const third = mail({ messageId, body: 'Unsere IBAN ist YY8' });
+    await service.request(`/api/emails/${first.id}`, { method: 'DELETE' });
+    expect(await receive(service, one!)).toMatchObject({ status: 'deleted' });
+    expect(await receive(service, `X-Way: 2\r\n${one!}`)).toMatchObject({ status: 'deleted' });
+    expect(await receive(service, other!)).toMatchObject({ status: 'duplicate', id: second.id });
+    const last = await receive(service, third);
+    expect(await rawsOf([second, last])).toEqual([other, third]);
+    await service.request(`/api/emails/${second.id}`, { method: 'DELETE' });
+    expect(await receive(service, other!)).toMatchObject({ status: 'deleted' });
   });
 });
 

@@ -202,6 +202,16 @@ describe('a new UIDVALIDITY', () => {
 });
 
 describe('a message that is known already', () => {
+  it('is fetched when it has no trace: another one may have its identity and size', async () => {
+    const world = worlds.createWorld();
+    const texts = ['Unsere IBAN ist DE1', 'Unsere IBAN ist XX9'];
+    for (const body of texts) world.inbox.add(mail({ messageId: '<0@customer.test>', body }));
+    await world.start();
+    await world.waitForPass();
+    const rows = await worlds.query('select text_body from emails where account_id = $1', [world.account]);
+    expect(rows.map(({ text_body: text }) => text).sort()).toEqual(texts);
+  });
+
   it('is not fetched', async () => {
     const world = worlds.createWorld();
     fill(world.inbox, 3);

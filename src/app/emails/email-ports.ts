@@ -123,7 +123,7 @@ export interface EmailDetail extends EmailSummary {
   readonly metadata: Metadata;
   /** The key that sent it; null: none, as for an email that was received or sent by another program. */
   readonly author: KeyAuthor | null;
-  /** The defects of a received email, as `ParseDefect` names them, and CONTENT_DIFFERS if it has variants. */
+  /** The defects of a received email, as `ParseDefect` names them, and CONTENT_DIFFERS if a variant has another content. */
   readonly defects: readonly string[];
   /** How its message arrived; null for a sent email, and when it is not known. */
   readonly receivedBy: MailSource | null;

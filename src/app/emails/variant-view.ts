@@ -9,7 +9,7 @@ export interface MailSource {
   readonly place: string | null;
 }
 
-/** The defect of an email that has variants. */
+/** The defect of an email that has variants with another content. */
 export const CONTENT_DIFFERS = 'content_differs';
 
 /** A variant as the API lists it. */
@@ -23,6 +23,8 @@ export interface VariantView {
   readonly rawSizeBytes: number;
   /** SHA-256 of its content, in lower-case hex. */
   readonly contentDigest: string;
+  /** Its texts and files are those of the email; it came another way. */
+  readonly hasSameContent: boolean;
 }
 
 export interface VariantDetail extends VariantView {

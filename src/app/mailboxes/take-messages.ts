@@ -183,7 +183,7 @@ async function summarise(
 /**
  * UID → email, for messages that were already recorded under another UID: they have the identity, the size and the trace
  * of a message in one of the account's mailboxes. Other messages with the identity of an email are fetched: their content
- * may differ. Messages without a Message-ID are recognised only by their content.
+ * may differ. Messages without a Message-ID, a Date or a trace are recognised only by their content.
  */
 async function findRecorded(
   { records, reader }: TakeMessagesPorts,
@@ -196,7 +196,7 @@ async function findRecorded(
   );
   const asked = summaries.flatMap((summary, index): (ArrivedMessage & { uid: Uid })[] => {
     const identity = headers[index]?.identity ?? null;
-    if (identity === null) return [];
+    if (identity === null || !(isSent || hasTrace(summary))) return [];
     return [{ uid: summary.uid, identity, key: identityKey(identity), arrival: arrivalOf(summary) }];
   });
   const recorded = await records.findArrived(mailbox.accountId, asked);
@@ -207,6 +207,9 @@ async function findRecorded(
   }
   return result;
 }
+
+/** Without one, another message may have the same identity and size. */
+const hasTrace = ({ header }: MessageSummary): boolean => /^received:/im.test(header.toString('latin1'));
 
 /**
  * A stranger does not know the trace that a message gets on its last hop, and so can't forge a message that is taken for

@@ -113,7 +113,8 @@ it('knows a header by its shortened fields when the whole cannot be read', async
 });
 
 describe('headers of several messages', () => {
-  const headerOf = (id: number) => Buffer.from(`Message-ID: <${id}@customer.test>\r\n\r\n`);
+  const headerOf = (id: number) =>
+    Buffer.from(`Message-ID: <${id}@customer.test>\r\nDate: Sun, 01 Mar 2026 12:00:00 +0100\r\n\r\n`);
   const idsOf = async (reader: MessageReader, headers: readonly Buffer[]) =>
     (await readHeaders(reader, headers)).map(({ identity }) => identity?.messageId ?? null);
 

@@ -71,6 +71,7 @@ async function readFields(
     ...fields,
     // The digest of its bytes, so that two such messages are never taken for one.
     contentDigest: digest,
+    fileDigests: [digest],
     sizeBytes: sizeOf(raw),
     defects: ['not_parsed', DEFECTS[reason]],
   };

@@ -7,6 +7,7 @@ import type { Bounce } from '../../core/delivery/bounce.ts';
 import type { SafeHtml, SanitizeOptions } from '../../core/html/sanitize-html.ts';
 import type { MessageIdentity } from '../../core/message/identity.ts';
 import type { CopyContent } from '../../core/message/copy-content.ts';
+import type { EmailContents } from '../../core/message/same-email.ts';
 import type { SentCandidate, SentContent } from '../../core/message/sent-copy.ts';
 import type { ParsedMessage } from '../../core/mime/parse/parsed-message.ts';
 import type { CheckedTemplate, FilledTemplate, TemplateContent } from '../../core/templates/template.ts';
@@ -22,7 +23,7 @@ export interface ReceivedMessage {
 
 /** The contents of a header, without the body. */
 export interface ReadHeader {
-  /** null without a Message-ID: such a message is recognised only by its content. */
+  /** null without a Message-ID or a Date: such a message is recognised only by its content. */
   readonly identity: MessageIdentity | null;
   readonly date: Date | null;
 }
@@ -56,6 +57,11 @@ export interface Readings {
   readonly template: {
     readonly asked: { readonly content: TemplateContent; readonly variables: string };
     readonly given: FilledTemplate;
+  };
+  /** See isSameEmail. */
+  readonly sameEmail: {
+    readonly asked: readonly [EmailContents, EmailContents];
+    readonly given: boolean;
   };
   /** See isRewrittenCopy. */
   readonly isCopy: {

@@ -2,6 +2,7 @@
 import { classifyAutomatic, withReport, type AutomaticContext } from '../../core/delivery/automatic.ts';
 import { readBounce } from '../../core/delivery/bounce.ts';
 import { identityOf } from '../../core/message/identity.ts';
+import { isSameEmail } from '../../core/message/same-email.ts';
 import { chooseSent, isRewrittenCopy } from '../../core/message/sent-copy.ts';
 import { htmlToText } from '../../core/mime/text/html-to-text.ts';
 import { MessageLimitError } from '../../core/mime/parse/message-limit-error.ts';
@@ -24,6 +25,7 @@ export const READINGS: Read = {
   header: ({ header, isShortened }) => readHeader(isShortened ? shortenHeader(header) : header),
   headers: ({ headers }) => headers.map(readHeader),
   html: ({ html }) => htmlToText(html),
+  sameEmail: ([one, other]) => isSameEmail(one, other),
   isCopy: ({ copy, sent }) => isRewrittenCopy(copy, sent),
   choice: ({ copy, candidates }) => chooseSent(copy, candidates)?.id ?? null,
 };
@@ -65,7 +67,7 @@ function replyContext({ subject, text, fields }: ParsedMessage): ReplyContext {
 function readHeader(header: Buffer): ReadHeader {
   const message = parse([header]);
   return {
-    identity: message.messageId === null ? null : identityOf(message),
+    identity: message.messageId === null || message.date === null ? null : identityOf(message),
     date: message.date,
   };
 }

@@ -83,7 +83,7 @@ export interface KnownEmail {
   readonly threadId: string;
   readonly direction: 'inbound' | 'outbound';
   readonly state: EmailState;
-  /** The digest of its recorded content; null for an email of ours. */
+  /** The digest of its recorded content; null for an email that this service composed. */
   readonly contentDigest: string | null;
   /** It was deleted: only its thread and its identity are still known. */
   readonly isDeleted: boolean;
@@ -105,16 +105,24 @@ export interface AdoptedCopy extends KnownEmail {
 
 /** Throws `ServiceError('database_unavailable')` when the database can't be reached or does not answer in time. */
 export interface InboundStore {
-  /** The same email, received before or sent from here; null when there is none. */
-  findKnown(accountId: string, identity: MessageIdentity, identityKey: string): Promise<KnownEmail | null>;
+  /**
+   * The email with that identity, received before or sent from here; else the one with that content that was recorded beside it;
+   * null when there is none.
+   */
+  findKnown(
+    accountId: string,
+    identity: MessageIdentity,
+    identityKey: string,
+    contentDigest: string,
+  ): Promise<KnownEmail | null>;
   /**
    * Records an email once, whole or not at all, joins and merges threads by its links, and gives it the thread's
    * customer, or else the one that its counterparty's address was learned for. Also decides if the sender of a received
    * email is new to the thread.
    */
   recordInbound(record: InboundRecord): Promise<InboundResult>;
-  /** The identity may be recorded again. */
-  forgetDeletion(accountId: string, identityKey: string): Promise<void>;
+  /** The email with that identity and content may be recorded again. */
+  forgetDeletion(accountId: string, identityKey: string, contentDigest: string): Promise<void>;
   /** Turns a received email into one that was sent from the account; does nothing when it is outbound already. */
   turnIntoSent(id: string, copy: SentCopy): Promise<void>;
   /**

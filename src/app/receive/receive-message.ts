@@ -9,9 +9,10 @@ import { ServiceError } from '../../core/errors.ts';
 import { completeResults, judge } from '../../core/message/authentication.ts';
 import { readAuthenticationResults } from '../../core/message/authentication-results.ts';
 import { toFromFields } from '../../core/mime/parse/message-head.ts';
-import { identityKey, identityOf } from '../../core/message/identity.ts';
+import { bytesKey, contentKey, identityKey, identityOf } from '../../core/message/identity.ts';
 import { readUnsubscribeSubject } from '../../core/unsubscribe/mailto.ts';
 import type { Account } from '../base/basics.ts';
+import { sha256 } from '../files/content.ts';
 import type { SpoolFolder } from '../files/file-ports.ts';
 import { locationOfRaw } from '../files/raw-location.ts';
 import { readReceived } from '../reading/read-received.ts';
@@ -53,8 +54,32 @@ async function receive(
   arrival: Arrival,
   folder: SpoolFolder,
 ): Promise<ReceiveResult> {
+  for await (const key of keysOf(ports, arrival)) {
+    const result = await receiveAs(ports, { ...arrival, key }, folder);
+    if (result !== null) return result;
+  }
+  throw new Error('a message is another one than that with its bytes');
+}
+
+/**
+ * The keys under which a message may be recorded: that of its identity; when another email has that one, a key with its
+ * content; when its content can't be kept there either, a key with its bytes.
+ */
+async function* keysOf(ports: ReceiveMessagePorts, { key, message, raw }: Arrival): AsyncGenerator<string> {
+  yield key;
+  yield contentKey(key, message.contentDigest);
+  yield bytesKey(key, await sha256(ports, raw));
+}
+
+/** null: the record with that key is another email. */
+async function receiveAs(
+  ports: ReceiveMessagePorts,
+  arrival: Arrival,
+  folder: SpoolFolder,
+): Promise<ReceiveResult | null> {
   const { accountId, identity, isSentCopy } = arrival;
-  if (arrival.restores) await ports.store.forgetDeletion(accountId, arrival.key);
+  if (arrival.restores)
+    await ports.store.forgetDeletion(accountId, arrival.key, arrival.message.contentDigest);
   const known = await findBeforeFiles(ports, arrival);
   if (known?.isDeleted === true) return toDeleted(known);
   if (known !== null && !(isSentCopy && wasReceived(known))) return await receiveKnown(ports, arrival, known);
@@ -129,7 +154,7 @@ async function findBeforeFiles(
 ): Promise<KnownEmail | null> {
   const hasFiles = message.attachments.length > 0 || location.rawPath !== null;
   const isAsked = hasFiles || isSentCopy || isFromAccount(ports, accountId, identity.from.map(addrSpec));
-  return isAsked ? await ports.store.findKnown(accountId, identity, key) : null;
+  return isAsked ? await ports.store.findKnown(accountId, identity, key, message.contentDigest) : null;
 }
 
 /** Receives mail that came to the account. */
@@ -137,7 +162,7 @@ async function receiveNew(
   ports: ReceiveMessagePorts,
   arrival: Arrival,
   files: ReadFiles,
-): Promise<ReceiveResult> {
+): Promise<ReceiveResult | null> {
   const original = await findOriginal(ports, arrival, files);
   if (original !== null) return await answerKnown(ports, original);
   // Before the mail is recorded, and so acknowledged: it may be repeated.
@@ -159,7 +184,12 @@ async function findOriginal(
   if (!isFromAccount(ports, accountId, copy.from)) return null;
   for (const messageId of copy.originalIds) {
     const original = { ...identity, messageId };
-    const known = await ports.store.findKnown(accountId, original, identityKey(original));
+    const known = await ports.store.findKnown(
+      accountId,
+      original,
+      identityKey(original),
+      message.contentDigest,
+    );
     // Any message can claim to be a copy: it is one only if its content is what was sent.
     if (known?.isDeleted === true) return known;
     if (known !== null && (await saysTheSame(ports, known, message.contentDigest))) return known;

@@ -9,7 +9,7 @@ import type { InboundStore, KnownEmail } from './inbound-ports.ts';
 import { adoptRewrittenCopy, isFromAccount, type MatchSentCopyPorts } from './match-sent-copy.ts';
 import {
   answerKnown,
-  receiveKnown,
+  receiveCopy,
   receiveVariant,
   toDeleted,
   toDuplicate,
@@ -39,7 +39,7 @@ export async function receiveSentCopy(
   const result = known === null ? await record(ports, arrival, files) : { ...known, kind: 'known' as const };
   if (result.isDeleted) return toDeleted(result);
   const isKnown = result.kind === 'known';
-  if (isKnown && !wasReceived(result)) return await receiveKnown(ports, arrival, result);
+  if (isKnown && !wasReceived(result)) return await receiveCopy(ports, arrival, result);
   const answer = isKnown ? await becomeSent(ports, arrival, files, result) : toReceived(result);
   return (await findSentMeanwhile(ports, arrival, files)) ?? answer;
 }
@@ -63,11 +63,11 @@ async function findSent(
 /** Finds a deleted email that was sent from here and came back under a Message-ID of the relay; null for none. */
 async function findDeletedSend(
   { store }: SentCopyPorts,
-  { accountId, identity, restores }: Arrival,
+  { accountId, identity, message, restores }: Arrival,
   { copy }: ReadFiles,
 ): Promise<KnownEmail | null> {
   if (restores) return null;
-  const known = await store.findKnown(accountId, identity, sentCopyKey(copy));
+  const known = await store.findKnown(accountId, identity, sentCopyKey(copy), message.contentDigest);
   return known?.isDeleted === true ? known : null;
 }
 
@@ -96,7 +96,7 @@ async function becomeSent(
   const { contentDigest } = message;
   if (await saysTheSame(ports, email, contentDigest)) {
     await ports.store.turnIntoSent(email.id, reading);
-    return await answerKnown(ports, email);
+    return await receiveCopy(ports, arrival, { ...email, direction: 'outbound' });
   }
   const isReplaced = await replaceContent(ports, email, {
     variantId: id,

@@ -20,6 +20,8 @@ export interface ReadEmail {
   readonly accountId: string;
   readonly date: Date;
   readonly automatic: AutomaticMail | null;
+  /** See identityKey and contentKey. */
+  readonly identityKey: string;
   readonly attachments: readonly StoredAttachment[];
 }
 

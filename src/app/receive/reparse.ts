@@ -7,12 +7,19 @@
  * interruption; an email with the same result as before is not changed.
  */
 import { ServiceError } from '../../core/errors.ts';
-import { identityKey, identityOf } from '../../core/message/identity.ts';
+import {
+  bytesKey,
+  contentKey,
+  identityKey,
+  identityOf,
+  type MessageIdentity,
+} from '../../core/message/identity.ts';
 import { DELIVERY_IN_MEMORY_MAX_BYTES } from '../base/limits.ts';
 import type { Account, IdSource, Logger } from '../base/basics.ts';
 import type { BlobStore, ByteRange, Content, Spool, SpoolFolder } from '../files/file-ports.ts';
 import type { EmailStore } from '../emails/email-ports.ts';
 import { matchAttachments, removedFrom } from './match-attachments.ts';
+import { sha256 } from '../files/content.ts';
 import { readRaw } from '../files/read-raw.ts';
 import { readReceived, type ReadReceivedPorts } from '../reading/read-received.ts';
 import { readReceivedAttachments } from './receive-attachments.ts';
@@ -93,7 +100,7 @@ async function readAgain(
   const reading = {
     ...toReading(received, identity, email.date, ports.accounts.get(email.accountId)),
     identity,
-    identityKey: identityKey(identity),
+    identityKey: await keyOf(ports, email, raw, identity, received.message.contentDigest),
     contentDigest: received.message.contentDigest,
     attachments: attachments.map(({ stored }) => stored),
   };
@@ -114,6 +121,21 @@ async function readAgain(
     });
   }
   return result;
+}
+
+/** The key of its identity, unless the email was recorded as another one with that identity. */
+async function keyOf(
+  ports: ReparsePorts,
+  { identityKey: recorded }: ReadEmail,
+  raw: Content,
+  identity: MessageIdentity,
+  contentDigest: string,
+): Promise<string> {
+  const key = identityKey(identity);
+  const isOther =
+    recorded !== key &&
+    (recorded === contentKey(key, contentDigest) || recorded === bytesKey(key, await sha256(ports, raw)));
+  return isOther ? recorded : key;
 }
 
 /** Of the envelope's sender, only this is stored. */

@@ -4,6 +4,7 @@
  * becomes a variant.
  */
 import type { AttachmentInput } from '../emails/prepare-attachments.ts';
+import { sha256 } from '../files/content.ts';
 import { deleteFiles } from '../files/delete-files.ts';
 import type { BlobStore, ByteRange, Content } from '../files/file-ports.ts';
 import type { IdSource, Logger } from '../base/basics.ts';
@@ -50,6 +51,7 @@ export async function replaceContent(
     variantId: ports.ids.uuid(),
     reading: { ...reading, attachments: attachments.map(({ stored }) => stored) },
     raw: location,
+    rawDigest: await sha256(ports, raw),
     receivedBy,
   });
   const unused = (orphans === null ? added : removedFrom(email, attachments)).map(

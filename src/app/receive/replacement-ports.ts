@@ -8,6 +8,8 @@ export interface SentContentRecord {
   readonly variantId: string;
   readonly reading: Reading;
   readonly raw: RecordedRaw;
+  /** SHA-256 of its bytes, in lower-case hex. */
+  readonly rawDigest: string;
   readonly receivedBy: MailSource | null;
 }
 

@@ -41,7 +41,7 @@ export interface ReceiveRequest {
 
 /**
  * `duplicate`: the email was recorded before, or it was sent from here; nothing was added, except that an email recorded
- * as received becomes a sent one when its Sent copy comes, and that a message with other content is kept as a variant of
+ * as received becomes a sent one when its Sent copy comes, and that a message with other bytes is kept as a variant of
  * the record. `deleted`: the email was recorded and deleted since; nothing was added, and its identifiers lead nowhere.
  */
 export interface ReceiveResult {

@@ -1,6 +1,6 @@
 /**
- * Variants of recorded emails: messages with the same identity (Message-ID, Date, From and subject) and other
- * content, such as a copy with a list's footer, or a forgery. There is still one record; each variant is kept whole, once.
+ * Variants of recorded emails: messages that are the same email in other bytes, such as one that came another way, a copy
+ * with a list's footer, or what claims to be an email of ours. There is still one record; each variant is kept whole, once.
  */
 import type { RecordedRaw } from '../files/file-ports.ts';
 import type { MailSource } from '../emails/variant-view.ts';
@@ -10,6 +10,8 @@ export interface VariantRecord extends RecordedRaw {
   readonly emailId: string;
   /** See `ParsedMessage.contentDigest`. */
   readonly contentDigest: string;
+  /** SHA-256 of its bytes, in lower-case hex. */
+  readonly rawDigest: string;
   readonly receivedAt: Date;
   readonly source: MailSource | null;
   readonly isSentCopy: boolean;
@@ -19,10 +21,12 @@ export interface VariantRecord extends RecordedRaw {
 /** Throws `ServiceError('database_unavailable')` when the database can't be reached or does not answer in time. */
 export interface VariantStore {
   /**
-   * Keeps a variant once. `known`: a variant or the record has the same content. `refused`: the email already has as many
-   * as are kept (MAX_VARIANTS, MAX_VARIANT_BYTES); the variant is counted.
+   * Keeps a variant once. `known`: a variant has the same bytes. `refused`: the email already has as many as are kept
+   * (MAX_VARIANTS, MAX_VARIANT_BYTES).
    */
   addVariant(variant: VariantRecord): Promise<'kept' | 'known' | 'refused'>;
+  /** Counts a variant that is not kept. */
+  countRefused(emailId: string, at: Date): Promise<void>;
   /** The location of an email's raw message. */
   locateRaw(emailId: string): Promise<{ readonly bytes: Buffer | null; readonly path: string | null } | null>;
   /** Sent emails whose copies were recorded before them, and are not compared yet. */

@@ -1,7 +1,10 @@
 /**
- * Compares an arriving message with the record of the same identity, and keeps it when its content differs. A copy of an
+ * Compares an arriving message with the record of the same identity, and keeps it when its bytes differ. A copy of an
  * email of ours proves that the email went out only if its content is exactly what was sent.
  */
+import { toContents } from '../../core/message/same-email.ts';
+import type { ParsedMessage } from '../../core/mime/parse/parsed-message.ts';
+import { sha256, sizeOf } from '../files/content.ts';
 import { deleteFiles } from '../files/delete-files.ts';
 import type { BlobStore, Content, RecordedRaw, Spool, SpoolFolder } from '../files/file-ports.ts';
 import { readReceived, type ReadReceivedPorts } from '../reading/read-received.ts';
@@ -31,6 +34,39 @@ export async function saysTheSame(
   return email.contentDigest === contentDigest || (await digestOfStored(ports, email.id)) === contentDigest;
 }
 
+/**
+ * `bytes`: the record holds these bytes. `content`: the same texts and files came another way. `marks`: it is the same email with marks that
+ * were added on its way. `other`: another email with the same identity.
+ */
+type Likeness = 'bytes' | 'content' | 'marks' | 'other';
+
+/** Compares a message with the stored one of a record of its identity. */
+export async function compareStored(
+  ports: VariantPorts,
+  emailId: string,
+  { raw, message }: { readonly raw: Content; readonly message: ParsedMessage },
+): Promise<Likeness> {
+  const location = await ports.variants.locateRaw(emailId);
+  if (location === null) return 'other';
+  const folder = ports.spool.create();
+  try {
+    const stored = await openStored(ports, location, folder);
+    if (stored === null) return 'other';
+    if (await hasSameBytes(ports, stored, raw)) return 'bytes';
+    const recorded = (await readReceived(ports, stored, {})).message;
+    const same = await ports.reader.read('sameEmail', [toContents(recorded), toContents(message)]);
+    // Texts that can't be compared are two emails: a person sees both.
+    if (same.kind === 'failed' || !same.value) return 'other';
+    return recorded.contentDigest === message.contentDigest ? 'content' : 'marks';
+  } finally {
+    await folder.remove();
+  }
+}
+
+async function hasSameBytes(ports: VariantPorts, one: Content, other: Content): Promise<boolean> {
+  return sizeOf(one) === sizeOf(other) && (await sha256(ports, one)) === (await sha256(ports, other));
+}
+
 /** The digest of the raw message, as the current parser reads it; null when the message is gone. */
 async function digestOfStored(ports: VariantPorts, emailId: string): Promise<string | null> {
   const location = await ports.variants.locateRaw(emailId);
@@ -54,23 +90,19 @@ async function openStored(
   return stream === null ? null : await folder.write(stream);
 }
 
-/** Keeps a message whose content differs from its record. May be repeated. */
+/** Keeps a message whose bytes differ from its record. May be repeated. `refused`: the email has too many variants. */
 export async function keepVariant(
   ports: VariantPorts,
   raw: Content,
   location: RecordedRaw,
-  variant: Omit<VariantRecord, keyof RecordedRaw>,
-): Promise<void> {
+  variant: Omit<VariantRecord, keyof RecordedRaw | 'rawDigest'>,
+): Promise<'kept' | 'known' | 'refused'> {
   const { rawPath } = location;
+  const rawDigest = await sha256(ports, raw);
   if (rawPath !== null) await ports.blobs.put(rawPath, raw, 'message/rfc822');
-  const added = await ports.variants.addVariant({ ...variant, ...location });
+  const added = await ports.variants.addVariant({ ...variant, rawDigest, ...location });
   if (added !== 'kept' && rawPath !== null) await deleteFiles(ports, [rawPath]);
-  if (added === 'refused') {
-    ports.logger.warn(
-      { emailId: variant.emailId },
-      'an email has too many variants; one more is only counted',
-    );
-  }
+  return added;
 }
 
 export interface CompareCopiesPorts extends VariantPorts {

@@ -1,6 +1,7 @@
 /**
- * Decides when two received messages are the same ("One email, one record" of the design): same Message-ID, Date, From and
- * subject, whatever folder or path they come by. A message without a Message-ID gets one made from its content.
+ * Decides which received messages may be the same email ("One email, one record" of the design): those with the same
+ * Message-ID, Date, From and subject, whatever folder or path they come by; same-email.ts compares their contents. A message
+ * without a Message-ID gets one made from its content. Without a Date, the content is a part of the identity.
  */
 import { createHash } from 'node:crypto';
 import { addrSpec } from '../address/address.ts';
@@ -20,6 +21,8 @@ export interface MessageIdentity {
   readonly from: readonly Address[];
   /** Decoded; runs of white space count as one, since folding changes them. */
   readonly subject: string;
+  /** Of a message without a Date: a digest of everything that it says, since senders reuse Message-IDs. null: it has a Date. */
+  readonly undated: string | null;
 }
 
 /** SHA-256 in lower-case hex, equal for two messages of one account exactly when they are the same. */
@@ -29,31 +32,71 @@ export function identityKey(message: MessageIdentity): string {
     secondsOf(message.date),
     ...mailboxes(message.from),
     spaced(message.subject),
+    ...(message.undated === null ? [] : [message.undated]),
   ]);
+}
+
+/** The key of an email with that content when another email has the key, and of the deletion of that content. */
+export function contentKey(key: string, contentDigest: string): string {
+  return digest([key, 'content', contentDigest]);
+}
+
+/** The key of a message that can't be kept with the emails that have its other keys. @param sha256 of its bytes */
+export function bytesKey(key: string, sha256: string): string {
+  return digest([key, 'bytes', sha256]);
 }
 
 /**
  * A stable Message-ID for a message that has none, made from the header fields that no path changes and from its content.
- * Two copies get the same one, by IMAP, LMTP or import, with CRLF or LF, in any transfer encoding. Without a Date, the time
- * at which the first server took the message (the lowest Received) distinguishes repeats of the same notice.
+ * Two copies get the same one, by IMAP, LMTP or import, with CRLF or LF, in any transfer encoding.
  */
 export function madeUpMessageId(message: ParsedMessage): MessageId {
-  const firstHop = message.date === null ? fieldValues(message.fields, 'received').at(-1) : undefined;
-  const hash = digest([
+  const id = toMessageId(`${digestOfAll(message)}@${MADE_UP_DOMAIN}`);
+  if (id === null) throw new TypeError('a digest is always a Message-ID');
+  return id;
+}
+
+/** Fields that senders write and that no path changes, besides those that are read. A form may differ in one of them alone. */
+const WRITTEN_FIELDS = [
+  'in-reply-to',
+  'references',
+  'thread-index',
+  'x-original-from',
+  'x-original-sender',
+  'resent-from',
+  'resent-to',
+  'resent-date',
+  'resent-message-id',
+  'comments',
+  'keywords',
+];
+
+/**
+ * A digest of everything that a message says. Without a Date, the time at which the first server took the message (the lowest
+ * Received) distinguishes repeats of the same notice.
+ */
+function digestOfAll(message: ParsedMessage): string {
+  const { fields, sender } = message;
+  const firstHop = message.date === null ? fieldValues(fields, 'received').at(-1) : undefined;
+  return digest([
     secondsOf(message.date),
     spaced(firstHop ?? ''),
     ...mailboxes(message.from),
+    'sender',
+    ...mailboxes(sender === null ? [] : [sender]),
+    'reply-to',
+    ...mailboxes(message.replyTo),
     'to',
     ...mailboxes(message.to),
     'cc',
     ...mailboxes(message.cc),
+    'bcc',
+    ...mailboxes(message.bcc),
+    ...WRITTEN_FIELDS.flatMap((name) => [name, ...fieldValues(fields, name).map(spaced)]),
     'subject',
     spaced(message.subject),
     message.contentDigest,
   ]);
-  const id = toMessageId(`${hash}@${MADE_UP_DOMAIN}`);
-  if (id === null) throw new TypeError('a digest is always a Message-ID');
-  return id;
 }
 
 /** Identity of a parsed message, its Message-ID made up if need be. */
@@ -63,6 +106,7 @@ export function identityOf(message: ParsedMessage): MessageIdentity {
     date: message.date,
     from: message.from,
     subject: message.subject,
+    undated: message.date === null ? digestOfAll(message) : null,
   };
 }
 

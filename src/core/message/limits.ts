@@ -30,6 +30,12 @@ export const MIN_MESSAGE_ID_RANDOM_BYTES = 16;
  */
 export const MIN_WORD_ID_CHARS = 16;
 
+/**
+ * A text within a longer one, in characters, that makes two messages one email with a mark. Ours: shorter ones, such as a
+ * greeting, are in many texts.
+ */
+export const MIN_SAME_TEXT_CHARS = 20;
+
 /** Header fields that a caller adds to an email. Ours: mail servers bound all of them together (Postfix: 100 kB). */
 export const MAX_CUSTOM_HEADERS = 30;
 

@@ -7,6 +7,7 @@ import type { EmailState } from '../delivery/states.ts';
 import { htmlToText } from '../mime/text/html-to-text.ts';
 import type { CopyContent, EmailContent } from './copy-content.ts';
 import { secondsOf, spaced } from './identity.ts';
+import { targetsOf } from './link-targets.ts';
 import type { MessageId } from './message-id.ts';
 import { parseMessageIdList } from './references.ts';
 
@@ -75,12 +76,7 @@ function hasSameBody(copy: EmailContent, sent: EmailContent): boolean {
   return sent.html !== null && wordsOf(copy.text) === wordsOf(htmlToText(sent.html));
 }
 
-const TARGET = /\b(?:href|src|action|background)\s*=\s*("[^"]*"|'[^']*'|[^\s"'>]+)/gi;
-
-function htmlContent(html: string): string {
-  const targets = [...html.matchAll(TARGET)].map(([, value = '']) => value.replace(/^["']|["']$/g, ''));
-  return [spaced(htmlToText(html)), ...targets].join('\n');
-}
+const htmlContent = (html: string): string => [spaced(htmlToText(html)), ...targetsOf(html)].join('\n');
 
 /** The letters and digits of the words, without the link targets that converters write after them. */
 const wordsOf = (text: string): string =>

@@ -164,20 +164,24 @@ export const EmailDetailSchema = record('EmailDetail', {
     type: 'array',
     items: { type: 'string' },
     description:
-      'Defects of a received email, such as `missing_date`, or `content_differs` when it has variants. New values may be added.',
+      'Defects of a received email, such as `missing_date`, or `content_differs` when a variant has another content. New ' +
+      'values may be added.',
   },
   received_by: NullableSource,
   variants: {
     type: 'array',
     description:
-      'Messages with the same Message-ID, Date, From and subject that say something else, such as a copy with the ' +
-      'footer of a list, or a forgery; the oldest first. Which of them the email itself says is what came first.',
+      'Messages that are this email in other bytes: it came another way, or got a mark on its way, such as the footer of ' +
+      'a list; of an email from the account, also what only claims to be it. The oldest first. The email itself holds ' +
+      'what came first.',
     items: Variant,
   },
   refused_variants: {
     type: 'integer',
     minimum: 0,
-    description: 'Further such messages, which are not kept: an email has 100 variants at most.',
+    description:
+      'Further messages that claim to be this email from the account, which are not kept: it has 100 variants at most. ' +
+      'What came from others is then an email of its own.',
   },
   size_bytes: { type: 'integer', minimum: 0, description: 'Size of the raw message.' },
   created_at: Timestamp,

@@ -78,6 +78,7 @@ export function toVariantJson({
   isSentCopy,
   rawSizeBytes,
   contentDigest,
+  hasSameContent,
 }: VariantView) {
   return {
     id,
@@ -86,6 +87,7 @@ export function toVariantJson({
     sent_copy: isSentCopy,
     size_bytes: rawSizeBytes,
     content_digest: contentDigest,
+    same_content: hasSameContent,
   };
 }
 

@@ -1,4 +1,4 @@
-/** JSON schema of variants: messages with an email's identity and different content. */
+/** JSON schema of variants: messages that are an email in other bytes. */
 import type { XStatic } from 'typebox/schema';
 import { MAIL_WAYS } from '../../../app/emails/variant-view.ts';
 import { record, Timestamp, Uuid } from '../schemas/schemas.ts';
@@ -31,6 +31,10 @@ const variantProperties = {
     type: 'string',
     pattern: '^[0-9a-f]{64}$',
     description: 'SHA-256 of texts and attachments, independent of the route of delivery.',
+  },
+  same_content: {
+    type: 'boolean',
+    description: 'Its texts and attachments are those of the email: only the way differs that it came.',
   },
 } as const;
 

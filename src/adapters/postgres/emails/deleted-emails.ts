@@ -85,18 +85,19 @@ const REMEMBER_IDENTITIES = statement(
   on conflict (account_id, digest) do update set email_id = excluded.email_id`,
 );
 
-/** Afterwards the email with that identity may be recorded again. */
+/** Afterwards the email with these keys may be recorded again. */
 export async function forgetDeletion(
   executor: Executor,
   accountId: string,
-  identityKey: string,
+  keys: readonly string[],
 ): Promise<void> {
-  await run(executor, FORGET_IDENTITY, { accountId, key: Buffer.from(identityKey, 'hex') });
+  await run(executor, FORGET_IDENTITY, { accountId, keys: keys.map((key) => Buffer.from(key, 'hex')) });
 }
 
 const FORGET_IDENTITY = statement(
   'forget-deleted-identity',
-  'delete from deleted_identities where account_id = $accountId and digest = keyed_digest($key)',
+  `delete from deleted_identities
+  where account_id = $accountId and digest in (select keyed_digest(key) from unnest($keys::bytea[]) key)`,
 );
 
 /**

@@ -158,7 +158,7 @@ export function toDetail(row: DetailRow): EmailDetail {
     replyText: row.reply_text,
     sender: row.sender_address,
     replyTo: row.reply_to_addresses,
-    defects: row.variants.length === 0 ? row.defects : [...row.defects, CONTENT_DIFFERS],
+    defects: row.variants.every((one) => one.same_content) ? row.defects : [...row.defects, CONTENT_DIFFERS],
     receivedBy: row.received_by,
     variants: row.variants.map(toVariant),
     refusedVariants: Number(row.refused_variants),

@@ -1,7 +1,7 @@
 /** Finds the records of emails by their identifying values: for any number of emails, in one round trip. */
 import type { KnownEmail } from '../../../app/receive/inbound-ports.ts';
 import type { AddressView } from '../../../app/emails/email-ports.ts';
-import { isCopyOfSent, type MessageIdentity } from '../../../core/message/identity.ts';
+import { contentKey, isCopyOfSent, type MessageIdentity } from '../../../core/message/identity.ts';
 import { SOMETHING_WAS_DELETED } from './deleted-emails.ts';
 import { toMessageId } from './message-id-column.ts';
 import { jsonRows, type JsonOf } from '../db/json.ts';
@@ -12,6 +12,8 @@ export interface Sought {
   readonly identity: MessageIdentity;
   /** See identityKey. */
   readonly key: string;
+  /** See `ParsedMessage`; null: not known. Of a deleted email only that content is deleted, unless this service composed it. */
+  readonly contentDigest: string | null;
 }
 
 type RecordedRow = RowOf<typeof FIND_RECORDED> | RecordedJson;
@@ -62,30 +64,50 @@ const SENDS = `direction = 'outbound' and identity_key is null`;
 /** Each branch is one lookup in one index, whatever the statistics say. Its parameters are recordedValues. */
 const QUERY = `
   select n.ordinal, e.*
-  from unnest($accountIds::text[], $keys::bytea[], $messageIds::text[])
-    with ordinality n (account_id, key, message_id, ordinal)
+  from unnest($accountIds::text[], $keys::bytea[], $contentKeys::bytea[], $deletionKeys::bytea[], $messageIds::text[])
+    with ordinality n (account_id, key, content_key, deletion_key, message_id, ordinal)
   cross join lateral (
-    (select ${COLUMNS} from emails where account_id = n.account_id and identity_key = n.key)
+    (select ${COLUMNS}, 0 as preference from emails where account_id = n.account_id and identity_key = n.key)
     union all
-    (select ${COLUMNS} from emails
+    (select ${COLUMNS}, 1 from emails where account_id = n.account_id and identity_key = n.content_key)
+    union all
+    (select ${COLUMNS}, 0 from emails
       where account_id = n.account_id and message_id = n.message_id and ${SENDS}
       order by id limit ${MAX_SENDS_OF_ONE_ID})
     union all
-    (select ${COLUMNS} from emails
+    (select ${COLUMNS}, 0 from emails
       where account_id = n.account_id and relay_message_id = n.message_id and ${SENDS}
       order by id limit ${MAX_SENDS_OF_ONE_ID})
     union all
-    (select d.id, d.thread_id, 'inbound', 'received', false, n.message_id, d.deleted_at, '{}'::jsonb, '', null, true
+    (select d.id, d.thread_id, 'inbound', 'received', false, n.message_id, d.deleted_at, '{}'::jsonb, '', null, true, 2
       from deleted_identities i join deleted_emails d on d.id = i.email_id
-      where ${SOMETHING_WAS_DELETED} and i.account_id = n.account_id and i.digest = keyed_digest(n.key))
+      where ${SOMETHING_WAS_DELETED} and i.account_id = n.account_id
+        and i.digest = any (array[keyed_digest(n.key), keyed_digest(n.content_key), keyed_digest(n.deletion_key)]))
   ) e
-  order by n.ordinal, e.is_deleted, e.id`;
+  order by n.ordinal, e.preference, e.id`;
 
-export const recordedValues = (sought: readonly Sought[]) => ({
-  accountIds: sought.map(({ accountId }) => accountId),
-  keys: sought.map(({ key }) => Buffer.from(key, 'hex')),
-  messageIds: sought.map(({ identity }) => identity.messageId),
-});
+export function recordedValues(sought: readonly Sought[]) {
+  const keys = sought.map(({ key, contentDigest }) => keysOf(key, contentDigest));
+  const toBytes = (name: keyof ReturnType<typeof keysOf>) => keys.map((one) => Buffer.from(one[name], 'hex'));
+  return {
+    accountIds: sought.map(({ accountId }) => accountId),
+    keys: toBytes('key'),
+    contentKeys: toBytes('content'),
+    deletionKeys: toBytes('deletion'),
+    messageIds: sought.map(({ identity }) => identity.messageId),
+  };
+}
+
+/** Where another email has the key, the email with that content is recorded under the second, and deleted under the third. */
+function keysOf(key: string, contentDigest: string | null) {
+  if (contentDigest === null) return { key, content: key, deletion: key };
+  const content = contentKey(key, contentDigest);
+  return { key, content, deletion: contentKey(content, contentDigest) };
+}
+
+/** What the deletion of an email with that identity and content may be remembered by. */
+export const deletionKeysOf = (key: string, contentDigest: string): readonly string[] =>
+  Object.values(keysOf(key, contentDigest));
 
 interface RecordedColumns {
   id: string;

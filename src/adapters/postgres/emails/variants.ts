@@ -26,6 +26,10 @@ export function createVariantStore(pool: Pool): VariantStore {
       throw new ServiceError('busy');
     },
 
+    async countRefused(emailId, at) {
+      await run(pool, REFUSE, { id: emailId, at });
+    },
+
     async locateRaw(emailId) {
       const [row] = await run(pool, READ_RAW_LOCATION, { id: emailId });
       return row === undefined ? null : { bytes: row.raw, path: row.raw_path };
@@ -54,29 +58,26 @@ export function createVariantStore(pool: Pool): VariantStore {
 const toBytes = (digest: string) => Buffer.from(digest, 'hex');
 
 async function add(pool: Pool, variant: VariantRecord): Promise<'kept' | 'known' | 'refused' | 'gone'> {
-  const digest = toBytes(variant.contentDigest);
+  const rawDigest = toBytes(variant.rawDigest);
   return await inTransaction(pool, async (client) => {
     const emails = await run(client, LOCK_EMAIL, { id: variant.emailId });
     const [email] = emails;
     if (email === undefined) return 'gone';
-    if (email.content_digest?.equals(digest) === true) return 'known';
     const [found] = await run(client, FIND_ROOM, {
       emailId: email.id,
-      digest,
+      rawDigest,
       maxVariants: MAX_VARIANTS,
       sizeBytes: variant.rawSizeBytes,
       maxBytes: MAX_VARIANT_BYTES,
     });
     if (found?.is_known === true) return 'known';
-    if (found?.has_room !== true) {
-      await run(client, REFUSE, { emailId: email.id, at: variant.receivedAt });
-      return 'refused';
-    }
+    if (found?.has_room !== true) return 'refused';
     const long = await sendLongTexts(client, variant.id, { text_body: variant.textBody });
     await run(client, INSERT, {
       id: variant.id,
       emailId: email.id,
-      digest,
+      digest: toBytes(variant.contentDigest),
+      rawDigest,
       receivedAt: variant.receivedAt,
       source: variant.source === null ? null : toStorableJson(variant.source),
       isSentCopy: variant.isSentCopy,
@@ -95,13 +96,13 @@ export async function keepAsVariant(executor: Executor, emailId: string, variant
   await run(executor, KEEP_RECEIVED, { emailId, variantId });
 }
 
-/** Returns the path of the variant's file, which nothing refers to any more; empty if it has none. */
+/** Returns the path of the variant's file, which nothing refers to any more; empty if it has none. @param rawDigest of its bytes */
 export async function dropVariant(
   executor: Executor,
   emailId: string,
-  contentDigest: string,
+  rawDigest: string,
 ): Promise<readonly string[]> {
-  const rows = await run(executor, DROP, { emailId, digest: toBytes(contentDigest) });
+  const rows = await run(executor, DROP, { emailId, rawDigest: toBytes(rawDigest) });
   return rows.flatMap((row) => row.raw_path ?? []);
 }
 
@@ -150,63 +151,66 @@ const CONCLUDE = statement(
 /** The record of a copy may have been merged into that of the sent email. */
 const LOCK_EMAIL = statement(
   'lock-email-of-variant',
-  `select id, content_digest from emails where id = ${EMAIL_ID} for no key update`,
+  `select id from emails where id = ${EMAIL_ID} for no key update`,
 );
 
 const FIND_ROOM = statement(
   'find-room-for-variant',
-  `select coalesce(bool_or(content_digest = $digest), false) as is_known,
+  `select coalesce(bool_or(raw_digest = $rawDigest), false) as is_known,
     count(*) < $maxVariants and coalesce(sum(raw_size_bytes), 0) + $sizeBytes <= $maxBytes as has_room
   from email_variants where email_id = $emailId`,
 );
 
 const REFUSE = statement(
   'refuse-variant',
-  `insert into email_variants_refused as r (email_id, messages, last_at) values ($emailId, 1, $at)
+  `insert into email_variants_refused as r (email_id, messages, last_at) 
+  select e.id, 1, $at from emails e where e.id = ${EMAIL_ID}
   on conflict (email_id) do update set messages = r.messages + 1, last_at = excluded.last_at`,
 );
 
 const INSERT = statement(
   'insert-variant',
   `insert into email_variants
-    (id, email_id, content_digest, received_at, received_by, is_sent_copy, text_body, raw_size_bytes, raw, raw_path)
-  values ($id, $emailId, $digest, $receivedAt, $source, $isSentCopy,
+    (id, email_id, content_digest, raw_digest, received_at, received_by, is_sent_copy, text_body, raw_size_bytes, raw, raw_path)
+  values ($id, $emailId, $digest, $rawDigest, $receivedAt, $source, $isSentCopy,
     coalesce($text, ${longText('$id', "'text_body'")}), $sizeBytes, $raw, $rawPath)`,
 );
 
 const DIGEST = 'coalesce(content_digest, sha256(id::text::bytea))';
+/** A message in a file counts as one of its own: the database does not read it. */
+const RAW_DIGEST = 'coalesce(sha256(raw), sha256(id::text::bytea))';
 
 const KEEP_RECEIVED = statement(
   'keep-received-as-variant',
   `insert into email_variants
-    (id, email_id, content_digest, received_at, received_by, is_sent_copy, text_body, raw_size_bytes, raw, raw_path)
-  select $variantId::uuid, id, ${DIGEST}, created_at, received_by, false, text_body, raw_size_bytes, raw, raw_path
+    (id, email_id, content_digest, raw_digest, received_at, received_by, is_sent_copy, text_body, raw_size_bytes, raw, raw_path)
+  select $variantId::uuid, id, ${DIGEST}, ${RAW_DIGEST}, created_at, received_by, false, text_body, raw_size_bytes, raw, raw_path
   from emails where id = $emailId and direction = 'inbound'`,
 );
 
 const DROP = statement(
   'drop-variant',
-  'delete from email_variants where email_id = $emailId and content_digest = $digest returning raw_path',
+  'delete from email_variants where email_id = $emailId and raw_digest = $rawDigest returning raw_path',
 );
 
 const KEEP_MERGED = statement(
   'keep-merged-as-variants',
-  `insert into email_variants (id, email_id, content_digest, received_at, received_by, is_sent_copy, text_body,
+  `insert into email_variants (id, email_id, content_digest, raw_digest, received_at, received_by, is_sent_copy, text_body,
     raw_size_bytes, raw, raw_path, is_compared)
-  select distinct on (digest) id, $emailId::uuid, digest, created_at, received_by, direction = 'outbound', text_body,
+  select distinct on (bytes) id, $emailId::uuid, ${DIGEST}, bytes, created_at, received_by, direction = 'outbound', text_body,
     raw_size_bytes, raw, raw_path, false
-  from (select *, ${DIGEST} as digest from emails where id = any($ids::uuid[])) e
-  order by digest, created_at, id
-  on conflict (email_id, content_digest) do update set is_compared = false`,
+  from (select *, ${RAW_DIGEST} as bytes from emails where id = any($ids::uuid[])) e
+  order by bytes, created_at, id
+  on conflict (email_id, raw_digest) do update set is_compared = false`,
 );
 
 const MOVE_MERGED = statement(
   'move-merged-variants',
   `update email_variants v set email_id = $emailId, is_compared = false
   from (
-    select distinct on (content_digest) id from email_variants n where email_id = any($ids::uuid[]) and not exists (
-      select from email_variants o where o.email_id = $emailId and o.content_digest = n.content_digest
-    ) order by content_digest, received_at, id
+    select distinct on (raw_digest) id from email_variants n where email_id = any($ids::uuid[]) and not exists (
+      select from email_variants o where o.email_id = $emailId and o.raw_digest = n.raw_digest
+    ) order by raw_digest, received_at, id
   ) n
   where v.id = n.id`,
 );

@@ -123,6 +123,7 @@ declare module '../db/statement.ts' {
         from_address: ColumnTypes['emails.from_address'];
         to_addresses: ColumnTypes['emails.to_addresses'];
         cc_addresses: ColumnTypes['emails.cc_addresses'];
+        contents: string[] | null;
       };
     };
     'lock-queue-rows-to-delete': {

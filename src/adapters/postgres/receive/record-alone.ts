@@ -80,8 +80,8 @@ export const ownIdsOf = ({
 }: Pick<InboundRecord, 'identity' | 'otherMessageId'>): readonly MessageId[] =>
   otherMessageId === null ? [identity.messageId] : [identity.messageId, otherMessageId];
 
-export function toSought({ accountId, identity, identityKey }: InboundRecord): Sought {
-  return { accountId, identity, key: identityKey };
+export function toSought({ accountId, identity, identityKey, contentDigest }: InboundRecord): Sought {
+  return { accountId, identity, key: identityKey, contentDigest };
 }
 
 export function toKnown(record: InboundRecord, threadId: string): KnownEmail {

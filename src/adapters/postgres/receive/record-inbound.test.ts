@@ -85,7 +85,12 @@ describe('others do not wait', () => {
       expect(await free).toMatchObject({ kind: 'recorded' });
       waiting.push(tied!);
     });
-    const { threadId } = (await store.findKnown('default', one.identity, one.identityKey))!;
+    const { threadId } = (await store.findKnown(
+      'default',
+      one.identity,
+      one.identityKey,
+      one.contentDigest,
+    ))!;
     expect(await Promise.all(waiting)).toMatchObject([
       { kind: 'recorded', threadId },
       { kind: 'recorded', threadId },

@@ -19,7 +19,7 @@ import { linkedKeysOf } from '../../../core/thread/place-together.ts';
 import { createBatches } from '../db/batches.ts';
 import type { Executor } from '../db/statement.ts';
 import { forgetDeletion } from '../emails/deleted-emails.ts';
-import { findRecorded, type Sought } from '../emails/find-recorded.ts';
+import { deletionKeysOf, findRecorded, type Sought } from '../emails/find-recorded.ts';
 import { TEXT_PIECE_CHARS } from '../emails/long-texts.ts';
 import { createKeyedTurns } from '../db/keyed-turns.ts';
 import { inLinkingTransaction } from '../db/linking-transaction.ts';
@@ -76,14 +76,15 @@ export function createInboundStore(pool: Pool): InboundStore & ContentReplacemen
   );
 
   return {
-    findKnown: (accountId, identity, key) => find({ accountId, identity, key }),
+    findKnown: (accountId, identity, key, contentDigest) => find({ accountId, identity, key, contentDigest }),
     async recordInbound(email) {
       const isAlone = email.bySubject !== null || bytesOf(email) > MAX_SHARED_BYTES;
       const result = await (isAlone ? recordAlone(email) : record(email));
       // It was committed on a try whose answer was lost: no other email has its identifier.
       return result.id === email.id ? { ...result, kind: 'recorded' } : result;
     },
-    forgetDeletion: (accountId, key) => forgetDeletion(pool, accountId, key),
+    forgetDeletion: (accountId, key, contentDigest) =>
+      forgetDeletion(pool, accountId, deletionKeysOf(key, contentDigest)),
     turnIntoSent: (id, copy) => inLinkingTransaction(pool, (trx) => turnIntoSent(trx, id, copy)),
     ...createReplacements(pool),
     ...createCopyMatching(pool),

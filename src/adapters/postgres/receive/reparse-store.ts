@@ -63,6 +63,7 @@ export function readEmailOf(pool: Pool): ReparseStore['read'] {
       accountId: row.account_id,
       date: row.date,
       automatic: row.automatic,
+      identityKey: row.identity_key.toString('hex'),
       attachments: attachments.map(toStoredAttachment),
     };
   };
@@ -70,8 +71,8 @@ export function readEmailOf(pool: Pool): ReparseStore['read'] {
 
 const READ_EMAIL = statement(
   'reparse-read',
-  'select account_id, date, automatic from emails where id = $id and identity_key is not null',
-);
+  'select account_id, date, automatic, identity_key from emails where id = $id and identity_key is not null',
+).narrow<{ identity_key: Buffer }>();
 
 const READ_ATTACHMENTS = statement(
   'reparse-attachments',
@@ -125,7 +126,7 @@ async function findOther(
   { id, accountId }: ReadEmail,
   { identity, identityKey: key }: Reading,
 ): Promise<KnownEmail | null> {
-  const [known = null] = await findRecorded(executor, [{ accountId, identity, key }]);
+  const [known = null] = await findRecorded(executor, [{ accountId, identity, key, contentDigest: null }]);
   return known?.id === id ? null : known;
 }
 

@@ -34,7 +34,7 @@ export function createReplacements(pool: Pool): ContentReplacements {
 async function replace(
   executor: Executor,
   email: ReadEmail,
-  { variantId, reading, raw, receivedBy }: SentContentRecord,
+  { variantId, reading, raw, rawDigest, receivedBy }: SentContentRecord,
   exclusive: boolean,
 ): Promise<readonly string[] | null> {
   const { id } = email;
@@ -42,7 +42,7 @@ async function replace(
   await keepAsVariant(executor, id, variantId);
   const replaced = await replaceReading(executor, email, reading, false, exclusive);
   if (replaced.kind === 'gone' || replaced.kind === 'same_as') throw new SentMeanwhile();
-  const paths = await dropVariant(executor, id, reading.contentDigest);
+  const paths = await dropVariant(executor, id, rawDigest);
   const threadId = await markAsSent(executor, id, reading);
   if (threadId === null) throw new SentMeanwhile();
   await writeRaw(executor, id, reading.contentDigest, raw, receivedBy);

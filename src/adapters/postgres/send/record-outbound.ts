@@ -148,7 +148,9 @@ const ownIds = ({ messageId, relayMessageId }: OutboundRecord): readonly Message
 
 /** The identity keys of the email's copies. */
 const keysOf = (record: OutboundRecord): readonly string[] =>
-  ownIds(record).map((messageId) => identityKey({ ...record, messageId, from: [record.from] }));
+  ownIds(record).map((messageId) =>
+    identityKey({ ...record, messageId, from: [record.from], undated: null }),
+  );
 
 interface Known {
   /** Ids of the email itself, of its copies, and of emails that could be a copy with another Message-ID. */

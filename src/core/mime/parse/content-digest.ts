@@ -23,14 +23,28 @@ export interface UnreadDigests {
   readonly rest: LeafDigest | null;
 }
 
-/** The content digest of a whole message. */
-export function digestContent(root: ReceivedPart, { header, rest }: UnreadDigests): string {
-  const leaves = leavesOf(root).flatMap(digestLeaf);
-  const unread = Object.entries({ rest, header }).flatMap(([name, digest]) =>
-    digest === null ? [] : [name, digest.end()],
-  );
-  return digestOf([...leaves, ...unread]);
+/** The digests of a whole message; see `ParsedMessage`. */
+export interface ContentDigests {
+  readonly contentDigest: string;
+  readonly fileDigests: readonly string[];
 }
+
+export function digestContent(root: ReceivedPart, { header, rest }: UnreadDigests): ContentDigests {
+  const leaves = leavesOf(root).map((part) => ({ values: digestLeaf(part), isFile: !isShownText(part) }));
+  const unread = Object.entries({ rest, header }).flatMap(([name, digest]) =>
+    digest === null ? [] : [{ values: [name, digest.end()], isFile: true }],
+  );
+  const all = [...leaves, ...unread];
+  return {
+    contentDigest: digestOf(all.flatMap(({ values }) => values)),
+    fileDigests: all.flatMap(({ values, isFile }) => (isFile ? [digestOf(values)] : [])),
+  };
+}
+
+const isShownText = ({ digest, mediaType, filename, isAttachment }: ReceivedPart): boolean =>
+  digest === null && SHOWN.has(mediaType) && filename === null && !isAttachment;
+
+const SHOWN: ReadonlySet<string> = new Set(['text/plain', 'text/html']);
 
 /** SHA-256 in lower-case hex. A length precedes each value, so that no two lists give the same bytes. */
 export function digestOf(values: readonly string[]): string {

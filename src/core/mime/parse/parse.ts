@@ -98,6 +98,7 @@ function toMessage(structure: Structure, limits: ParseLimits): ParsedMessage {
     reportType: root.parameters.get('report-type')?.toLowerCase() ?? null,
     protection: readProtection(root, shownText),
     contentDigest: structure.contentDigest,
+    fileDigests: structure.fileDigests,
     sizeBytes: structure.sizeBytes,
   };
   if (READ_FIELDS.some((name) => fieldValues(fields, name).some(hasUnknownCharset))) {

@@ -134,6 +134,8 @@ export interface ParsedMessage {
    * transfer encodings that a path added (content-digest.ts).
    */
   readonly contentDigest: string;
+  /** Digests of the parts that are not shown as text, and of what exceeds the limits; each like `contentDigest`. */
+  readonly fileDigests: readonly string[];
   /** Size of the raw message. */
   readonly sizeBytes: number;
   /** Without repeats. */

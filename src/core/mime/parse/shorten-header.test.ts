@@ -24,12 +24,14 @@ describe('shortenHeader', () => {
     const {
       fields: _,
       contentDigest: __,
+      fileDigests: _4,
       defects: ___,
       ...shortened
     } = parseMessage(shortenHeader(Buffer.from(header.join('\r\n'))));
     const {
       fields: _1,
       contentDigest: _2,
+      fileDigests: _5,
       defects: _3,
       ...whole
     } = parseMessage(Buffer.from([...kept, '', ''].join('\r\n')));

@@ -7,7 +7,7 @@
  * within it (RFC 2046 §5.1.2). Contained messages (message/rfc822) are entered only for their digest.
  */
 import { ByteCollector } from './byte-collector.ts';
-import { digestContent, digestOf, isSentAsLines } from './content-digest.ts';
+import { digestContent, digestOf, isSentAsLines, type ContentDigests } from './content-digest.ts';
 import { fieldValue, parseHeaderBlock } from './header-fields.ts';
 import { ByteDigest, type LeafDigest } from './leaf-digest.ts';
 import { LineEnds } from './line-ends.ts';
@@ -25,13 +25,11 @@ import type { Keep, ReceivedPart } from './received-part.ts';
 import { createTransferDecoder, type TransferDecoder, type TransferEncoding } from './transfer-decoding.ts';
 
 /** The result of reading a whole message. */
-export interface Structure {
+export interface Structure extends ContentDigests {
   readonly root: ReceivedPart;
   readonly sizeBytes: number;
   /** In the order in which they were exceeded. */
   readonly passedLimits: readonly ParseLimitName[];
-  /** See `ParsedMessage.contentDigest`. */
-  readonly contentDigest: string;
 }
 
 type Budget = 'text' | 'report' | 'tnef';
@@ -141,7 +139,7 @@ export class StructureReader {
       root,
       sizeBytes: this.#offset,
       passedLimits: [...this.#passed],
-      contentDigest: digestContent(root, { header: this.#cutHeader, rest: this.#rest }),
+      ...digestContent(root, { header: this.#cutHeader, rest: this.#rest }),
     };
   }
 

@@ -275,12 +275,14 @@ export const EMAILS = [
     unique (email_id, ordinal)
   )`,
 
-  // Variants: messages with the identity of a recorded email and another content, each kept whole. The record has the content of an email,
+  // Variants: messages that are a recorded email in other bytes, each kept whole. The record has the content of an email,
   // and the way it came; for a send of ours, the raw message has the content.
   `create table email_variants (
     id uuid primary key,
     email_id uuid not null references emails on delete cascade,
     content_digest bytea not null check (octet_length(content_digest) = 32),
+    -- SHA-256 of its bytes; of a merged record in a file, of its id
+    raw_digest bytea not null check (octet_length(raw_digest) = 32),
     received_at timestamptz not null,
     received_by jsonb,
     is_sent_copy boolean not null,
@@ -290,7 +292,7 @@ export const EMAILS = [
     raw_path text,
     -- False: it was recorded before the email of ours that it claims to be, and may be the same
     is_compared boolean not null default true,
-    unique (email_id, content_digest),
+    unique (email_id, raw_digest),
     check ((raw is null) <> (raw_path is null))
   )`,
   `create index email_variants_raw_path on email_variants (raw_path) where raw_path is not null`,

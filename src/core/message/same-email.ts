@@ -1,0 +1,109 @@
+/**
+ * Decides whether two messages with one Message-ID, Date, From and subject are one email. On its way an email gets marks: the
+ * footer of a list, the banner of a scanner, another encoding. A shop, a form or a printer whose Message-ID and clock never
+ * change sends other emails. When in doubt they are two: then a person sees both.
+ */
+import { addrSpec } from '../address/address.ts';
+import { fieldValue, type HeaderField } from '../mime/parse/header-fields.ts';
+import type { ParsedMessage } from '../mime/parse/parsed-message.ts';
+import { htmlToText } from '../mime/text/html-to-text.ts';
+import { spaced } from './identity.ts';
+import { MIN_SAME_TEXT_CHARS } from './limits.ts';
+import { targetsOf } from './link-targets.ts';
+
+/** What is compared of a message. */
+export interface EmailContents {
+  /** `local@domain`, lower-case. */
+  readonly replyTo: readonly string[];
+  readonly inReplyTo: readonly string[];
+  /** It came by a mailing list. */
+  readonly isOfList: boolean;
+  readonly text: string;
+  readonly html: string | null;
+  /** See `ParsedMessage`. */
+  readonly fileDigests: readonly string[];
+  /** See `ParsedMessage`. */
+  readonly contentDigest: string;
+}
+
+export function toContents({
+  fields,
+  replyTo,
+  inReplyTo,
+  text,
+  html,
+  fileDigests,
+  contentDigest,
+}: ParsedMessage): EmailContents {
+  return {
+    replyTo: replyTo.map((address) => addrSpec(address).toLowerCase()),
+    inReplyTo,
+    isOfList: isOfList(fields),
+    text,
+    html,
+    fileDigests,
+    contentDigest,
+  };
+}
+
+const LIST_FIELDS = ['list-id', 'list-post', 'mailing-list'];
+
+const isOfList = (fields: readonly HeaderField[]): boolean =>
+  LIST_FIELDS.some((name) => fieldValue(fields, name) !== null);
+
+/** True when one of them is the other with marks that were added on its way. */
+export function isSameEmail(a: EmailContents, b: EmailContents): boolean {
+  const byList = a.isOfList || b.isOfList;
+  // Lists set Reply-To to themselves.
+  if (!byList && !(isSame(a.replyTo, b.replyTo) && isSame(a.inReplyTo, b.inReplyTo))) return false;
+  if (a.contentDigest === b.contentDigest) return true;
+  if (!isPart(a.fileDigests, b.fileDigests) && !isPart(b.fileDigests, a.fileDigests)) return false;
+  const isSeen = a.text !== b.text || a.html !== b.html || !isSame(a.fileDigests, b.fileDigests);
+  return isSeen && isMarked(a.text, b.text, byList) && isSameHtml(a.html, b.html, byList);
+}
+
+function isSameHtml(a: string | null, b: string | null, byList: boolean): boolean {
+  // A relay that makes plain text of HTML leaves the text.
+  if (a === null || b === null || a === b) return true;
+  const [fromA, fromB] = [targetsOf(a), targetsOf(b)];
+  return (isPart(fromA, fromB) || isPart(fromB, fromA)) && isMarked(htmlToText(a), htmlToText(b), byList);
+}
+
+/** True when the texts are the same, or one of them is within the other. */
+function isMarked(a: string, b: string, byList: boolean): boolean {
+  const [one, other] = [spaced(a), spaced(b)];
+  if (isWithin(one, other) || isWithin(other, one)) return true;
+  if (!byList) return false;
+  // Two lists: each adds its footer.
+  const [bare, otherBare] = [spaced(withoutFooter(a)), spaced(withoutFooter(b))];
+  return isWithin(bare, otherBare) || isWithin(otherBare, bare);
+}
+
+function isWithin(inner: string, outer: string): boolean {
+  if (inner === outer) return true;
+  return inner.length >= MIN_SAME_TEXT_CHARS && ` ${outer} `.includes(` ${inner} `);
+}
+
+/** `-- `, or the line of Mailman. */
+const FOOTER_LINE = /^[-_=*]{2,}\s*$/;
+
+/** The text before its last separating line. */
+function withoutFooter(text: string): string {
+  const lines = text.split('\n');
+  const at = lines.findLastIndex((line) => FOOTER_LINE.test(line));
+  return at === -1 ? text : lines.slice(0, at).join('\n');
+}
+
+/** The same values, in any order. */
+const isSame = (a: readonly string[], b: readonly string[]): boolean => a.length === b.length && isPart(a, b);
+
+/** Each value of the first list is in the second, as often. */
+function isPart(part: readonly string[], whole: readonly string[]): boolean {
+  const counts = new Map<string, number>();
+  for (const value of whole) counts.set(value, (counts.get(value) ?? 0) + 1);
+  return part.every((value) => {
+    const left = counts.get(value) ?? 0;
+    counts.set(value, left - 1);
+    return left > 0;
+  });
+}
