@@ -412,6 +412,7 @@ create table email_variants (
   id uuid not null,
   email_id uuid not null,
   content_digest bytea not null,
+  raw_digest bytea not null,
   received_at timestamp with time zone not null,
   received_by jsonb,
   is_sent_copy boolean not null,
@@ -421,10 +422,11 @@ create table email_variants (
   raw_path text,
   is_compared boolean not null default true,
   constraint email_variants_pkey PRIMARY KEY (id),
-  constraint email_variants_email_id_content_digest_key UNIQUE (email_id, content_digest),
+  constraint email_variants_email_id_raw_digest_key UNIQUE (email_id, raw_digest),
   constraint email_variants_email_id_fkey FOREIGN KEY (email_id) REFERENCES emails(id) ON DELETE CASCADE,
   constraint email_variants_check CHECK (((raw IS NULL) <> (raw_path IS NULL))),
   constraint email_variants_content_digest_check CHECK ((octet_length(content_digest) = 32)),
+  constraint email_variants_raw_digest_check CHECK ((octet_length(raw_digest) = 32)),
   constraint email_variants_raw_size_bytes_check CHECK ((raw_size_bytes >= 0))
 );
 CREATE INDEX email_variants_raw_path ON email_variants (raw_path) WHERE (raw_path IS NOT NULL);

@@ -3001,6 +3001,8 @@ export interface components {
             size_bytes: number;
             /** @description SHA-256 of texts and attachments, independent of the route of delivery. */
             content_digest: components["schemas"]["Sha256"];
+            /** @description Its texts and attachments are those of the email: only the way differs that it came. */
+            same_content: boolean;
         };
         Attempt: {
             number: number;
@@ -3103,13 +3105,13 @@ export interface components {
             written_by: components["schemas"]["NullableWriter"];
             /** @description Content of a received delivery report or complaint; null for any other email. */
             bounce: components["schemas"]["Bounce"] | null;
-            /** @description Defects of a received email, such as `missing_date`, or `content_differs` when it has variants. New values may be added. */
+            /** @description Defects of a received email, such as `missing_date`, or `content_differs` when a variant has another content. New values may be added. */
             defects: string[];
             /** @description How the message arrived; null for a sent email and when unknown. */
             received_by: components["schemas"]["ReceivedBy"] | null;
-            /** @description Messages with the same Message-ID, Date, From and subject that say something else, such as a copy with the footer of a list, or a forgery; the oldest first. Which of them the email itself says is what came first. */
+            /** @description Messages that are this email in other bytes: it came another way, or got a mark on its way, such as the footer of a list; of an email from the account, also what only claims to be it. The oldest first. The email itself holds what came first. */
             variants: components["schemas"]["Variant"][];
-            /** @description Further such messages, which are not kept: an email has 100 variants at most. */
+            /** @description Further messages that claim to be this email from the account, which are not kept: it has 100 variants at most. What came from others is then an email of its own. */
             refused_variants: number;
             /** @description Size of the raw message. */
             size_bytes: number;
@@ -3555,6 +3557,8 @@ export interface components {
             size_bytes: number;
             /** @description SHA-256 of texts and attachments, independent of the route of delivery. */
             content_digest: components["schemas"]["Sha256"];
+            /** @description Its texts and attachments are those of the email: only the way differs that it came. */
+            same_content: boolean;
             /** @description Its text, read as that of an email. */
             text_body: string;
         };
@@ -11726,6 +11730,7 @@ export interface operations {
                      *       "sent_copy": false,
                      *       "size_bytes": 1874,
                      *       "content_digest": "5f70bf18a086007016e948b04aed3b82103a36bea41755b6cddfaf10ace3c6ef",
+                     *       "same_content": false,
                      *       "text_body": "Guten Tag, anbei unser Angebot. -- Zugestellt über die Liste einkauf@example.com"
                      *     }
                      */

@@ -181,7 +181,7 @@ declare module '../db/statement.ts' {
     'drop-variant': {
       values: {
         emailId: string | null;
-        digest: Buffer | null;
+        rawDigest: Buffer | null;
       };
       row: {
         raw_path: string | null;
@@ -221,6 +221,8 @@ declare module '../db/statement.ts' {
       values: {
         accountIds: readonly (string | null)[] | null;
         keys: readonly (Buffer | null)[] | null;
+        contentKeys: readonly (Buffer | null)[] | null;
+        deletionKeys: readonly (Buffer | null)[] | null;
         messageIds: readonly (string | null)[] | null;
       };
       row: {
@@ -236,11 +238,12 @@ declare module '../db/statement.ts' {
         subject: string | null;
         content_digest: string | null;
         is_deleted: boolean | null;
+        preference: number | null;
       };
     };
     'find-room-for-variant': {
       values: {
-        digest: Buffer | null;
+        rawDigest: Buffer | null;
         maxVariants: number | string | null;
         sizeBytes: number | string | null;
         maxBytes: number | string | null;
@@ -260,7 +263,7 @@ declare module '../db/statement.ts' {
     'forget-deleted-identity': {
       values: {
         accountId: string | null;
-        key: Buffer | null;
+        keys: readonly (Buffer | null)[] | null;
       };
       row: object;
     };
@@ -285,6 +288,7 @@ declare module '../db/statement.ts' {
         id: string | null;
         emailId: string | null;
         digest: Buffer | null;
+        rawDigest: Buffer | null;
         receivedAt: Date | string | null;
         source: string | null;
         isSentCopy: boolean | null;
@@ -447,7 +451,6 @@ declare module '../db/statement.ts' {
       };
       row: {
         id: string;
-        content_digest: Buffer | null;
       };
     };
     'lock-summaries': {
@@ -728,6 +731,7 @@ declare module '../db/statement.ts' {
         raw_size_bytes: string;
         text_body: string;
         content_digest: string | null;
+        same_content: boolean | null;
       };
     };
     'read-variant-raw': {
@@ -756,12 +760,13 @@ declare module '../db/statement.ts' {
         subject: string | null;
         content_digest: string | null;
         is_deleted: boolean | null;
+        preference: number | null;
       };
     };
     'refuse-variant': {
       values: {
-        emailId: string | null;
         at: Date | string | null;
+        id: string | null;
       };
       row: object;
     };
@@ -859,6 +864,7 @@ declare module '../db/statement.ts' {
         is_sent_copy: boolean;
         raw_size_bytes: number;
         content_digest: string | null;
+        same_content: boolean | null;
       };
     };
     'walk-emails': {

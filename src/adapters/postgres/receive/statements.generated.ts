@@ -144,6 +144,8 @@ declare module '../db/statement.ts' {
         namedIds: readonly (string | null)[] | null;
         accountIds: readonly (string | null)[] | null;
         keys: readonly (Buffer | null)[] | null;
+        contentKeys: readonly (Buffer | null)[] | null;
+        deletionKeys: readonly (Buffer | null)[] | null;
         messageIds: readonly (string | null)[] | null;
         placed: string | null;
         senders: readonly (string | null)[] | null;
@@ -160,6 +162,8 @@ declare module '../db/statement.ts' {
         namedIds: readonly (string | null)[] | null;
         accountIds: readonly (string | null)[] | null;
         keys: readonly (Buffer | null)[] | null;
+        contentKeys: readonly (Buffer | null)[] | null;
+        deletionKeys: readonly (Buffer | null)[] | null;
         messageIds: readonly (string | null)[] | null;
       };
       row: {
@@ -255,6 +259,7 @@ declare module '../db/statement.ts' {
         account_id: string;
         date: Date;
         automatic: ColumnTypes['emails.automatic'] | null;
+        identity_key: Buffer | null;
       };
     };
   }
