@@ -4,11 +4,11 @@ import path from 'node:path';
 
 /**
  * SQL that is not a statement: transaction.ts sends `begin` and `commit`, migrate.ts the schema, connection.ts settings; replica-reads.ts
- * passes queries on. Backups and restores work on whatever tables exist.
+ * and callers-share.ts pass queries on. Backups and restores work on whatever tables exist.
  */
 const UNCHECKED = /\.query\s*[(<]/g;
 const MAY_SEND =
-  /^(db\/(statement|transaction|migrate|connection|replica-reads)\.ts|embedded\/|backup\/(snapshot|load|restore-target)\.ts)/;
+  /^(db\/(statement|transaction|migrate|connection|replica-reads|callers-share)\.ts|embedded\/|backup\/(snapshot|load|restore-target)\.ts)/;
 
 const DEFINITION = /\b(?:statements?|jsonObjects?|jsonRows)\(\s*'([^']*)'/g;
 

@@ -20,7 +20,7 @@ export const HTTP_VARIABLES = {
     'HTTP_MAX_CONNECTIONS',
     500,
     { min: 1, max: 100_000 },
-    'HTTP connections at the same time; for one more, the oldest that never brought a right secret is closed.',
+    'HTTP connections at the same time; for one more, one that never brought a right secret is closed. A key keeps half of them at most.',
   ),
   httpRatePerMinute: integer(
     'HTTP_RATE_PER_MINUTE',

@@ -54,7 +54,7 @@ export const DATABASE_VARIABLES = {
     'DATABASE_POOL_SIZE',
     10,
     { min: 2, max: 1000 },
-    'Database connections of this process at most.',
+    'Database connections of this process at most. Callers hold two thirds of them at most, and the rest is left for mail.',
   ),
   databaseConnectTimeoutMs: milliseconds(
     'DATABASE_CONNECT_TIMEOUT_MS',

@@ -33,6 +33,7 @@ import { createThreadChanges } from '../adapters/postgres/threads/thread-work.ts
 import { createThreadPages } from '../adapters/postgres/threads/thread-page.ts';
 import { createThreadDecisions } from '../adapters/postgres/threads/thread-decisions.ts';
 import { createThreadList } from '../adapters/postgres/threads/thread-list.ts';
+import { createTemplateStore } from '../adapters/postgres/templates/template-store.ts';
 import { createWaitingSends } from '../adapters/postgres/send/waiting-sends.ts';
 import { createUploadStore } from '../adapters/postgres/uploads/upload-store.ts';
 import { createUsedAccounts } from '../adapters/postgres/accounts/used-accounts.ts';
@@ -111,11 +112,11 @@ export function createApplication(
   { parts, sending: { ports: sendPorts, comparing, operations }, secrets, wakeMailboxes }: ApplicationParts,
   teardown: Teardown,
 ): Application {
-  const { config, logger, clock, guard, pool, replica, instanceId, watch } = parts;
+  const { config, logger, clock, guard, pool, callers, replica, instanceId, watch } = parts;
   const requireTime = guard.require;
   const requireCertainty = certaintyOf(parts);
   // For callers' reads; sends and loops read from the database that they write to.
-  const reading = replica ?? pool;
+  const reading = replica ?? callers;
   const { blobs, suppressions, active, settleUnknown } = sendPorts;
   const unsubscribes = sendPorts.unsubscribing.useCases;
   const endAtTeardown = (loop: Loop) => teardown.push(() => loop.stop());
@@ -158,8 +159,8 @@ export function createApplication(
   wakeFor('customers', startCustomerLinker(createCustomerLinker(pool), logger));
   endAtTeardown(startClockWatch(guard, logger));
   endAtTeardown(startKeyCleaner(keys, requireTime, logger));
-  const uploadPorts = { ...sendPorts, uploads: createUploadStore(pool), requireCertainty };
-  endAtTeardown(startUploadCleaner(uploadPorts, logger));
+  const uploadPorts = { ...sendPorts, uploads: createUploadStore(callers) };
+  endAtTeardown(startUploadCleaner({ uploads: createUploadStore(pool), blobs, requireCertainty }, logger));
   endAtTeardown(
     startStorageWatch({ storage: parts.ownStorage, noteFault: createFaultNote(pool, instanceId), logger }),
   );
@@ -191,7 +192,7 @@ export function createApplication(
   };
   wakeFor('deletedFiles', startFileEraser(deletedFiles, logger));
   const deletionPorts = {
-    deletions: createDeletionStore(pool),
+    deletions: createDeletionStore(callers),
     requireCertainty,
     deleteFiles: () =>
       deleteDeletedFiles(deletedFiles).catch((err: unknown) => {
@@ -216,11 +217,11 @@ export function createApplication(
   });
   wakeFor('erasures', eraser);
 
-  const events = createEventReads({ feed, signal });
-  const apiKeys = createKeys({ store: createKeyStore(pool), clock, ids: parts.ids });
+  const events = createEventReads({ feed: createEventFeed(callers), signal });
+  const apiKeys = createKeys({ store: createKeyStore(callers), clock, ids: parts.ids });
 
   const checkDatabase = createDatabaseCheck(pool);
-  const threads = createThreadReads(createThreadList(pool, reading), {
+  const threads = createThreadReads(createThreadList(callers, reading), {
     readThread: createThreadReader(reading),
   });
   const threadPages = createThreadPages(reading);
@@ -235,7 +236,7 @@ export function createApplication(
     }),
   };
   const mailboxes = createMailboxStatus({
-    status: createMailboxStatusStore(pool),
+    status: createMailboxStatusStore(callers),
     sentCopies: new Map(config.accounts.map((account) => [account.id, account.sentCopies])),
     source: parts.mailboxSource,
     accounts: parts.accounts,
@@ -255,7 +256,7 @@ export function createApplication(
   });
   const drafts = createDrafts({
     ...sendPorts,
-    drafts: createDraftStore(pool),
+    drafts: createDraftStore(callers),
     requireCertainty,
     send: keyPorts.send,
     reply: replies.sendReply,
@@ -263,20 +264,29 @@ export function createApplication(
   });
   const sendChanges = createSendChanges({
     ...sendPorts,
-    waiting: createWaitingSends(pool),
+    waiting: createWaitingSends(callers),
     readEmail: reads.readEmail,
   });
-  const templates = createTemplates(sendPorts);
+  const templates = createTemplates({ ...sendPorts, templates: createTemplateStore(callers) });
   // Their writes are work for the loops.
   const writing = followedBy(watch.soon, {
-    ...createThreadChangeActs(createThreadChanges(pool), threadPages),
-    ...createDecisions(createThreadDecisions(pool), parts.ids),
-    ...createCustomers(createCustomerStore(pool, parts.patient, reading)),
+    ...createThreadChangeActs(createThreadChanges(callers), threadPages),
+    ...createDecisions(createThreadDecisions(callers), parts.ids),
+    ...createCustomers(createCustomerStore(callers, parts.patient, reading)),
     ...operations,
-    ...createRetention({ ...retentionPorts, wake: () => retention?.wake() }),
-    ...createSentCopyOperations(createSentCopyStore(pool)),
+    ...createRetention({
+      ...retentionPorts,
+      retention: createRetentionStore(callers),
+      wake: () => retention?.wake(),
+    }),
+    ...createSentCopyOperations(createSentCopyStore(callers)),
     ...deletions,
-    ...createErasures({ erasures, accounts: parts.accounts.values(), ids: parts.ids, wake: eraser.wake }),
+    ...createErasures({
+      erasures: createErasureStore(callers, parts.patient),
+      accounts: parts.accounts.values(),
+      ids: parts.ids,
+      wake: eraser.wake,
+    }),
     ...unsubscribes,
     receiveMessage: (request, folder) => receiveMessage(receivePorts, request, folder),
     sendMessage: (request, folder) => sendMessage(sendPorts, request, folder),
@@ -289,7 +299,7 @@ export function createApplication(
     ...reads,
     ...threads,
     ...createThreadPageReads(threadPages),
-    ...createPlacementReads(createPlacementStore(pool)),
+    ...createPlacementReads(createPlacementStore(callers)),
     previewReply,
     checkReply,
     checkSend: check,
@@ -300,9 +310,9 @@ export function createApplication(
     ...events,
     ...webhooks,
     ...apiKeys,
-    ...createAuditReads(createAuditLog(pool)),
+    ...createAuditReads(createAuditLog(callers)),
     ...refuseUnknownAccounts(
-      { accounts: parts.accounts, isUsed: createUsedAccounts(pool) },
+      { accounts: parts.accounts, isUsed: createUsedAccounts(callers) },
       {
         ...threads,
         ...reads,
@@ -314,10 +324,10 @@ export function createApplication(
         ...drafts,
         ...templates,
         ...unsubscribes,
-        ...createRefusedMerges(createRefusedMergeStore(pool)),
+        ...createRefusedMerges(createRefusedMergeStore(callers)),
         ...createAddresses(createKnownAddresses(reading), parts.accounts),
         ...createStatistics(createStatisticsReader(reading), clock),
-        ...createImports(createImportLog(pool)),
+        ...createImports(createImportLog(callers)),
       },
     ),
     readClock: () => guard.measure(),

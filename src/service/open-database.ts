@@ -1,6 +1,7 @@
 /** A part of the composition root: the database, embedded or external, migrated and ready. */
 import { findEmbeddedPostgres } from '../adapters/postgres/embedded/find-server.ts';
 import { startEmbeddedPostgres } from '../adapters/postgres/embedded/server.ts';
+import { callersShareOf, createCallersShare } from '../adapters/postgres/db/callers-share.ts';
 import { checkSessions } from '../adapters/postgres/db/check-database.ts';
 import { isLatest, migrateToLatest } from '../adapters/postgres/db/migrate.ts';
 import { createPool, isAway, type PoolOptions } from '../adapters/postgres/db/pool.ts';
@@ -8,11 +9,14 @@ import { createReplicaReads, type ReplicaReads } from '../adapters/postgres/db/r
 import { untilThere } from '../adapters/postgres/db/until-there.ts';
 import { keepStatistics } from '../adapters/postgres/db/statistics.ts';
 import type { Logger } from '../app/base/basics.ts';
+import { currentAsker } from '../app/base/request-scope.ts';
 import type { Config } from '../config/config.ts';
 import type { Teardown } from './teardown.ts';
 
 export interface OpenDatabase {
   readonly pool: ReturnType<typeof createPool>;
+  /** The part of its connections that callers' requests may hold: for everything that they ask for, but for sends and received mail. */
+  readonly callers: ReturnType<typeof createPool>;
   /** The same with a few separate connections, for statements whose time grows with the amount of mail. */
   readonly patient: ReturnType<typeof createPool>;
   /** For callers' reads; null: there is none. */
@@ -54,7 +58,7 @@ export async function openDatabase(
   const options = poolOptions(config, embedded?.connection ?? config.databaseUrl ?? '', logger);
   await migrateWhenThere({ ...options, ...ended }, logger);
   const database = openPool(options, teardown);
-  const replica = openReplica(config, database.pool, options, teardown);
+  const replica = openReplica(config, database.callers, options, teardown);
   if (await untilThere(() => checkSessions(database.pool), { logger, signal }))
     logger.info({ pooler: 'transaction' }, 'database sessions are shared');
   return { ...database, replica };
@@ -137,7 +141,12 @@ function openPool(options: PoolOptions, teardown: Teardown): Omit<OpenDatabase, 
   });
   const statistics = keepStatistics(pool, options.logger);
   teardown.push(() => statistics.stop());
-  return { pool, patient, openUnlimited: unlimited(options) };
+  const callers = createCallersShare(pool, {
+    most: callersShareOf(options.maxConnections),
+    patienceMs: options.connectTimeoutMs,
+    asker: currentAsker,
+  });
+  return { pool, callers, patient, openUnlimited: unlimited(options) };
 }
 
 const unlimited =

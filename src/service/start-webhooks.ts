@@ -21,7 +21,7 @@ import type { Teardown } from './teardown.ts';
 
 /** @param secrets those of the API */
 export function startWebhooks(
-  { config, logger, clock, guard, ids, pool, instanceId, watch, meter = NO_METER }: Parts,
+  { config, logger, clock, guard, ids, pool, callers, instanceId, watch, meter = NO_METER }: Parts,
   secrets: readonly string[],
   { feed, signal }: { readonly feed: EventFeed; readonly signal: FeedSignal },
   teardown: Teardown,
@@ -46,7 +46,15 @@ export function startWebhooks(
   });
   teardown.push(() => keeper.stop());
   const rules = createEndpointRules(targets);
-  const webhooks = createWebhooks({ store: createWebhookStore(pool), log, sealer, rules, post, clock, ids });
+  const webhooks = createWebhooks({
+    store: createWebhookStore(callers),
+    log: createWebhookDeliveries(callers),
+    sealer,
+    rules,
+    post,
+    clock,
+    ids,
+  });
   const { createWebhook, changeWebhook, deleteWebhook, pauseWebhook, ...others } = webhooks;
   const { resumeWebhook, replayWebhook, rotateWebhookSecret, ...reads } = others;
   const writing = { createWebhook, changeWebhook, deleteWebhook, pauseWebhook };

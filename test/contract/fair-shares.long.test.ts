@@ -1,9 +1,12 @@
 /** What one key asks for without end delays neither mail nor another key. Nothing here is measured: every answer comes while the attack goes on. */
 import { createTransport } from 'nodemailer';
+import { Client } from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { mail, newId, receive } from '../helpers/inbound-mail.ts';
 import { createTestDatabase, type TestDatabase } from '../helpers/postgres.ts';
+import { query } from '../helpers/query.ts';
 import { disposeService, startServiceProcess, type ServiceProcess } from '../helpers/service-process.ts';
+import { waitUntil } from '../helpers/wait-until.ts';
 
 /** Connections of the attacker, each of which asks again as soon as it has its answer. */
 const CONNECTIONS = 16;
@@ -156,4 +159,50 @@ describe('mail, and what another key asks for, is answered while a key that may 
     );
     await during(() => as('attacker', `/api/emails/${id}/html`), expectOthersAreServed);
   });
+});
+
+/** What a key may have under way at once. */
+const AT_ONCE = 32;
+/** Of a pool of ten connections, callers may hold this many. */
+const SHARE = 6;
+
+it('32 reads of one key that do not come to an end leave connections for mail that comes in and goes out', async () => {
+  const blocker = new Client({ connectionString: database.connectionString });
+  await blocker.connect();
+  try {
+    await blocker.query('begin; lock table imports in access exclusive mode');
+    const reads = Array.from({ length: AT_ONCE }, async () => (await as('attacker', '/api/imports')).status);
+    await waitUntil('callers hold their share', async () => {
+      const [row] = await query(
+        database.connectionString,
+        `select count(*)::int as n from pg_stat_activity
+        where datname = current_database() and wait_event_type = 'Lock' and query like '%imports%'`,
+      );
+      return Number(row?.['n']) >= SHARE;
+    });
+
+    for (let round = 0; round < 3; round++) {
+      await receive(service, mail());
+      const { accepted } = (await lmtp.sendMail({
+        envelope: { from: 'ada@customer.test', to: 'sales@example.com' },
+        raw: mail(),
+      })) as { accepted: readonly unknown[] };
+      expect(accepted).toHaveLength(1);
+      const queued = await service.request('/api/send', {
+        json: { to: 'ada@customer.test', subject: 'Hi', text_body: 'Hi' },
+        headers: { prefer: 'respond-async' },
+      });
+      expect(queued.status).toBe(202);
+      const { id } = (await queued.json()) as { id: string };
+      await waitUntil('it is sent', async () => {
+        const [row] = await query(database.connectionString, 'select state from emails where id = $1', [id]);
+        return row?.['state'] === 'sent';
+      });
+    }
+    await blocker.query('rollback');
+    // Those that waited for too long are refused, as without a database.
+    for (const status of await Promise.all(reads)) expect([200, 503]).toContain(status);
+  } finally {
+    await blocker.end();
+  }
 });

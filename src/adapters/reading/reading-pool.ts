@@ -16,7 +16,7 @@ import {
 } from '../../app/reading/reading-ports.ts';
 import type { Logger } from '../../app/base/basics.ts';
 import { ServiceError } from '../../core/errors.ts';
-import { FairQueue } from './fair-queue.ts';
+import { FairQueue } from '../../app/base/fair-queue.ts';
 import type { Question } from './protocol.ts';
 import { ReadingProcess, type ProcessEnd, type ReadingLimits } from './reading-process.ts';
 

@@ -1,5 +1,5 @@
 /**
- * The request that the work under way belongs to, for log lines: it follows what the request awaits, so that no use case
+ * The request that the work under way belongs to, for log lines and for turns of callers: it follows what the request awaits, so that no use case
  * has to pass it on. Things that outlive a request, such as a connection of a pool, are set up outside of it. Where
  * following is expensive, only the lines of the HTTP edge name their request.
  */
@@ -11,13 +11,28 @@ import { AsyncLocalStorage, AsyncResource } from 'node:async_hooks';
  */
 export const FOLLOWING_IS_CHEAP = Number.parseInt(process.versions.node, 10) >= 24;
 
-const scope = new AsyncLocalStorage<string>();
+/** `asker`: the caller, once it has shown who it is. */
+interface Scope {
+  readonly requestId: string;
+  asker?: string;
+}
+
+const scope = new AsyncLocalStorage<Scope>();
 
 /** Runs the work, and everything that follows from it, as that of this request. */
-export const inRequest = <T>(requestId: string, work: () => T): T => scope.run(requestId, work);
+export const inRequest = <T>(requestId: string, work: () => T): T => scope.run({ requestId }, work);
 
 /** undefined outside of requests. */
-export const currentRequestId = (): string | undefined => scope.getStore();
+export const currentRequestId = (): string | undefined => scope.getStore()?.requestId;
+
+/** The caller of the request under way. Does nothing outside of requests. */
+export function nameAsker(asker: string): void {
+  const request = scope.getStore();
+  if (request !== undefined) request.asker = asker;
+}
+
+/** undefined where the caller is not known, or not followed. */
+export const currentAsker = (): string | undefined => scope.getStore()?.asker;
 
 /** The context of the program's start, to which no request belongs. */
 const outside = new AsyncResource('email-worker');

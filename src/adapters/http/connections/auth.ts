@@ -9,13 +9,14 @@ import type { AccessLog } from '../../../app/audit/access-log.ts';
 import type { KeyRing, ShownKey } from '../../../app/keys/key-ring.ts';
 import { createSecretHolders, createSecretMatcher } from '../../../app/keys/secret-holders.ts';
 import type { SessionUseCases } from '../../../app/sessions/use-cases.ts';
+import { nameAsker } from '../../../app/base/request-scope.ts';
 import { ServiceError } from '../../../core/errors.ts';
 import { parseApiKey } from '../../../core/keys/api-key.ts';
 import type { Caller } from '../../../core/keys/caller.ts';
 import { allows, type Right } from '../../../core/keys/rights.ts';
 import { missingRight } from './rights.ts';
 import { clientAddressOf } from './client-address.ts';
-import type { CallerShares } from './caller-shares.ts';
+import { shareHolderOf, type CallerShares } from './caller-shares.ts';
 import type { ConnectionSlots } from './connection-slots.ts';
 import { requireOwnPage, requirePageHeader } from './own-page.ts';
 import type { LoginFailure, LoginFailures } from './login-failures.ts';
@@ -121,8 +122,11 @@ export function createAuthenticator(
     failure: LoginFailure,
   ): Error | undefined {
     if (shown === null) return refuse(request, reply, failure);
-    slots.keep(request.raw.socket);
+    const holder = shareHolderOf(shown);
+    // Beyond the share of its holder, a connection is for this request only.
+    if (!slots.keep(request.raw.socket, holder)) reply.header('connection', 'close');
     shownKeys.set(request.raw, shown);
+    nameAsker(holder);
     const tooMuch = shares.take(request, reply, shown);
     if (tooMuch !== undefined) return tooMuch;
     const { caller } = shown;

@@ -34,6 +34,10 @@ interface Share {
   underWay: number;
 }
 
+/** Names what has a share: a key, its sessions, or the secrets together (`''`). */
+export const shareHolderOf = ({ caller: { author }, session }: ShownKey): string =>
+  `${session === undefined ? '' : 'session '}${author.kind === 'key' ? author.id : ''}`;
+
 /** Of each request that counts: gives its place back. */
 const places = new WeakMap<IncomingMessage, () => void>();
 
@@ -67,10 +71,10 @@ export class CallerShares {
     return new ServiceError('rate_limited', { retryAfterSeconds });
   }
 
-  #shareOf({ caller, session }: ShownKey): Share {
-    const { author, rateLimit = null } = caller;
+  #shareOf(shown: ShownKey): Share {
+    const { author, rateLimit = null } = shown.caller;
     const isKey = author.kind === 'key';
-    const holder = `${session === undefined ? '' : 'session '}${isKey ? author.id : ''}`;
+    const holder = shareHolderOf(shown);
     const { ratePerMinute, atOnce } = this.#limits;
     const perMinute = isKey ? (rateLimit ?? ratePerMinute) : ratePerMinute * SECRET_RATE_FACTOR;
     const known = this.#shares.get(holder);

@@ -6,7 +6,23 @@ import { createTestHttpApp, SECRET, type TestHttpApp } from '../../../../test/he
 import { connectRaw, type RawClient } from '../../../../test/helpers/raw-client.ts';
 import { createRecordingApplication } from '../../../../test/helpers/recording-application.ts';
 import { IDS } from '../../../../test/helpers/sample-emails.ts';
+import type { ShownKey } from '../../../app/keys/key-ring.ts';
 import { MAX_FAILURES } from './login-failures.ts';
+
+/** Any token is a key of its own. */
+const KEYS = {
+  find: (token: string): ShownKey => ({
+    caller: {
+      author: { kind: 'key', id: token, name: token },
+      rights: ['read'],
+      accounts: null,
+      expiresAt: null,
+      rateLimit: null,
+    },
+    isValid: () => true,
+  }),
+  refresh: () => Promise.resolve(),
+};
 
 let app: TestHttpApp;
 const sockets: Socket[] = [];
@@ -168,6 +184,36 @@ describe('connections', () => {
     await third.closed();
     sockets.splice(0, 1)[0]?.destroy();
     await expect.poll(async () => await ask(await connectTo(port), HEALTH)).toContain('200 OK');
+  });
+
+  it('of one key keep half of the slots, and end with their answers beyond that, so that others get in', async () => {
+    await start({ limits: { maxConnections: 6 }, keys: KEYS });
+    const port = await app.listen();
+    const requestOf = (key: string) =>
+      `GET /api/thread/${IDS.thread} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${key}\r\n\r\n`;
+    const kept: RawClient[] = [];
+    for (let index = 0; index < 8; index++) {
+      const client = await connectTo(port);
+      const answer = await ask(client, requestOf('a'));
+      expect(answer).toContain('200 OK');
+      expect(/^connection: close/im.test(answer)).toBe(index >= 3);
+      if (index < 3) kept.push(client);
+      else await client.closed();
+    }
+    for (const client of kept) expect(await ask(client, requestOf('a'))).toContain('200 OK');
+    for (let index = 0; index < 3; index++)
+      expect(await ask(await connectTo(port), requestOf('b'))).toMatch(/200 OK(?![^]*connection: close)/i);
+  });
+
+  it('of strangers make room from the address that has most of them', async () => {
+    await start({ limits: { maxConnections: 5 } });
+    const port = await app.listen();
+    const quiet = await connectRaw(port, { localAddress: '127.0.0.2' });
+    sockets.push(quiet.socket);
+    const flood: RawClient[] = [];
+    for (let index = 0; index < 40; index++) flood.push(await connectTo(port));
+    await expect.poll(() => flood.filter(({ socket }) => !socket.destroyed)).toHaveLength(4);
+    expect(await ask(quiet, THREAD)).toContain('200 OK');
   });
 
   it('that say nothing are closed', async () => {
