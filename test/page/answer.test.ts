@@ -89,6 +89,9 @@ describe.skipIf(skipWithoutChromium())('an answer', () => {
     await expect.poll(() => to.inputValue()).toBe('ekj');
     await page.getByRole('heading', { name: 'New message' }).waitFor();
     await page.getByRole('button', { name: 'Discard the draft' }).click();
+    await expect
+      .poll(async () => (await getJson<{ drafts: unknown[] }>(running.service, '/api/drafts')).drafts)
+      .toEqual([]);
   });
 
   it('quotes in the language and the time zone of its writer, and is listed by whom it is for', async () => {

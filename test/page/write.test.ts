@@ -108,7 +108,10 @@ describe.skipIf(skipWithoutChromium())('writing a message', () => {
     expect(await page.getByText('huge.bin').count()).toBe(0);
     await page.getByRole('button', { name: 'Discard the draft' }).click();
     await page.getByText('Draft discarded').waitFor();
-    expect((await getJson<{ drafts: unknown[] }>(running.service, '/api/drafts')).drafts).toEqual([]);
+    // It is deleted when it can no longer be taken back.
+    await expect
+      .poll(async () => (await getJson<{ drafts: unknown[] }>(running.service, '/api/drafts')).drafts)
+      .toEqual([]);
   });
 
   it('shows how far its files are, begins again after a cut, and waits for them when it is sent', async () => {

@@ -27,6 +27,8 @@ export interface RequestOptions {
   readonly retries?: number | undefined;
   /** Default: the client's. */
   readonly maxWaitMs?: number | undefined;
+  /** In browsers: the request goes on when the page that makes it is left. Its body may have at most 64 KiB. Default false. */
+  readonly keepalive?: boolean | undefined;
 }
 
 export interface SendOptions extends RequestOptions {
@@ -49,6 +51,7 @@ const REQUEST_OPTIONS = [
   'timeoutMs',
   'retries',
   'maxWaitMs',
+  'keepalive',
 ] as const satisfies (keyof RequestOptions)[];
 
 /**

@@ -22,6 +22,7 @@ import type { Input } from './types.ts';
 export type Attempt = {
   readonly signal: AbortSignal;
   readonly fetch: (request: Request) => Promise<Response>;
+  readonly keepalive?: true;
 };
 
 /** The value that openapi-fetch returns. */
@@ -105,7 +106,7 @@ export class Transport {
 
   async #try(
     timeoutMs: number,
-    { signal, isAnswer }: Call,
+    { signal, isAnswer, keepalive }: Call,
     request: (attempt: Attempt) => Promise<Answer>,
   ): Promise<{ readonly data: unknown; readonly response: Response } | ErrorFields> {
     signal?.throwIfAborted();
@@ -114,6 +115,7 @@ export class Transport {
     let isSent = false;
     try {
       const { data, error, response } = await request({
+        ...(keepalive === true ? { keepalive } : {}),
         signal: signal === undefined ? timeout.signal : AbortSignal.any([signal, timeout.signal]),
         fetch: (sent) => {
           isSent = true;

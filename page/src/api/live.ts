@@ -96,10 +96,11 @@ function createGathering(queryClient: QueryClient): Gathering {
     searches.delete(ms);
     if (!isScrolled()) void queryClient.invalidateQueries({ predicate: ({ meta }) => meta === SEARCH_META });
   };
+  const reload = (queryKey: readonly string[]): void => void queryClient.invalidateQueries({ queryKey });
   const flush = (): void => {
     timer = null;
-    if (isAll) void queryClient.invalidateQueries({ queryKey: ['thread'] });
-    else for (const id of threads) void queryClient.invalidateQueries({ queryKey: keys.thread(id) });
+    if (isAll) for (const queryKey of [keys.threads, keys.allThreadDrafts]) reload(queryKey);
+    else for (const id of threads) for (const of of [keys.thread, keys.threadDrafts]) reload(of(id));
     threads.clear();
     isAll = false;
     refreshLists(queryClient);

@@ -3,8 +3,10 @@ import { infiniteQueryOptions, queryOptions } from '@tanstack/react-query';
 import type { Draft, Page } from 'email-worker-client';
 import type { Source } from '../features/folders/folder.ts';
 import { toDraftRow, toEmailRow, toThreadRow, type Row } from '../features/threads/rows.ts';
+import { discardedCount, isDiscarded } from '../features/write/discarded-drafts.ts';
 import { draftsAreKept } from '../features/write/draft-keeper.ts';
 import { client } from './client.ts';
+import { codeOf } from './failure.ts';
 import { readSession } from './session.ts';
 
 export const LIST_PAGE = 50;
@@ -18,6 +20,8 @@ export const keys = {
   customer: (id: string) => ['customer', id],
   safeHtml: (emailId: string) => ['html', emailId],
   threadDraft: (threadId: string) => ['draft', threadId],
+  allThreadDrafts: ['drafts-of'],
+  threadDrafts: (threadId: string) => ['drafts-of', threadId],
   draft: (id: string) => ['new-draft', id],
   accounts: ['accounts'],
   customers: (name: string) => ['customers', name],
@@ -37,7 +41,10 @@ export const sessionQuery = queryOptions({
 export const foldersQuery = (me: string) =>
   queryOptions({
     queryKey: [...keys.folders, me],
-    queryFn: ({ signal }) => client.threads.folders({ assignee: me }, { signal }),
+    queryFn: async ({ signal }) => {
+      const folders = await client.threads.folders({ assignee: me }, { signal });
+      return { ...folders, drafts: Math.max(0, folders.drafts - discardedCount()) };
+    },
   });
 
 export interface RowPage {
@@ -66,11 +73,14 @@ async function readRows(source: Source, cursor: string | null, signal: AbortSign
         await client.emails.list({ ...source.filter, limit: LIST_PAGE }, options).page(cursor),
         toEmailRow,
       );
-    case 'drafts':
-      return toPage(
+    case 'drafts': {
+      await draftsAreKept();
+      const page = toPage(
         await client.drafts.list({ ...source.filter, limit: LIST_PAGE }, options).page(cursor),
         toDraftRow,
       );
+      return { ...page, rows: page.rows.filter(({ id }) => !isDiscarded(id)) };
+    }
   }
 }
 
@@ -107,15 +117,45 @@ export const safeHtmlQuery = (id: string) =>
     staleTime: Infinity,
   });
 
+/** More in one thread would be a mistake of a program. */
+const MAX_THREAD_DRAFTS = 10;
+
+/** The drafts of a thread that are not an answer of this author. */
+export const threadDraftsQuery = (threadId: string, author: string) =>
+  queryOptions({
+    queryKey: keys.threadDrafts(threadId),
+    queryFn: async ({ signal }) => {
+      const { items } = await client.drafts
+        .list({ thread_id: threadId, limit: MAX_THREAD_DRAFTS }, { signal })
+        .page();
+      const others = items.filter((draft) => draft.author !== author || draft.answers === null);
+      const found = await Promise.all(others.map(({ id }) => readDraft(id, signal)));
+      return found.filter(
+        (draft) => draft !== null && !draft.being_sent && !isDiscarded(draft.id),
+      ) as Draft[];
+    },
+  });
+
+/** null: it was sent or discarded meanwhile. */
+async function readDraft(id: string, signal: AbortSignal): Promise<Draft | null> {
+  try {
+    return await client.drafts.get(id, { signal });
+  } catch (error) {
+    if (codeOf(error) === 'draft_not_found') return null;
+    throw error;
+  }
+}
+
 /** The newest draft of this author in a thread; null when there is none. */
 export const threadDraftQuery = (threadId: string, author: string) =>
   queryOptions({
     queryKey: keys.threadDraft(threadId),
     queryFn: async ({ signal }) => {
+      await draftsAreKept();
       const { items } = await client.drafts
-        .list({ thread_id: threadId, author, limit: 1 }, { signal })
+        .list({ thread_id: threadId, author, limit: MAX_THREAD_DRAFTS }, { signal })
         .page();
-      const [newest] = items;
+      const newest = items.find(({ id, answers }) => answers !== null && !isDiscarded(id));
       return newest === undefined ? null : client.drafts.get(newest.id, { signal });
     },
     // The newest version is in the author's window.

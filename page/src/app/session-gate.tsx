@@ -7,6 +7,7 @@ import { Login, type LoginReason } from '../features/login/login.tsx';
 import { useWords } from '../i18n/index.tsx';
 import { Failure } from '../ui/empty.tsx';
 import { notify } from '../ui/toast.tsx';
+import { useRecoveredTexts } from './recovered-texts.ts';
 import { SessionContext } from './session.tsx';
 
 interface SessionGateProps {
@@ -36,7 +37,12 @@ export function SessionGate({ children }: SessionGateProps) {
         onLogin={(next) => startSession(queryClient, next)}
       />
     );
-  return <SessionContext value={session.data}>{children}</SessionContext>;
+  return <LoggedIn session={session.data}>{children}</LoggedIn>;
+}
+
+function LoggedIn({ session, children }: { readonly session: Session; readonly children: ReactNode }) {
+  useRecoveredTexts(session);
+  return <SessionContext value={session}>{children}</SessionContext>;
 }
 
 /** Marks that a session ended while the page was open. */

@@ -5,6 +5,7 @@ import { Check, LogOut, Monitor, Moon, Settings2, Sun } from 'lucide-react';
 import { Menu, MenuItem, MenuSection, MenuTrigger, Header, Popover, Separator } from 'react-aria-components';
 import { logOut } from '../../api/session.ts';
 import { endSession } from '../../app/session-gate.tsx';
+import { forgetTexts, handOverTexts } from '../../app/recovered-texts.ts';
 import { useSession } from '../../app/session.tsx';
 import { useTheme, type Theme } from '../../app/theme.ts';
 import { useWords } from '../../i18n/index.tsx';
@@ -20,15 +21,21 @@ interface UserMenuProps {
 
 export function UserMenu({ onGo }: UserMenuProps) {
   const { text } = useWords();
-  const { name } = useSession();
+  const session = useSession();
+  const { name } = session;
   const queryClient = useQueryClient();
   const navigate = useNavigate();
   const [theme, setTheme] = useTheme();
   const leave = (everywhere: boolean): void => {
-    logOut(everywhere).then(
-      () => endSession(queryClient, true),
-      () => notify(text.app.unreachable),
-    );
+    handOverTexts(session)
+      .then(() => logOut(everywhere))
+      .then(
+        () => {
+          forgetTexts(session);
+          endSession(queryClient, true);
+        },
+        () => notify(text.app.unreachable),
+      );
   };
   const themes = [
     ['system', text.app.themeSystem, Monitor],

@@ -61,6 +61,13 @@ export function Message({ email, isOpenAtFirst }: MessageProps) {
             <span className="message-name truncate">
               <Marked of="people">{from}</Marked>
             </span>
+            {email.direction === 'outbound' && (email.author !== null || email.automatic === null) && (
+              <span className="message-author truncate">
+                {email.author === null
+                  ? text.thread.authorUnknown
+                  : text.thread.writtenBy(shown(email.author.name))}
+              </span>
+            )}
             {isOpen && email.from_address.name !== '' && (
               <span className="message-address truncate">
                 <Marked of="people">{shown(email.from_address.address)}</Marked>

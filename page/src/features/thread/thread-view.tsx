@@ -16,6 +16,7 @@ import type { Folder } from '../folders/folder.ts';
 import { Marked } from '../search/marked.tsx';
 import { hasHit } from '../search/search-terms.ts';
 import { Answer } from '../write/answer.tsx';
+import { ThreadDrafts } from '../write/thread-drafts.tsx';
 import { Message } from './message.tsx';
 import { SidePanel } from './side-panel.tsx';
 import { ThreadActionBar } from './thread-actions.tsx';
@@ -107,6 +108,7 @@ export function ThreadView({ folder, threadId, onLeave }: ThreadViewProps) {
                 />
               ))}
             </section>
+            {thread !== undefined && <ThreadDrafts threadId={thread.id} />}
             {thread !== undefined && query.isSuccess && (
               <Answer threadId={thread.id} customerId={thread.customer_id} emails={emails} />
             )}

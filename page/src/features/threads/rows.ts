@@ -1,4 +1,5 @@
 /** A line of the list, whatever it shows: a thread, an email that went out, or a draft. */
+import { draftAuthor } from '../write/draft-author.ts';
 import { foldText } from '../thread/quotes.ts';
 import { shown } from '../../ui/shown.ts';
 import type { Address, DraftSummary, EmailListing, EmailState, ThreadSummary } from 'email-worker-client';
@@ -28,6 +29,8 @@ export interface Row {
   /** The state of a single email; null for a thread. */
   readonly state: EmailState | null;
   readonly customerId: string | null;
+  /** Whose draft it is; null: it is none. */
+  readonly author: string | null;
 }
 
 /** The number of characters that a line can show. */
@@ -56,6 +59,7 @@ export function toThreadRow(thread: ThreadSummary): Row {
     status: thread.status,
     state: null,
     customerId: thread.customer_id,
+    author: null,
   };
 }
 
@@ -68,6 +72,7 @@ const PLAIN = {
   labels: [],
   assignee: null,
   status: null,
+  author: null,
 } as const;
 
 export function toEmailRow(email: EmailListing): Row {
@@ -93,6 +98,7 @@ export function toDraftRow(draft: DraftSummary): Row {
     id: draft.id,
     threadId: draft.thread_id,
     draftId: draft.id,
+    author: draftAuthor(draft),
     people: draft.to === '' ? [] : [{ name: draft.to, address: draft.to }],
     isOutgoing: true,
     isAnswer: draft.answers !== null,

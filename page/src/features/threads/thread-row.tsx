@@ -3,8 +3,10 @@ import { Link } from '@tanstack/react-router';
 import { Paperclip, Reply } from 'lucide-react';
 import { memo } from 'react';
 import { draftLink, threadLink } from '../../app/links.ts';
+import { useSession } from '../../app/session.tsx';
 import { useWords } from '../../i18n/index.tsx';
 import { Avatar } from '../../ui/avatar.tsx';
+import { shown } from '../../ui/shown.ts';
 import type { Folder } from '../folders/folder.ts';
 import { Marked } from '../search/marked.tsx';
 import { nameOf, type Row } from './rows.ts';
@@ -86,6 +88,8 @@ export const ThreadRow = memo(function ThreadRow(props: ThreadRowProps) {
 
 function RowText({ row, subject }: { readonly row: Row; readonly subject: string }) {
   const { text, format } = useWords();
+  const { name: me } = useSession();
+  const othersDraft = row.author !== null && row.author !== me ? text.write.draftOf(shown(row.author)) : null;
   const names = format.names(row.people.slice(0, MAX_NAMES).map(nameOf));
   const missing = row.isOutgoing ? text.list.noRecipient : text.list.noSender;
   // A draft of another program may leave the choice of recipients to the service.
@@ -120,9 +124,7 @@ function RowText({ row, subject }: { readonly row: Row; readonly subject: string
         </span>
       </span>
       <span className="row-line">
-        <span className="row-snippet truncate">
-          <Marked>{row.snippet}</Marked>
-        </span>
+        <span className="row-snippet truncate">{othersDraft ?? <Marked>{row.snippet}</Marked>}</span>
         <span className="row-side">
           {row.labels.length > 0 && (
             <span className="row-labels">

@@ -66,6 +66,7 @@ function AnswerOrDraft({ threadId, customerId, emails }: AnswerProps) {
         key={isContinued ? draft?.id : chosen}
         threadId={threadId}
         customerId={customerId}
+        emails={emails}
         replyTo={isContinued ? answers.email_id : newest.id}
         mode={isContinued ? answers.kind : (chosen as WriterMode)}
         draft={isContinued ? draft : null}

@@ -1,9 +1,11 @@
 /**
- * Saves the text that is being written as a draft of the service: a moment after the last key, one request at a time, and always the newest
- * text. A draft that another window changed is not overwritten.
+ * Saves the text that is being written as a draft of the service: a moment after the last key, at least every three seconds while keys come,
+ * and when the page is left; one request at a time, and always the newest text. Until the service has a text, this browser keeps a copy.
+ * A draft that another window changed is not overwritten.
  */
-import { EmailWorkerError, type Draft, type DraftAttachment, type DraftRequest } from 'email-worker-client';
-import { client } from '../../api/client.ts';
+import type { Draft, DraftAttachment, DraftRequest } from 'email-worker-client';
+import { codeOf, hasNoAnswer } from '../../api/failure.ts';
+import type { DeviceCopies } from './device-copy.ts';
 
 export type Fields = NonNullable<DraftRequest['message']>;
 export type Files = NonNullable<DraftRequest['attachments']>;
@@ -11,9 +13,35 @@ export type Files = NonNullable<DraftRequest['attachments']>;
 export type Answers = NonNullable<Draft['answers']>;
 export type KeeperState = 'idle' | 'saving' | 'saved' | 'failed' | 'elsewhere';
 
+/** Options that a request of this size may have: it goes on when the page is left. */
+interface StoreOptions {
+  readonly keepalive: boolean;
+}
+
+/** The drafts of the service. */
+export interface DraftStore {
+  create(request: DraftRequest, options: StoreOptions): Promise<Draft>;
+  change(id: string, version: number, request: DraftRequest, options: StoreOptions): Promise<Draft>;
+  get(id: string): Promise<Draft>;
+}
+
+export interface KeeperPorts {
+  readonly drafts: DraftStore;
+  readonly copies: Pick<DeviceCopies, 'keep' | 'drop'>;
+  /** The account that writes: see `accountOf`. */
+  readonly account: string;
+  /** Names the copy in this browser. */
+  readonly key: string;
+  readonly tell: (state: KeeperState) => void;
+}
+
 /** Often enough that a crash loses no sentence, and seldom enough that typing does not cost a request for each word. */
 const SAVE_AFTER_MS = 700;
+/** Keys that keep coming delay a save no longer than this. */
+const SAVE_WITHIN_MS = 3000;
 const RETRY_AFTER_MS = 5000;
+/** Browsers let 64 KiB go on behind a page that is left, in all its requests together. */
+const MAX_KEEPALIVE_BYTES = 60_000;
 
 /** Saves of closed keepers that are still running. */
 const closing = new Set<Promise<void>>();
@@ -23,15 +51,34 @@ export const draftsAreKept = async (): Promise<void> => {
   await Promise.all(closing);
 };
 
+/** Lists of drafts wait for this work. */
+export function awaitForDrafts(work: Promise<void>): void {
+  closing.add(work);
+  void work.finally(() => closing.delete(work));
+}
+
+/** Those with a text that the service may not have. */
+const unsaved = new Set<DraftKeeper>();
+
+/** Saves all texts now; resolves after the first try of each. */
+export const saveOpenDrafts = async (): Promise<void> => {
+  await Promise.all([...unsaved].map((keeper) => keeper.saveNow()));
+};
+
 export class DraftKeeper {
   #base: DraftRequest;
-  readonly #tell: (state: KeeperState) => void;
+  readonly #ports: KeeperPorts;
   #draft: Draft | null;
+  /** Everything that was written. */
+  #text: Fields;
   #wanted: Fields | null = null;
   #wantedAnswers: Answers | null = null;
+  #unsavedSince: number | null = null;
   #timer: ReturnType<typeof setTimeout> | null = null;
   #running: Promise<void> = Promise.resolve();
   #isClosed = false;
+  /** True while the draft is being sent: a change would come too late, or make another draft. */
+  #isHeld = false;
   /** Texts that the draft may have by now, because a request to set them got no answer. */
   #unsure: readonly Fields[] = [];
 
@@ -39,32 +86,43 @@ export class DraftKeeper {
    * `base` has the author, the answered email, and the initial text: a new draft gets them with the first change. `draft` is the draft that
    * is continued.
    */
-  constructor(base: DraftRequest, draft: Draft | null, tell: (state: KeeperState) => void) {
+  constructor(base: DraftRequest, draft: Draft | null, ports: KeeperPorts) {
     this.#base = base;
     this.#draft = draft;
-    this.#tell = tell;
+    this.#text = { ...base.message, ...draft?.message };
+    this.#ports = ports;
   }
 
   change(fields: Fields): void {
     this.#wanted = { ...this.#wanted, ...fields };
-    this.#schedule(SAVE_AFTER_MS);
+    this.#text = { ...this.#text, ...fields };
+    this.#scheduleSave();
   }
 
   /** The service replaces the answers as a whole. */
   setAnswers(answers: Answers): void {
     this.#base = { ...this.#base, answers };
     this.#wantedAnswers = answers;
-    this.#schedule(SAVE_AFTER_MS);
+    this.#scheduleSave();
   }
 
-  /** Resolves when everything is stored. Throws the reason when the service refuses. */
+  /**
+   * Resolves when everything is stored, for a send; until `release`, nothing more is saved. Throws the reason when the service refuses.
+   */
   async flush(fields: Fields): Promise<Draft> {
     this.#wanted = { ...this.#wanted, ...fields };
     this.#cancelTimer();
     await this.#running;
     await this.#save();
     if (this.#draft === null) throw new Error('the draft was not stored');
+    this.#isHeld = true;
     return this.#draft;
+  }
+
+  /** The draft was not sent, and saves go on. */
+  release(): void {
+    this.#isHeld = false;
+    if (this.#hasWork) this.#scheduleSave();
   }
 
   /**
@@ -78,7 +136,7 @@ export class DraftKeeper {
       return this.#save(choose(this.#draft?.attachments ?? []));
     });
     this.#running = set.catch(() => {
-      this.#tell(this.#hasWork ? 'failed' : this.#draft === null ? 'idle' : 'saved');
+      this.#ports.tell(this.#hasWork ? 'failed' : this.#draft === null ? 'idle' : 'saved');
       if (this.#hasWork) this.#schedule(RETRY_AFTER_MS);
     });
     await set;
@@ -87,47 +145,72 @@ export class DraftKeeper {
 
   open(): void {
     this.#isClosed = false;
+    unsaved.add(this);
+  }
+
+  /** Saves unsaved changes without delay, as when the page is left; resolves after the first try. */
+  saveNow(): Promise<void> {
+    this.#cancelTimer();
+    if (this.#hasWork) this.#start();
+    return this.#running;
   }
 
   /** Saves unsaved changes, and nothing after that; resolves after the first try. A failed save is repeated until it works. */
   close(): Promise<void> {
     this.#isClosed = true;
-    this.#cancelTimer();
-    if (this.#hasWork) this.#start();
-    const end = this.#running;
-    closing.add(end);
-    void end.finally(() => closing.delete(end));
+    const end = this.saveNow();
+    awaitForDrafts(end);
+    void end.finally(() => this.#leave());
     return end;
   }
 
-  /** Throws when the draft could not be deleted. */
-  async discard(): Promise<void> {
-    this.#isClosed = true;
-    this.#dropWork();
+  /**
+   * Nothing more is saved. Returns the draft, which still exists, and the text, with which a draft can be made that the service does not
+   * have.
+   */
+  async discard(): Promise<{ readonly draft: Draft | null; readonly request: DraftRequest }> {
+    this.forget();
     await this.#running;
-    if (this.#draft !== null) await client.drafts.delete(this.#draft.id);
+    return { draft: this.#draft, request: { ...this.#base, message: this.#text } };
   }
 
-  /** The draft was sent: it no longer exists. */
+  /** The draft was sent or discarded: nothing more is saved. */
   forget(): void {
     this.#isClosed = true;
-    this.#dropWork();
+    this.#wanted = null;
+    this.#wantedAnswers = null;
+    this.#cancelTimer();
+    this.#ports.copies.drop(this.#ports.key);
+    this.#leave();
+  }
+
+  /** A text that could not be saved yet may still be saved on logging out. */
+  #leave(): void {
+    if (!this.#hasWork) unsaved.delete(this);
   }
 
   get #hasWork(): boolean {
     return this.#wanted !== null || this.#wantedAnswers !== null;
   }
 
-  #dropWork(): void {
-    this.#wanted = null;
-    this.#wantedAnswers = null;
-    this.#cancelTimer();
+  #scheduleSave(): void {
+    const now = Date.now();
+    this.#unsavedSince ??= now;
+    this.#copy();
+    this.#schedule(Math.max(0, Math.min(SAVE_AFTER_MS, this.#unsavedSince + SAVE_WITHIN_MS - now)));
+  }
+
+  #copy(): void {
+    const { copies, account, key } = this.#ports;
+    const draft = this.#draft === null ? null : { id: this.#draft.id, version: this.#draft.version };
+    copies.keep(key, { of: account, draft, request: { ...this.#base, message: this.#text } });
   }
 
   #schedule(ms: number): void {
     this.#cancelTimer();
     // Changes that could not be saved without a connection still have to be stored.
-    if (!this.#isClosed || this.#hasWork) this.#timer = setTimeout(() => this.#start(), ms);
+    if (!this.#isHeld && (!this.#isClosed || this.#hasWork))
+      this.#timer = setTimeout(() => this.#start(), ms);
   }
 
   #cancelTimer(): void {
@@ -139,10 +222,19 @@ export class DraftKeeper {
     this.#running = this.#running
       .then(() => this.#save())
       .catch((error: unknown) => {
-        const isElsewhere = error instanceof EmailWorkerError && error.code === 'draft_changed';
-        this.#tell(isElsewhere ? 'elsewhere' : 'failed');
-        if (!isElsewhere) this.#schedule(RETRY_AFTER_MS);
+        const code = codeOf(error);
+        const isElsewhere = code === 'draft_changed';
+        this.#ports.tell(isElsewhere ? 'elsewhere' : 'failed');
+        // Another window sent or discarded the draft, or went on with it when this one was left: this text becomes a draft of its own.
+        const isAlone = code === 'draft_not_found' || (isElsewhere && this.#isClosed);
+        if (isAlone) this.#begin();
+        if (isAlone || !isElsewhere) this.#schedule(isAlone ? 0 : RETRY_AFTER_MS);
       });
+  }
+
+  #begin(): void {
+    this.#draft = null;
+    this.#wanted = this.#text;
   }
 
   async #save(files: Files | null = null): Promise<void> {
@@ -151,49 +243,56 @@ export class DraftKeeper {
     if (message === null && answers === null && files === null) return;
     this.#wanted = null;
     this.#wantedAnswers = null;
-    this.#tell('saving');
+    this.#unsavedSince = null;
+    this.#ports.tell('saving');
     const change = {
       ...(message === null ? {} : { message }),
       ...(answers === null ? {} : { answers }),
       ...(files === null ? {} : { attachments: files }),
     };
     try {
-      this.#draft =
-        this.#draft === null
-          ? await client.drafts.create({
-              ...this.#base,
-              ...change,
-              message: { ...this.#base.message, ...message },
-            })
-          : await this.#change(this.#draft, change);
+      const { drafts } = this.#ports;
+      if (this.#draft === null) {
+        const request = { ...this.#base, ...change, message: { ...this.#base.message, ...message } };
+        this.#draft = await drafts.create(request, optionsOf(request));
+      } else this.#draft = await this.#change(this.#draft, change);
       this.#unsure = [];
     } catch (error) {
-      if (error instanceof EmailWorkerError && error.status === null)
-        this.#unsure = [...this.#unsure, { ...this.#draft?.message, ...message }];
+      if (hasNoAnswer(error)) this.#unsure = [...this.#unsure, { ...this.#draft?.message, ...message }];
       // Text that was written meanwhile takes precedence.
       if (message !== null) this.#wanted = { ...message, ...(this.#wanted as Fields | null) };
       this.#wantedAnswers ??= answers;
       throw error;
     }
-    this.#tell('saved');
+    // With the version that the service has now.
+    if (this.#hasWork) this.#copy();
+    else this.#ports.copies.drop(this.#ports.key);
+    if (this.#isClosed) this.#leave();
+    this.#ports.tell('saved');
   }
 
   /** A version that is new to this window does not come from another window if it contains what this one asked to store. */
   async #change(draft: Draft, change: DraftRequest): Promise<Draft> {
+    const { drafts } = this.#ports;
     try {
-      return await client.drafts.change(draft.id, draft.version, change);
+      return await drafts.change(draft.id, draft.version, change, optionsOf(change));
     } catch (error) {
-      const isChanged = error instanceof EmailWorkerError && error.code === 'draft_changed';
+      const isChanged = codeOf(error) === 'draft_changed';
       if (!isChanged || this.#unsure.length === 0) throw error;
-      const found = await client.drafts.get(draft.id);
+      const found = await drafts.get(draft.id);
       if (!this.#unsure.some((message) => saysAll(found.message, message))) throw error;
       this.#draft = found;
-      return client.drafts.change(found.id, found.version, change);
+      return drafts.change(found.id, found.version, change, optionsOf(change));
     }
   }
 }
 
-const saysAll = (found: Fields, wanted: Fields): boolean =>
+const optionsOf = (request: DraftRequest): StoreOptions => ({
+  keepalive: new TextEncoder().encode(JSON.stringify(request)).length <= MAX_KEEPALIVE_BYTES,
+});
+
+/** True if the draft has every field as wanted. */
+export const saysAll = (found: Fields, wanted: Fields): boolean =>
   (Object.keys(wanted) as (keyof Fields)[]).every(
     (name) => JSON.stringify(found[name] ?? null) === JSON.stringify(wanted[name] ?? null),
   );

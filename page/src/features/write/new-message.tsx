@@ -9,6 +9,8 @@ import { useWords } from '../../i18n/index.tsx';
 import { IconButton } from '../../ui/button.tsx';
 import { Empty, Failure } from '../../ui/empty.tsx';
 import { toField } from './addresses.ts';
+import { draftAuthor } from './draft-author.ts';
+import { OthersDraft } from './others-draft.tsx';
 import { WriterForm } from './writer-form.tsx';
 import { bodyOf } from './writing-format.ts';
 
@@ -22,10 +24,12 @@ interface NewMessageProps {
 
 export default function NewMessage({ draftId }: NewMessageProps) {
   const { text } = useWords();
-  const { accounts: visible } = useSession();
+  const { accounts: visible, name } = useSession();
+  const queryClient = useQueryClient();
   const draft = useQuery({ ...draftQuery(draftId ?? ''), enabled: draftId !== null });
   const accounts = useQuery(accountsQuery);
   const back = useBack();
+  const isOthers = draft.data !== undefined && draftAuthor(draft.data) !== name;
   const isReady = (draftId === null || draft.isSuccess) && !accounts.isPending;
   const senders = (accounts.data ?? []).filter(
     ({ id, from_address: from }) => from !== null && (visible === null || visible.includes(id)),
@@ -43,13 +47,19 @@ export default function NewMessage({ draftId }: NewMessageProps) {
           <Failure title={text.app.unreachable} onRetry={() => void draft.refetch()} />
         )
       ) : (
-        isReady && (
+        isReady &&
+        (isOthers ? (
+          <OthersDraft
+            draft={draft.data}
+            onTaken={(taken) => queryClient.setQueryData(keys.draft(taken.id), taken)}
+          />
+        ) : (
           <Message
             draft={draft.data ?? null}
             accounts={senders.map(({ id, from_address: from }) => ({ id, address: from?.address ?? id }))}
             onLeave={back}
           />
-        )
+        ))
       )}
     </div>
   );
@@ -100,6 +110,8 @@ function Message({ draft, accounts, onLeave }: MessageProps) {
       }}
       accounts={accounts}
       customerId={null}
+      newestSeen={null}
+      onMovedOn={() => undefined}
       focus="to"
       needsSubject
       onKept={() => void queryClient.invalidateQueries({ queryKey: keys.lists })}

@@ -5,6 +5,7 @@ import {
   type Draft,
   type DraftAttachment,
   type DraftRequest,
+  type NewEmail,
   type ReplyPreview,
 } from 'email-worker-client';
 import { useEffect, useRef, useState } from 'react';
@@ -16,6 +17,9 @@ import { useWords } from '../../i18n/index.tsx';
 import { notify } from '../../ui/toast.tsx';
 import { trimEntries } from './addresses.ts';
 import type { Body } from './body.ts';
+import { accountOf, deviceCopies } from './device-copies.ts';
+import { discardLater } from './discarded-drafts.ts';
+import { draftStore } from './draft-store.ts';
 import { DraftKeeper, type Answers, type Fields, type Files, type KeeperState } from './draft-keeper.ts';
 import { newContentId, placeOf } from './inline-image.ts';
 import { addressesIn, concernsAbout, type Concern, type Recipient } from './concerns.ts';
@@ -44,6 +48,8 @@ export interface WriterOptions {
   readonly needsSubject?: boolean;
   /** The customer of the thread; null: the thread has none, or is new. */
   readonly customerId: string | null;
+  /** The email that the writer has seen as the newest of the thread; null: there is no thread. */
+  readonly newestSeen: string | null;
   /** The account of the answered email. */
   readonly accountId?: string;
   /** The writer was left, and everything is stored. */
@@ -52,6 +58,8 @@ export interface WriterOptions {
   readonly onEnd: () => void;
   /** The send was undone: there is a draft again. */
   readonly onTakenBack: (draft: Draft) => void;
+  /** The thread has emails that the writer has not seen. */
+  readonly onMovedOn: () => void;
 }
 
 /** The time in which a send can be undone. */
@@ -78,16 +86,26 @@ export function useWriter(options: WriterOptions) {
   const [fields, setFields] = useState(initial);
   const [files, setFiles] = useState<readonly DraftAttachment[]>(draft?.attachments ?? []);
   const [concerns, setConcerns] = useState<readonly string[]>([]);
+  /** Emails that came into the thread meanwhile; the writer decides whether the answer goes out all the same. */
+  const [newEmails, setNewEmails] = useState<readonly NewEmail[]>([]);
+  const ifNewest = useRef(options.newestSeen);
   /** Concerns that the writer has already seen, and may accept. */
   const told = useRef(new Set<string>());
   /** The time for sending; null: now. */
   const wantedAt = useRef<Date | null>(null);
   const [answers, setAnswers] = useState(draft?.answers ?? options.answers);
   const base: DraftRequest = { author, ...(answers === null ? {} : { answers }) };
+  const { limits, ...session } = useSession();
   const [keeper] = useState(
     () =>
       // The list of drafts can then show the recipients of an answer.
-      new DraftKeeper(answers === null ? base : { ...base, message: givenBy(initial) }, draft, setState),
+      new DraftKeeper(answers === null ? base : { ...base, message: givenBy(initial) }, draft, {
+        drafts: draftStore,
+        copies: deviceCopies,
+        account: accountOf(session),
+        key: newContentId(),
+        tell: setState,
+      }),
   );
   const onKept = useRef(options.onKept);
   useEffect(() => {
@@ -96,7 +114,15 @@ export function useWriter(options: WriterOptions) {
   // The text is kept when the reader leaves, and the draft is found again on return.
   useEffect(() => {
     keeper.open();
-    return () => void keeper.close().then(() => onKept.current());
+    const saveNow = (): void => void keeper.saveNow();
+    // A hidden page may end without another event.
+    document.addEventListener('visibilitychange', saveNow);
+    addEventListener('pagehide', saveNow);
+    return () => {
+      document.removeEventListener('visibilitychange', saveNow);
+      removeEventListener('pagehide', saveNow);
+      void keeper.close().then(() => onKept.current());
+    };
   }, [keeper]);
 
   /** A draft belongs to its account from the beginning. */
@@ -109,7 +135,6 @@ export function useWriter(options: WriterOptions) {
     keeper.change({ ...sender, ...toMessage(changed) });
   };
 
-  const { limits } = useSession();
   const account = useRef(options.accountId ?? fields.account_id);
   useEffect(() => {
     account.current = options.accountId ?? fields.account_id;
@@ -263,7 +288,11 @@ export function useWriter(options: WriterOptions) {
         send_at: (at ?? new Date(Date.now() + UNDO_MS)).toISOString(),
       };
       const { id, version } = await keeper.flush(message);
-      const sent = await client.drafts.send(id, version);
+      const sent = await client.drafts.send(
+        id,
+        version,
+        ifNewest.current === null ? {} : { ifNewest: ifNewest.current },
+      );
       keeper.forget();
       onEnd();
       notify(at === null ? text.write.willSend : text.thread.scheduled(format.full(at.toISOString())), {
@@ -279,6 +308,12 @@ export function useWriter(options: WriterOptions) {
       refreshLists(queryClient);
     } catch (error) {
       setSending(false);
+      keeper.release();
+      if (isRefused(error, 'thread_has_moved_on')) {
+        setNewEmails((error as EmailWorkerError).newEmails);
+        options.onMovedOn();
+        return;
+      }
       const reason = error instanceof EmailWorkerError ? error.text : '';
       setProblem(
         isRefused(error, 'draft_changed') ? text.write.elsewhere : `${text.write.failed} ${reason}`.trim(),
@@ -297,14 +332,35 @@ export function useWriter(options: WriterOptions) {
   }, [isWaiting, isBusy]);
 
   const discard = async (): Promise<void> => {
-    try {
-      await keeper.discard();
+    const { draft: stored, request } = await keeper.discard();
+    const undo =
+      stored === null
+        ? () => true
+        : discardLater(stored.id, UNDO_MS, {
+            remove: (id) => client.drafts.delete(id, { keepalive: true }),
+            onFailure: () => {
+              notify(text.write.notDiscarded);
+              refreshLists(queryClient);
+            },
+          });
+    refreshLists(queryClient);
+    onEnd();
+    const restore = async (): Promise<void> => {
+      if (!undo()) return;
+      onTakenBack(
+        stored === null
+          ? await client.drafts.create(request)
+          : await client.drafts.change(stored.id, stored.version, request),
+      );
       refreshLists(queryClient);
-      notify(text.write.discarded);
-      onEnd();
-    } catch {
-      setProblem(text.thread.changeFailed);
-    }
+    };
+    notify(text.write.discarded, {
+      action: {
+        label: text.app.undo,
+        run: () => void restore().catch(() => notify(text.write.notSaved)),
+      },
+      lastsMs: UNDO_SHOWN_MS,
+    });
   };
 
   return {
@@ -318,6 +374,7 @@ export function useWriter(options: WriterOptions) {
     state,
     problem,
     concerns,
+    newEmails,
     isSending,
     isWaiting,
     change,
@@ -335,6 +392,17 @@ export function useWriter(options: WriterOptions) {
     },
     send,
     sendAnyway: () => send(wantedAt.current),
+    /** Sends after the emails that the writer has now seen. */
+    sendAfterNew: () => {
+      ifNewest.current = newEmails.at(-1)?.id ?? ifNewest.current;
+      setNewEmails([]);
+      return send(wantedAt.current);
+    },
+    /** The writer goes on, and has seen them. */
+    acceptNew: () => {
+      ifNewest.current = newEmails.at(-1)?.id ?? ifNewest.current;
+      setNewEmails([]);
+    },
     discard,
   };
 }

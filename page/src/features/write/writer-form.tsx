@@ -17,6 +17,7 @@ import type { KeeperState } from './draft-keeper.ts';
 import { toHtml, type Body } from './body.ts';
 import { AttachButton, DraftFiles } from './files.tsx';
 import { filesIn } from './pasted-files.ts';
+import { MovedOn } from './moved-on.tsx';
 import { Recipients } from './recipients.tsx';
 import { RichText, type RichTextHandle } from './rich-text.tsx';
 import { SendLater } from './send-later.tsx';
@@ -237,6 +238,13 @@ export function WriterForm(props: WriterFormProps) {
             {text.write.sendAnyway}
           </Button>
         </div>
+      )}
+      {writer.newEmails.length > 0 && (
+        <MovedOn
+          emails={writer.newEmails}
+          onSend={() => void writer.sendAfterNew()}
+          onWrite={writer.acceptNew}
+        />
       )}
       <div className="writer-foot">
         {maySend && (

@@ -1,6 +1,7 @@
 /** Writes an answer to an email, or forwards it. */
 import { useQuery, useQueryClient } from '@tanstack/react-query';
-import type { Draft, ReplyPreview } from 'email-worker-client';
+import type { Draft, ReplyPreview, ThreadEmail } from 'email-worker-client';
+import { useState } from 'react';
 import { keys, replyPreviewQuery } from '../../api/queries.ts';
 import { useSession } from '../../app/session.tsx';
 import { useWords } from '../../i18n/index.tsx';
@@ -8,6 +9,7 @@ import { Button } from '../../ui/button.tsx';
 import { shown } from '../../ui/shown.ts';
 import { formatAddresses, toField } from './addresses.ts';
 import type { Answers } from './draft-keeper.ts';
+import { newestSeen } from './newest-seen.ts';
 import { WriterForm } from './writer-form.tsx';
 import { bodyOf } from './writing-format.ts';
 
@@ -16,6 +18,8 @@ export type WriterMode = 'reply' | 'reply_all' | 'forward';
 export interface WriterProps {
   readonly threadId: string;
   readonly customerId: string | null;
+  /** Those of the thread that are on screen. */
+  readonly emails: readonly ThreadEmail[];
   /** The email that is answered or forwarded. */
   readonly replyTo: string;
   readonly mode: WriterMode;
@@ -66,6 +70,7 @@ function AnswerForm(props: AnswerFormProps) {
   const { name } = useSession();
   const queryClient = useQueryClient();
   const isForward = mode === 'forward';
+  const [seen] = useState(() => newestSeen(props.emails, draft?.created_at ?? null) ?? answers.email_id);
   return (
     <WriterForm
       title={{ reply: text.write.reply, reply_all: text.write.replyAll, forward: text.write.forward }[mode]}
@@ -82,6 +87,7 @@ function AnswerForm(props: AnswerFormProps) {
         ...bodyOf(draft?.message),
       }}
       customerId={customerId}
+      newestSeen={seen}
       accountId={preview.account_id}
       alwaysCc={mode !== 'reply'}
       focus={isForward ? 'to' : 'text'}
@@ -92,6 +98,7 @@ function AnswerForm(props: AnswerFormProps) {
         onClose(true);
       }}
       onTakenBack={(again) => queryClient.setQueryData(keys.threadDraft(threadId), again)}
+      onMovedOn={() => void queryClient.invalidateQueries({ queryKey: keys.thread(threadId) })}
       onClose={() => onClose(false)}
     />
   );

@@ -1,0 +1,218 @@
+/** When the text that a person writes is saved, and what is left of it when the page is closed. */
+import type { Draft, DraftRequest } from 'email-worker-client';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import type { DeviceCopy } from '../../page/src/features/write/device-copy.ts';
+import { DraftKeeper, type KeeperState } from '../../page/src/features/write/draft-keeper.ts';
+import { recoverTexts } from '../../page/src/features/write/recover-texts.ts';
+
+const failure = (code: string, status: number | null = null) =>
+  Object.assign(new Error(code), { code, status });
+
+/** Drafts in memory, with the rules of the service. */
+function createService() {
+  const drafts = new Map<string, Draft>();
+  const writes: { readonly text: string; readonly keepalive: boolean }[] = [];
+  let count = 0;
+  let isAway = false;
+  const put = (id: string, version: number, request: DraftRequest, keepalive: boolean): Draft => {
+    const draft = {
+      id,
+      version,
+      author: request.author ?? null,
+      message: { ...drafts.get(id)?.message, ...request.message },
+      attachments: [],
+    } as unknown as Draft;
+    drafts.set(id, draft);
+    writes.push({ text: draft.message.text_body ?? '', keepalive });
+    return draft;
+  };
+  const reach = (): void => {
+    if (isAway) throw failure('connection_failed');
+  };
+  return {
+    drafts,
+    writes,
+    setAway: (next: boolean) => void (isAway = next),
+    store: {
+      create: async (request: DraftRequest, { keepalive }: { keepalive: boolean }) => {
+        reach();
+        return put(`draft-${++count}`, 1, request, keepalive);
+      },
+      change: async (
+        id: string,
+        version: number,
+        request: DraftRequest,
+        { keepalive }: { keepalive: boolean },
+      ) => {
+        reach();
+        const known = drafts.get(id);
+        if (known === undefined) throw failure('draft_not_found', 404);
+        if (known.version !== version) throw failure('draft_changed', 412);
+        return put(id, version + 1, request, keepalive);
+      },
+      get: async (id: string) => {
+        reach();
+        const known = drafts.get(id);
+        if (known === undefined) throw failure('draft_not_found', 404);
+        return known;
+      },
+      list: async () => [...drafts.values()] as never,
+    },
+  };
+}
+
+/** The storage of one browser. */
+function createBrowser() {
+  const kept = new Map<string, DeviceCopy>();
+  return {
+    kept,
+    copies: {
+      keep: (key: string, copy: DeviceCopy) => void kept.set(key, copy),
+      drop: (key: string) => void kept.delete(key),
+      left: async (of: string) => [...kept].filter(([, copy]) => copy.of === of),
+    },
+  };
+}
+
+describe('a text that is being written', () => {
+  let service: ReturnType<typeof createService>;
+  let browser: ReturnType<typeof createBrowser>;
+  let states: KeeperState[];
+  let keys = 0;
+
+  beforeEach(() => {
+    vi.useFakeTimers();
+    service = createService();
+    browser = createBrowser();
+    states = [];
+  });
+  afterEach(() => vi.useRealTimers());
+
+  const begin = (draft: Draft | null = null) => {
+    const keeper = new DraftKeeper({ author: 'Mia' }, draft, {
+      drafts: service.store,
+      copies: browser.copies,
+      account: 'mia',
+      key: `writer-${++keys}`,
+      tell: (state) => void states.push(state),
+    });
+    keeper.open();
+    return keeper;
+  };
+  const type = (keeper: DraftKeeper, text: string) => keeper.change({ text_body: text });
+  const texts = () => [...service.drafts.values()].map(({ message }) => message.text_body);
+
+  it('is saved at least every three seconds, however long keys keep coming', async () => {
+    const keeper = begin();
+    for (let key = 1; key <= 100; key++) {
+      type(keeper, 'x'.repeat(key));
+      await vi.advanceTimersByTimeAsync(200);
+    }
+    expect(service.writes.length).toBeGreaterThanOrEqual(6);
+    expect(service.drafts.size).toBe(1);
+    await vi.advanceTimersByTimeAsync(700);
+    expect(texts()).toEqual(['x'.repeat(100)]);
+  });
+
+  it('is kept in the browser from the first key until the service has it', async () => {
+    const keeper = begin();
+    type(keeper, 'Dear Ann');
+    expect([...browser.kept.values()]).toMatchObject([
+      { of: 'mia', draft: null, request: { author: 'Mia', message: { text_body: 'Dear Ann' } } },
+    ]);
+    await vi.advanceTimersByTimeAsync(700);
+    expect(texts()).toEqual(['Dear Ann']);
+    expect(browser.kept.size).toBe(0);
+  });
+
+  it('is saved at once when the page is left, in a request that goes on without the page', async () => {
+    const keeper = begin();
+    type(keeper, 'Dear Ann');
+    await keeper.saveNow();
+    expect(service.writes).toEqual([{ text: 'Dear Ann', keepalive: true }]);
+    type(keeper, 'x'.repeat(100_000));
+    await keeper.saveNow();
+    expect(service.writes.at(-1)?.keepalive).toBe(false);
+  });
+
+  it('goes to the service after a crash without a connection, into its draft', async () => {
+    const keeper = begin();
+    type(keeper, 'Dear Ann');
+    await keeper.saveNow();
+    service.setAway(true);
+    type(keeper, 'Dear Ann, it has come');
+    await keeper.saveNow();
+    expect(states.at(-1)).toBe('failed');
+    // The tab is killed; the page is opened again.
+    vi.clearAllTimers();
+    expect(await recoverTexts({ drafts: service.store, copies: browser.copies }, 'mia')).toBe(0);
+    expect(browser.kept.size).toBe(1);
+    service.setAway(false);
+    expect(await recoverTexts({ drafts: service.store, copies: browser.copies }, 'ben')).toBe(0);
+    expect(await recoverTexts({ drafts: service.store, copies: browser.copies }, 'mia')).toBe(1);
+    expect(texts()).toEqual(['Dear Ann, it has come']);
+    expect(browser.kept.size).toBe(0);
+  });
+
+  it('makes no second draft when the service had the text all along', async () => {
+    const keeper = begin();
+    type(keeper, 'Dear Ann');
+    const [[key, copy]] = [...browser.kept] as [[string, DeviceCopy]];
+    await keeper.saveNow();
+    browser.kept.set(key, copy);
+    expect(await recoverTexts({ drafts: service.store, copies: browser.copies }, 'mia')).toBe(0);
+    expect(texts()).toEqual(['Dear Ann']);
+    expect(browser.kept.size).toBe(0);
+  });
+
+  it('stands beside the text of another window that went on with the draft', async () => {
+    const one = begin();
+    type(one, 'First');
+    await one.saveNow();
+    const other = begin([...service.drafts.values()][0]);
+    type(other, 'Second');
+    await other.saveNow();
+    type(one, 'First, and more');
+    await one.saveNow();
+    expect(states.at(-1)).toBe('elsewhere');
+    expect(texts()).toEqual(['Second']);
+    await one.close();
+    await vi.advanceTimersByTimeAsync(0);
+    expect(texts()).toEqual(['Second', 'First, and more']);
+  });
+
+  it('becomes a draft again when another window discarded the draft', async () => {
+    const keeper = begin();
+    type(keeper, 'Dear Ann');
+    await keeper.saveNow();
+    service.drafts.clear();
+    type(keeper, 'Dear Ann, still here');
+    await vi.advanceTimersByTimeAsync(1000);
+    expect(texts()).toEqual(['Dear Ann, still here']);
+  });
+
+  it('is not saved any more while the draft is sent', async () => {
+    const keeper = begin();
+    type(keeper, 'Dear Ann');
+    await keeper.flush({});
+    type(keeper, 'Dear Ann, too late');
+    await vi.advanceTimersByTimeAsync(10_000);
+    expect(texts()).toEqual(['Dear Ann']);
+    keeper.release();
+    await vi.advanceTimersByTimeAsync(3000);
+    expect(texts()).toEqual(['Dear Ann, too late']);
+  });
+
+  it('that is discarded is returned whole, with its draft, and no copy of it is left', async () => {
+    const keeper = begin();
+    type(keeper, 'Dear Ann');
+    await keeper.saveNow();
+    type(keeper, 'Dear Ann, no');
+    const { draft, request } = await keeper.discard();
+    expect(draft?.id).toBe('draft-1');
+    expect(request).toMatchObject({ author: 'Mia', message: { text_body: 'Dear Ann, no' } });
+    expect(browser.kept.size).toBe(0);
+    await vi.advanceTimersByTimeAsync(10_000);
+    expect(texts()).toEqual(['Dear Ann']);
+  });
+});
