@@ -41,6 +41,9 @@ const ENCODED_WORD = /=\?[\w!#$%&'*+\-^`{|}~.:]{1,80}\?[bq]\?[^?\s]*\?=/iy;
 const SPACE = /\s/;
 /** Characters that begin or end something other than a word of an element. */
 const SPECIALS = new Set('"(<>,;:');
+/** The empty group of mail without named recipients, in quotes or brackets, with or without its colon (RFC 5322 §3.4). */
+const NO_RECIPIENTS =
+  /^["'\s]*(?:(?:undisclosed|unlisted|suppressed)[- _]?recipients?|recipient list (?:not shown|suppressed))["'\s]*[:;]["'\s:;]*$|^\s*undisclosed recipients?\s*$/i;
 const CONTROLS = /[\p{Cc}\u2028\u2029]+/gu;
 /** The longest valid address has 320 (RFC 5321 §4.5.3.1); a broken one is cut to the same length. */
 const MAX_SPEC_CHARS = 320;
@@ -213,7 +216,7 @@ function toAddresses(element: Element, mayBeEncoded: boolean): readonly Address[
     // RFC 5322 §4.4: a route ends in a colon.
     const bare = spec.startsWith('@') ? spec.slice(spec.indexOf(':') + 1) : spec;
     const address = readSpec(bare) ?? readSpec(withoutBlank(bare));
-    if (address !== null) return [{ ...address, name }];
+    if (address !== null) return NO_RECIPIENTS.test(address.localPart) ? [] : [{ ...address, name }];
     const scattered = findAddresses([[{ text: bare, quoted: true }], words, commentWords], words);
     if (scattered.length > 0) return scattered;
     return spec === '' && name === '' ? [] : toUnread(spec || name, mayBeEncoded, name);
@@ -224,7 +227,7 @@ function toAddresses(element: Element, mayBeEncoded: boolean): readonly Address[
     .join('')
     .trim();
   const address = readSpec(spec);
-  if (address !== null) return [{ ...address, name }];
+  if (address !== null) return NO_RECIPIENTS.test(address.localPart) ? [] : [{ ...address, name }];
   const scattered = findAddresses([words, commentWords], words);
   const [only] = scattered;
   if (scattered.length === 1 && only?.name === '') return [{ ...only, name }];
@@ -246,6 +249,7 @@ function toUnread(text: string, mayBeEncoded: boolean, name = ''): readonly Addr
     if (readable.length > 0) return readable;
   }
   const localPart = brokenText(text);
+  if (NO_RECIPIENTS.test(localPart)) return [];
   const spec = readSpec(localPart);
   return [spec === null ? { name, localPart, domain: '' } : { ...spec, name }];
 }

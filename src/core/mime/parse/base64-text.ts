@@ -9,6 +9,11 @@ const MAX_LINE_CHARS = 1000;
 /** Below clear text, a line at least this long counts as Base64: then the clear text was in its middle. */
 const MIN_LONG_LINE_CHARS = 40;
 
+/** Base64 has at least this many characters for each foreign one. */
+const MIN_CHARS_A_FOREIGN = 16;
+/** Longer pieces between spaces are no words. */
+const MAX_WORD_CHARS = 20;
+
 /** The index at which the clear text begins; the length of the body when there is none. */
 export function endOfBase64(encoded: Buffer): number {
   let start: number | null = null;
@@ -34,6 +39,21 @@ export function endOfBase64(encoded: Buffer): number {
     at = end;
   }
   return start !== null && isText ? start : encoded.length;
+}
+
+/**
+ * False if the body begins with clear text, true if it begins with Base64, null if it begins with empty lines alone. A few foreign
+ * characters, and spaces between pieces, are accepted in Base64 (RFC 2045 §6.8).
+ */
+export function startsBase64(piece: Buffer): boolean | null {
+  const start = piece.findIndex((byte) => byte > 0x20);
+  if (start === -1) return null;
+  const [line = ''] = piece.toString('latin1', start, start + MAX_LINE_CHARS).split('\n', 1);
+  const words = line.trim().split(/[ \t]+/);
+  const foreign = words.join('').replace(/[A-Za-z0-9+/_=-]/g, '').length;
+  if (foreign * MIN_CHARS_A_FOREIGN > line.trim().length) return false;
+  if (words.length === 1) return true;
+  return foreign === 0 && words.every((word) => word.length % 4 === 0 || word.length > MAX_WORD_CHARS);
 }
 
 function isRule(line: string): boolean {

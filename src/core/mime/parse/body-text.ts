@@ -1,10 +1,12 @@
 /**
  * Divides the parts of a received message into its text and its attachments: RFC 2046 §5.1, RFC 2183, RFC 2387.
  *
- * Of alternatives the first plain text and the last HTML are taken. Texts that follow one another are joined, as mail
+ * Of alternatives all plain texts and HTML that differ are taken. Texts that follow one another are joined, as mail
  * programs show them (Apple Mail writes text, image, text). A text with a file name is an attachment, except the first text
- * of a message. Alternatives that repeat the text for watches and AMP readers are left out.
+ * of a message. A text of an unknown type is shown as a text where there is no other, and is an attachment as well
+ * (RFC 2046 §4.1.4). Alternatives that repeat the text for watches and AMP readers are left out.
  */
+import { isUtf8 } from 'node:buffer';
 import { endOfBase64 } from './base64-text.ts';
 import { decodeCharset } from '../text/charset.ts';
 import { unflow } from '../text/flowed-text.ts';
@@ -27,7 +29,8 @@ const LEFT_OUT = new Set(['text/x-amp-html', 'text/watch-html']);
 export function readBody(root: ReceivedPart): BodyText {
   const reader = new BodyReader();
   const { text, html } = reader.read(root);
-  return { text, html, attachments: reader.attachments };
+  const isBlank = (text ?? '').trim() === '' && (html ?? '').trim() === '';
+  return { text: isBlank ? (reader.readOtherText() ?? text) : text, html, attachments: reader.attachments };
 }
 
 /** The text of a part in its charset, with `\n` line ends, no NUL, and no line breaks at its end. */
@@ -38,6 +41,10 @@ export function decodeTextPart(part: ReceivedPart): string {
 
 function decodeText(part: ReceivedPart): string {
   const encoded = part.kept.bytes();
+  if (part.encoding === 'base64' && isClearWord(encoded, part)) {
+    part.encoding = 'identity';
+    part.defects.add('wrong_encoding');
+  }
   // Seen in practice: footers of lists in clear text after the Base64 of the text.
   const clearFrom = part.encoding === 'base64' ? endOfBase64(encoded) : encoded.length;
   const texts = [
@@ -55,6 +62,15 @@ function decodeText(part: ReceivedPart): string {
   return lines.slice(0, end);
 }
 
+/** `Danke` under the label of Base64: what it decodes to is no text. Longer clear text is found by startsBase64. */
+function isClearWord(encoded: Buffer, { mediaType, filename, parameters }: ReceivedPart): boolean {
+  if (filename !== null || (mediaType !== 'text/plain' && mediaType !== 'text/html')) return false;
+  if (!/^\s*[A-Za-z0-9+/]{1,40}\s*$/.test(encoded.toString('latin1', 0, 100))) return false;
+  const decoded = decodeTransfer(encoded, 'base64');
+  const isUnicode = /^(?:utf-?8|us-ascii)$/i.test(parameters.get('charset') ?? 'utf-8');
+  return isUnicode && (!isUtf8(decoded) || decoded.some((byte) => byte < 0x09));
+}
+
 interface Pair {
   readonly text: string | null;
   readonly html: string | null;
@@ -70,7 +86,9 @@ class BodyReader {
   read(part: ReceivedPart): Pair {
     if (part.children.length > 0) {
       const pairs = part.children.map((child) => this.read(child));
-      return part.mediaType === 'multipart/alternative' ? choose(pairs) : join(pairs, part.defects);
+      return part.mediaType === 'multipart/alternative'
+        ? choose(pairs, part.defects)
+        : join(pairs, part.defects);
     }
     if (part.boundary !== null) return this.#readEmptyMultipart(part);
     if (LEFT_OUT.has(part.mediaType) && !part.isAttachment) return NOTHING;
@@ -87,6 +105,12 @@ class BodyReader {
     return { text: isFlowed ? unflow(text, delSp) : text, html: null };
   }
 
+  /** The first text of another type than plain and HTML, which is among the attachments. */
+  readOtherText(): string | null {
+    const other = this.attachments.find(({ keep }) => keep === 'other_text');
+    return other === undefined ? null : decodeTextPart(other);
+  }
+
   /** No delimiter was found, or the multipart is nested deeper than the limit. */
   #readEmptyMultipart(part: ReceivedPart): Pair {
     part.defects.add('multipart_without_parts');
@@ -96,13 +120,34 @@ class BodyReader {
   }
 }
 
-function choose(pairs: readonly Pair[]): Pair {
+function choose(pairs: readonly Pair[], defects: Set<ParseDefect>): Pair {
+  const same = (text: string): string => text.replace(/\s+/g, ' ').trim();
   const texts = pairs.flatMap(({ text }) => text ?? []);
   const htmls = pairs.flatMap(({ html }) => html ?? []);
   return {
-    text: texts.find((text) => text.trim() !== '') ?? texts[0] ?? null,
-    html: htmls.findLast((html) => html.trim() !== '') ?? htmls.at(-1) ?? null,
+    text: distinct(texts, same).join('\n\n') || (texts[0] ?? null),
+    html:
+      distinct(htmls, (html) => (htmls.length === 1 ? html : same(renderText(html, defects)))).join('\n') ||
+      (htmls.at(-1) ?? null),
   };
+}
+
+/** Without blank ones, and without those whose content another one has, too. */
+function distinct(values: readonly string[], contentOf: (value: string) => string): readonly string[] {
+  const contents = values.map(contentOf);
+  return values.filter((_, index) => {
+    const content = contents[index] ?? '';
+    if (content.trim() === '') return false;
+    return !contents.some(
+      (other, at) => at !== index && other.includes(content) && (other !== content || at < index),
+    );
+  });
+}
+
+function renderText(html: string, defects: Set<ParseDefect>): string {
+  const { text, isCut } = renderHtml(html);
+  if (isCut) defects.add('html_text_cut');
+  return text;
 }
 
 function join(pairs: readonly Pair[], defects: Set<ParseDefect>): Pair {
@@ -112,10 +157,7 @@ function join(pairs: readonly Pair[], defects: Set<ParseDefect>): Pair {
   if (others.length === 0) return only;
   const htmls = filled.map(({ text, html }) => html ?? `<pre>${escapeHtml(text ?? '')}</pre>`);
   const texts = filled.map(({ text, html }) => {
-    if (text !== null) return text;
-    const rendered = renderHtml(html ?? '');
-    if (rendered.isCut) defects.add('html_text_cut');
-    return rendered.text;
+    return text ?? renderText(html ?? '', defects);
   });
   return {
     text: texts.filter((text) => text !== '').join('\n\n'),

@@ -39,6 +39,7 @@ export interface HeaderBlock {
 
 // RFC 5322 §2.2 and §3.6.8; white space before the colon by §4.5.
 const FIELD = /^([!-9;-~]{1,200})[ \t]*:/;
+const MAX_FIELD_NAME_CHARS = 200;
 const MBOX_LINE = /^>?From /;
 /** UTF-8's, read as latin1. Editors write it. */
 const BYTE_ORDER_MARK = '\u00ef\u00bb\u00bf';
@@ -47,8 +48,19 @@ const BYTE_ORDER_MARK = '\u00ef\u00bb\u00bf';
 const COMMON_FIELD =
   /^(?:from|to|cc|date|subject|message-id|mime-version|content-[a-z-]+|received|reply-to|references|in-reply-to|return-path|x-[a-z-]+) ?:/i;
 
-/** Reads the lines of a header; the empty line at its end is optional. */
-export function parseHeaderBlock(block: Buffer, maxFields = Number.POSITIVE_INFINITY): HeaderBlock {
+/** Those that mean something in a part of a multipart (RFC 2046 §5.1). */
+const PART_FIELD = /^content-[a-z-]+ ?:/i;
+
+/**
+ * Reads the lines of a header; the empty line at its end is optional.
+ * @param isPart it is the header of a part of a multipart
+ */
+export function parseHeaderBlock(
+  block: Buffer,
+  maxFields = Number.POSITIVE_INFINITY,
+  isPart = false,
+): HeaderBlock {
+  const common = isPart ? PART_FIELD : COMMON_FIELD;
   const names: string[] = [];
   const values: string[][] = [];
   const text = block.toString('latin1');
@@ -69,7 +81,23 @@ export function parseHeaderBlock(block: Buffer, maxFields = Number.POSITIVE_INFI
     const line = text.slice(at, end);
     hasEmptyLine = /^\r?$/.test(line);
     if (hasEmptyLine) break;
+    // RFC 2046 §5.1.1: the message's own boundary begins its body, whatever is missing before it.
+    if (line.startsWith('--') && isBoundary(line, names, values)) {
+      malformed = true;
+      bodyStart = at;
+      break;
+    }
     const continued = line.startsWith(' ') || line.startsWith('\t');
+    // Seen in practice: white space in place of the empty line at the end.
+    if (continued && line.trim() === '' && names.length > 0) {
+      const next = text.slice(end + 1, end + 1 + MAX_FIELD_NAME_CHARS + 10);
+      lastField ??= startOfLastField(text, common);
+      if (lf !== -1 && !/^[ \t\r\n]/.test(next) && (!FIELD.test(next) || lastField <= at)) {
+        malformed = true;
+        bodyStart = end + 1;
+        break;
+      }
+    }
     const [matched, name = ''] = FIELD.exec(line) ?? [];
     if (continued) {
       // RFC 5322 §2.2.3: unfolding removes only the line break.
@@ -83,7 +111,7 @@ export function parseHeaderBlock(block: Buffer, maxFields = Number.POSITIVE_INFI
       }
     } else if (at > start || !MBOX_LINE.test(line)) {
       malformed = true;
-      lastField ??= startOfLastCommonField(text);
+      lastField ??= startOfLastField(text, common);
       if (lastField < at) {
         bodyStart = at;
         break;
@@ -108,7 +136,7 @@ export function startOfFields(text: string): number | null {
   if (start === marked) return start;
   const end = text.slice(start).search(/\n\r?\n/);
   const header = text.slice(start, end === -1 ? text.length : start + end);
-  return FIELD.test(header) && startOfLastCommonField(header) !== -1 ? start : null;
+  return FIELD.test(header) && startOfLastField(header, COMMON_FIELD) !== -1 ? start : null;
 }
 
 /** The value of the first field of that name (lower-case); null when there is none. */
@@ -140,11 +168,20 @@ export function messageIdsOf(fields: readonly HeaderField[]): readonly MessageId
   });
 }
 
+/** True if the line is the delimiter of the multipart that the fields above it describe. */
+function isBoundary(line: string, names: readonly string[], values: readonly (readonly string[])[]): boolean {
+  const index = names.indexOf('content-type');
+  if (index === -1) return false;
+  const { value, parameters } = readParameters(joinLines(values[index] ?? []));
+  const boundary = (parameters.get('boundary') ?? '').trimEnd();
+  return value.startsWith('multipart/') && boundary !== '' && line.slice(2).trimEnd() === boundary;
+}
+
 /** -1 when there is none. */
-function startOfLastCommonField(text: string): number {
+function startOfLastField(text: string, pattern: RegExp): number {
   let last = -1;
   for (let at = 0; at < text.length;) {
-    if (COMMON_FIELD.test(text.slice(at, at + 60))) last = at;
+    if (pattern.test(text.slice(at, at + 60))) last = at;
     const lf = text.indexOf('\n', at);
     if (lf === -1) break;
     at = lf + 1;

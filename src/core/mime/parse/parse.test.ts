@@ -290,7 +290,105 @@ describe('parseMessage', () => {
   it('reads HTML in the charset that it names itself, where its Content-Type has none', () => {
     const raw = 'Content-Type: text/html\r\n\r\n<meta charset=koi8-r><p>\xf0\xd2\xc9\xd7\xc5\xd4';
     const { text, html } = parseMessage(Buffer.from(raw, 'latin1'));
-    expect({ text, html }).toEqual({ text: 'Привет', html: '<meta charset=koi8-r><p>Привет' });
+    expect({ text, html }).toEqual({ text: 'Привет', html: '<meta charset=utf-8><p>Привет' });
+  });
+
+  describe('a header without its empty line', () => {
+    const two = (end: string): string =>
+      `Content-Type: multipart/mixed; boundary=b\n${end}--b\nContent-Type: text/plain\n\nErstens\n` +
+      '--b\nContent-Type: text/plain\n\nZweitens\n--b--\n';
+    it.each([[''], [' \n'], ['\t\n'], [' \r\n']])('ends at its own boundary: %j', (end) => {
+      expect(parseMessage(Buffer.from(`Subject: s\n${two(end)}`)).text).toBe('Erstens\n\nZweitens');
+      const inner = two(end).replaceAll('--b', '--c').replace('boundary=b', 'boundary=c');
+      const nested = `Content-Type: multipart/mixed; boundary=b\n${end}--b\n${inner}--b\n\nDrittens\n--b--\n`;
+      expect(parseMessage(Buffer.from(nested)).text).toBe('Erstens\n\nZweitens\n\nDrittens');
+      expect(inBytes(Buffer.from(nested))).toEqual(parseMessage(Buffer.from(nested)));
+    });
+
+    it.each([[''], [' \n'], ['\t\n']])('in a part loses no line of its text: %j', (end) => {
+      const raw = `Content-Type: multipart/mixed; boundary=b\n\n--b\nContent-Type: text/plain\n${end}Termin:\nDate: 5. Mai\n\nmehr\n--b--\n`;
+      const { text } = parseMessage(Buffer.from(raw.replace('Termin:', 'Guten Tag')));
+      expect(text).toBe('Guten Tag\nDate: 5. Mai\n\nmehr');
+    });
+
+    it('goes on below a line of white space where fields follow', () => {
+      const raw = 'X-A: a\n \nContent-Type: text/html\n\n<p>x</p>\n';
+      expect(parseMessage(Buffer.from(raw)).html).toBe('<p>x</p>');
+    });
+  });
+
+  it('shows every alternative that differs', () => {
+    const parts = (...given: string[]): ParsedMessage =>
+      parseMessage(
+        Buffer.from(
+          `Content-Type: multipart/alternative; boundary=b\n\n${given.map((part) => `--b\n${part}\n`).join('')}--b--\n`,
+        ),
+      );
+    const plain = (text: string): string => `Content-Type: text/plain\n\n${text}`;
+    const html = (text: string): string => `Content-Type: text/html\n\n${text}`;
+    expect(parts(plain('Erstens'), plain('Zweitens')).text).toBe('Erstens\n\nZweitens');
+    expect(parts(plain('Erstens'), plain('Erstens '), html('<p>Erstens</p>'))).toMatchObject({
+      text: 'Erstens',
+      html: '<p>Erstens</p>',
+    });
+    expect(parts(html('<p>Erstens</p>'), html('<p>Zweitens</p>')).html).toBe(
+      '<p>Erstens</p>\n<p>Zweitens</p>',
+    );
+    expect(parts(html('<p>Erstens</p>'), html('<div>Erstens</div><p>Zweitens</p>')).html).toBe(
+      '<div>Erstens</div><p>Zweitens</p>',
+    );
+  });
+
+  it.each(['x-uuencode', 'uuencode', 'x-uue'])('decodes %s', (label) => {
+    const lines = "begin 644 a.txt\n,2&%L;&\\L(%=E;'0A\n`\nend\n";
+    const header = `Content-Type: text/plain\nContent-Transfer-Encoding: ${label}\n\n`;
+    expect(parseMessage(Buffer.from(header + lines)).text).toBe('Hallo, Welt!');
+    expect(inBytes(Buffer.from(header + lines)).text).toBe('Hallo, Welt!');
+    expect(parseMessage(Buffer.from(`${header}Guten Tag\nMax\n`)).text).toBe('Guten Tag\nMax');
+  });
+
+  it.each([
+    ['a text', 'text/plain; charset=utf-8', 'Guten Tag,\nbitte um ein Angebot.'],
+    ['a word', 'text/plain; charset=utf-8', 'Danke'],
+    ['a short word', 'text/plain', 'Test'],
+    ['words without marks', 'text/plain', 'bitte um ein Angebot bis Freitag'],
+    ['HTML', 'text/html', '<p>Guten Tag</p>'],
+  ])('reads %s that is clear under the label of Base64', (_, type, body) => {
+    const raw = `Content-Type: ${type}\nContent-Transfer-Encoding: base64\n\n\n${body}\n`;
+    const message = parseMessage(Buffer.from(raw));
+    expect(message.html ?? message.text).toContain(body);
+    expect(message.defects).toContain('wrong_encoding');
+    expect(inBytes(Buffer.from(raw))).toEqual(message);
+  });
+
+  it('keeps a clear file under the label of Base64 as it is', () => {
+    const raw = `Content-Type: text/csv; name=a.csv\nContent-Disposition: attachment\nContent-Transfer-Encoding: base64\n\nName;Menge\nMehl;5\n`;
+    const [file] = parseMessage(Buffer.from(raw)).attachments;
+    expect(file?.content).toMatchObject({ kind: 'range', encoding: 'identity' });
+  });
+
+  it.each(['text/markdown', 'text/enriched', 'text/xml', 'text/x-unknown'])(
+    'shows %s where there is no other text, and keeps it as a file',
+    (type) => {
+      const { text, attachments } = parseMessage(Buffer.from(`Content-Type: ${type}\n\n# Guten Tag\n`));
+      expect(text).toBe('# Guten Tag');
+      expect(attachments).toHaveLength(1);
+      const beside = parseMessage(
+        Buffer.from(
+          `Content-Type: multipart/mixed; boundary=b\n\n--b\n\nHallo\n--b\nContent-Type: ${type}\n\n# x\n--b--\n`,
+        ),
+      );
+      expect(beside.text).toBe('Hallo');
+    },
+  );
+
+  it('names no charset in HTML but the one in which it is given out', () => {
+    const raw =
+      '<?xml version="1.0" encoding="windows-1252"?><meta http-equiv="Content-Type" content="text/html; charset=windows-1252">B\u00fcro, charset=x';
+    const { html } = parseMessage(
+      Buffer.from(`Content-Type: text/html; charset=windows-1252\n\n${raw}`, 'latin1'),
+    );
+    expect(html).toBe(raw.replaceAll('windows-1252', 'utf-8'));
   });
 
   it('says that marks were left out of the text of its HTML', () => {

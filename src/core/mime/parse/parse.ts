@@ -18,6 +18,7 @@ import { openEncodedMultipart } from './encoded-multipart.ts';
 import { fieldValue, fieldValues, messageIdsOf } from './header-fields.ts';
 import type { HeaderField } from './header-fields.ts';
 import { decodeHeaderText, hasUnknownCharset } from '../text/header-text.ts';
+import { declareUtf8 } from '../text/html-charset.ts';
 import { renderHtml } from '../text/html-to-text.ts';
 import { MAX_READ_SUBJECT_CHARS } from '../limits.ts';
 import { MessageLimitError } from './message-limit-error.ts';
@@ -80,7 +81,8 @@ function toMessage(structure: Structure, limits: ParseLimits): ParsedMessage {
   const people = readPeople(fields, limits, passed, root.defects);
   const body = readBody(root);
   const unpacked = readAttachments(body.attachments, body.html);
-  const html = isBlank(body) ? (unpacked.html ?? body.html) : body.html;
+  const sentHtml = isBlank(body) ? (unpacked.html ?? body.html) : body.html;
+  const html = sentHtml === null ? null : declareUtf8(sentHtml);
   const text = isBlank(body) ? (unpacked.text ?? body.text) : body.text;
   const shownText = text !== null && text.trim() !== '' ? text : readHtmlText(html ?? '', root.defects);
   const parts = allParts(root);

@@ -23,6 +23,7 @@ export const PARSE_DEFECTS = [
   'missing_closing_boundary',
   'multipart_without_parts',
   'unknown_encoding',
+  'wrong_encoding',
   'limit_passed',
   'not_parsed',
   // Why not, beside it

@@ -26,6 +26,19 @@ describe('the value of a field', () => {
   });
 });
 
+describe('encoded words in sections', () => {
+  it.each([
+    [
+      'a; filename*0="=?UTF-8?Q?Rechnung_f=C3=BCr_"; filename*1="M=C3=BCller.pdf?="',
+      'Rechnung für Müller.pdf',
+    ],
+    ['a; filename*0="=?UTF-8?B?UmVjaG51bmc=?="; filename*1=" =?UTF-8?B?LnBkZg==?="', 'Rechnung.pdf'],
+    ["a; filename*0*=utf-8''%3D%3FUTF-8%3FQ%3Fa; filename*1=%3F%3D", '=?UTF-8?Q?a%3F%3D'],
+  ])('of %s are %s', (text, value) => {
+    expect(parameter(text, 'filename')).toBe(value);
+  });
+});
+
 describe('comments in parameters', () => {
   it.each([
     ['text/plain; charset=us-ascii (Plain text)', 'charset', 'us-ascii'],

@@ -66,10 +66,12 @@ export function readParameters(text: string): ParameterisedValue {
 function joinSections(sections: ReadonlyMap<number, Section>): string {
   const bytes: Buffer[] = [];
   let charset: string | null = null;
+  let isEncoded = false;
   for (let index = 0; ; index++) {
     const section = sections.get(index);
     if (section === undefined) break;
     let { text } = section;
+    isEncoded ||= section.encoded;
     if (index === 0 && section.encoded) {
       const [, label, content] = /^([^']*)'[^']*'(.*)$/s.exec(text) ?? [];
       if (label !== undefined) charset = label === '' ? null : label;
@@ -77,7 +79,9 @@ function joinSections(sections: ReadonlyMap<number, Section>): string {
     }
     bytes.push(section.encoded ? percentDecode(text) : Buffer.from(text, 'utf8'));
   }
-  return decodeCharset(Buffer.concat(bytes), charset).text;
+  const { text } = decodeCharset(Buffer.concat(bytes), charset);
+  // Seen in practice: an encoded word that is cut into sections.
+  return isEncoded ? text : decodeHeaderText(text);
 }
 
 function percentDecode(text: string): Buffer {

@@ -12,10 +12,10 @@ import { readParameters } from './read-parameters.ts';
 import type { TransferEncoding } from './transfer-decoding.ts';
 
 /**
- * The bytes of a body that are kept: `text` to be read as text, `report` the whole body, `contained` the head of a message,
- * `tnef` a winmail.dat, `preamble` in case no part follows.
+ * The bytes of a body that are kept: `text` to be read as text, `other_text` where there is no other, `report` the whole
+ * body, `contained` the head of a message, `tnef` a winmail.dat, `preamble` in case no part follows.
  */
-export type Keep = 'text' | 'report' | 'contained' | 'tnef' | 'preamble' | 'nothing';
+export type Keep = 'text' | 'other_text' | 'report' | 'contained' | 'tnef' | 'preamble' | 'nothing';
 
 export interface ReceivedPart {
   /** RFC 9051 §6.4.5, such as `1.2`; empty for a multipart that is the whole message. */
@@ -31,7 +31,9 @@ export interface ReceivedPart {
   /** As sent; null when there is none. */
   readonly filename: string | null;
   readonly contentId: string | null;
-  readonly encoding: TransferEncoding;
+  encoding: TransferEncoding;
+  /** The body has begun, and its encoding is what the label says. */
+  isEncodingRead: boolean;
   /** null when the part is not a multipart. */
   readonly boundary: string | null;
   readonly children: ReceivedPart[];
@@ -94,6 +96,7 @@ export function createPart(
     filename: filename === null || filename.trim() === '' ? null : filename,
     contentId: toContentId(fieldValue(fields, 'content-id')),
     encoding: boundary === null ? encoding : 'identity',
+    isEncodingRead: false,
     boundary,
     children: [],
     defects,
@@ -141,6 +144,8 @@ function readBoundary(
 function toEncoding(text: string | null, defects: Set<ParseDefect>): TransferEncoding {
   const value = trimEnds(readParameters(text ?? '7bit').value, (character) => /["'\s]/.test(character));
   if (value === 'base64' || value === 'quoted-printable') return value;
+  // Not a standard's; Outlook and old gateways write it.
+  if (/^(?:x-)?uu(?:e|encode)?$/.test(value)) return 'uuencode';
   // RFC 2045 §6.4 would treat such a part as octets.
   if (!/^(?:7-?bit|8-?bit|binary|none|)$/.test(value)) defects.add('unknown_encoding');
   return 'identity';
@@ -158,6 +163,6 @@ function toKeep(mediaType: string, filename: string, isAttachment: boolean): Kee
   if (mediaType === 'text/calendar') return 'text';
   if (REPORT_TYPES.has(mediaType)) return 'report';
   if (CONTAINED_TYPES.has(mediaType)) return 'contained';
-  if (mediaType === 'text/plain' || mediaType === 'text/html') return isAttachment ? 'nothing' : 'text';
-  return 'nothing';
+  if (isAttachment || !mediaType.startsWith('text/')) return 'nothing';
+  return mediaType === 'text/plain' || mediaType === 'text/html' ? 'text' : 'other_text';
 }

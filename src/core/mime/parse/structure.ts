@@ -6,6 +6,7 @@
  * Lines end in CRLF or LF, or in CR if there is no LF (line-ends.ts). A delimiter of any open multipart ends everything
  * within it (RFC 2046 §5.1.2). Contained messages (message/rfc822) are entered only for their digest.
  */
+import { startsBase64 } from './base64-text.ts';
 import { ByteCollector } from './byte-collector.ts';
 import { digestContent, digestOf, isSentAsLines, type ContentDigests } from './content-digest.ts';
 import { fieldValue, parseHeaderBlock } from './header-fields.ts';
@@ -32,10 +33,11 @@ export interface Structure extends ContentDigests {
   readonly passedLimits: readonly ParseLimitName[];
 }
 
-type Budget = 'text' | 'report' | 'tnef';
+type Budget = 'text' | 'other_text' | 'report' | 'tnef';
 
 const BUDGETS: Readonly<Record<Exclude<Keep, 'nothing'>, Budget>> = {
   text: 'text',
+  other_text: 'other_text',
   preamble: 'text',
   report: 'report',
   contained: 'report',
@@ -94,7 +96,8 @@ export class StructureReader {
   constructor(limits: ParseLimits, depth = 0) {
     this.#limits = limits;
     this.#depth = depth;
-    this.#left = { text: limits.textBytes, report: limits.reportBytes, tnef: limits.tnefBytes };
+    const { textBytes, reportBytes, tnefBytes } = limits;
+    this.#left = { text: textBytes, other_text: reportBytes, report: reportBytes, tnef: tnefBytes };
   }
 
   write(chunk: Buffer): void {
@@ -128,7 +131,7 @@ export class StructureReader {
   end(): Structure {
     this.#readLines(this.#lineEnds.end());
     if (this.#pending.length > 0) this.#readPending();
-    if (this.#current === null && this.#rest === null) this.#endHeader(false);
+    if (this.#rest === null) this.#endHeaders();
     if (this.#current !== null) this.#current.end = this.#offset;
     for (const part of this.#open) {
       part.end = this.#offset;
@@ -183,7 +186,12 @@ export class StructureReader {
     if (isEmpty && this.#emptyLinesLeft === 0) {
       const end = this.#offset + piece.length;
       const isBody = this.#endHeader(true);
-      if (this.#current === null) return;
+      // The lines that are body begin a part, whose header ends here, too.
+      if (this.#current === null) {
+        if (this.#rest === null) this.#readHeaderPiece(piece, true);
+        else this.#rest.update(piece);
+        return;
+      }
       if (isBody) this.#keep(this.#current, piece);
       else this.#current.start = end;
       return;
@@ -202,13 +210,22 @@ export class StructureReader {
     this.#cutHeader.update(unread);
   }
 
+  /** Ends the header that is being read, and the header of a part that begins within it. */
+  #endHeaders(): void {
+    while (this.#current === null && this.#rest === null) this.#endHeader(false);
+  }
+
   /** Makes a part of the header that ends at `#offset`. True when lines that were read as header are its body. */
   #endHeader(isEnded: boolean): boolean {
     const block = Buffer.from(this.#header.bytes());
     this.#header.reset();
     this.#emptyLinesLeft = 0;
     const fieldsLeft = this.#limits.headerFields - this.#fieldCount;
-    const { fields, bodyStart, malformed, isCut, hasEmptyLine } = parseHeaderBlock(block, fieldsLeft);
+    const { fields, bodyStart, malformed, isCut, hasEmptyLine } = parseHeaderBlock(
+      block,
+      fieldsLeft,
+      this.#open.length > 0,
+    );
     this.#fieldCount += fields.length;
     if (isCut) this.#cut('header_fields', block);
 
@@ -267,7 +284,7 @@ export class StructureReader {
 
   /** Ends everything that is open within the multipart at `level`. */
   #closeWithin(level: number): void {
-    if (this.#current === null) this.#endHeader(false);
+    this.#endHeaders();
     const end = this.#offset - this.#lineEndBytes;
     if (this.#current !== null) this.#current.end = Math.max(this.#current.start, end);
     const unclosed = this.#open.splice(level + 1);
@@ -313,7 +330,19 @@ export class StructureReader {
     this.#current = part;
   }
 
+  /** Seen in practice: the label of Base64 on clear text, which the first line shows. */
+  #readEncoding(part: ReceivedPart, piece: Buffer): void {
+    const isBase64 = startsBase64(piece);
+    if (isBase64 === null) return;
+    part.isEncodingRead = true;
+    if (isBase64) return;
+    part.encoding = 'identity';
+    part.defects.add('wrong_encoding');
+    if (part.digest !== null) part.digest = this.#createDigest(part);
+  }
+
   #keep(part: ReceivedPart, piece: Buffer): void {
+    if (part.encoding === 'base64' && !part.isEncodingRead) this.#readEncoding(part, piece);
     part.digest?.update(piece);
     if (part.keep === 'nothing') return;
     const budget = BUDGETS[part.keep];

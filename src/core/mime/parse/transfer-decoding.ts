@@ -8,7 +8,7 @@
 import { MAX_TRAILING_SPACE_BYTES } from '../limits.ts';
 
 /** The encoding of a part's bytes; `identity` stands for 7bit, 8bit, binary and any unknown name. */
-export type TransferEncoding = 'base64' | 'quoted-printable' | 'identity';
+export type TransferEncoding = 'base64' | 'quoted-printable' | 'uuencode' | 'identity';
 
 /** Decodes in pieces; chunk borders leave no trace. */
 export interface TransferDecoder {
@@ -45,6 +45,7 @@ export async function* decodeTransferStream(
 export function createTransferDecoder(encoding: TransferEncoding): TransferDecoder {
   if (encoding === 'base64') return new Base64Decoder();
   if (encoding === 'quoted-printable') return new QuotedPrintableDecoder();
+  if (encoding === 'uuencode') return new UuDecoder();
   return { write: (chunk) => chunk, end: () => EMPTY };
 }
 
@@ -106,6 +107,78 @@ function putRest(out: Buffer, to: number, bits: number, count: number): number {
   if (count === 2) return to + 1;
   out[to + 1] = bits >> 2;
   return to + 2;
+}
+
+/**
+ * POSIX uuencode: lines between `begin 644 name` and `end`, of which the first character is their length. Text that begins
+ * with neither that line nor an encoded one stays as it is.
+ */
+class UuDecoder implements TransferDecoder {
+  #carry: Buffer = EMPTY;
+  #state: 'before' | 'encoded' | 'clear' | 'after' = 'before';
+
+  write(chunk: Buffer): Buffer {
+    if (this.#state === 'clear') return chunk;
+    const data = this.#carry.length === 0 ? chunk : Buffer.concat([this.#carry, chunk]);
+    const pieces: Buffer[] = [];
+    let at = 0;
+    for (let lf = data.indexOf(LF); lf !== -1; lf = data.indexOf(LF, at)) {
+      pieces.push(this.#decodeLine(data.subarray(at, lf + 1)));
+      at = lf + 1;
+    }
+    if (data.length - at > MAX_UU_LINE_BYTES) {
+      pieces.push(this.#decodeLine(data.subarray(at)));
+      at = data.length;
+    }
+    this.#carry = Buffer.from(data.subarray(at));
+    return Buffer.concat(pieces);
+  }
+
+  end(): Buffer {
+    const line = this.#carry;
+    this.#carry = EMPTY;
+    return line.length === 0 ? EMPTY : this.#decodeLine(line);
+  }
+
+  #decodeLine(line: Buffer): Buffer {
+    if (this.#state === 'clear') return line;
+    if (this.#state === 'after') return EMPTY;
+    const text = line.toString('latin1').replace(/[\r\n]+$/, '');
+    const isBefore = this.#state === 'before';
+    if (isBefore && text.trim() === '') return EMPTY;
+    if (isBefore && /^begin(?:-base64)? [0-7]{3,4} /.test(text)) {
+      this.#state = text.startsWith('begin-base64') ? 'clear' : 'encoded';
+      return this.#state === 'clear' ? line : EMPTY;
+    }
+    if (text === 'end') {
+      this.#state = 'after';
+      return EMPTY;
+    }
+    const decoded = decodeUuLine(text);
+    if (isBefore) this.#state = decoded === null ? 'clear' : 'encoded';
+    return decoded ?? (isBefore ? line : EMPTY);
+  }
+}
+
+/** A line has 61 characters; some programs add one that is a checksum. */
+const MAX_UU_LINE_BYTES = 998;
+
+/** null when the line has characters outside of the alphabet, or fewer than its length says. Spaces at its end may be missing. */
+function decodeUuLine(text: string): Buffer | null {
+  if (text === '' || /[^ -\u0060]/.test(text)) return null;
+  const length = (text.charCodeAt(0) - SPACE) & 63;
+  const needed = Math.ceil(length / 3) * 4;
+  if (text.length - 1 < needed - 4 || text.length - 1 > needed + 2) return null;
+  const out = Buffer.alloc((needed / 4) * 3);
+  for (let at = 0; at < needed; at += 4) {
+    let bits = 0;
+    for (let index = 1; index <= 4; index++) {
+      const code = text.charCodeAt(at + index);
+      bits = (bits << 6) | ((Number.isNaN(code) ? 0 : code - SPACE) & 63);
+    }
+    out.writeUIntBE(bits & 0xffffff, (at / 4) * 3, 3);
+  }
+  return out.subarray(0, length);
 }
 
 class QuotedPrintableDecoder implements TransferDecoder {

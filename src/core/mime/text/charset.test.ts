@@ -22,6 +22,9 @@ describe('decodeCharset', () => {
     ['an unknown label', Buffer.from('ü'), 'klingon', 'ü', 'unknown_charset'],
     ['quotes around the label', latin1('\xe4'), "'ISO-8859-1'", 'ä', null],
     ['UTF-7', latin1('+AOQ-'), 'utf-7', 'ä', null],
+    ['Mac OS Central European', latin1('\x8e\x87'), 'x-mac-ce', 'éá', null],
+    ['Mac OS Turkish', latin1('\xdc\xdd'), 'x-mac-turkish', 'İı', null],
+    ['Mac OS Greek', latin1('\xe1'), 'x-mac-greek', 'α', null],
     ['IBM 850', latin1('\x81'), 'cp850', 'ü', null],
     ['ISO-2022-JP', latin1('\x1b$B$3\x1b(B'), 'iso-2022-jp', 'こ', null],
     [

@@ -21,17 +21,25 @@ const UNSAFE = /[/\\:*?"<>|]/g;
 const RESERVED = /^(?:con|prn|aux|nul|conin\$|conout\$|(?:com|lpt)[0-9¹²³])(?= *(?:\.|$))/i;
 
 /**
- * The name that is stored for people and sent on: without folders, controls and characters that change the direction
+ * The name that is stored for people and sent on: without the folders of a path, with `_` for any other slash, without controls and characters that change the direction
  * of text, trimmed, at most 255 octets of UTF-8 with its extension kept, never empty (`attachment`). Unicode stays as
  * given. Idempotent.
  */
 export function displayFilename(given: string): string {
   const clean = given.toWellFormed().replace(UNSEEN, '');
-  const segments = clean.split(/[/\\]/).map((segment) => segment.trim());
-  const name = segments.findLast((segment) => segment !== '') ?? '';
+  const segments = clean
+    .split(/[/\\]/)
+    .map((segment) => segment.trim())
+    .filter((segment) => segment !== '');
+  const name = isPath(clean, segments) ? (segments.at(-1) ?? '') : segments.join('_');
   const short = shorten(name, MAX_DISPLAY_FILENAME_OCTETS, '').trim();
   // `.` and `..` are folders.
   return /^\.*$/.test(short) ? FALLBACK : short;
+}
+
+/** A path from the root of a system, or one with `.` or `..`; a slash anywhere else is part of a name: `Rechnung 2024/11.pdf`. */
+function isPath(name: string, segments: readonly string[]): boolean {
+  return /^\s*(?:[/\\~]|[a-z]:[/\\]|file:)/i.test(name) || segments.some((segment) => /^\.+$/.test(segment));
 }
 
 /** Names the files of one email's attachments. A thousand with one name take no more time than with a thousand names. */

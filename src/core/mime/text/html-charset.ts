@@ -112,3 +112,13 @@ function skipAll(text: string, from: number, characters: string): number {
   while (at < text.length && characters.includes(text.charAt(at))) at++;
   return at;
 }
+
+/** Elements and instructions are searched for a charset this far. */
+const DECLARATION = /<meta\b[^<>]{0,500}>|<\?xml\b[^<>]{0,200}\?>/gi;
+
+/** HTML that has been decoded names no other charset than UTF-8, in which it is given out. */
+export function declareUtf8(html: string): string {
+  return html.replace(DECLARATION, (element) =>
+    element.replace(/\b((?:charset|encoding)\s*=\s*["']?)[\w.:+-]+/i, '$1utf-8'),
+  );
+}
