@@ -37,10 +37,12 @@ export async function createFakeClock(offsetMs = 0): Promise<FakeClock> {
   // Servers of databases run as a user of their own.
   await chmod(folder.path, 0o755);
   const file = path.join(folder.path, 'offset');
+  let shifts = 0;
   const shift = async (ms: number) => {
-    // Read at every look at the clock, so it must never be half written.
-    await writeFile(`${file}.new`, `${ms < 0 ? '-' : '+'}${(Math.abs(ms) / 1000).toFixed(3)}\n`);
-    await rename(`${file}.new`, file);
+    // Read at every look at the clock, so it must never be half written; two faults of one round may set one clock at the same moment.
+    const written = `${file}.${(shifts += 1)}`;
+    await writeFile(written, `${ms < 0 ? '-' : '+'}${(Math.abs(ms) / 1000).toFixed(3)}\n`);
+    await rename(written, file);
   };
   await shift(offsetMs);
   return {
