@@ -337,6 +337,7 @@ export function createRecordingApplication(overrides: Partial<Application> = {})
     readVariantRaw: async () => ({ sizeBytes: FILE.length, stream: open(FILE) }),
     readSafeHtml: async () => ({
       html: '<div>Hallo</div>',
+      sheet: '',
       madeFrom: 'html',
       removed: { ...nothingRemoved(), scripts: 1, remote_images: 2 },
       deceptiveLinks: 1,

@@ -4,6 +4,8 @@ import type { Removed } from '../../core/html/removed.ts';
 export interface SafeHtmlView {
   /** One `div`. */
   readonly html: string;
+  /** The style sheet of a document, scoped to the `div`; empty without one. */
+  readonly sheet: string;
   /** `text`: the email has no HTML, or it could not be made safe. */
   readonly madeFrom: 'html' | 'text';
   readonly removed: Removed;

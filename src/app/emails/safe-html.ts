@@ -34,16 +34,17 @@ export function createSafeHtml(ports: SafeHtmlPorts): SafeHtmlUseCases {
   }
 
   return {
-    async readSafeHtml(id, { allowRemote, authorKeyId = null }) {
+    async readSafeHtml(id, { allowRemote, document = null, authorKeyId = null }) {
       const email = await store.readEmail(id);
       if (email === null) throw new ServiceError('email_not_found');
       const images = signImages(email.attachments, imageUrls);
-      const byContentId = new Map(images.map(({ contentId, url }) => [contentId, url]));
-      const safe = await makeSafe(email, { allowRemote, images: byContentId, authorKeyId });
+      const addresses = addressesOf(email.attachments, images);
+      const safe = await makeSafe(email, { allowRemote, images: addresses, document, authorKeyId });
       const imagesExpireAt = imageUrls.expiresAt();
       if (safe !== null) return { ...safe, madeFrom: 'html', images, imagesExpireAt };
       return {
         html: textAsHtml(email.textBody),
+        sheet: '',
         madeFrom: 'text',
         removed: nothingRemoved(),
         deceptiveLinks: 0,
@@ -75,4 +76,18 @@ function signImages(attachments: readonly AttachmentView[], urls: ImageUrls): re
     images.set(contentId, { attachmentId: id, contentId, url: urls.sign(id) });
   }
   return [...images.values()];
+}
+
+/** By Content-ID; by file name where that is no other file's Content-ID, since some senders write `cid:` and the name. */
+function addressesOf(
+  attachments: readonly AttachmentView[],
+  images: readonly ShownImage[],
+): ReadonlyMap<string, string> {
+  const addresses = new Map(images.map(({ contentId, url }) => [contentId, url]));
+  const urls = new Map(images.map(({ attachmentId, url }) => [attachmentId, url]));
+  for (const { id, filename } of attachments) {
+    const url = urls.get(id);
+    if (url !== undefined && !addresses.has(filename)) addresses.set(filename, url);
+  }
+  return addresses;
 }

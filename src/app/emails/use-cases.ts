@@ -5,6 +5,7 @@ import type { Readable } from 'node:stream';
 import type { ListedDefect } from './email-ports.ts';
 import type { AccountFilter } from '../base/account-filter.ts';
 import type { SignedImage } from './image-urls.ts';
+import type { SanitizeOptions } from '../../core/html/sanitize-html.ts';
 import type { SafeHtmlView } from './safe-html-view.ts';
 import type { EmailDetail, EmailFilter, EmailsJson, StoredAttachment } from './email-ports.ts';
 import type { VariantDetail } from './variant-view.ts';
@@ -63,6 +64,8 @@ export interface EmailUseCases {
     id: string,
     options: {
       readonly allowRemote: boolean;
+      /** See SanitizeOptions. */
+      readonly document?: SanitizeOptions['document'];
       /** The key that asks; absent: a secret. */
       readonly authorKeyId?: string;
     },

@@ -47,7 +47,7 @@ export async function quoteHtml(
   const safe = await makeSafe(email, {
     allowRemote: false,
     images: byContentId,
-    altTexts: true,
+    isQuote: true,
     authorKeyId: authorKeyId ?? null,
   });
   if (safe === null || safe.isCut) return null;

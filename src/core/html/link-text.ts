@@ -3,6 +3,11 @@
  * several readings: text in any of them counts as shown. Text that is certainly invisible is in none of them.
  */
 import type { Element, ElementContent } from 'hast';
+import { isBoxHidden } from './hidden.ts';
+import type { Styles } from './safe-styles.ts';
+
+/** The styles of an element of safe HTML, of its sheets and its own. */
+export type StylesOf = (element: Element) => Styles;
 
 export interface LinkReading {
   readonly text: string;
@@ -24,6 +29,7 @@ interface Pieces {
   readonly alts: string[];
   /** Something may reverse the order. */
   turns: boolean;
+  readonly stylesOf: StylesOf;
 }
 
 interface Piece {
@@ -33,9 +39,13 @@ interface Piece {
 }
 
 /** null when the budget is used up. */
-export function readLinkText(link: Element, budget: LinkBudget): readonly LinkReading[] | null {
-  const read: Pieces = { pieces: [], alts: [], turns: false };
-  collect(link, { isUnsure: false, isZero: false }, read, budget);
+export function readLinkText(
+  link: Element,
+  stylesOf: StylesOf,
+  budget: LinkBudget,
+): readonly LinkReading[] | null {
+  const read: Pieces = { pieces: [], alts: [], turns: false, stylesOf };
+  collect(link, { isUnsure: false, isZero: false, isBeside: false }, read, budget);
   if (budget.chars < 0) return null;
   const { pieces, alts, turns } = read;
   const all = join(pieces, { gap: '\n', cell: ' ' });
@@ -73,22 +83,31 @@ interface Inherited {
   readonly isUnsure: boolean;
   /** Letters have no size. */
   readonly isZero: boolean;
+  /** What is on lines of its own may stand beside each other: in columns, in a flex box or grid, in vertical writing. */
+  readonly isBeside: boolean;
 }
 
 function collect(element: Element, inherited: Inherited, read: Pieces, budget: LinkBudget): void {
   const { tagName, properties, children } = element;
-  const styles = stylesOf(properties);
-  const display = styles.get('display');
+  const styles = read.stylesOf(element);
+  const get = (name: string) => styles.get(name)?.toLowerCase();
+  const display = get('display') ?? (properties['hidden'] === true ? 'none' : undefined);
   if (display === 'none') return;
-  const float = styles.get('float') ?? 'none';
-  if (properties['dir'] === 'rtl' || styles.get('direction') === 'rtl' || float === 'right')
+  const float = get('float') ?? 'none';
+  const isVertical = get('writing-mode')?.startsWith('vertical') === true;
+  if (properties['dir'] === 'rtl' || get('direction') === 'rtl' || float === 'right' || isVertical)
     read.turns = true;
   const size = sizeOf(styles);
   const own: Inherited = {
     isZero: size === null ? inherited.isZero : size === 0,
     isUnsure: inherited.isUnsure || isUnsure(properties, styles, size),
+    isBeside:
+      inherited.isBeside ||
+      isVertical ||
+      /flex|grid/.test(display ?? '') ||
+      ['columns', 'column-count', 'column-width'].some((name) => styles.get(name) !== undefined),
   };
-  const border = borderOf(tagName, display, float);
+  const border = borderOf(tagName, display, float, inherited.isBeside);
   if (border !== null) read.pieces.push({ kind: border, text: '' });
   if (tagName === 'img' && typeof properties['alt'] === 'string') {
     budget.chars -= properties['alt'].length;
@@ -116,17 +135,6 @@ function addText(text: string, { isUnsure: unsure, isZero }: Inherited, { pieces
   if (!isZero) pieces.push({ kind: unsure ? 'unsure' : 'shown', text });
 }
 
-/** As writeStyles wrote them: each property once. An address in them may contain a `;`; the text after it has no name. */
-function stylesOf({ style }: Element['properties']): ReadonlyMap<string, string> {
-  if (typeof style !== 'string') return new Map();
-  return new Map(
-    style.split(';').map((declaration) => {
-      const colon = declaration.indexOf(':');
-      return [declaration.slice(0, colon), declaration.slice(colon + 1).toLowerCase()] as const;
-    }),
-  );
-}
-
 /** Letters below this, in pixels, may not be seen. */
 const SMALL = 6;
 /** A rough reading of a length: only zero and very small matter. */
@@ -145,10 +153,10 @@ const IN_PIXELS: Readonly<Record<string, number>> = {
 };
 
 /** In pixels; null: inherited from the surrounding element, or relative to it. */
-function sizeOf(styles: ReadonlyMap<string, string>): number | null {
-  const names = [...styles.keys()];
+function sizeOf(styles: Styles): number | null {
+  const names = [...styles.values.keys()];
   const isFontLast = names.lastIndexOf('font') > names.lastIndexOf('font-size');
-  const value = styles.get(isFontLast ? 'font' : 'font-size');
+  const value = styles.get(isFontLast ? 'font' : 'font-size')?.toLowerCase();
   if (value === undefined || value === 'inherit' || value === 'unset') return null;
   const [, number, unit = ''] = SIZE.exec(value) ?? [];
   if (number === undefined) return ZERO.test(value) ? 0 : /larger|smaller/.test(value) ? null : 16;
@@ -157,21 +165,20 @@ function sizeOf(styles: ReadonlyMap<string, string>): number | null {
   return pixels === undefined ? null : Number(number) * pixels;
 }
 
-/** A colour may be that of the background, and letters may lie on one another. */
-function isUnsure(
-  properties: Element['properties'],
-  styles: ReadonlyMap<string, string>,
-  size: number | null,
-): boolean {
+/** A colour may be that of the background, letters may lie on one another, and what is hidden may be shown by a child. */
+function isUnsure(properties: Element['properties'], styles: Styles, size: number | null): boolean {
   return (
     properties['color'] !== undefined ||
-    styles.has('color') ||
+    UNSURE.some((name) => styles.get(name) !== undefined) ||
+    isBoxHidden(styles, false) ||
     (size !== null && size < SMALL) ||
     styles.get('display')?.startsWith('table-column') === true ||
-    /%|em|ex|ch/.test(styles.get('font-size') ?? '') ||
+    /%|em|ex|ch|vw|vmin|\(/.test(styles.get('font-size') ?? '') ||
     styles.get('letter-spacing')?.startsWith('-') === true
   );
 }
+
+const UNSURE = ['color', 'visibility', 'opacity', 'mix-blend-mode'];
 
 const BLOCKS = new Set(
   (
@@ -181,12 +188,18 @@ const BLOCKS = new Set(
 );
 
 /** The separation between an element and its neighbours. */
-function borderOf(tag: string, display: string | undefined, float: string): 'gap' | 'cell' | null {
+function borderOf(
+  tag: string,
+  display: string | undefined,
+  float: string,
+  isBeside: boolean,
+): 'gap' | 'cell' | null {
   if (float !== 'none') return 'cell';
-  if (display !== undefined) {
+  const gap = isBeside ? 'cell' : 'gap';
+  if (display !== undefined && display !== 'initial' && display !== 'inherit') {
     if (display.startsWith('inline')) return null;
-    return display === 'table-cell' ? 'cell' : 'gap';
+    return display === 'table-cell' ? 'cell' : gap;
   }
   if (tag === 'td' || tag === 'th') return 'cell';
-  return BLOCKS.has(tag) ? 'gap' : null;
+  return BLOCKS.has(tag) ? gap : null;
 }

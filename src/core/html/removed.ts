@@ -21,7 +21,7 @@ export const REMOVED_KINDS = [
   'links',
   /** Images that would be fetched from elsewhere. `remote=allow` keeps them. */
   'remote_images',
-  /** Anything else that would be fetched: style sheets, fonts, backgrounds, films. */
+  /** Anything else that would be fetched: style sheets, fonts, films. */
   'remote_content',
   /** Images that are neither raster images nor files of the email. */
   'images',

@@ -34,6 +34,18 @@ export function remoteImage(src: string): string | null {
   return url.href;
 }
 
+/** The address of a remote image as a style has it: without the characters that end one. */
+export function remoteBackground(address: string): string | null {
+  const url = remoteImage(address);
+  return url === null
+    ? null
+    : url
+        .replace(/#.*$/s, '')
+        .replace(/[^\w:;,+/=?&.%~-]/g, (one) => encodeURIComponent(one).replace(/['()*!]/g, toHex));
+}
+
+const toHex = (one: string): string => `%${one.charCodeAt(0).toString(16)}`;
+
 /** True for an address that would be fetched from elsewhere, whatever it is. */
 export const isRemote = (address: string): boolean => remoteImage(address.slice(0, MAX_URL_CHARS)) !== null;
 

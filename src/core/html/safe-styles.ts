@@ -1,235 +1,171 @@
 /**
  * Styles of safe HTML (CSS), read with the library css-tree: which properties stay, and with which values. Nothing may
- * leave its place, cover something else, grow without bounds or be fetched.
+ * leave its place, cover something else, grow without bounds or be fetched unless the reader allows it.
  */
-import { generate, parse, walk, type CssNode, type Declaration } from 'css-tree';
+import { generate, parse, walk, type CssNode, type Declaration, type FunctionNode } from 'css-tree';
 import { MAX_STYLE_CHARS } from './limits.ts';
+import { isSafeMath, MATH } from './safe-math.ts';
+import { FIXED_UNITS, STYLE_RULES, UNITS, type StyleRule } from './style-rules.ts';
 
 export interface StyleContext {
-  /** The address to write for an image of the email; null: the image may not stay. */
+  /** The address to write for an image; null: the image may not stay. */
   readonly toImage: (address: string) => string | null;
-  /** Called for each declaration that is left out; `isRemote`: it would have fetched something. */
-  readonly onRemoved: (isRemote: boolean) => void;
+  /** Called for each declaration that is left out. */
+  readonly onRemoved: (kind: 'styles' | 'remote_images' | 'remote_content') => void;
   readonly isRemote: (address: string) => boolean;
 }
 
-/** For values such as the weight of a font. */
-const MAX_NUMBER = 1000;
-/** The height of a line, in letters. */
-const MAX_LINES = 10;
-
-/** The largest lengths, in CSS pixels. */
-const WIDE = 2000;
-const APART = 500;
-const LINE = 100;
-
-interface Rule {
-  /** Largest length in pixels. */
-  readonly max: number;
-  /** Smallest value; default: 0. */
-  readonly min?: number;
-  /** Largest number without a unit: browsers read some as pixels, and that of a line height in letters. */
-  readonly maxNumber?: number;
-  /** Largest percentage. */
-  readonly maxPercent?: number;
-  /** The allowed words; default: any. */
-  readonly words?: ReadonlySet<string>;
+export interface StyleValue {
+  readonly text: string;
+  readonly isImportant: boolean;
 }
 
-const TEXT: Rule = { max: 0, maxPercent: 0 };
-const SIZE: Rule = { max: WIDE, maxPercent: 100 };
-const SPACE: Rule = { max: APART, maxPercent: 100 };
-const EDGE: Rule = { max: LINE, maxPercent: 100 };
-const SIDES = ['top', 'right', 'bottom', 'left'] as const;
+/** Declarations of one element or rule. What depends on each other is judged together, so it includes what was left out. */
+export class Styles {
+  readonly values = new Map<string, StyleValue>();
+  /** A background was left out, as an image or altogether. */
+  hasLostGround = false;
+  /** A colour of text was left out. */
+  hasLostColor = false;
 
-const RULES: ReadonlyMap<string, Rule> = new Map<string, Rule>([
-  ...['width', 'max-width', 'min-width', 'height', 'max-height', 'min-height'].map(
-    (name) => [name, SIZE] as const,
-  ),
-  ...['margin', 'padding'].flatMap((name) => [
-    [name, SPACE] as const,
-    ...SIDES.map((side) => [`${name}-${side}`, SPACE] as const),
-  ]),
-  ...['border', 'border-width', 'border-style', 'border-color', 'border-radius', 'border-spacing'].map(
-    (name) => [name, EDGE] as const,
-  ),
-  ...SIDES.flatMap((side) =>
-    ['', '-width', '-style', '-color'].map((part) => [`border-${side}${part}`, EDGE] as const),
-  ),
-  ...['top-left', 'top-right', 'bottom-left', 'bottom-right'].map(
-    (at) => [`border-${at}-radius`, EDGE] as const,
-  ),
-  ...[
-    'color',
-    'background-color',
-    'border-collapse',
-    'caption-side',
-    'clear',
-    'direction',
-    'empty-cells',
-  ].map((name) => [name, TEXT] as const),
-  ...[
-    'font-style',
-    'font-weight',
-    'font-variant',
-    'font-family',
-    'list-style-type',
-    'list-style-position',
-  ].map((name) => [name, TEXT] as const),
-  ...['overflow-wrap', 'table-layout', 'text-align', 'text-decoration', 'text-decoration-line'].map(
-    (name) => [name, TEXT] as const,
-  ),
-  ...[
-    'text-decoration-color',
-    'text-decoration-style',
-    'text-transform',
-    'white-space',
-    'word-break',
-    'word-wrap',
-  ].map((name) => [name, TEXT] as const),
-  ['list-style', TEXT],
-  ['background', EDGE],
-  ['background-image', TEXT],
-  ['background-repeat', TEXT],
-  ['background-position', SPACE],
-  ['background-size', SIZE],
-  ['font', { max: LINE, maxPercent: 300, maxNumber: MAX_NUMBER }],
-  ['font-size', { max: LINE, maxPercent: 300 }],
-  ['line-height', { max: 3 * LINE, maxPercent: 1000, maxNumber: MAX_LINES }],
-  ['letter-spacing', { max: LINE, min: -5 }],
-  ['word-spacing', { max: LINE, min: -5 }],
-  // Lists of Outlook hang their numbers out to the left.
-  ['text-indent', { max: APART, min: -50 }],
-  ['vertical-align', { max: LINE, min: -LINE, maxPercent: 100 }],
-  ['float', { ...TEXT, words: new Set(['left', 'right', 'none']) }],
-  [
-    'display',
-    {
-      ...TEXT,
-      words: new Set(
-        (
-          'block inline inline-block list-item none table inline-table table-row table-cell ' +
-          'table-row-group table-header-group table-footer-group table-column table-column-group ' +
-          'table-caption'
-        ).split(' '),
-      ),
-    },
-  ],
-]);
+  get(property: string): string | undefined {
+    return this.values.get(property)?.text;
+  }
 
-/** In CSS pixels; CSS Values 4 §6. Units of the window are left out: a frame that fits its content would grow for ever. */
-const UNITS: ReadonlyMap<string, number> = new Map([
-  ['px', 1],
-  ['pt', 4 / 3],
-  ['pc', 16],
-  ['in', 96],
-  ['cm', 37.8],
-  ['mm', 3.78],
-  ['q', 0.945],
-  ['em', 16],
-  ['rem', 16],
-  ['ex', 8],
-  ['ch', 8],
-]);
+  /** A later declaration of the same property wins, and moves after those in between; an important one stays. */
+  set(property: string, text: string, isImportant = false): void {
+    if (!isImportant && this.values.get(property)?.isImportant === true) return;
+    this.values.delete(property);
+    this.values.set(property, { text, isImportant });
+  }
 
-const FUNCTIONS = new Set(['rgb', 'rgba', 'hsl', 'hsla']);
+  /** Adds the declarations of a rule of higher weight. */
+  addAll(later: Styles): void {
+    for (const [property, { text, isImportant }] of later.values) this.set(property, text, isImportant);
+    if (later.hasLostGround) this.hasLostGround = true;
+    if (later.hasLostColor) this.hasLostColor = true;
+  }
+}
+
 /** Characters that may come out, whatever the library writes: no backslash, no `<`, `&`, `;`, `{`, `@`, `:`. */
-const WRITTEN = /^[\p{L}\p{N} #%.,()'"+\-_/]*$/u;
-
-/** Declarations by property; later ones win. */
-export type Styles = Map<string, string>;
+const WRITTEN = /^(?!.*\/\*)[\p{L}\p{N} #%.,()'"+*\-_/]*$/u;
+/** Written by ourselves, or Base64: nothing in it ends a string. */
+const WRITTEN_ADDRESS = /^[\w:;,+/=?&.%~-]+$/;
 
 /** Adds the declarations of a `style` attribute, or of the block of a rule, to the existing ones. */
 export function addStyles(styles: Styles, text: string, context: StyleContext): void {
   if (text.length > MAX_STYLE_CHARS) {
-    context.onRemoved(false);
+    context.onRemoved('styles');
     return;
   }
   const list = parse(text, { context: 'declarationList', parseCustomProperty: false });
   if (list.type !== 'DeclarationList') return;
   for (const node of list.children) {
     if (node.type === 'Declaration') addDeclaration(styles, node, context);
-    else context.onRemoved(false);
+    else context.onRemoved('styles');
   }
 }
 
-/** @param styles written as the value of an attribute `style` */
-export function writeStyles(styles: Styles): string {
-  return [...styles].map(([property, value]) => `${property}:${value}`).join(';');
+/** Written as the value of an attribute `style`. @param hasImportant whether `!important` is written */
+export function writeStyles({ values }: Styles, hasImportant: boolean): string {
+  const all = [...values];
+  // Without the word itself, its declarations come last.
+  const sorted = hasImportant
+    ? all
+    : [
+        ...all.filter(([, { isImportant }]) => !isImportant),
+        ...all.filter(([, { isImportant }]) => isImportant),
+      ];
+  return sorted
+    .map(([property, { text, isImportant }]) => {
+      return `${property}:${text}${hasImportant && isImportant ? '!important' : ''}`;
+    })
+    .join(';');
 }
 
 export function addDeclaration(styles: Styles, declaration: Declaration, context: StyleContext): void {
   const property = declaration.property.toLowerCase();
   const { value } = declaration;
-  const rule = RULES.get(property);
+  const isImportant = declaration.important !== false;
+  const rule = STYLE_RULES.get(property);
   const addresses: string[] = [];
   walk(value, (node) => {
     if (node.type === 'Url') addresses.push(node.value);
   });
-  const images = addresses.map((address) => context.toImage(address));
-  if (property.startsWith('background') && addresses.length > 0) {
-    addBackground(styles, value, images, context, addresses.some(context.isRemote));
+  if (rule?.hasImages === true && addresses.length > 0) {
+    addBackground(styles, property, rule, { value, addresses, isImportant }, context);
     return;
   }
   const isSafe = rule !== undefined && addresses.length === 0 && isSafeValue(value, rule);
   const written = isSafe ? generate(value) : '';
-  if (isSafe && written !== '' && WRITTEN.test(written)) {
-    // A later declaration of the same property wins, and moves after those in between.
-    styles.delete(property);
-    styles.set(property, written);
+  if (written !== '' && WRITTEN.test(written)) {
+    styles.set(property, written, isImportant);
     return;
   }
+  if (property.startsWith('background')) styles.hasLostGround = true;
+  if (property === 'color') styles.hasLostColor = true;
   // Outlook's and vendor-specific settings are no loss.
-  if (!/^(?:mso-|-)/.test(property)) {
-    context.onRemoved(addresses.some(context.isRemote) || /url|image|src/i.test(raw(value)));
-  }
+  if (/^(?:mso-|-)/.test(property)) return;
+  const isRemote = addresses.some(context.isRemote) || /url|image\(|src/i.test(raw(value));
+  context.onRemoved(isRemote ? 'remote_content' : 'styles');
 }
 
 const raw = (value: CssNode): string => (value.type === 'Raw' ? value.value : '');
 
-/** Images of the email stay; of everything else only the colour does: white text could not be read without it. */
-function addBackground(
-  styles: Styles,
-  value: CssNode,
-  images: readonly (string | null)[],
-  { onRemoved }: StyleContext,
-  isRemoteToo: boolean,
-): void {
-  const colors: string[] = [];
-  if (value.type === 'Value') {
-    for (const node of value.children) if (isColor(node)) colors.push(generate(node));
-  }
-  const [background] = colors;
-  if (background !== undefined && WRITTEN.test(background)) styles.set('background-color', background);
-  const [image] = images;
-  // Written by ourselves, or Base64: nothing in it ends the string.
-  if (images.length === 1 && image !== null && image !== undefined && /^[\w:;,+/=?&.%-]+$/.test(image)) {
-    styles.set('background-image', `url("${image}")`);
-  } else onRemoved(isRemoteToo);
+interface Background {
+  readonly value: CssNode;
+  readonly addresses: readonly string[];
+  readonly isImportant: boolean;
 }
 
-const NAMED_POSITION =
+/** Keeps backgrounds whose images may all stay; of any other only the colour does: white text could not be read without it. */
+function addBackground(
+  styles: Styles,
+  property: string,
+  rule: StyleRule,
+  { value, addresses, isImportant }: Background,
+  context: StyleContext,
+): void {
+  const nodes = value.type === 'Value' ? value.children.toArray() : [];
+  const written = nodes.map((node) => {
+    if (node.type !== 'Url') return isSafeNode(node, rule) ? check(generate(node)) : null;
+    const image = context.toImage(node.value);
+    return image !== null && WRITTEN_ADDRESS.test(image) ? `url("${image}")` : null;
+  });
+  if (nodes.length > 0 && !written.includes(null)) {
+    styles.set(property, written.join(' '), isImportant);
+    return;
+  }
+  styles.hasLostGround = true;
+  const color = nodes.filter(isColor).map((node) => check(generate(node)))[0];
+  if (color !== undefined && color !== null) styles.set('background-color', color, isImportant);
+  context.onRemoved(addresses.some(context.isRemote) ? 'remote_images' : 'styles');
+}
+
+const check = (written: string): string | null => (WRITTEN.test(written) ? written : null);
+
+const NOT_COLOUR =
   /^(?:repeat|no-repeat|repeat-x|repeat-y|space|round|scroll|fixed|local|left|right|top|bottom|center|cover|contain|auto|none|inherit|initial|unset|revert|border-box|padding-box|content-box)$/i;
 
 function isColor(node: CssNode): boolean {
   if (node.type === 'Hash') return true;
-  if (node.type === 'Function') return isSafeNode(node, TEXT);
-  return node.type === 'Identifier' && /^[a-z]{3,24}$/i.test(node.name) && !NAMED_POSITION.test(node.name);
+  if (node.type === 'Function') return COLOURS.has(node.name.toLowerCase()) && isSafeColour(node);
+  return node.type === 'Identifier' && /^[a-z]{3,24}$/i.test(node.name) && !NOT_COLOUR.test(node.name);
 }
 
-function isSafeValue(value: CssNode, rule: Rule): boolean {
+function isSafeValue(value: CssNode, rule: StyleRule): boolean {
   if (value.type !== 'Value') return false;
   let before: CssNode | null = null;
   for (const node of value.children) {
-    // `font: 12px/1.5 Arial`
-    const isLine = before?.type === 'Operator' && before.value === '/' && node.type === 'Number';
-    if (!isSafeNode(node, isLine ? { ...rule, maxNumber: MAX_LINES } : rule)) return false;
+    const isAfter = before?.type === 'Operator' && before.value === '/' && node.type === 'Number';
+    const { maxAfterSlash: maxNumber } = rule;
+    if (!isSafeNode(node, isAfter && maxNumber !== undefined ? { ...rule, maxNumber } : rule)) return false;
     before = node;
   }
   return true;
 }
 
-function isSafeNode(node: CssNode, rule: Rule): boolean {
+function isSafeNode(node: CssNode, rule: StyleRule): boolean {
   switch (node.type) {
     case 'Identifier':
       return /^[a-z][a-z0-9-]{0,63}$/i.test(node.name) && (rule.words?.has(node.name.toLowerCase()) ?? true);
@@ -239,23 +175,13 @@ function isSafeNode(node: CssNode, rule: Rule): boolean {
       // Names of fonts.
       return /^[\p{L}\p{N} ._-]{1,100}$/u.test(node.value);
     case 'Number':
-      return isWithin(
-        Number(node.value),
-        rule.min,
-        rule.maxNumber ?? (rule.max === 0 ? MAX_NUMBER : rule.max),
-      );
+      return isWithin(Number(node.value), rule.min, rule.maxNumber ?? rule.max);
     case 'Percentage':
       return isWithin(Number(node.value), rule.min, rule.maxPercent ?? 100);
-    case 'Dimension': {
-      const unit = node.unit.toLowerCase();
-      const pixels = Number(node.value) * (UNITS.get(unit) ?? Number.NaN);
-      return isWithin(pixels, rule.min, rule.max);
-    }
+    case 'Dimension':
+      return isWithin(pixelsOf(node), rule.min, rule.max);
     case 'Function':
-      return (
-        FUNCTIONS.has(node.name.toLowerCase()) &&
-        node.children.toArray().every((child) => isSafeChannel(child))
-      );
+      return isSafeFunction(node, rule);
     case 'Operator':
       return node.value === ',' || node.value === '/';
     case 'WhiteSpace':
@@ -265,12 +191,49 @@ function isSafeNode(node: CssNode, rule: Rule): boolean {
   }
 }
 
+/** NaN for a unit that is not allowed. Makes a unit of the window's height one of pixels. */
+function pixelsOf(node: CssNode & { type: 'Dimension' }): number {
+  const fixed = FIXED_UNITS.get(node.unit.toLowerCase());
+  if (fixed !== undefined) {
+    node.value = String(Math.round(Number(node.value) * fixed));
+    node.unit = 'px';
+  }
+  return Number(node.value) * (UNITS.get(node.unit.toLowerCase()) ?? Number.NaN);
+}
+
 /** False for NaN. */
 const isWithin = (value: number, min = 0, max: number): boolean => value >= min && value <= max;
+
+const COLOURS: ReadonlySet<string> = new Set(['rgb', 'rgba', 'hsl', 'hsla']);
+const GRADIENTS: ReadonlySet<string> = new Set([
+  'linear-gradient',
+  'radial-gradient',
+  'repeating-linear-gradient',
+  'repeating-radial-gradient',
+]);
+/** Of the stops, sizes and places in a gradient. */
+const IN_GRADIENT: StyleRule = { max: 2000, min: -2000, maxNumber: 0 };
+const ANGLES: ReadonlySet<string> = new Set(['deg', 'turn', 'rad', 'grad']);
+
+function isSafeFunction(node: FunctionNode, rule: StyleRule): boolean {
+  const name = node.name.toLowerCase();
+  if (COLOURS.has(name)) return isSafeColour(node);
+  if (MATH.has(name)) return rule.hasMath === true && isSafeMath(node, rule, pixelsOf);
+  if (!GRADIENTS.has(name) || rule.hasImages !== true) return false;
+  return node.children
+    .toArray()
+    .every(
+      (child) =>
+        (child.type === 'Dimension' && ANGLES.has(child.unit.toLowerCase())) ||
+        isSafeNode(child, IN_GRADIENT),
+    );
+}
+
+const isSafeColour = ({ children }: FunctionNode): boolean => children.toArray().every(isSafeChannel);
 
 /** For the arguments of `rgb(…)`. */
 function isSafeChannel(node: CssNode): boolean {
   if (node.type === 'Operator') return node.value === ',' || node.value === '/';
-  if (node.type === 'Dimension') return node.unit.toLowerCase() === 'deg';
+  if (node.type === 'Dimension') return ANGLES.has(node.unit.toLowerCase());
   return node.type === 'Number' || node.type === 'Percentage' || node.type === 'WhiteSpace';
 }

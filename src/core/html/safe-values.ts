@@ -1,7 +1,7 @@
 /** Attributes of safe HTML: those that elements may have, and their values. Everything else is left out. */
 
-/** Returns the value to write, or null when it may not stay. */
-type Check = (value: string) => string | null;
+/** Returns the value to write, true for an attribute without a value, or null when it may not stay. */
+type Check<T = string> = (value: string) => T | null;
 
 const matching =
   (pattern: RegExp): Check =>
@@ -33,6 +33,9 @@ const alignment = oneOf('left', 'right', 'center', 'justify', 'middle', 'top', '
 /** Cells over very many rows or columns make browsers slow. */
 const span = matching(/^[1-9][0-9]{0,2}$/);
 
+/** An attribute that means something by its presence. hast writes it only when it is `true`. */
+const present: Check<true> = () => true;
+
 const PROPERTIES: Readonly<Record<string, string>> = {
   valign: 'vAlign',
   bgcolor: 'bgColor',
@@ -47,7 +50,7 @@ const PROPERTIES: Readonly<Record<string, string>> = {
   vspace: 'vSpace',
 };
 
-const ANY: Readonly<Record<string, Check>> = {
+const ANY: Readonly<Record<string, Check | Check<true>>> = {
   dir: oneOf('ltr', 'rtl', 'auto'),
   lang: matching(/^[a-z]{1,8}(?:-[a-z0-9]{1,8}){0,4}$/i),
   title: shown,
@@ -58,11 +61,12 @@ const ANY: Readonly<Record<string, Check>> = {
   height: length,
   // Keeps screen readers from announcing layout tables as tables.
   role: oneOf('presentation', 'none'),
+  hidden: present,
 };
 
-const CELL = { colspan: span, rowspan: span, nowrap: () => '' };
+const CELL = { colspan: span, rowspan: span, nowrap: present };
 
-const OF_ELEMENT: Readonly<Record<string, Readonly<Record<string, Check>>>> = {
+const OF_ELEMENT: Readonly<Record<string, Readonly<Record<string, Check | Check<true>>>>> = {
   table: { border: small, cellpadding: small, cellspacing: small, bordercolor: color },
   td: CELL,
   th: CELL,
@@ -70,14 +74,14 @@ const OF_ELEMENT: Readonly<Record<string, Readonly<Record<string, Check>>>> = {
   colgroup: { span },
   font: { color, face: matching(/^[\p{L}0-9 ,'"_-]{1,200}$/u), size: matching(/^[+-]?[0-9]$/) },
   img: { alt: shown, border: small, hspace: small, vspace: small },
-  hr: { color, size: small, noshade: () => '' },
+  hr: { color, size: small, noshade: present },
   ol: { start: matching(/^-?[0-9]{1,6}$/), type: matching(/^[1aAiI]$/) },
   ul: { type: oneOf('disc', 'circle', 'square') },
   li: { value: matching(/^-?[0-9]{1,6}$/) },
 };
 
-/** The value to write. `tag` and `name` are in lower case. null: the attribute may not stay. */
-export function safeAttribute(tag: string, name: string, value: string): string | null {
+/** The value to write; true: none is needed. `tag` and `name` are in lower case. null: the attribute may not stay. */
+export function safeAttribute(tag: string, name: string, value: string): string | true | null {
   const check = own(own(OF_ELEMENT, tag) ?? {}, name) ?? own(ANY, name);
   return check === undefined ? null : check(value);
 }
@@ -101,7 +105,13 @@ export const ALLOWED_ATTRIBUTES: Record<string, string[]> = {
       [...Object.keys(own(OF_ELEMENT, tag) ?? {}).map(toProperty), ...(own(SET_HERE, tag) ?? [])],
     ]),
   ),
-  '*': ['style', ...Object.keys(ANY).map(toProperty)],
+  '*': ['style', 'className', 'id', ...Object.keys(ANY).map(toProperty)],
+};
+
+/** The attributes that stay when their values do, by element; `*`: of every element. */
+export const KEPT_ATTRIBUTES: Readonly<Record<string, readonly string[]>> = {
+  ...Object.fromEntries(Object.entries(OF_ELEMENT).map(([tag, checks]) => [tag, Object.keys(checks)])),
+  '*': Object.keys(ANY),
 };
 
 /** An attribute as hast names it. */

@@ -1,13 +1,17 @@
+import { generate, parse, walk, type CssNode } from 'css-tree';
 import fc from 'fast-check';
 import { parseFragment, type DefaultTreeAdapterTypes } from 'parse5';
 import { expect, it } from 'vitest';
 import { HOSTILE_HTML } from '../../../test/fixtures/hostile-html.ts';
 import { runs } from '../../../test/helpers/runs.ts';
 import { HtmlLimitError, isElement, type HtmlElement } from './parse-html.ts';
-import { sanitizeHtml } from './sanitize-html.ts';
+import { sanitizeHtml, type SafeHtml, type SanitizeOptions } from './sanitize-html.ts';
+import { STYLE_RULES } from './style-rules.ts';
 import { ALLOWED_ELEMENTS } from './safe-values.ts';
 
-const options = { allowRemote: true, images: new Map([['logo', '/api/images/1?expires=2&signature=x']]) };
+const images = new Map([['logo', '/api/images/1?expires=2&signature=x']]);
+const options = { allowRemote: true, images };
+const inDocument = { ...options, document: { scheme: 'auto' } } as const;
 
 const TAGS = (
   'a b div p table tr td tbody caption select option form button svg math mtext mglyph ' +
@@ -26,6 +30,9 @@ const ATTRIBUTES = [
   'data-email-body=1',
   'id=x',
   'class=y',
+  'hidden',
+  'background=https://a.test/x',
+  'style="max-height:0;overflow:hidden!important"',
   'width=9',
 ];
 const piece = fc.oneof(
@@ -50,14 +57,57 @@ const piece = fc.oneof(
   ),
   fc.string({ unit: 'binary', maxLength: 10 }),
 );
-const html = fc.array(piece, { maxLength: 30 }).map((pieces) => pieces.join(''));
+const css = fc
+  .array(
+    fc.oneof(
+      fc.constantFrom(
+        ...'p .y #x * a:hover td>p [href^="h"] p:not(.y) tr:nth-child(2n) body html .y~p ::before :root'.split(
+          ' ',
+        ),
+        '{',
+        '}',
+        ';',
+        ',',
+        '@media (max-width:9px){',
+        '@media print{',
+        '@import "x";',
+        '<!--',
+        '</style',
+        '\\3c ',
+        '/*',
+        '*/',
+        '"',
+        "'",
+
+        'color:red',
+        'width:calc(100% - 9px)',
+        'background:url(cid:logo)',
+        'position:fixed',
+        'content:"x"',
+        'margin:-9px',
+        '--x:y',
+
+        'background:url("https://a.test/x") , #fff',
+        'font-family:"a b"',
+        'height:9vh',
+        'display:none!important',
+        '!important',
+      ),
+      fc.string({ unit: 'binary', maxLength: 5 }),
+    ),
+    { maxLength: 40 },
+  )
+  .map((parts) => `<style>${parts.join('')}</style>`);
+const html = fc
+  .array(fc.oneof({ weight: 5, arbitrary: piece }, { weight: 1, arbitrary: css }), { maxLength: 30 })
+  .map((pieces) => pieces.join(''));
 
 function elementsIn(nodes: readonly DefaultTreeAdapterTypes.ChildNode[]): readonly HtmlElement[] {
   return nodes.filter(isElement).flatMap((element) => [element, ...elementsIn(element.childNodes)]);
 }
 
 const ATTRIBUTE =
-  /^(?:href|target|rel|title|data-link-host|data-shown-host|data-email-body|src|referrerpolicy|style|alt|dir|lang|align|valign|bgcolor|width|height|role|border|cellpadding|cellspacing|bordercolor|colspan|rowspan|nowrap|span|color|face|size|hspace|vspace|noshade|start|type|value)$/;
+  /^(?:href|target|rel|title|data-link-host|data-shown-host|data-email-body|src|referrerpolicy|style|alt|dir|lang|align|valign|bgcolor|width|height|role|border|cellpadding|cellspacing|bordercolor|colspan|rowspan|nowrap|span|color|face|size|hspace|vspace|noshade|start|type|value|hidden)$/;
 
 const VALUES: Readonly<Record<string, RegExp>> = {
   style: /^(?!.*(?<!background-)(?:position\s*:|z-index|expression|[@<\\]))/i,
@@ -66,34 +116,77 @@ const VALUES: Readonly<Record<string, RegExp>> = {
 };
 
 /** null when the sanitizer gives up. */
-function safeOf(given: string): string | null {
+function safeOf(given: string, how: SanitizeOptions): SafeHtml | null {
   try {
-    return sanitizeHtml(given, options).html;
+    return sanitizeHtml(given, how);
   } catch (error) {
     if (error instanceof HtmlLimitError) return null;
     throw error;
   }
 }
 
-it('of any HTML comes one box that stays the same, with nothing in it that is not allowed', () => {
+/** Fails for anything in the HTML that is not allowed. */
+function expectSafe(safe: string, attributes: RegExp): void {
   const allowed = new Set(ALLOWED_ELEMENTS);
+  // As a script puts it into a page, and as part of other elements.
+  for (const read of [parseFragment(safe), parseFragment(`<section><p>${safe}</p></section>`)]) {
+    for (const element of elementsIn(read.childNodes)) {
+      expect([element.tagName, allowed.has(element.tagName)]).toEqual([element.tagName, true]);
+      for (const { name, value } of element.attrs) {
+        expect(name).toMatch(attributes);
+        expect(value).toMatch(VALUES[name] ?? /^/);
+      }
+    }
+  }
+  expect(parseFragment(safe).childNodes).toHaveLength(1);
+}
+
+it('of any HTML comes one box that stays the same, with nothing in it that is not allowed', () => {
   fc.assert(
     fc.property(html, (given) => {
-      const safe = safeOf(given);
+      const safe = safeOf(given, options);
       // Too deep, or too large.
       if (safe === null) return;
-      expect(sanitizeHtml(safe, options).html).toBe(safe);
-      // As a script puts it into a page, and as part of other elements.
-      for (const read of [parseFragment(safe), parseFragment(`<section><p>${safe}</p></section>`)]) {
-        for (const element of elementsIn(read.childNodes)) {
-          expect([element.tagName, allowed.has(element.tagName)]).toEqual([element.tagName, true]);
-          for (const { name, value } of element.attrs) {
-            expect(name).toMatch(ATTRIBUTE);
-            expect(value).toMatch(VALUES[name] ?? /^/);
-          }
-        }
-      }
-      expect(parseFragment(safe).childNodes).toHaveLength(1);
+      expect(sanitizeHtml(safe.html, options).html).toBe(safe.html);
+      expect(safe.sheet).toBe('');
+      expectSafe(safe.html, ATTRIBUTE);
+    }),
+    { numRuns: runs(3000) },
+  );
+});
+
+/** Whether a part of a sheet may come out. */
+function isAllowed(node: CssNode): boolean {
+  switch (node.type) {
+    case 'Atrule':
+      return node.name === 'media';
+    case 'Selector':
+      // A part of it that is in brackets stands for itself.
+      return /^(?:\[data-email-body\](?![^ >]*[+~])|[^ >+~]+$)/.test(generate(node));
+    case 'Declaration':
+      return STYLE_RULES.has(node.property);
+    case 'Url':
+      return /^(?:https?:\/\/|data:image\/|\/api\/images\/)/.test(node.value);
+    default:
+      return node.type !== 'PseudoElementSelector' && node.type !== 'Raw';
+  }
+}
+
+it('of any HTML comes one sheet for a document, with rules for the inside of the box alone', () => {
+  const ofDocument = new RegExp(ATTRIBUTE.source.replace('^(?:', '^(?:class|id|'));
+  fc.assert(
+    fc.property(html, (given) => {
+      const safe = safeOf(given, inDocument);
+      if (safe === null) return;
+      expect(sanitizeHtml(safe.html, inDocument).html).toBe(safe.html);
+      expectSafe(safe.html.replaceAll(/href="#[^"]*"/g, ''), ofDocument);
+      expect(safe.sheet).not.toMatch(/[<\\]|\/\*/);
+      const tree = parse(safe.sheet, { onParseError: (error) => expect.fail(error.message) });
+      const offences: string[] = [];
+      walk(tree, (node) => {
+        if (!isAllowed(node)) offences.push(generate(node));
+      });
+      expect(offences).toEqual([]);
     }),
     { numRuns: runs(3000) },
   );

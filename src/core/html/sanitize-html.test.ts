@@ -97,7 +97,7 @@ describe('what is left out', () => {
     [
       'remote backgrounds',
       '<p style="background:url(https://a.test/x)">a</p><table background="https://a.test/x"></table>',
-      { remote_content: 2 },
+      { remote_images: 2 },
     ],
   ])('is counted: %s', (_, html, removed) => {
     expect(make(html).removed).toEqual({ ...nothingRemoved(), ...removed });
@@ -117,8 +117,11 @@ describe('what is left out', () => {
 
   it('keeps remote images when they are allowed, and nothing else that is remote', () => {
     const html =
-      '<img src="http://a.test/x"><img src="ftp://a.test/x"><p style="background:url(https://a.test/y)">a</p>';
-    expect(safe(html, true)).toBe('<img src="http://a.test/x" referrerpolicy="no-referrer"><p>a</p>');
+      '<img src="http://a.test/x"><img src="ftp://a.test/x"><p style="background:url(https://a.test/y) no-repeat;cursor:url(https://a.test/z)">a</p>';
+    expect(safe(html, true).replaceAll('&#x22;', "'")).toBe(
+      '<img src="http://a.test/x" referrerpolicy="no-referrer">' +
+        `<p style="background:url('https://a.test/y') no-repeat">a</p>`,
+    );
   });
 });
 
@@ -292,7 +295,7 @@ describe('whatever comes', () => {
 
 describe('for an answer', () => {
   const quote = (html: string) =>
-    sanitizeHtml(html, { allowRemote: false, images: new Map([['logo', 'cid:new']]), altTexts: true }).html;
+    sanitizeHtml(html, { allowRemote: false, images: new Map([['logo', 'cid:new']]), isQuote: true }).html;
 
   it('has images by their new Content-IDs, and the alternative texts of all others', () => {
     const html =

@@ -9,6 +9,8 @@
 import type { Element, ElementContent, Root } from 'hast';
 import { sanitize, type Schema } from 'hast-util-sanitize';
 import { toHtml } from 'hast-util-to-html';
+import { mendContrast } from './contrast.ts';
+import { isBoxHidden, SHOWN, shownIn, type Shown } from './hidden.ts';
 import { readLinkText, type LinkBudget } from './link-text.ts';
 import {
   MAX_LINK_HOSTS,
@@ -17,6 +19,7 @@ import {
   MAX_SAFE_INPUT_CHARS,
   MAX_SAFE_OUTPUT_CHARS,
 } from './limits.ts';
+import type { Scheme } from './media-query.ts';
 import {
   HtmlLimitError,
   isElement,
@@ -26,24 +29,42 @@ import {
   type HtmlNode,
 } from './parse-html.ts';
 import { DROPPED, nothingRemoved, UNWRAPPED, type Removed, type RemovedKind } from './removed.ts';
-import { contentIdsOf, embeddedImage, isRemote, readLink, remoteImage } from './safe-links.ts';
+import {
+  contentIdsOf,
+  embeddedImage,
+  isRemote,
+  readLink,
+  remoteBackground,
+  remoteImage,
+} from './safe-links.ts';
 import { otherSiteShown, toTarget, type LinkTarget } from './shown-sites.ts';
 import { BOX, BOX_MARK, BOX_MARK_NAME } from './text-as-html.ts';
-import { addStyles, writeStyles, type StyleContext, type Styles } from './safe-styles.ts';
+import { addStyles, Styles, writeStyles, type StyleContext } from './safe-styles.ts';
 import { ALLOWED_ATTRIBUTES, ALLOWED_ELEMENTS, safeAttribute, toProperty } from './safe-values.ts';
-import { StyleSheets } from './style-sheets.ts';
+import { OF_BOX, only, StyleSheets, type SheetRule } from './style-sheets.ts';
+import { withBreaks } from './word-breaks.ts';
 
 export interface SanitizeOptions {
   /** Keeps images that are fetched by `http:` and `https:`. */
   readonly allowRemote: boolean;
-  /** The addresses of the email's images, by Content-ID. */
+  /** The addresses of the email's images, by Content-ID, and by file name where no other has it. */
   readonly images: ReadonlyMap<string, string>;
-  /** Replaces an image that is left out by its alternative text, for programs that draw a broken image. Default: false. */
-  readonly altTexts?: boolean;
+  /**
+   * For a quote in an answer: an image that is left out is replaced by its alternative text, for programs that draw a broken image, and
+   * what no reader was shown is left out. Default: false.
+   */
+  readonly isQuote?: boolean;
+  /**
+   * For a document of the email alone, in which its style sheets can reach nothing else: they come out as one, and elements keep their
+   * classes and ids. Default: null; styles are moved into the elements.
+   */
+  readonly document?: { readonly scheme: Scheme } | null;
 }
 
 export interface SafeHtml {
   readonly html: string;
+  /** The style sheet of a document; otherwise empty. It contains neither `<` nor a backslash. */
+  readonly sheet: string;
   readonly removed: Removed;
   /** Links whose text shows, or may show, a site or address other than their target. */
   readonly deceptiveLinks: number;
@@ -68,49 +89,84 @@ const SCHEMA: Schema = {
 /** Throws HtmlLimitError when the HTML would cost too much, or when its result does not become stable. */
 export function sanitizeHtml(html: string, options: SanitizeOptions): SafeHtml {
   const isCut = html.length > MAX_SAFE_INPUT_CHARS;
-  const first = new Sanitizer(options).run(isCut ? html.slice(0, MAX_SAFE_INPUT_CHARS) : html);
-  let result = first.html;
+  const first = new Sanitizer(options, null).run(isCut ? html.slice(0, MAX_SAFE_INPUT_CHARS) : html);
+  let { html: result, sheet } = first;
   for (let round = 0; round < MAX_ROUNDS; round++) {
-    const again = new Sanitizer(options).run(result).html;
-    if (again === result) return { ...first, html: result, isCut };
-    result = again;
+    // The last reading of links is the one that counts: it sees the elements and rules that a browser will see.
+    const again = new Sanitizer(options, sheet).run(result);
+    if (again.html === result && again.sheet === sheet) return { ...again, removed: first.removed, isCut };
+    ({ html: result, sheet } = again);
   }
   throw new HtmlLimitError(`still changes when it is read ${MAX_ROUNDS} times`);
 }
 
+/** What applies to an element; conditions of `@media` may add to it. */
+interface Facts {
+  readonly rules: readonly SheetRule[];
+  /** Set by attributes. */
+  readonly hints: Styles;
+  readonly own: Styles;
+  /** Without conditions. */
+  readonly base: Styles;
+}
+
+const NO_STYLES = new Styles();
+
 class Sanitizer {
   readonly #options: SanitizeOptions;
+  readonly #isDocument: boolean;
   readonly #removed = nothingRemoved();
-  readonly #sheets = new StyleSheets();
+  readonly #sheets: StyleSheets;
+  /** The sheet of an earlier round. */
+  readonly #given: string | null;
   /** Addresses that this service made. */
   readonly #own: ReadonlySet<string>;
+  readonly #images: ReadonlyMap<string, string>;
   readonly #styleContext: StyleContext;
+  readonly #facts = new WeakMap<Element, Facts>();
   #deceptiveLinks = 0;
   #charsLeft = MAX_SAFE_OUTPUT_CHARS;
   readonly #linkBudget: LinkBudget = { chars: MAX_LINK_TEXT_CHARS, hosts: MAX_LINK_HOSTS };
 
-  constructor(options: SanitizeOptions) {
+  /** @param given the sheet of an earlier round; null: the HTML is an email's */
+  constructor(options: SanitizeOptions, given: string | null) {
     this.#options = options;
+    this.#given = given;
+    this.#isDocument = options.document !== undefined && options.document !== null;
     this.#own = new Set(options.images.values());
+    // RFC 2392: a Content-ID has the case of its letters; senders often write another one.
+    this.#images = new Map(
+      [...options.images]
+        .toReversed()
+        .flatMap(([id, url]) => [[id.toLowerCase(), url] as const, [id, url] as const]),
+    );
     this.#styleContext = {
-      toImage: (address) => this.#ownImage(address) ?? embeddedImage(address),
+      toImage: (address) => this.#toImage(address),
       isRemote,
-      onRemoved: (isRemoteToo) => this.#count(isRemoteToo ? 'remote_content' : 'styles'),
+      onRemoved: (kind) => this.#count(kind),
     };
+    this.#sheets = new StyleSheets({
+      context: this.#styleContext,
+      scheme: options.document?.scheme ?? 'auto',
+      onRemote: () => this.#count('remote_content'),
+      isScoped: given !== null,
+    });
   }
 
-  run(html: string): Pick<SafeHtml, 'html' | 'removed' | 'deceptiveLinks'> {
+  run(html: string): Pick<SafeHtml, 'html' | 'sheet' | 'removed' | 'deceptiveLinks'> {
     const root = parseHtml(html);
-    this.#readSheets(root);
+    if (this.#given === null) this.#readSheets(root);
+    else this.#sheets.add(this.#given);
     let body: HtmlElement | null = null;
     for (const child of root.childNodes) {
       if (!isElement(child)) continue;
       if (child.tagName === 'body') body = child;
       else this.#countDropped(child);
     }
-    const safe = sanitize(this.#toBox(body), SCHEMA);
+    const safe = sanitize(this.#toBox(root, body), SCHEMA);
     const written = toHtml(safe);
-    return { html: written, removed: this.#removed, deceptiveLinks: this.#deceptiveLinks };
+    const sheet = this.#isDocument ? this.#sheets.write(root, body) : '';
+    return { html: written, sheet, removed: this.#removed, deceptiveLinks: this.#deceptiveLinks };
   }
 
   #count(kind: RemovedKind): void {
@@ -123,52 +179,89 @@ class Sanitizer {
       if (!isElement(child)) continue;
       if (child.tagName === 'style' && child.namespaceURI === node.namespaceURI) {
         const css = child.childNodes.map((text) => (isText(text) ? text.value : '')).join('');
-        this.#sheets.add(css, () => this.#count('remote_content'));
+        this.#sheets.add(css);
       } else this.#readSheets(child);
     }
   }
 
-  #toBox(body: HtmlElement | null): Root {
-    const styles: Styles = new Map();
+  #toBox(root: HtmlElement, body: HtmlElement | null): Root {
     const properties: Element['properties'] = { [BOX_MARK]: '1' };
-    let content: ElementContent[] = [];
-    if (body !== null) {
-      const inner = boxOf(body) ?? body;
+    const box: Element = { type: 'element', tagName: 'div', properties, children: [] };
+    const inner = body === null ? null : (boxOf(body) ?? body);
+    const { base, own, hints } = this.#readBoxStyles(root, inner);
+    if (inner !== null) {
       if (inner === body) this.#countHandlers(body);
+      for (const name of ['dir', 'lang']) {
+        const value = attributeOf(inner, name) ?? attributeOf(root, name);
+        const safe = value === null ? null : safeAttribute('div', name, value);
+        if (safe !== null) properties[name] = safe;
+      }
+      if (this.#isDocument) this.#setNames(inner, properties);
+      box.children = this.#toContent(inner.childNodes, shownIn(base, SHOWN));
+    }
+    const written = new Styles();
+    if (this.#isDocument) {
+      // A rule of the sheets counts for more than an attribute.
+      for (const [property, { text }] of hints.values) {
+        if (base.get(property) === text) written.set(property, text);
+      }
+      written.addAll(own);
+    } else written.addAll(base);
+    const more = writeStyles(only(written, OF_BOX), this.#isDocument);
+    properties.style = more === '' ? BOX : `${BOX};${more}`;
+    this.#facts.set(box, { rules: [], hints, own, base });
+    if (this.#given === null) mendContrast(box, (element) => this.#facts.get(element)?.base);
+    return { type: 'root', children: [box] };
+  }
+
+  /** The box has the styles of `html` and `body`: the page behind an email is theirs. */
+  #readBoxStyles(root: HtmlElement, body: HtmlElement | null): Omit<Facts, 'rules'> {
+    const hints = new Styles();
+    const own = new Styles();
+    const base = new Styles();
+    const elements = body === null ? [root] : [root, body];
+    for (const element of elements) {
+      this.#readHints(element, hints);
       for (const [name, property] of [
         ['bgcolor', 'background-color'],
         ['text', 'color'],
       ] as const) {
-        const color = safeAttribute('body', 'bgcolor', attributeOf(inner, name) ?? '');
-        if (color !== null) styles.set(property, color);
+        const color = safeAttribute('body', 'bgcolor', attributeOf(element, name) ?? '');
+        if (typeof color === 'string') hints.set(property, color);
       }
-      this.#readStyles(inner, styles);
-      const background = attributeOf(inner, 'background');
-      if (background !== null) this.#countBackground(background);
-      content = this.#toContent(inner.childNodes);
+      const style = attributeOf(element, 'style');
+      if (style !== null) addStyles(own, style, this.#styleContext);
     }
-    // The box keeps its own form: in another one it would not contain its content.
-    const own = new Map([...styles].filter(([property]) => OF_BOX.test(property)));
-    const more = writeStyles(own);
-    properties.style = more === '' ? BOX : `${BOX};${more}`;
-    return { type: 'root', children: [{ type: 'element', tagName: 'div', properties, children: content }] };
+    base.addAll(hints);
+    for (const element of elements) this.#addRules(base, this.#sheets.rulesFor(element), NO_MEDIA);
+    base.addAll(own);
+    return { hints, own, base: only(base, OF_BOX) };
   }
 
-  #toContent(nodes: readonly HtmlNode[]): ElementContent[] {
+  #addRules(styles: Styles, rules: readonly SheetRule[], media: ReadonlySet<string>): void {
+    for (const rule of rules) {
+      if (rule.media === '' || media.has(rule.media)) styles.addAll(this.#sheets.stylesOf(rule));
+    }
+  }
+
+  #toContent(nodes: readonly HtmlNode[], shown: Shown): ElementContent[] {
     const content: ElementContent[] = [];
     for (const node of nodes) {
       if (isText(node)) {
+        if (this.#options.isQuote === true && (!shown.isVisible || shown.isZero)) continue;
         this.#spend(node.value.length);
-        content.push({ type: 'text', value: node.value.replaceAll('\0', '').toWellFormed() });
+        const text = node.value.replaceAll('\0', '').toWellFormed();
+        if (this.#isDocument) content.push(...withBreaks(text));
+        else content.push({ type: 'text', value: text });
       } else if (isElement(node)) {
-        for (const one of this.#toElements(node)) content.push(one);
+        for (const one of this.#toElements(node, shown)) content.push(one);
       }
     }
     return content;
   }
 
   /** Returns the element itself, its content, or nothing. */
-  #toElements(element: HtmlElement): ElementContent[] {
+  #toElements(element: HtmlElement, around: Shown): ElementContent[] {
     const tag = element.tagName;
     if (Object.hasOwn(DROPPED, tag) || element.namespaceURI !== HTML) {
       this.#countDropped(element);
@@ -177,45 +270,80 @@ class Sanitizer {
     this.#countHandlers(element);
     const unwrapped = Object.hasOwn(UNWRAPPED, tag) ? UNWRAPPED[tag] : undefined;
     if (unwrapped !== undefined) this.#count(unwrapped);
-    const background = attributeOf(element, 'background');
-    if (background !== null) this.#countBackground(background);
-    if (!ALLOWED.has(tag)) return this.#toContent(element.childNodes);
+    if (!ALLOWED.has(tag)) return this.#toContent(element.childNodes, around);
 
     const properties: Element['properties'] = {};
     for (const { name, value } of element.attrs) {
       const safe = safeAttribute(tag, name, value);
       if (safe === null) continue;
-      this.#spend(safe.length);
+      this.#spend(safe === true ? 0 : safe.length);
       properties[toProperty(name)] = safe;
     }
-    this.#setStyle(element, properties);
+    const facts = this.#readStyles(element);
+    const isHidden = isBoxHidden(facts.base, properties['hidden'] === true);
+    if (isHidden && this.#options.isQuote === true) return [];
+    const shown = shownIn(facts.base, around);
+    if (this.#isDocument) this.#setNames(element, properties);
+    this.#setStyle(facts, properties);
     if (tag === 'img' && !this.#setImage(element, properties)) return [];
-    if (tag === 'img' && properties.src === undefined && this.#options.altTexts === true) {
+    if (tag === 'img' && properties.src === undefined && this.#options.isQuote === true) {
       return typeof properties.alt === 'string' ? [{ type: 'text', value: properties.alt }] : [];
     }
-    const children = this.#toContent(element.childNodes);
-    if (tag === 'a') this.#setLink(element, properties, children);
+    if (tag === 'img' && this.#isDocument && properties.src !== undefined) setRatio(properties, facts.base);
+    const children = this.#toContent(element.childNodes, shown);
+    const safe: Element = { type: 'element', tagName: tag, properties, children };
+    this.#facts.set(safe, facts);
+    if (tag === 'a') this.#setLink(element, safe);
     this.#spend(tag.length);
-    return [{ type: 'element', tagName: tag, properties, children }];
+    return [safe];
   }
 
-  #setStyle(element: HtmlElement, properties: Element['properties']): void {
-    const styles: Styles = new Map();
-    this.#readStyles(element, styles);
-    if (styles.size === 0) return;
-    const style = writeStyles(styles);
+  /** Names for style sheets and for links within the email. There is no script that could take them for something else. */
+  #setNames(element: HtmlElement, properties: Element['properties']): void {
+    const classes = (attributeOf(element, 'class') ?? '')
+      .split(/[ \t\n\f\r]+/, MAX_CLASSES)
+      .filter((one) => NAME.test(one));
+    if (classes.length > 0) properties.className = classes;
+    const names = ['id', ...(element.tagName === 'a' ? ['name'] : [])];
+    const id = names.map((name) => attributeOf(element, name)).find((one) => one !== null && NAME.test(one));
+    if (id !== undefined && id !== null) properties.id = id;
+    this.#spend(classes.join(' ').length + (id?.length ?? 0));
+  }
+
+  #readHints(element: HtmlElement, hints: Styles): void {
+    const background = attributeOf(element, 'background');
+    if (background === null) return;
+    const image = this.#toImage(background);
+    if (image !== null) hints.set('background-image', `url("${image}")`);
+    else {
+      hints.hasLostGround = true;
+      this.#count(isRemote(background) ? 'remote_images' : 'images');
+    }
+  }
+
+  #readStyles(element: HtmlElement): Facts {
+    const hints = new Styles();
+    const own = new Styles();
+    const base = new Styles();
+    this.#readHints(element, hints);
+    const style = attributeOf(element, 'style');
+    if (style !== null) addStyles(own, style, this.#styleContext);
+    const rules = this.#sheets.rulesFor(element);
+    base.addAll(hints);
+    this.#addRules(base, rules, NO_MEDIA);
+    base.addAll(own);
+    // Judged with the others: an image that only a narrow window shows counts as one that is left out.
+    for (const rule of rules) this.#sheets.stylesOf(rule);
+    return { rules, hints, own, base };
+  }
+
+  #setStyle({ hints, own, base }: Facts, properties: Element['properties']): void {
+    const written = new Styles();
+    for (const styles of this.#isDocument ? [hints, own] : [base]) written.addAll(styles);
+    const style = writeStyles(written, this.#isDocument);
+    if (style === '') return;
     this.#spend(style.length);
     properties.style = style;
-  }
-
-  #readStyles(element: HtmlElement, styles: Styles): void {
-    const classes = new Set(
-      (attributeOf(element, 'class') ?? '').split(/\s+/, 20).filter((one) => one !== ''),
-    );
-    const id = attributeOf(element, 'id');
-    this.#sheets.addTo(styles, { tag: element.tagName, id, classes }, this.#styleContext);
-    const style = attributeOf(element, 'style');
-    if (style !== null) addStyles(styles, style, this.#styleContext);
   }
 
   /** False when nothing is left to show. */
@@ -223,7 +351,7 @@ class Sanitizer {
     const src = attributeOf(element, 'src');
     if (attributeOf(element, 'srcset') !== null) this.#count('remote_content');
     if (src === null) return true;
-    const within = this.#ownImage(src) ?? embeddedImage(src);
+    const within = this.#ownImage(src, true) ?? embeddedImage(src);
     const remote = within === null ? remoteImage(src) : null;
     if (within === null && (remote === null || !this.#options.allowRemote)) {
       this.#count(remote === null ? 'images' : 'remote_images');
@@ -237,19 +365,20 @@ class Sanitizer {
     return true;
   }
 
-  #setLink(
-    element: HtmlElement,
-    properties: Element['properties'],
-    children: readonly ElementContent[],
-  ): void {
+  #setLink(element: HtmlElement, safe: Element): void {
+    const { properties } = safe;
     delete properties.title;
     const href = attributeOf(element, 'href');
     if (href === null) return;
+    const place = href.trim();
+    if (place.startsWith('#')) {
+      // The loss of a link within the email is not worth reporting.
+      if (this.#isDocument && NAME.test(place.slice(1))) properties.href = place;
+      return;
+    }
     const link = readLink(href);
     if (link.kind !== 'link') {
-      // The loss of a link within the page is not worth reporting.
-      if (link.kind === 'unsafe') this.#count('scripts');
-      else if (!href.trimStart().startsWith('#')) this.#count('links');
+      this.#count(link.kind === 'unsafe' ? 'scripts' : 'links');
       return;
     }
     const { url } = link;
@@ -259,29 +388,69 @@ class Sanitizer {
     properties.rel = ['noopener', 'noreferrer', 'nofollow'];
     const target = toTarget(url);
     if (target === null) return;
-    const shown = this.#otherSite(
-      { type: 'element', tagName: 'a', properties, children: [...children] },
-      target,
-    );
+    const shown = this.#otherSite(safe, target);
     if (shown !== null || url.username !== '') {
       this.#deceptiveLinks++;
       properties.title = target.name;
       properties.dataLinkHost = target.name;
       properties.dataShownHost = shown ?? url.username.slice(0, 100);
+      // The document's own style of a marked link counts for more than the mail's.
+      if (typeof properties.style === 'string')
+        properties.style = properties.style.replaceAll('!important', '');
     }
   }
 
-  /** The site that a link shows other than its target; `''` when it can't be determined, null when there is none. */
+  /**
+   * The site that a link shows other than its target, in a window of any width; `''` when it can't be determined, null when there is
+   * none.
+   */
   #otherSite(link: Element, target: LinkTarget): string | null {
-    const readings = readLinkText(link, this.#linkBudget);
-    return readings === null ? '' : otherSiteShown(readings, target, this.#linkBudget);
+    const conditions = new Set<string>();
+    this.#collectMedia(link, conditions);
+    if (conditions.size > MAX_CONDITIONS) return '';
+    for (const media of subsetsOf([...conditions])) {
+      const stylesOf = (element: Element) => this.#stylesIn(element, media);
+      const readings = readLinkText(link, stylesOf, this.#linkBudget);
+      const shown = readings === null ? '' : otherSiteShown(readings, target, this.#linkBudget);
+      if (shown !== null) return shown;
+    }
+    return null;
   }
 
-  /** An address that this service made, for an image of the email. */
-  #ownImage(address: string): string | null {
+  #collectMedia(element: Element, conditions: Set<string>): void {
+    for (const { media } of this.#facts.get(element)?.rules ?? []) if (media !== '') conditions.add(media);
+    for (const child of element.children) {
+      if (child.type === 'element' && conditions.size <= MAX_CONDITIONS)
+        this.#collectMedia(child, conditions);
+    }
+  }
+
+  #stylesIn(element: Element, media: ReadonlySet<string>): Styles {
+    const facts = this.#facts.get(element);
+    if (facts === undefined) return NO_STYLES;
+    if (!facts.rules.some((rule) => media.has(rule.media))) return facts.base;
+    const styles = new Styles();
+    styles.addAll(facts.hints);
+    this.#addRules(styles, facts.rules, media);
+    styles.addAll(facts.own);
+    return styles;
+  }
+
+  /** The address to write for an image; null: it may not stay. */
+  #toImage(address: string): string | null {
+    const own = this.#ownImage(address, false) ?? embeddedImage(address);
+    return own ?? (this.#options.allowRemote ? remoteBackground(address) : null);
+  }
+
+  /**
+   * An address that this service made, for an image of the email.
+   *
+   * @param hasNames seen in practice: the file name alone, as in `src="image001.png"`
+   */
+  #ownImage(address: string, hasNames: boolean): string | null {
     if (this.#own.has(address)) return address;
-    for (const id of contentIdsOf(address)) {
-      const own = this.#options.images.get(id);
+    for (const id of [...contentIdsOf(address), ...(hasNames ? [address.trim()] : [])]) {
+      const own = this.#images.get(id) ?? this.#images.get(id.toLowerCase());
       if (own !== undefined) return own;
     }
     return null;
@@ -289,10 +458,6 @@ class Sanitizer {
 
   #countHandlers({ attrs }: HtmlElement): void {
     for (const { name } of attrs) if (name.startsWith('on')) this.#count('event_handlers');
-  }
-
-  #countBackground(address: string): void {
-    this.#count(isRemote(address) ? 'remote_content' : 'images');
   }
 
   /** Counts an element that is left out, and its content. */
@@ -326,9 +491,30 @@ const FOREIGN: ReadonlyMap<string, RemovedKind> = new Map([
   ['math', 'vector_graphics'],
   ['script', 'scripts'],
 ]);
-/** Styles of a body that its box takes over. */
-const OF_BOX =
-  /^(?:color|background-color|font(?:-.+)?|line-height|text-align|direction|padding(?:-.+)?|white-space)$/;
+/** An image that is made narrower than its sender wrote keeps its form. */
+function setRatio(properties: Element['properties'], base: Styles): void {
+  const { width, height, style = '' } = properties;
+  const isFixed = [width, height].every((size) => /^[1-9]\d*$/.test(String(size)));
+  const isStyled = ['width', 'height', 'aspect-ratio'].some((name) => base.get(name) !== undefined);
+  if (!isFixed || isStyled || typeof style !== 'string') return;
+  const ratio = `aspect-ratio:${String(width)}/${String(height)};height:auto`;
+  properties.style = style === '' ? ratio : `${style};${ratio}`;
+}
+
+/** Rules without a condition. */
+const NO_MEDIA: ReadonlySet<string> = new Set();
+/** Of the rules for one link. Newsletters have two. */
+const MAX_CONDITIONS = 4;
+/** Of one element. */
+const MAX_CLASSES = 50;
+const NAME = /^[\p{L}\p{N}_.:-]{1,100}$/u;
+
+/** All sets of some of them. */
+const subsetsOf = (all: readonly string[]): readonly ReadonlySet<string>[] =>
+  all.reduce<readonly ReadonlySet<string>[]>(
+    (sets, one) => [...sets, ...sets.map((set) => new Set([...set, one]))],
+    [new Set()],
+  );
 
 /** The box of a body that is already safe; null for any other. */
 function boxOf({ childNodes }: HtmlElement): HtmlElement | null {

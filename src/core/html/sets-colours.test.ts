@@ -3,7 +3,8 @@ import { sanitizeHtml } from './sanitize-html.ts';
 import { setsColours } from './sets-colours.ts';
 import { textAsHtml } from './text-as-html.ts';
 
-const of = (html: string) => setsColours(sanitizeHtml(html, { allowRemote: false, images: new Map() }).html);
+const of = (html: string) =>
+  setsColours(sanitizeHtml(html, { allowRemote: false, images: new Map() }).html, '');
 
 describe('HTML that sets colours', () => {
   it.each([
@@ -30,6 +31,6 @@ describe('HTML that sets colours', () => {
   });
 
   it('is no text, whatever it says', () => {
-    expect(setsColours(textAsHtml('<img src="x"> a < b'))).toBe(false);
+    expect(setsColours(textAsHtml('<img src="x"> a < b'), '')).toBe(false);
   });
 });

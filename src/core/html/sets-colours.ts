@@ -7,5 +7,8 @@
 const COLOUR =
   /\sstyle="(?:[^"]*[;:\s])?(?:color|background(?:-color|-image)?)\s*:|\sbgcolor="|\scolor="|<img\s/i;
 
+const IN_SHEET = /[{;](?:color|background[a-z-]*):/;
+
 /** Images count as well: logos are often dark on a transparent background. */
-export const setsColours = (safeHtml: string): boolean => COLOUR.test(safeHtml);
+export const setsColours = (safeHtml: string, sheet: string): boolean =>
+  COLOUR.test(safeHtml) || IN_SHEET.test(sheet);

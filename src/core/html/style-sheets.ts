@@ -1,109 +1,205 @@
 /**
- * Moves the style sheets of an email into the elements that they apply to: no style sheet comes out, so none can reach
- * beyond the email. Rules for an element, its classes or its id are followed (`p.MsoNormal, li.MsoNormal`); rules that
- * depend on other elements, on the window or on the pointer are left out.
+ * The style sheets of an email. Their declarations are moved into the elements that they apply to; for a document of the email alone,
+ * they are written as one sheet as well, in which every selector is scoped to the email's box, and whose declarations are checked as
+ * those of elements are. Rules that depend on what the reader does, and rules other than styles and `@media`, are left out.
  */
-import { parse, type Block, type CssNode } from 'css-tree';
+import { generate, parse, type Block, type CssNode, type StyleSheet } from 'css-tree';
 import {
   DECLARATION_COST,
   MAX_RULES_OF_ELEMENT,
+  MAX_SHEET_OUTPUT_CHARS,
   MAX_STYLE_COST,
   MAX_STYLE_RULES,
   MAX_STYLE_SHEET_CHARS,
 } from './limits.ts';
-import { addDeclaration, type StyleContext, type Styles } from './safe-styles.ts';
+import { isForPrint, readMedia, type Scheme } from './media-query.ts';
+import type { HtmlElement } from './parse-html.ts';
+import { addDeclaration, Styles, writeStyles, type StyleContext } from './safe-styles.ts';
+import { classesOf, matches, readSelector, writeCompounds, type ReadSelector } from './selectors.ts';
+import { BOX_MARK_NAME } from './text-as-html.ts';
 
-interface Rule {
-  readonly tag: string | null;
-  readonly id: string | null;
-  readonly classes: readonly string[];
-  /** Selectors 4 §17: an id counts more than any classes, a class more than any elements. */
-  readonly weight: number;
+export interface SheetRule {
+  readonly selector: ReadSelector;
+  /** See readMedia; `''`: always. */
+  readonly media: string;
   readonly block: Block;
+  readonly order: number;
 }
 
-export class StyleSheets {
-  /** The rules in order, by a class, an id with `#`, or an element, whichever a rule has first. */
-  readonly #rules = new Map<string, Rule[]>();
-  #count = 0;
-  #charsLeft = MAX_STYLE_SHEET_CHARS;
-  #costLeft = MAX_STYLE_COST;
+export interface SheetOptions {
+  readonly context: StyleContext;
+  readonly scheme: Scheme;
+  /** Called when a sheet would fetch another one, or a font. */
+  readonly onRemote: () => void;
+  /** The sheet was written by this class: its selectors stay as they are. */
+  readonly isScoped: boolean;
+}
 
-  /** @param onRemote called when the sheet would fetch another one, or a font */
-  add(css: string, onRemote: () => void): void {
+/** Styles of a body that its box takes over. In another form it would not contain its content. */
+export const OF_BOX =
+  /^(?:color|background(?:-.+)?|font(?:-.+)?|line-height|text-align|direction|padding(?:-.+)?|white-space)$/;
+
+/** What a pointer may change: nothing that moves, appears or disappears. */
+const OF_HOVER = /^(?:color|background-color|border(?:-.+)?-color|text-decoration(?:-.+)?)$/;
+
+const SCOPE = `[${BOX_MARK_NAME}]`;
+const OWN: ReadonlySet<string> = new Set([BOX_MARK_NAME]);
+
+export class StyleSheets {
+  readonly #options: SheetOptions;
+  readonly #rules: SheetRule[] = [];
+  /** By a class, an id with `#`, or an element, whichever the last part of a rule has first. */
+  readonly #byKey = new Map<string, SheetRule[]>();
+  readonly #styles = new Map<Block, Styles>();
+  readonly #budget = { cost: MAX_STYLE_COST };
+  #charsLeft = MAX_STYLE_SHEET_CHARS;
+
+  constructor(options: SheetOptions) {
+    this.#options = options;
+  }
+
+  add(css: string): void {
     const text = css.slice(0, this.#charsLeft);
     this.#charsLeft -= text.length;
-    if (/@import|@font-face/i.test(text)) onRemote();
+    if (/@import|@font-face/i.test(text)) this.#options.onRemote();
     // Seen in practice: comment marks around the whole sheet.
     const sheet = parse(text.replace(/^\s*<!--|-->\s*$/g, ''), {
       context: 'stylesheet',
-      parseAtrulePrelude: false,
       parseCustomProperty: false,
     });
-    if (sheet.type !== 'StyleSheet') return;
-    for (const node of sheet.children) {
-      if (node.type !== 'Rule' || node.prelude.type !== 'SelectorList') continue;
-      for (const selector of node.prelude.children) this.#addRule(selector, node.block);
-    }
+    if (sheet.type === 'StyleSheet') this.#addRules(sheet, '');
   }
 
-  #addRule(selector: CssNode, block: Block): void {
-    const rule = toRule(selector, block);
-    if (rule === null || this.#count === MAX_STYLE_RULES) return;
-    this.#count++;
-    const key = rule.id === null ? (rule.classes[0] ?? rule.tag ?? '') : `#${rule.id}`;
-    const kept = rule.id === null && rule.classes.length > 0 ? `.${key}` : key;
-    const rules = this.#rules.get(kept);
-    if (rules === undefined) this.#rules.set(kept, [rule]);
-    else rules.push(rule);
-  }
-
-  /** Adds the sheets' declarations for an element to its styles, those of the highest weight last. */
-  addTo(
-    styles: Styles,
-    element: { readonly tag: string; readonly id: string | null; readonly classes: ReadonlySet<string> },
-    context: StyleContext,
-  ): void {
-    if (this.#count === 0 || this.#costLeft < 0) return;
-    const keys = [element.tag, ...[...element.classes].map((one) => `.${one}`), `#${element.id ?? ''}`];
-    const candidates = keys.flatMap((key) => this.#rules.get(key) ?? []);
-    const found = candidates
-      .filter(
-        ({ tag, id, classes }) =>
-          (tag === null || tag === element.tag) &&
-          (id === null || id === element.id) &&
-          classes.every((one) => element.classes.has(one)),
-      )
-      .slice(0, MAX_RULES_OF_ELEMENT)
-      .sort((a, b) => a.weight - b.weight);
-    const declarations = found.reduce((sum, { block }) => sum + block.children.size, 0);
-    this.#costLeft -= candidates.length + DECLARATION_COST * declarations;
-    if (this.#costLeft < 0) {
-      context.onRemoved(false);
-      return;
-    }
-    for (const { block } of found) {
-      for (const node of block.children) {
-        if (node.type === 'Declaration') addDeclaration(styles, node, context);
+  #addRules({ children }: StyleSheet | Block, media: string): void {
+    for (const node of children) {
+      if (node.type === 'Atrule' && node.name.toLowerCase() === 'media' && media === '') {
+        const inner = node.prelude === null ? null : readMedia(generate(node.prelude), this.#options.scheme);
+        if (inner !== null && node.block !== null) this.#addRules(node.block, inner);
+      } else if (node.type === 'Rule' && node.prelude.type === 'SelectorList') {
+        for (const selector of node.prelude.children) this.#addRule(selector, media, node.block);
       }
     }
   }
+
+  #addRule(node: CssNode, media: string, block: Block): void {
+    const selector = readSelector(node, this.#options.isScoped ? OWN : undefined);
+    if (selector === null || this.#rules.length === MAX_STYLE_RULES) return;
+    const rule = { selector, media, block, order: this.#rules.length };
+    this.#rules.push(rule);
+    const last = selector.compounds.at(-1);
+    const [id] = last?.ids ?? [];
+    const [one] = last?.classes ?? [];
+    const key = id === undefined ? (one === undefined ? (last?.tag ?? '*') : `.${one}`) : `#${id}`;
+    const rules = this.#byKey.get(key);
+    if (rules === undefined) this.#byKey.set(key, [rule]);
+    else rules.push(rule);
+  }
+
+  /** The rules for an element that may hold on a screen, those of the highest weight last. */
+  rulesFor(element: HtmlElement): readonly SheetRule[] {
+    if (this.#rules.length === 0 || this.#budget.cost < 0) return [];
+    const id = element.attrs.find(({ name }) => name === 'id')?.value;
+    const keys = ['*', element.tagName, ...[...classesOf(element)].map((one) => `.${one}`)];
+    if (id !== undefined) keys.push(`#${id}`);
+    const found = keys
+      .flatMap((key) => this.#byKey.get(key) ?? [])
+      .filter(({ selector, media }) => {
+        return !isForPrint(media || 'all') && matches(element, selector.compounds, this.#budget);
+      })
+      .slice(0, MAX_RULES_OF_ELEMENT);
+    this.#budget.cost -= found.reduce((sum, { block }) => sum + DECLARATION_COST * block.children.size, 0);
+    if (this.#budget.cost < 0) {
+      this.#options.context.onRemoved('styles');
+      return [];
+    }
+    return found.sort((a, b) => a.selector.weight - b.selector.weight || a.order - b.order);
+  }
+
+  /** The declarations of a rule that may stay. */
+  stylesOf({ block }: SheetRule): Styles {
+    const known = this.#styles.get(block);
+    if (known !== undefined) return known;
+    const styles = new Styles();
+    for (const node of block.children) {
+      if (node.type === 'Declaration') addDeclaration(styles, node, this.#options.context);
+    }
+    this.#styles.set(block, styles);
+    return styles;
+  }
+
+  /** One sheet of all rules, for a document in which the box stands for the body. */
+  write(html: HtmlElement, body: HtmlElement | null): string {
+    const written: string[] = [];
+    let chars = 0;
+    let media = '';
+    for (const rule of this.#rules) {
+      for (const [selector, styles] of this.#scoped(rule, html, body)) {
+        const opening = rule.media === media ? '' : `${media === '' ? '' : '}'}${openMedia(rule.media)}`;
+        const text = `${opening}${selector}{${styles}}`;
+        chars += text.length;
+        if (chars > MAX_SHEET_OUTPUT_CHARS) return close(written, media);
+        written.push(text);
+        media = rule.media;
+      }
+    }
+    return close(written, media);
+  }
+
+  /** Selectors and declarations, as they are written. */
+  #scoped(
+    rule: SheetRule,
+    html: HtmlElement,
+    body: HtmlElement | null,
+  ): readonly (readonly [string, string])[] {
+    const { compounds, isHover } = rule.selector;
+    const all = this.stylesOf(rule);
+    const styles = isHover ? only(all, OF_HOVER) : all;
+    const ofBox = only(styles, OF_BOX);
+    const pairs: (readonly [string, Styles])[] = [];
+    if (this.#options.isScoped) {
+      const isBox = compounds.at(-1)?.tests.some(({ written }) => written === SCOPE) === true;
+      pairs.push([writeCompounds(compounds), isBox ? ofBox : styles]);
+    } else {
+      if (!compounds.some(isOutside)) pairs.push([`${SCOPE} ${writeCompounds(compounds)}`, styles]);
+      for (const index of compounds.keys()) {
+        const start = compounds.slice(0, index + 1);
+        const rest = compounds.slice(index + 1);
+        if (rest.some(isOutside) || !this.#isOutside(start, rest[0]?.combinator, html, body)) continue;
+        if (rest.length === 0) pairs.push([SCOPE, ofBox]);
+        else pairs.push([`${SCOPE}${rest[0]?.combinator ?? ' '}${writeCompounds(rest)}`, styles]);
+      }
+    }
+    const texts = new Map(pairs.map(([selector, own]) => [selector, writeStyles(own, true)]));
+    return [...texts].filter(([, text]) => text !== '');
+  }
+
+  /** Whether the beginning of a selector is about the body, or about `html` with all that is in it. */
+  #isOutside(
+    start: ReadSelector['compounds'],
+    next: string | undefined,
+    html: HtmlElement,
+    body: HtmlElement | null,
+  ): boolean {
+    if (next !== undefined && next !== ' ' && next !== '>') return false;
+    if (body !== null && matches(body, start, this.#budget)) return true;
+    return next !== '>' && matches(html, start, this.#budget);
+  }
 }
 
-/** null for a selector that is not followed. */
-function toRule(selector: CssNode, block: Block): Rule | null {
-  if (selector.type !== 'Selector') return null;
-  let tag: string | null = null;
-  let id: string | null = null;
-  const classes: string[] = [];
-  for (const part of selector.children) {
-    if (part.type === 'TypeSelector' && part.name !== '*') tag = part.name.toLowerCase();
-    else if (part.type === 'ClassSelector') classes.push(part.name);
-    else if (part.type === 'IdSelector' && id === null) id = part.name;
-    // The style of unvisited links, the only state that the page may know.
-    else if (part.type !== 'PseudoClassSelector' || part.name.toLowerCase() !== 'link') return null;
+const isOutside = ({ tag, tests }: ReadSelector['compounds'][number]): boolean =>
+  tag === 'html' || tag === 'body' || tests.some(({ written }) => written === ':root');
+
+/** A copy with the properties that match. */
+export function only(styles: Styles, properties: RegExp): Styles {
+  const kept = new Styles();
+  for (const [property, { text, isImportant }] of styles.values) {
+    if (properties.test(property)) kept.set(property, text, isImportant);
   }
-  if (tag === null && id === null && classes.length === 0) return null;
-  const weight = (id === null ? 0 : 10_000) + 100 * Math.min(classes.length, 99) + (tag === null ? 0 : 1);
-  return { tag, id, classes, weight, block };
+  kept.hasLostColor = styles.hasLostColor;
+  kept.hasLostGround = styles.hasLostGround;
+  return kept;
 }
+
+const openMedia = (media: string): string => (media === '' ? '' : `@media ${media}{`);
+const close = (written: readonly string[], media: string): string =>
+  written.join('') + (media === '' ? '' : '}');

@@ -33,12 +33,13 @@ export function sendMailDocument(
   { allowRemote, theme }: MailDocumentOptions,
 ): FastifyReply {
   // Mail that sets no colours is text on a background of the reader's choice; all other mail was written for a light one.
-  const scheme = safe.madeFrom === 'html' && setsColours(safe.html) ? 'light' : COLOUR_SCHEMES[theme];
+  const scheme =
+    safe.madeFrom === 'html' && setsColours(safe.html, safe.sheet) ? 'light' : COLOUR_SCHEMES[theme];
   return reply
     .header('content-security-policy', policy(request, allowRemote))
     .header('vary', 'accept, sec-fetch-dest')
     .type('text/html; charset=utf-8')
-    .send(toDocument(safe.html, scheme, theme));
+    .send(toDocument(safe, scheme, theme));
 }
 
 /**
@@ -51,7 +52,7 @@ function policy({ headers }: FastifyRequest, allowRemote: boolean): string {
     `sandbox allow-popups allow-popups-to-escape-sandbox${isAlone ? '' : ' allow-same-origin'}`,
     "default-src 'none'",
     `img-src 'self' data:${allowRemote ? ' https: http:' : ''}`,
-    // Mail is styled with attributes.
+    // Mail is styled with attributes, and with one sheet.
     "style-src 'unsafe-inline'",
     "base-uri 'none'",
     "form-action 'none'",
@@ -72,12 +73,13 @@ function sheet(scheme: string, theme: MailTheme): string {
 /**
  * Shown before the words of a link that display another site than the one it leads to: the true host, which the sanitizer has read from the
  * address (it removes a sender's own attributes of that name). In front of the words it can't be hidden by anything that hides the end of a
- * line. The mail can style it only by inheritance, and it inherits nothing.
+ * line. The mail can style it only by inheritance, and it inherits nothing. In a layer, `!important` counts for more than in the mail's sheet.
  */
-const marked = (scheme: string): string => `a[data-link-host] {
+const marked = (scheme: string): string => `@layer guard { a[data-link-host] {
   display: inline !important; overflow: visible !important; opacity: 1 !important;
   width: auto !important; height: auto !important; max-width: none !important; max-height: none !important;
-}
+  visibility: visible !important; mix-blend-mode: normal !important; text-indent: 0 !important; float: none !important;
+} }
 a[data-link-host]::before {
   all: initial; content: "[" attr(data-link-host) "]"; color-scheme: ${scheme};
   margin-inline-end: .4em; padding: 0 .3em; border-radius: 3px;
@@ -86,7 +88,7 @@ a[data-link-host]::before {
 }`;
 
 /** Few lines of style: the mail's own styles take precedence over most of it. */
-const toDocument = (html: string, scheme: string, theme: MailTheme): string =>
+const toDocument = ({ html, sheet: own }: SafeHtmlView, scheme: string, theme: MailTheme): string =>
   `<!doctype html>
 <html>
 <head>
@@ -97,13 +99,14 @@ const toDocument = (html: string, scheme: string, theme: MailTheme): string =>
 <style>
 :root { color-scheme: ${scheme};${scheme === 'light' ? ' background: Canvas;' : ''} color: CanvasText }
 html, body { margin: 0; padding: 0 }
-body { font: 14px/1.5 system-ui, sans-serif; overflow-wrap: anywhere }
+body { font: 14px/1.5 system-ui, sans-serif; overflow-wrap: break-word }
 img { max-width: 100% }
 blockquote { margin: 0 0 0 .5em; padding-left: .75em; border-left: 2px solid GrayText }
 pre { white-space: pre-wrap }
 ${sheet(scheme, theme)}
 ${marked(scheme)}
 </style>
+<style>${own}</style>
 </head>
 <body>${html}</body>
 </html>

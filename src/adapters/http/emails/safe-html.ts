@@ -19,8 +19,10 @@ const removedProperties = {
   metadata: count('`meta`, `base` and `link`.'),
   styles: count('Declarations of styles that are not allowed, such as `position`.'),
   links: count('Links to anything but web pages, mail addresses and telephone numbers.'),
-  remote_images: count('Images that would be fetched from elsewhere; `remote=allow` keeps them.'),
-  remote_content: count('Anything else that would be fetched: backgrounds, fonts, style sheets, films.'),
+  remote_images: count(
+    'Images and backgrounds that would be fetched from elsewhere; `remote=allow` keeps them.',
+  ),
+  remote_content: count('Anything else that would be fetched: fonts, style sheets, films.'),
   images: count('Images that are neither raster images nor files of the email.'),
 } satisfies Record<RemovedKind, object>;
 
@@ -120,8 +122,10 @@ export function registerSafeHtmlRoutes(app: HttpServer, { applicationFor }: Http
       const { remote, theme = 'auto' } = request.query;
       const id = request.params.id.toLowerCase();
       const allowRemote = remote === 'allow';
-      const safe = await applicationFor(request).readSafeHtml(id, { allowRemote });
-      return wantsDocument(request)
+      const isDocument = wantsDocument(request);
+      const document = isDocument ? { scheme: theme } : null;
+      const safe = await applicationFor(request).readSafeHtml(id, { allowRemote, document });
+      return isDocument
         ? sendMailDocument(request, reply, safe, { allowRemote, theme })
         : toSafeHtmlJson(safe);
     },
