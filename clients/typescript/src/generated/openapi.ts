@@ -3581,9 +3581,9 @@ export interface components {
             styles: number;
             /** @description Links to anything but web pages, mail addresses and telephone numbers. */
             links: number;
-            /** @description Images that would be fetched from elsewhere; `remote=allow` keeps them. */
+            /** @description Images and backgrounds that would be fetched from elsewhere; `remote=allow` keeps them. */
             remote_images: number;
-            /** @description Anything else that would be fetched: backgrounds, fonts, style sheets, films. */
+            /** @description Anything else that would be fetched: fonts, style sheets, films. */
             remote_content: number;
             /** @description Images that are neither raster images nor files of the email. */
             images: number;
