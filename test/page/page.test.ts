@@ -403,6 +403,10 @@ describe.skipIf(skipWithoutChromium())('the page', () => {
         color: isDark ? 'rgb(255, 156, 148)' : 'rgb(179, 38, 30)',
         padding: '0px',
       });
+      // Outside the mail as well, which could push the mark out of sight.
+      expect(await page.locator('.link-hosts li').allTextContents()).toEqual([
+        expect.stringMatching(/bank\.example.*evil\.example/),
+      ]);
       expect(await accessibilityFaults(page)).toEqual([]);
       // The sender tries to hide it; mail with its own colours stands on a light sheet.
       const styled = await receiveHtml(

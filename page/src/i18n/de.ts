@@ -190,6 +190,9 @@ export const de: Messages = {
     showRemoteAlways: (address) => `Immer für ${address}`,
     remoteBlocked:
       'Bilder aus dem Internet werden nicht geladen. Der Absender würde sehen, dass und wann Sie dies lesen.',
+    disguisedLinks: 'Vorsicht: Links in dieser E-Mail zeigen eine andere Adresse als die, zu der sie führen.',
+    disguisedLink: (shown, host) => (shown === '' ? `führt zu ${host}` : `zeigt ${shown}, führt zu ${host}`),
+    moreDisguised: (count) => `und ${count} weitere`,
     htmlLoading: 'E-Mail wird geladen',
     noText: 'Diese E-Mail hat keinen Text.',
     plain: 'Als Text zeigen',

@@ -181,6 +181,10 @@ export const en = {
     showRemoteAlways: (address: string) => `Always for ${address}`,
     remoteBlocked:
       'Images from the internet are blocked. Loading them tells the sender that you read this, and when.',
+    disguisedLinks: 'Careful: links in this email show another address than the one they lead to.',
+    disguisedLink: (shown: string, host: string) =>
+      shown === '' ? `leads to ${host}` : `shows ${shown}, leads to ${host}`,
+    moreDisguised: (count: string) => `and ${count} more`,
     htmlLoading: 'Loading the email',
     noText: 'This email has no text.',
     plain: 'Show as plain text',

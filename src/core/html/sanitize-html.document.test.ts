@@ -33,6 +33,11 @@ describe('the style sheet of a document', () => {
     ],
     ['@media (width<=600px){p{width:100%}}', `@media (max-width:600px){${BOX} p{width:100%}}`],
     ['@media screen{p{width:100%}}', `${BOX} p{width:100%}`],
+    ['</style><style media="print">p{color:#000}', `@media print{${BOX} p{color:#000}}`],
+    [
+      '</style><style media="screen and (min-width: 480px)">p{color:#000}',
+      `@media screen and (min-width:480px){${BOX} p{color:#000}}`,
+    ],
     ['@media print{p{color:#000}}', `@media print{${BOX} p{color:#000}}`],
     [
       '@media (prefers-color-scheme:dark){p{color:#fff}}b{color:red}',
@@ -186,6 +191,19 @@ describe('a link in a document', () => {
     const result = make(`${head}<a href="${LINK}">${text}</a>`);
     expect(result.deceptiveLinks).toBe(1);
     expect(result.html).toContain('data-link-host="evil.example"');
+  });
+
+  it.each([
+    [
+      'the end',
+      'a{display:inline-block;width:95px;overflow:hidden;white-space:nowrap}',
+      'www.paypal.com.evil.com',
+    ],
+    ['the beginning', 'div{overflow:hidden;text-indent:-49px}', '<div>evil.com/paypal.com</div>'],
+  ])('is told where an element may cut off %s of another site', (_, css, text) => {
+    const told = (head: string) => make(`${head}<a href="https://evil.com/">${text}</a>`).deceptiveLinks;
+    expect(told(`<style>${css}</style>`)).toBe(1);
+    expect(told('')).toBe(0);
   });
 
   it('is not told where words for narrow windows take the place of others', () => {

@@ -141,6 +141,7 @@ describe('links', () => {
     ['<b>www.</b>pay<i>pal</i>.com', 'https://evil.example/x', 'www.paypal.com'],
     ['Go to paypal.com now', 'https://paypal.com.evil.example/', 'paypal.com'],
     ['pay\u200bpal.com', 'https://evil.example/', 'paypal.com'],
+    ['shop.myshopify.com', 'https://evil.myshopify.com/', 'shop.myshopify.com'],
     ['p\u0430ypal.com', 'https://paypal.com/', 'xn--pypal-4ve.com'],
     ['paypal。com', 'https://evil.example/', 'paypal.com'],
     ['x', 'https://paypal.com@evil.example/', 'paypal.com'],

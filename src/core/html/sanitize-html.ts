@@ -125,6 +125,8 @@ class Sanitizer {
   readonly #styleContext: StyleContext;
   readonly #facts = new WeakMap<Element, Facts>();
   #deceptiveLinks = 0;
+  /** Some style cuts off what is too long for its place. Certain only in a later round, whose styles are written by us. */
+  #mayBeCut = false;
   #charsLeft = MAX_SAFE_OUTPUT_CHARS;
   readonly #linkBudget: LinkBudget = { chars: MAX_LINK_TEXT_CHARS, hosts: MAX_LINK_HOSTS };
 
@@ -155,8 +157,9 @@ class Sanitizer {
 
   run(html: string): Pick<SafeHtml, 'html' | 'sheet' | 'removed' | 'deceptiveLinks'> {
     const root = parseHtml(html);
+    this.#mayBeCut = CUTS.test(`${html.replace(BOX, '')} ${this.#given ?? ''}`);
     if (this.#given === null) this.#readSheets(root);
-    else this.#sheets.add(this.#given);
+    else this.#sheets.add(this.#given, '');
     let body: HtmlElement | null = null;
     for (const child of root.childNodes) {
       if (!isElement(child)) continue;
@@ -179,7 +182,7 @@ class Sanitizer {
       if (!isElement(child)) continue;
       if (child.tagName === 'style' && child.namespaceURI === node.namespaceURI) {
         const css = child.childNodes.map((text) => (isText(text) ? text.value : '')).join('');
-        this.#sheets.add(css);
+        this.#sheets.add(css, attributeOf(child, 'media') ?? '');
       } else this.#readSheets(child);
     }
   }
@@ -411,7 +414,8 @@ class Sanitizer {
     for (const media of subsetsOf([...conditions])) {
       const stylesOf = (element: Element) => this.#stylesIn(element, media);
       const readings = readLinkText(link, stylesOf, this.#linkBudget);
-      const shown = readings === null ? '' : otherSiteShown(readings, target, this.#linkBudget);
+      const shown =
+        readings === null ? '' : otherSiteShown(readings, target, this.#linkBudget, this.#mayBeCut);
       if (shown !== null) return shown;
     }
     return null;
@@ -500,6 +504,8 @@ function setRatio(properties: Element['properties'], base: Styles): void {
   const ratio = `aspect-ratio:${String(width)}/${String(height)};height:auto`;
   properties.style = style === '' ? ratio : `${style};${ratio}`;
 }
+
+const CUTS = /overflow(?:-[xy])?:(?:hidden|clip|auto|scroll)|text-indent:-/;
 
 /** Rules without a condition. */
 const NO_MEDIA: ReadonlySet<string> = new Set();

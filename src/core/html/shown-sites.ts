@@ -49,14 +49,19 @@ interface Claim {
   readonly address: string | null;
 }
 
-/** The other site that one of the readings shows; null when none shows any. `''` when the budget is used up. */
+/**
+ * The other site that one of the readings shows; null when none shows any. `''` when the budget is used up.
+ *
+ * @param mayBeCut a style may cut off the beginning or the end of a text
+ */
 export function otherSiteShown(
   readings: readonly LinkReading[],
   target: LinkTarget,
   budget: LinkBudget,
+  mayBeCut: boolean,
 ): string | null {
   for (const reading of readings) {
-    const other = findOther(reading, target, budget);
+    const other = findOther(reading, target, budget, mayBeCut);
     if (budget.hosts < 0 || budget.chars < 0) return '';
     if (other !== null) return other;
   }
@@ -73,7 +78,12 @@ const PLACE = /^(?:[/?#]|:\d)/;
 /** In that rest: text that looks like another site at first glance. */
 const SITE_IN_PLACE = /[:/]\/|www\./i;
 
-function findOther(reading: LinkReading, target: LinkTarget, budget: LinkBudget): string | null {
+function findOther(
+  reading: LinkReading,
+  target: LinkTarget,
+  budget: LinkBudget,
+  mayBeCut: boolean,
+): string | null {
   const seen = new Set<string>();
   const text = normalize(reading.text);
   // NFKC may turn one character into eighteen.
@@ -83,7 +93,8 @@ function findOther(reading: LinkReading, target: LinkTarget, budget: LinkBudget)
     for (const { 0: token, index } of word.matchAll(TOKEN)) {
       if (!token.includes('.')) continue;
       const hasScheme = SCHEME.test(word.slice(Math.max(0, index - 17), index));
-      const claims = claimsOf(token, hasScheme, reading.isGuess, budget);
+      const whole = claimsOf(token, hasScheme, reading.isGuess, budget);
+      const claims = mayBeCut ? whole.flatMap((claim) => [claim, ...beginningsOf(claim)]) : whole;
       if (budget.hosts < 0) return null;
       const other = claims.find((claim) => isOther(claim, target, reading.isJoined));
       if (other !== undefined) return other.shown;
@@ -91,7 +102,8 @@ function findOther(reading: LinkReading, target: LinkTarget, budget: LinkBudget)
       const rest = word.slice(index + token.length);
       const isPlace = claims.length > 0 && PLACE.test(rest);
       // An address that contains another one, such as an archive's, is fine when it is the target.
-      if (isPlace && (!SITE_IN_PLACE.test(rest) || target.href.includes(word))) break;
+      const hasOther = mayBeCut || SITE_IN_PLACE.test(rest);
+      if (isPlace && (!hasOther || target.href.includes(word))) break;
     }
   }
   // Only some of several recipients are shown, and the others get the mail as well.
@@ -138,6 +150,24 @@ function claimsOf(token: string, hasScheme: boolean, isGuess: boolean, budget: L
   });
 }
 
+/** Endings at which a reader takes the beginning of a longer host for a whole one. */
+const WELL_KNOWN = /\.(?:com|net|org|info|biz|edu|gov|[a-z]{2})$/;
+
+/** The sites that are seen when the end of a host is cut off: `www.bank.com` of `www.bank.com.evil.test`. */
+function beginningsOf({ site, address, shown }: Claim): readonly Claim[] {
+  if (address !== null || !shown.endsWith(`.${site}`)) return [];
+  const labels = shown
+    .slice(0, -site.length - 1)
+    .split('.')
+    .slice(0, MAX_LABELS);
+  return labels
+    .map((_, index) => labels.slice(0, index + 1).join('.'))
+    .filter((host) => WELL_KNOWN.test(host) && parseDomain(host).domain !== null)
+    .map(toClaim);
+}
+
+const MAX_LABELS = 10;
+
 const toClaim = (host: string): Claim => ({ shown: host, site: siteOf(host), address: null });
 
 const MAX_HOST_CHARS = 253;
@@ -159,7 +189,8 @@ function toHost(text: string, isMeant: boolean, budget: LinkBudget): string | nu
 
 const hostOf = (written: string): string | null => parseUrl(`http://${written}`)?.hostname ?? null;
 
-const siteOf = (host: string): string => parseDomain(host).domain ?? host;
+/** Under a suffix such as `myshopify.com`, each name is a site of its own. */
+const siteOf = (host: string): string => parseDomain(host, { allowPrivateDomains: true }).domain ?? host;
 
 /** `ann+news@…` is `ann@…`. */
 const withoutTag = (address: string): string => address.replace(/\+[^@+]*(?=@[^@]*$)/, '');

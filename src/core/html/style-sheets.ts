@@ -58,7 +58,16 @@ export class StyleSheets {
     this.#options = options;
   }
 
-  add(css: string): void {
+  /** @param media the condition of the whole sheet, as its element has it */
+  add(css: string, media: string): void {
+    const condition = readMedia(
+      media
+        .trim()
+        .replace(/\s*([:,()<>=])\s*/g, '$1')
+        .replace(/and\(/gi, 'and ('),
+      this.#options.scheme,
+    );
+    if (condition === null && media.trim() !== '') return;
     const text = css.slice(0, this.#charsLeft);
     this.#charsLeft -= text.length;
     if (/@import|@font-face/i.test(text)) this.#options.onRemote();
@@ -67,7 +76,7 @@ export class StyleSheets {
       context: 'stylesheet',
       parseCustomProperty: false,
     });
-    if (sheet.type === 'StyleSheet') this.#addRules(sheet, '');
+    if (sheet.type === 'StyleSheet') this.#addRules(sheet, condition ?? '');
   }
 
   #addRules({ children }: StyleSheet | Block, media: string): void {

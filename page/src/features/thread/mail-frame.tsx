@@ -4,12 +4,13 @@
  */
 import { useQuery } from '@tanstack/react-query';
 import type { ThreadEmail } from 'email-worker-client';
-import { ImageOff } from 'lucide-react';
+import { ImageOff, ShieldAlert } from 'lucide-react';
 import { useEffect, useRef, useState } from 'react';
 import { safeHtmlQuery } from '../../api/queries.ts';
 import { useTheme } from '../../app/theme.ts';
 import { useWords } from '../../i18n/index.tsx';
 import { Button } from '../../ui/button.tsx';
+import { shown as inOrder } from '../../ui/shown.ts';
 import { nameOf } from '../threads/rows.ts';
 import { allowRemote, isRemoteAllowed } from './remote-senders.ts';
 
@@ -23,6 +24,25 @@ const MIN_SCALE = 0.5;
 /** Content that is too wide scrolls in an element of its own. */
 const widths = (body: HTMLElement): readonly number[] =>
   [body, ...body.children].map(({ scrollWidth }) => scrollWidth);
+
+/** A link whose text shows another site than the one it leads to. */
+interface Disguised {
+  /** Empty when it can't be determined. */
+  readonly shown: string;
+  readonly host: string;
+}
+
+const MAX_DISGUISED = 5;
+
+/** Each pair once. The service marks the links; the mail can't set these attributes. */
+function disguisedIn(mail: Document): readonly Disguised[] {
+  const links = [...mail.querySelectorAll<HTMLElement>('a[data-link-host]')];
+  const pairs = links.map(({ dataset }) => ({
+    shown: dataset.shownHost ?? '',
+    host: dataset.linkHost ?? '',
+  }));
+  return [...new Map(pairs.map((pair) => [JSON.stringify(pair), pair])).values()];
+}
 
 /** A mail that is wider than its frame's place, in px. */
 interface Fit {
@@ -39,6 +59,7 @@ export function MailFrame({ email }: { readonly email: ThreadEmail }) {
   const [height, setHeight] = useState(FIRST_HEIGHT_PX);
   const [fit, setFit] = useState<Fit | null>(null);
   const [isLoaded, setLoaded] = useState(false);
+  const [disguised, setDisguised] = useState<readonly Disguised[]>([]);
   /** True once Tab has reached the frame. */
   const [isMarked, setMarked] = useState(false);
   const frame = useRef<HTMLIFrameElement>(null);
@@ -63,6 +84,7 @@ export function MailFrame({ email }: { readonly email: ThreadEmail }) {
     const body = frame.current?.contentDocument?.body;
     if (body === undefined || body === null) return;
     observer.current?.disconnect();
+    setDisguised(disguisedIn(body.ownerDocument));
     const place = frame.current?.parentElement;
     const findFit = (): void => {
       const room = place?.clientWidth ?? 0;
@@ -89,6 +111,7 @@ export function MailFrame({ email }: { readonly email: ThreadEmail }) {
   });
   return (
     <>
+      {disguised.length > 0 && <DisguisedLinks links={disguised} />}
       {!isRemote && data !== undefined && data.removed.remote_images > 0 && (
         <div className="mark mark-bar">
           <ImageOff size={16} strokeWidth={1.75} aria-hidden />
@@ -126,6 +149,25 @@ export function MailFrame({ email }: { readonly email: ThreadEmail }) {
         />
       </div>
     </>
+  );
+}
+
+/** Outside the mail, which can push what is within it out of sight. */
+function DisguisedLinks({ links }: { readonly links: readonly Disguised[] }) {
+  const { text } = useWords();
+  return (
+    <div className="mark mark-bar mark-bad">
+      <ShieldAlert size={16} strokeWidth={1.75} aria-hidden />
+      <p>{text.thread.disguisedLinks}</p>
+      <ul className="link-hosts">
+        {links.slice(0, MAX_DISGUISED).map(({ shown, host }) => (
+          <li key={`${shown} ${host}`}>{text.thread.disguisedLink(inOrder(shown), inOrder(host))}</li>
+        ))}
+        {links.length > MAX_DISGUISED && (
+          <li>{text.thread.moreDisguised(String(links.length - MAX_DISGUISED))}</li>
+        )}
+      </ul>
+    </div>
   );
 }
 

@@ -4,6 +4,7 @@ import { useWords } from '../../i18n/index.tsx';
 import { FoldButton } from '../../ui/fold-button.tsx';
 import { shown } from '../../ui/shown.ts';
 import { Marked } from '../search/marked.tsx';
+import { linksIn } from './plain-links.ts';
 import { foldText } from './quotes.ts';
 
 interface PlainTextProps {
@@ -28,21 +29,19 @@ export function PlainText({ text: whole, newText }: PlainTextProps) {
   );
 }
 
-const LINK = /https?:\/\/[^\s<>"'`]+/g;
-
-/** A link shows its whole address in character order, so it can't lead to another address than the one shown. */
+/** A link shows its whole address in character order, and its true host where that could be read as another one. */
 function withLinks(value: string): ReactNode[] {
   const parts: ReactNode[] = [];
   let end = 0;
-  for (const { 0: found, index } of value.matchAll(LINK)) {
-    const address = found.replace(/[.,;:!?)\]}]$/, '');
+  for (const { index, text, href, host } of linksIn(value)) {
     parts.push(
       <Marked key={`before ${index}`}>{value.slice(end, index)}</Marked>,
-      <a key={index} href={address} target="_blank" rel="noopener noreferrer">
-        <bdi dir="ltr">{shown(address)}</bdi>
+      <a key={index} href={href} target="_blank" rel="noopener noreferrer">
+        {host !== null && <span className="link-host">[{host}]</span>}
+        <bdi dir="ltr">{shown(text)}</bdi>
       </a>,
     );
-    end = index + address.length;
+    end = index + text.length;
   }
   return [...parts, <Marked key="rest">{value.slice(end)}</Marked>];
 }

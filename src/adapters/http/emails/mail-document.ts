@@ -33,13 +33,13 @@ export function sendMailDocument(
   { allowRemote, theme }: MailDocumentOptions,
 ): FastifyReply {
   // Mail that sets no colours is text on a background of the reader's choice; all other mail was written for a light one.
-  const scheme =
-    safe.madeFrom === 'html' && setsColours(safe.html, safe.sheet) ? 'light' : COLOUR_SCHEMES[theme];
+  const isLaidOut = safe.madeFrom === 'html' && setsColours(safe.html, safe.sheet);
+  const look = { theme, isLaidOut, scheme: isLaidOut ? 'light' : COLOUR_SCHEMES[theme] };
   return reply
     .header('content-security-policy', policy(request, allowRemote))
     .header('vary', 'accept, sec-fetch-dest')
     .type('text/html; charset=utf-8')
-    .send(toDocument(safe, scheme, theme));
+    .send(toDocument(safe, look));
 }
 
 /**
@@ -58,6 +58,13 @@ function policy({ headers }: FastifyRequest, allowRemote: boolean): string {
     "form-action 'none'",
     "frame-ancestors 'self'",
   ].join('; ');
+}
+
+interface Look {
+  readonly theme: MailTheme;
+  /** The mail sets colours, so it was laid out with the lines of a browser. */
+  readonly isLaidOut: boolean;
+  readonly scheme: string;
 }
 
 /**
@@ -88,7 +95,7 @@ a[data-link-host]::before {
 }`;
 
 /** Few lines of style: the mail's own styles take precedence over most of it. */
-const toDocument = ({ html, sheet: own }: SafeHtmlView, scheme: string, theme: MailTheme): string =>
+const toDocument = ({ html, sheet: own }: SafeHtmlView, { theme, scheme, isLaidOut }: Look): string =>
   `<!doctype html>
 <html>
 <head>
@@ -99,7 +106,7 @@ const toDocument = ({ html, sheet: own }: SafeHtmlView, scheme: string, theme: M
 <style>
 :root { color-scheme: ${scheme};${scheme === 'light' ? ' background: Canvas;' : ''} color: CanvasText }
 html, body { margin: 0; padding: 0 }
-body { font: 14px/1.5 system-ui, sans-serif; overflow-wrap: break-word }
+body { font: 14px/${isLaidOut ? 'normal' : '1.5'} system-ui, sans-serif; overflow-wrap: break-word }
 img { max-width: 100% }
 blockquote { margin: 0 0 0 .5em; padding-left: .75em; border-left: 2px solid GrayText }
 pre { white-space: pre-wrap }
