@@ -97,18 +97,29 @@ describe('formats', () => {
     expect(third.stdout).toContain('imported 1, known before 2, failed 0');
   });
 
-  it('an email without a Date was received when its separator or file says', { tags: ['long'] }, async () => {
-    const undated = (name: string) => `Message-ID: <${name}@x.test>\nFrom: a@x.test\nSubject: ${name}\n\nx\n`;
-    await mkdir(place(), { recursive: true });
-    await writeFile(place('box'), joinMbox([undated('a')]));
-    await writeFile(place('b.eml'), undated('b'));
-    execFileSync('touch', ['-d', '2020-02-03T04:05:06Z', place('b.eml')]);
-    await runImport([place()]);
-    expect((await recorded()).map(({ date }) => date.toISOString())).toEqual([
-      '2026-01-05T10:00:00.000Z',
-      '2020-02-03T04:05:06.000Z',
-    ]);
-  });
+  it(
+    'an email without a Date was received when Received, its separator or its file says',
+    { tags: ['long'] },
+    async () => {
+      const undated = (name: string) =>
+        `Message-ID: <${name}@x.test>\nFrom: a@x.test\nSubject: ${name}\n\nx\n`;
+      await mkdir(place(), { recursive: true });
+      await writeFile(place('box'), joinMbox([undated('a')]));
+      await writeFile(place('b.eml'), undated('b'));
+      await writeFile(
+        place('c.eml'),
+        `Received: by mx.test; Sun, 1 Mar 2020 12:00:00 +0100\n${undated('c')}`,
+      );
+      for (const name of ['b.eml', 'c.eml'])
+        execFileSync('touch', ['-d', '2020-02-03T04:05:06Z', place(name)]);
+      await runImport([place()]);
+      expect((await recorded()).map(({ date }) => date.toISOString()).toSorted()).toEqual([
+        '2020-02-03T04:05:06.000Z',
+        '2020-03-01T11:00:00.000Z',
+        '2026-01-05T10:00:00.000Z',
+      ]);
+    },
+  );
 });
 
 describe('folders', () => {

@@ -30,6 +30,32 @@ const threadOf = async (id: string) => (await getJson<{ emails: ThreadEmail[] }>
 
 const send = (json: object) => sendJson(service, json);
 
+describe('an email without a Date that can be read', () => {
+  const RECEIVED = 'Received: from mx.test by mail.test id 1; Sun, 1 Mar 2026 12:00:05 +0100';
+  const dateOf = async (...headers: readonly string[]): Promise<number> => {
+    const raw = mail({ from: 'cron@machine.test', headers }).replace(/Date: .*\r\n/, '');
+    return Date.parse(String((await emailOf((await receive(service, raw)).id))['date']));
+  };
+
+  it.each([
+    ['no Date', []],
+    ['a Date that is none', ['Date: gestern']],
+  ])('has the time at which the last server took it: %s', async (_, headers) => {
+    const lower = 'Received: from a.test by mx.test; Sat, 28 Feb 2026 12:00:00 +0100';
+    expect(await dateOf(RECEIVED, lower, ...headers)).toBe(Date.parse('2026-03-01T11:00:05Z'));
+  });
+
+  it.each([[[]], [['Received: from a.test by mx.test; Sun, 1 Mar 2126 12:00:00 +0100']]])(
+    'has the time of now where there is none, or one to come: %j',
+    async (headers) => {
+      const began = Date.now() - 1000;
+      const date = await dateOf(...headers);
+      expect(date).toBeGreaterThanOrEqual(began);
+      expect(date).toBeLessThanOrEqual(Date.now());
+    },
+  );
+});
+
 describe('a conversation', () => {
   it('goes on where Python wrote the ids in encoded words', async () => {
     const encoded = (id: string): string =>

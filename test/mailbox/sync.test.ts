@@ -26,6 +26,21 @@ describe('the time until mail is recorded', () => {
   });
 });
 
+describe('a message without a Date', () => {
+  it('has the time at which its mailbox got it, whatever its trace says', async () => {
+    const world = worlds.createWorld();
+    const undated = (body: string, headers: readonly string[] = []) =>
+      mail({ messageId: null, body, headers }).replace(/Date: .*\r\n/, '');
+    const at = new Date('2026-02-01T12:00:00Z');
+    world.inbox.add(undated('eins'), at);
+    world.inbox.add(undated('zwei', ['Received: by mx.test; Sun, 1 Mar 2026 12:00:00 +0100']), at);
+    await world.start();
+    await world.waitForPass();
+    const rows = await worlds.query('select date from emails where account_id = $1', [world.account]);
+    expect(rows).toEqual([{ date: at }, { date: at }]);
+  });
+});
+
 describe('a first reading', () => {
   it('takes the newest first, and what is in Sent as sent', async () => {
     const world = worlds.createWorld();

@@ -240,7 +240,7 @@ class ImportRun {
   async #record(
     file: MailFile,
     offset: number | null,
-    receivedAt: Date,
+    foundAt: Date,
     message: ReadMessage,
   ): Promise<boolean> {
     const { path, format, isRead } = file;
@@ -251,7 +251,7 @@ class ImportRun {
     try {
       const outcome = await recordImported(
         this.#ports,
-        { ...message, accountId, isSentCopy, since, isRead: mark, receivedAt, place },
+        { ...message, accountId, isSentCopy, since, isRead: mark, foundAt, place },
         (reason) => this.#observer.waiting(reason),
         this.#signal,
       );

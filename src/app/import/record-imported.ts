@@ -35,8 +35,8 @@ export interface ImportedMessage extends ReadMessage {
   readonly since: Date | null;
   /** null: by its Status field; without one it counts as read, as old mail does. */
   readonly isRead: boolean | null;
-  /** Used when Date is missing. */
-  readonly receivedAt: Date;
+  /** Used when neither Date nor Received can be read. */
+  readonly foundAt: Date;
   /** See `MailSource`. */
   readonly place: 'maildir' | 'mbox' | 'file';
 }
@@ -89,10 +89,10 @@ export async function recordImported(
   onWaiting: (reason: string) => void,
   signal: AbortSignal,
 ): Promise<ImportOutcome> {
-  const { raw, folder, since, receivedAt } = message;
+  const { raw, folder, since, foundAt } = message;
   try {
     if (sizeOf(raw) === 0) return 'empty';
-    if (since !== null && ((await readDate(ports, raw)) ?? receivedAt) < since) return 'older';
+    if (since !== null && ((await readDate(ports, raw)) ?? foundAt) < since) return 'older';
     const isRead = message.isRead ?? readStatus(await readRawHeader(ports, raw)) ?? true;
     return await recordPatiently(ports, { ...message, isRead }, onWaiting, signal);
   } finally {
@@ -102,7 +102,7 @@ export async function recordImported(
 
 async function recordPatiently(
   { receive, spool, patienceMs }: RecordImportedPorts,
-  { raw, accountId, isSentCopy, isRead, receivedAt, place }: ImportedMessage & { readonly isRead: boolean },
+  { raw, accountId, isSentCopy, isRead, foundAt, place }: ImportedMessage & { readonly isRead: boolean },
   onWaiting: (reason: string) => void,
   signal: AbortSignal,
 ): Promise<ImportOutcome> {
@@ -110,7 +110,7 @@ async function recordPatiently(
   for (let tries = 1; ; tries += 1) {
     try {
       const source = { way: 'import', place } as const;
-      const request = { raw, accountId, isSentCopy, isRead, receivedAt, source };
+      const request = { raw, accountId, isSentCopy, isRead, foundAt, source };
       const { kind } = await receive(request, spool.create());
       return kind === 'received' ? 'imported' : 'known';
     } catch (error) {

@@ -253,7 +253,9 @@ async function takeBatch(
         isSentCopy: isSent,
         isRead: message.isSeen,
         source: { way: 'imap', place: path },
-        ...(message.internalDate === null ? {} : { cameAt: message.internalDate }),
+        ...(message.internalDate === null
+          ? {}
+          : { receivedAt: message.internalDate, cameAt: message.internalDate }),
       };
       const limit = isSent ? ports.recordLimits.sent : ports.recordLimits.received;
       const { id } = await limit.run(() => ports.receive(request, folder), { signal });

@@ -25,6 +25,7 @@ export interface ReceivedMessage {
 export interface ReadHeader {
   /** null without a Message-ID or a Date: such a message is recognised only by its content. */
   readonly identity: MessageIdentity | null;
+  /** Its Date, else that of Received; null when neither can be read. */
   readonly date: Date | null;
 }
 

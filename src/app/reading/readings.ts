@@ -2,6 +2,7 @@
 import { classifyAutomatic, withReport, type AutomaticContext } from '../../core/delivery/automatic.ts';
 import { readBounce } from '../../core/delivery/bounce.ts';
 import { identityOf } from '../../core/message/identity.ts';
+import { readReceivedDate } from '../../core/message/received-date.ts';
 import { isSameEmail } from '../../core/message/same-email.ts';
 import { chooseSent, isRewrittenCopy } from '../../core/message/sent-copy.ts';
 import { htmlToText } from '../../core/mime/text/html-to-text.ts';
@@ -68,7 +69,7 @@ function readHeader(header: Buffer): ReadHeader {
   const message = parse([header]);
   return {
     identity: message.messageId === null || message.date === null ? null : identityOf(message),
-    date: message.date,
+    date: message.date ?? readReceivedDate(message.fields),
   };
 }
 

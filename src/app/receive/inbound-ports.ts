@@ -53,7 +53,7 @@ export interface InboundRecord extends RecordedRaw {
   readonly htmlBody: string | null;
   /** The new text, without quotes. */
   readonly replyText: string;
-  /** The time of receipt, for an email without a date. */
+  /** Without a Date that can be read, the time when it came; see `ReceiveRequest`. */
   readonly date: Date;
   readonly defects: readonly ParseDefect[];
   readonly automatic: AutomaticMail | null;

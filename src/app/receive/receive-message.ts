@@ -9,6 +9,7 @@ import { ServiceError } from '../../core/errors.ts';
 import { completeResults, judge } from '../../core/message/authentication.ts';
 import { readAuthenticationResults } from '../../core/message/authentication-results.ts';
 import { toFromFields } from '../../core/mime/parse/message-head.ts';
+import { readReceivedDate } from '../../core/message/received-date.ts';
 import { bytesKey, contentKey, identityKey, identityOf } from '../../core/message/identity.ts';
 import { readUnsubscribeSubject } from '../../core/unsubscribe/mailto.ts';
 import type { Account } from '../base/basics.ts';
@@ -95,7 +96,8 @@ async function readArrival(ports: ReceiveMessagePorts, request: ReceiveRequest):
   const {
     raw,
     mailFrom,
-    receivedAt = ports.clock(),
+    receivedAt = null,
+    foundAt = ports.clock(),
     cameAt = ports.clock(),
     isSentCopy = false,
     isRead = false,
@@ -110,7 +112,8 @@ async function readArrival(ports: ReceiveMessagePorts, request: ReceiveRequest):
   const context = mailFrom === undefined ? {} : { mailFrom };
   const received = await readReceived(ports, raw, context, request.authorKeyId);
   const identity = identityOf(received.message);
-  const reading = toReading(received, identity, receivedAt, account);
+  const undatedAt = receivedAt ?? readReceivedDate(received.message.fields) ?? foundAt;
+  const reading = toReading(received, identity, earlier(undatedAt, ports.clock()), account);
   return {
     id,
     accountId,
@@ -129,6 +132,8 @@ async function readArrival(ports: ReceiveMessagePorts, request: ReceiveRequest):
     reading: reading.report === null ? reading : { ...reading, report: { ...reading.report, suppresses } },
   };
 }
+
+const earlier = (one: Date, other: Date): Date => (one < other ? one : other);
 
 /** Results of this service's own checks, or of a server that the account trusts. */
 function authenticationOf(

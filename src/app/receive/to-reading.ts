@@ -33,7 +33,7 @@ type ReadFields =
   | 'automatic'
   | 'report';
 
-/** `receivedAt` replaces a missing Date. */
+/** `receivedAt` replaces a Date that is missing or can't be read. */
 export function toReading(
   { message, replyText, automatic, bounce }: ReceivedMessage,
   { messageId }: MessageIdentity,

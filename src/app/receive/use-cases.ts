@@ -12,8 +12,10 @@ export interface ReceiveRequest {
   readonly accountId: string | null;
   /** The sender of the envelope, null for `<>`; undefined when it is not known. */
   readonly mailFrom?: string | null;
-  /** Replaces a missing Date; never in the future. Default: now. */
+  /** When its mailbox got it: replaces a missing Date. Default: the time in the topmost Received, else `foundAt`. */
   readonly receivedAt?: Date;
+  /** Replaces a missing Date of a message without Received. Default: now. */
+  readonly foundAt?: Date;
   /** When it arrived here, or in its mailbox: the start of the time that recording takes. Default: now. */
   readonly cameAt?: Date;
   /**
