@@ -18,7 +18,13 @@ export function toStorableJson(value: unknown): string {
     : json;
 }
 
-/** Where a text that can't be stored is within a value: its path, such as `addresses/0`; null when there is none. */
+/** The path of a field within another one, as errors name it. */
+export function fieldPath(path: string, key: string | number): string {
+  if (typeof key === 'number') return `${path}[${key}]`;
+  return path === '' ? key : `${path}.${key}`;
+}
+
+/** Where a text that can't be stored is within a value: its path, such as `addresses[0].name`; null when there is none. */
 export function findUnstorable(value: unknown, path = ''): string | null {
   // A stack of our own: nesting has no limit here.
   const rest: { readonly inner: unknown; readonly at: string }[] = [{ inner: value, at: path }];
@@ -27,7 +33,7 @@ export function findUnstorable(value: unknown, path = ''): string | null {
     if (typeof inner === 'string' && !isStorable(inner)) return at;
     if (typeof inner !== 'object' || inner === null) continue;
     for (const [key, next] of Object.entries(inner)) {
-      const nextAt = at === '' ? toStorable(key) : `${at}/${toStorable(key)}`;
+      const nextAt = fieldPath(at, Array.isArray(inner) ? Number(key) : toStorable(key));
       if (!isStorable(key)) return nextAt;
       rest.push({ inner: next, at: nextAt });
     }

@@ -78,6 +78,16 @@ const CONDITIONS: Readonly<Record<string, string>> = {
   prefer: 'respond-async',
   'content-range': 'bytes 0-1/2',
   'last-event-id': randomUUID(),
+  'content-digest': 'md5=:YWJj:',
+  digest: 'md5=YWJj',
+  'repr-digest': 'md5=:YWJj:',
+  'content-md5': 'YWJj',
+  'x-idempotency-key': 'order-1',
+  idempotency_key: 'order-1',
+  'idempotence-key': 'order-1',
+  'x-if-match': '"1"',
+  if_match: '"1"',
+  'x-prefer': 'respond-async',
 };
 
 let running: Awaited<ReturnType<typeof startServiceWithSink>>;
@@ -175,6 +185,62 @@ describe('every operation', () => {
         }
       }
     });
+  });
+
+  it('refuses a parameter that is no percent-encoded text, by its name, instead of looking for the signs', async () => {
+    for (const operation of OPERATIONS) {
+      for (const { in: place, name, schema } of operation.parameters) {
+        if (place !== 'query') continue;
+        const isInteger = [schema['type']].flat().includes('integer');
+        const numbers = isInteger ? ['0x10', '1e1', '%2B5', '%205', '5%20', '05', '5.0', '1_0', '٥', ''] : [];
+        for (const value of ['%FF', '%zz', 'a%', '%ED%A0%80', ...numbers]) {
+          const [status, code, error] = await call(operation, { query: `?${name}=${value}` });
+          expect([operation.id, name, value, status, code]).toEqual([
+            operation.id,
+            name,
+            value,
+            400,
+            'invalid_request',
+          ]);
+          expect(error).toContain(name);
+        }
+      }
+    }
+  });
+
+  it('takes what browsers, proxies and libraries add to a request', async () => {
+    const headers = {
+      accept: '*/*',
+      'accept-language': 'de',
+      'cache-control': 'no-cache',
+      'content-language': 'de',
+      'content-location': '/x',
+      'content-id': '<a@b.test>',
+      date: 'Thu, 01 Jan 2026 00:00:00 GMT',
+      from: 'ops@example.com',
+      origin: running.service.url,
+      pragma: 'no-cache',
+      priority: 'u=1',
+      referer: `${running.service.url}/`,
+      'sec-fetch-site': 'same-origin',
+      te: 'trailers',
+      traceparent: '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01',
+      tracestate: 'a=b',
+      baggage: 'a=b',
+      via: '1.1 proxy',
+      'x-forwarded-for': '192.0.2.1',
+      'x-forwarded-proto': 'https',
+      'x-real-ip': '192.0.2.1',
+      'x-request-id': randomUUID(),
+      'x-amzn-trace-id': 'Root=1-5e1b4151-5ac6c58f5b5f8d2d1d9c1b1a',
+      'x-correlation-id': randomUUID(),
+      'user-agent': 'test',
+    };
+    for (const operation of OPERATIONS)
+      expect([operation.id, (await call(operation, { headers, query: '?probe=1' }))[1]]).toEqual([
+        operation.id,
+        'unknown_parameter',
+      ]);
   });
 
   it('refuses fields that it does not list, at every depth of its body, and a body when it takes none', async () => {

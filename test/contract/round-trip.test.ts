@@ -176,7 +176,7 @@ describe('PUT of the addresses of a customer', () => {
   };
   const put = async (path: string, json: unknown) => {
     const response = await running.service.request(path, { method: 'PUT', json });
-    return { status: response.status, ...((await response.json()) as { code?: string; error?: string }) };
+    return { ...((await response.json()) as { code?: string; error?: string }), status: response.status };
   };
   const pick = ({ addresses, domains, complete }: Json) => ({ addresses, domains, complete });
 

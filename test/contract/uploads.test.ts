@@ -127,7 +127,13 @@ describe('an upload', () => {
         'invalid_content_digest',
       ]);
     }
-    await upload(bytes, undefined, { 'content-digest': 'unixsum=:YWJj:' });
+    // What can't be checked is refused: the caller relies on it.
+    for (const field of ['unixsum=:YWJj:', 'md5=:YWJj:', 'sha-512=:YWJj:'])
+      expect(await codeOf(await put(bytes, undefined, { 'content-digest': field }))).toEqual([
+        400,
+        'invalid_content_digest',
+      ]);
+    await upload(bytes, undefined, { 'content-digest': `md5=:YWJj:, ${digest(bytes)['content-digest']}` });
   });
 
   it('is bounded in size', async () => {

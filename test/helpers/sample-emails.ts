@@ -107,7 +107,7 @@ export const sampleDraft: Draft = {
     emailId: IDS.email,
     kind: 'reply',
     quote: true,
-    withFiles: true,
+    withFiles: null,
     language: 'de',
     timeZone: 'UTC',
   },

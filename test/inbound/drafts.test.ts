@@ -90,8 +90,8 @@ describe('a draft', () => {
       message: { to: 'ada@customer.test', cc: 'bob' },
     });
     expect(first.headers.get('etag')).toBe('"2"');
-    const second = await change(draft.id, 2, { message: { cc: null, subject: 'a\u0000\ud800' } });
-    expect(second.json.message).toEqual({ to: 'ada@customer.test', subject: 'a\u0000\ud800' });
+    const second = await change(draft.id, 2, { message: { cc: null, subject: 'a \u{1f600}' } });
+    expect(second.json.message).toEqual({ to: 'ada@customer.test', subject: 'a \u{1f600}' });
     expect(await getJsonOf(service, `/api/drafts/${draft.id}`)).toEqual(second.json);
   });
 

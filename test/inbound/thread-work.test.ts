@@ -209,6 +209,14 @@ describe('a change of a thread', () => {
     expect(changed).toMatchObject({ status: 'done', assignee: 'Ada', labels: ['a', 'b'] });
     expect(changed.version).toBeGreaterThan(before.version);
     expect(await change(threadId, json)).toEqual(changed);
+    for (const field of ['labels', 'add_labels']) {
+      const response = await running.service.request(`/api/threads/${threadId}`, {
+        method: 'PATCH',
+        json: { [field]: ['x', 'y'], remove_labels: ['y'] },
+      });
+      const { error } = (await response.json()) as { error: string };
+      expect([response.status, error]).toEqual([400, expect.stringContaining(`y steht in ${field} `)]);
+    }
     expect(await change(threadId, { add_labels: ['c'], remove_labels: ['a'] })).toMatchObject({
       labels: ['b', 'c'],
     });
@@ -265,7 +273,11 @@ describe('a change of a thread', () => {
       threadId,
     ]);
     expect(await listed('label=rare&status=open')).toEqual([]);
-    expect(await listed('assignee=Zoe&assigned=false')).toEqual([]);
+    const contradicting = await running.service.request('/api/threads?assignee=Zoe&assigned=false');
+    expect([contradicting.status, await contradicting.json()]).toMatchObject([
+      400,
+      { code: 'invalid_request', error: expect.stringContaining('assignee') as string },
+    ]);
     expect(await listed('assigned=true&label=other')).toEqual([threadId]);
     expect(await listed('status=done&limit=200')).toContain(threadId);
     const open = await listed('status=open&assigned=false&limit=200');

@@ -163,7 +163,11 @@ export const threadDraftQuery = (threadId: string, author: string) =>
   });
 
 /** The answered email, the kind of answer, and the language and the time zone of the quote. */
-type ReplyPreviewOf = Pick<NonNullable<Draft['answers']>, 'email_id' | 'kind' | 'language' | 'time_zone'>;
+type ReplyPreviewOf = {
+  readonly [Name in 'email_id' | 'kind' | 'language' | 'time_zone']: NonNullable<
+    NonNullable<Draft['answers']>[Name]
+  >;
+};
 
 export const replyPreviewQuery = ({ email_id: id, kind, language, time_zone }: ReplyPreviewOf) =>
   queryOptions({

@@ -3,8 +3,9 @@
  * headers that have a meaning in other operations, and the content of reads. `?dry_run=true` or `If-Match` that is ignored would let through what the caller wanted to prevent.
  * Bodies are closed by their schemas; a write without a body must still read it, so that its fields are refused.
  */
+import { distance } from 'fastest-levenshtein';
 import type { FastifyRequest, onRequestHookHandler, RouteOptions } from 'fastify';
-import { invalidRequest, ServiceError } from '../../core/errors.ts';
+import { closeNameText, invalidRequest, ServiceError, TYPE_TEXTS } from '../../core/errors.ts';
 import { unknownName } from '../../core/unknown-name.ts';
 import { prefersAsync } from './send/prefer.ts';
 
@@ -24,9 +25,16 @@ const REFUSED_BY_READS = ['if-match'];
 /**
  * Headers of a write that would otherwise be ignored, besides those that some operation declares. RFC 9110 §14.5: a part of a file would be
  * stored as the whole. RFC 9110 §13.1.4 lets a server without modification dates ignore If-Unmodified-Since: the write would not be
- * conditional.
+ * conditional. The digests are checked nowhere; Content-Digest is, where an operation lists it.
  */
-const REFUSED_BY_WRITES = ['content-range', 'if-unmodified-since'];
+const REFUSED_BY_WRITES = [
+  'content-range',
+  'if-unmodified-since',
+  'content-digest',
+  'content-md5',
+  'digest',
+  'repr-digest',
+];
 
 /** RFC 9110 §14.2: a server must ignore Range, and If-Range with it, for methods other than GET. */
 const IGNORED_BY_WRITES: ReadonlySet<string> = new Set(['range', 'if-range']);
@@ -62,6 +70,7 @@ export class ClosedOperations {
       done(
         findParameterFault(request, parameters) ??
           findUnknownHeader(request, refused) ??
+          (isRead ? undefined : findCloseHeader(request, this.#headers)) ??
           (isRead && hasContent(request) ? invalidRequest('content_of_read') : undefined),
       );
     };
@@ -77,15 +86,37 @@ export class ClosedOperations {
 }
 
 function findParameterFault(
-  { query }: FastifyRequest,
+  { query, raw }: FastifyRequest,
   known: Readonly<Record<string, ParameterSchema>>,
 ): ServiceError | undefined {
+  const unreadable = findBadEncoding(raw.url ?? '');
+  if (unreadable !== null) return invalidRequest('bad_parameter', { field: unreadable });
   for (const [name, value] of Object.entries(query as object)) {
     if (!Object.hasOwn(known, name)) return unknownName('unknown_parameter', name, Object.keys(known));
     if (Array.isArray(value) && known[name]?.type !== 'array')
       return invalidRequest('repeated', { field: name });
+    const isInteger = [known[name]?.type].flat().includes('integer');
+    if (isInteger && !INTEGER.test(String(value)))
+      return invalidRequest('wrong_type', { field: name, type: TYPE_TEXTS['integer'] ?? '' });
   }
   return findEmptyTime(query as Readonly<Record<string, unknown>>);
+}
+
+/** The validation would convert `0x10`, `1e1`, `+5` and ` 5` too, which other readers of the same URL take for something else. */
+const INTEGER = /^(?:0|-?[1-9][0-9]*)$/;
+
+/** The first parameter whose name or value is no percent-encoded UTF-8; Fastify takes it literally. null: there is none. */
+function findBadEncoding(url: string): string | null {
+  const at = url.indexOf('?');
+  if (at === -1 || !url.includes('%', at)) return null;
+  for (const pair of url.slice(at + 1).split('&')) {
+    try {
+      decodeURIComponent(pair);
+    } catch {
+      return pair.split('=', 1)[0] ?? '';
+    }
+  }
+  return null;
 }
 
 /** A time that ends before it begins has nothing in it: an empty list would be taken for an answer. */
@@ -107,7 +138,34 @@ function findUnknownHeader(
     const value = headers[header];
     return value !== undefined && !isIgnored(header, value);
   });
-  return name === undefined ? undefined : new ServiceError('unknown_header', { values: { field: name } });
+  return name === undefined
+    ? undefined
+    : new ServiceError('unknown_header', { values: { field: name, hint: '' } });
+}
+
+/** `X-Idempotency-Key` and `Idempotency_Key` are headers of other services, and would be ignored. */
+function findCloseHeader({ headers }: FastifyRequest, known: ReadonlySet<string>): ServiceError | undefined {
+  for (const name of Object.keys(headers)) {
+    if (known.has(name)) continue;
+    const close = closeHeader(name, known);
+    if (close !== null)
+      return new ServiceError('unknown_header', { values: { field: name, hint: closeNameText(close) } });
+  }
+  return undefined;
+}
+
+/** Longer names are close to none, and the cost grows with the length. */
+const MAX_HEADER_CHARS = 32;
+const bareHeader = (name: string): string => name.replace(/^x[-_]/, '').replace(/[^a-z0-9]/g, '');
+
+function closeHeader(name: string, known: ReadonlySet<string>): string | null {
+  if (name.length > MAX_HEADER_CHARS) return null;
+  const wanted = bareHeader(name);
+  for (const other of known) {
+    const bare = bareHeader(other);
+    if (distance(wanted, bare) <= Math.floor(bare.length / 6)) return other;
+  }
+  return null;
 }
 
 const hasContent = ({ headers }: FastifyRequest): boolean =>

@@ -11,9 +11,11 @@ export interface DraftAnswer {
   readonly emailId: string;
   readonly kind: ReplyKind;
   readonly quote: boolean;
-  readonly withFiles: boolean;
-  readonly language: ReplyLanguage;
-  readonly timeZone: string;
+  /** null: it is no forward. */
+  readonly withFiles: boolean | null;
+  /** Both null: there is no quote. */
+  readonly language: ReplyLanguage | null;
+  readonly timeZone: string | null;
 }
 
 /** The fields of a send as the caller wrote them, without files. */

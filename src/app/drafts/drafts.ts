@@ -15,7 +15,7 @@ import type { SendOnceResult, SendOutcome, SendRequest, SendResult } from '../se
 import { fetchFiles, toFiles, type DraftFilePorts, type FileTarget } from './draft-files.ts';
 import type { DraftAccount, DraftContent, DraftRecord, DraftRefusal, DraftStore } from './draft-ports.ts';
 import type { DraftChange, DraftSend, DraftUseCases } from './use-cases.ts';
-import { toStorable } from '../../core/storable-text.ts';
+import { refuseContradictions } from '../../core/drafts/contradictions.ts';
 
 export interface DraftPorts extends DraftFilePorts {
   readonly drafts: DraftStore;
@@ -217,8 +217,10 @@ async function toRecord(
   );
   if (JSON.stringify(message).length > MAX_DRAFT_CHARS) throw new ServiceError('payload_too_large');
   const { author = old.author, answers = old.answers } = change;
+  refuseContradictions(message, answers !== null);
+  // Cut in the middle of a character.
   const textOf = (value: unknown) =>
-    toStorable([value ?? []].flat().map(String).join(', ').slice(0, MAX_SHOWN_CHARS));
+    [value ?? []].flat().map(String).join(', ').slice(0, MAX_SHOWN_CHARS).toWellFormed();
   const idOf = (name: string) => (typeof message[name] === 'string' ? message[name] : null);
   const accountId = idOf('account_id');
   if (accountId !== null && !ACCOUNT_ID.test(accountId)) {

@@ -1,5 +1,5 @@
 /** Reads the parts of a request that concern the queue. */
-import { defaultLane, MAX_LANE_LENGTH, type QueuePlace } from '../../core/delivery/priority.ts';
+import { defaultLane, isLane, type QueuePlace } from '../../core/delivery/priority.ts';
 import { DAY_MS } from '../../core/durations.ts';
 import { ServiceError } from '../../core/errors.ts';
 import type { OutboundPlacement } from '../../core/thread/place-outbound.ts';
@@ -33,8 +33,6 @@ export function readQueuePlace(
   { lane, priority }: Pick<SendRequest, 'lane' | 'priority'>,
   rule: OutboundPlacement['rule'],
 ): QueuePlace {
-  if (lane !== null && (lane.length > MAX_LANE_LENGTH || !/^[^\u0000-\u001f\u007f]+$/.test(lane))) {
-    throw new ServiceError('invalid_lane');
-  }
-  return { lane: lane?.toWellFormed() ?? defaultLane(rule), priority: priority ?? 'normal' };
+  if (lane !== null && !isLane(lane)) throw new ServiceError('invalid_lane');
+  return { lane: lane ?? defaultLane(rule), priority: priority ?? 'normal' };
 }

@@ -1,5 +1,5 @@
 /** Makes the content of an email from a template and its variables. Both may be hostile, so a reading process does it. */
-import { ServiceError } from '../../core/errors.ts';
+import { invalidRequest, ServiceError } from '../../core/errors.ts';
 import { textTokens } from '../../core/mime/compose/header.ts';
 import { MAX_VARIABLES_BYTES } from '../../core/templates/limits.ts';
 import type { TemplateContent, TemplateFault } from '../../core/templates/template.ts';
@@ -43,10 +43,11 @@ export async function findTemplate(
 /** Throws the faults of the template, or of the variables. */
 export async function fillTemplate(
   ports: TemplateReadingPorts,
-  { subject, textBody, htmlBody }: TemplateContent,
+  { subject, textBody, htmlBody, variables: used }: Pick<Template, keyof TemplateContent | 'variables'>,
   { variables, authorKeyId }: Pick<TemplateUse, 'variables' | 'authorKeyId'>,
 ): Promise<TemplateContent> {
   const json = toJson(variables);
+  refuseUnused(variables, used);
   const content = { subject, textBody, htmlBody };
   const result = await readTemplate(ports, 'template', { content, variables: json }, authorKeyId);
   if (result.kind !== 'filled') throw toError(result);
@@ -64,6 +65,18 @@ export async function checkTemplate(
   const result = await readTemplate(ports, 'templateCheck', { subject, textBody, htmlBody }, authorKeyId);
   if (result.kind !== 'valid') throw toError(result);
   return result.variables;
+}
+
+/** The first part of a path such as `order.number` or `lines[0].title`. */
+const HEAD = /^[^.[]+/;
+
+/** Throws `invalid_request` for a variable that the template does not name: it is misspelt, or meant for another template. */
+function refuseUnused(variables: Variables, used: readonly string[]): void {
+  const heads = new Set(used.map((path) => HEAD.exec(path)?.[0]));
+  // A path that begins with a bracket may name anything.
+  if (heads.has(undefined)) return;
+  const unused = Object.keys(variables).find((name) => !heads.has(name));
+  if (unused !== undefined) throw invalidRequest('not_in_template', { field: `variables.${unused}` });
 }
 
 /** Throws `variables_too_large`. */

@@ -69,14 +69,9 @@ export function createTemplates(ports: TemplatePorts): TemplateUseCases {
 }
 
 /** Throws `missing_body`, `header_injection`, `invalid_text`. */
-function refuseUnusable({
-  name,
-  subject,
-  textBody,
-  htmlBody,
-}: TemplateContent & { readonly name: string }): void {
+function refuseUnusable({ subject, textBody, htmlBody }: TemplateContent): void {
   if (textBody === null && htmlBody === null) throw new ServiceError('missing_body');
-  for (const [field, line] of Object.entries({ name, subject })) textTokens(line, field);
+  textTokens(subject, 'subject');
   for (const [field, text] of Object.entries({ text_body: textBody, html_body: htmlBody })) {
     if (text !== null && !isStorable(text)) {
       throw new ServiceError('invalid_text', { values: { field } });

@@ -17,9 +17,7 @@ export function createThreadReads(list: ThreadList, { readThread }: ThreadReader
 
     async listThreads({ q, searchIn, ...request }) {
       const search = parseSearchQuery(q, searchIn);
-      const { assignee, isAssigned } = request;
-      const findsNothing =
-        (search === null && isSearch(q, searchIn)) || (assignee !== null && isAssigned === false);
+      const findsNothing = search === null && isSearch(q, searchIn);
       const { items, nextCursor } = await readPage(
         PLACE_CURSOR,
         request,

@@ -2,6 +2,7 @@
  * The order in which the queue sends. A higher priority always goes first; inside one priority the lanes take turns, so
  * that a lane with ten thousand messages delays another lane's next one by a single message.
  */
+import { isOneLine } from '../one-line.ts';
 
 /** From the highest to the lowest. */
 export const PRIORITIES = ['high', 'normal', 'low'] as const;
@@ -10,7 +11,7 @@ export type Priority = (typeof PRIORITIES)[number];
 /** The place of a send in the queue. */
 export interface QueuePlace {
   readonly priority: Priority;
-  /** 1 to 64 characters, none of them a control character. */
+  /** 1 to 64 characters in one line. */
   readonly lane: string;
 }
 
@@ -28,6 +29,9 @@ export interface QueuedSend extends QueuePlace {
 
 /** In UTF-16 units. */
 export const MAX_LANE_LENGTH = 64;
+
+export const isLane = (text: string): boolean =>
+  text !== '' && text.length <= MAX_LANE_LENGTH && isOneLine(text);
 
 /**
  * Answers and new conversations take turns unless the caller says otherwise: a newsletter never delays a reply.

@@ -9,8 +9,26 @@ import type { DeviceCopies } from './device-copy.ts';
 
 export type Fields = NonNullable<DraftRequest['message']>;
 export type Files = NonNullable<DraftRequest['attachments']>;
+type KeptAnswers = NonNullable<Draft['answers']>;
 /** The email that a draft answers, and which parts of it are included. */
-export type Answers = NonNullable<Draft['answers']>;
+export type Answers = { readonly [Name in keyof KeptAnswers]: NonNullable<KeptAnswers[Name]> };
+
+/** The service refuses what would have no effect: files of a reply, and how to quote without a quote. */
+export const toKept = ({
+  kind,
+  quote,
+  with_files,
+  language,
+  time_zone,
+  ...answers
+}: Answers): KeptAnswers => ({
+  ...answers,
+  kind,
+  quote,
+  with_files: kind === 'forward' ? with_files : null,
+  language: quote ? language : null,
+  time_zone: quote ? time_zone : null,
+});
 export type KeeperState = 'idle' | 'saving' | 'saved' | 'failed' | 'elsewhere';
 
 /** Options that a request of this size may have: it goes on when the page is left. */
@@ -72,7 +90,7 @@ export class DraftKeeper {
   /** Everything that was written. */
   #text: Fields;
   #wanted: Fields | null = null;
-  #wantedAnswers: Answers | null = null;
+  #wantedAnswers: KeptAnswers | null = null;
   #unsavedSince: number | null = null;
   #timer: ReturnType<typeof setTimeout> | null = null;
   #running: Promise<void> = Promise.resolve();
@@ -101,8 +119,8 @@ export class DraftKeeper {
 
   /** The service replaces the answers as a whole. */
   setAnswers(answers: Answers): void {
-    this.#base = { ...this.#base, answers };
-    this.#wantedAnswers = answers;
+    this.#wantedAnswers = toKept(answers);
+    this.#base = { ...this.#base, answers: this.#wantedAnswers };
     this.#scheduleSave();
   }
 

@@ -20,7 +20,14 @@ import type { Body } from './body.ts';
 import { accountOf, deviceCopies } from './device-copies.ts';
 import { discardLater } from './discarded-drafts.ts';
 import { draftStore } from './draft-store.ts';
-import { DraftKeeper, type Answers, type Fields, type Files, type KeeperState } from './draft-keeper.ts';
+import {
+  DraftKeeper,
+  toKept,
+  type Answers,
+  type Fields,
+  type Files,
+  type KeeperState,
+} from './draft-keeper.ts';
 import { newContentId, placeOf } from './inline-image.ts';
 import { addressesIn, concernsAbout, type Concern, type Recipient } from './concerns.ts';
 import { speaksOfFile } from './missing-file.ts';
@@ -38,7 +45,7 @@ export interface WriterFields extends Body {
 
 export interface WriterOptions {
   readonly author: string;
-  /** The email that the message answers; null: none. A continued draft has its own. */
+  /** The email that the message answers; null: none. */
   readonly answers: Answers | null;
   /** The preview of the parts that the service adds to an answer. */
   readonly preview: ReplyPreview | null;
@@ -93,8 +100,8 @@ export function useWriter(options: WriterOptions) {
   const told = useRef(new Set<string>());
   /** The time for sending; null: now. */
   const wantedAt = useRef<Date | null>(null);
-  const [answers, setAnswers] = useState(draft?.answers ?? options.answers);
-  const base: DraftRequest = { author, ...(answers === null ? {} : { answers }) };
+  const [answers, setAnswers] = useState(options.answers);
+  const base: DraftRequest = { author, ...(answers === null ? {} : { answers: toKept(answers) }) };
   const { limits, ...session } = useSession();
   const [keeper] = useState(
     () =>

@@ -35,14 +35,15 @@ const browserTimeZone = (): string => new Intl.DateTimeFormat().resolvedOptions(
 export default function Writer(props: WriterProps) {
   const { replyTo, mode, draft } = props;
   const { text, language } = useWords();
-  const answers = draft?.answers ?? {
-    email_id: replyTo,
-    kind: mode,
-    quote: true,
-    with_files: true,
+  const kept = draft?.answers;
+  const answers: Answers = {
+    email_id: kept?.email_id ?? replyTo,
+    kind: kept?.kind ?? mode,
+    quote: kept?.quote ?? true,
+    with_files: kept?.with_files ?? true,
     // Recipients of the quote read when the email was written; the service alone would use its own language and UTC.
-    language,
-    time_zone: browserTimeZone(),
+    language: kept?.language ?? language,
+    time_zone: kept?.time_zone ?? browserTimeZone(),
   };
   const preview = useQuery(replyPreviewQuery(answers));
   if (preview.isError)

@@ -12,6 +12,7 @@ export interface TypeSchema {
   readonly properties?: Readonly<Record<string, TypeSchema>>;
   readonly items?: TypeSchema;
   readonly anyOf?: readonly TypeSchema[];
+  readonly additionalProperties?: unknown;
 }
 
 /** Throws `invalid_request` for a type that differs from the schema's, and before that `unknown_field`. */
@@ -30,11 +31,15 @@ function refuseOtherType(field: string, value: unknown, schema: TypeSchema): voi
   if (types.length > 0 && !types.includes(typeOf(value))) {
     throw invalidRequest('wrong_type', { field, type: toTypeText(types) });
   }
-  const { items, properties = {} } = formOf(value, schema);
+  const { items, properties = {}, additionalProperties } = formOf(value, schema);
   if (Array.isArray(value) && items !== undefined) {
     for (const [index, item] of value.entries()) refuseOtherType(`${field}[${index}]`, item, items);
   } else if (typeOf(value) === 'object') {
-    for (const [name, item] of Object.entries(value as object)) {
+    const entries = Object.entries(value as object);
+    const unknown = entries.find(([name]) => !Object.hasOwn(properties, name));
+    if (additionalProperties === false && unknown !== undefined)
+      throw unknownName('unknown_field', unknown[0], Object.keys(properties), `${field}.`);
+    for (const [name, item] of entries) {
       if (Object.hasOwn(properties, name)) refuseOtherType(`${field}.${name}`, item, properties[name] ?? {});
     }
   }

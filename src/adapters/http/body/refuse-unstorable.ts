@@ -3,15 +3,17 @@ import type { preHandlerHookHandler } from 'fastify';
 import { ServiceError } from '../../../core/errors.ts';
 import { findUnstorable } from '../../../core/storable-text.ts';
 
-/** For parameters, and for bodies that are read before the handler; handlers that read a body check its texts. Header fields can't have any. */
+/** Throws `invalid_text`. For bodies that a handler reads itself; `path` stands before the field. */
+export function refuseUnstorableIn(body: unknown, path: string): void {
+  const field = findUnstorable(body);
+  if (field !== null) throw new ServiceError('invalid_text', { values: { field: path + field } });
+}
+
+/** For parameters, and for bodies that are read before the handler. Header fields can't have any. */
 export const refuseUnstorable: preHandlerHookHandler = (request, _reply, done) => {
   const parts = request.is404 ? [] : [request.params, request.query, request.body];
-  for (const part of parts) {
-    const field = Buffer.isBuffer(part) ? null : findUnstorable(part);
-    if (field !== null) {
-      done(new ServiceError('invalid_text', { values: { field } }));
-      return;
-    }
-  }
-  done();
+  const field = parts.map((part) => (Buffer.isBuffer(part) ? null : findUnstorable(part))).find(Boolean);
+  done(
+    field === undefined ? undefined : new ServiceError('invalid_text', { values: { field: field ?? '' } }),
+  );
 };

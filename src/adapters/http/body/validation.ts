@@ -1,8 +1,12 @@
 /** Turns the first validation error of parameters or a body into our error, with a German text. */
 import type { FastifySchemaValidationError } from 'fastify';
 import { invalidRequest, ServiceError, TYPE_SEPARATOR, TYPE_TEXTS } from '../../../core/errors.ts';
+import { ONE_LINE_PATTERN, TRIMMED_LINE_PATTERN } from '../../../core/one-line.ts';
 import { unknownName } from '../../../core/unknown-name.ts';
+import { fieldPath } from '../../../core/storable-text.ts';
 import { UUID_PATTERN } from '../schemas/schemas.ts';
+
+const LINE_PATTERNS: ReadonlySet<string> = new Set([ONE_LINE_PATTERN, TRIMMED_LINE_PATTERN]);
 
 type ValidationError = FastifySchemaValidationError & {
   readonly parentSchema?: { readonly properties?: object };
@@ -10,8 +14,8 @@ type ValidationError = FastifySchemaValidationError & {
 
 /** Fastify's `schemaErrorFormatter`. */
 export function toValidationError(errors: readonly ValidationError[]): ServiceError {
-  const [error] = errors;
-  const field = error?.instancePath.slice(1) ?? '';
+  const error = closestOf(errors);
+  const field = toField(error?.instancePath ?? '');
   const params: Readonly<Record<string, unknown>> = error?.params ?? {};
   const limit = String(params['limit']);
   switch (error?.keyword) {
@@ -19,6 +23,7 @@ export function toValidationError(errors: readonly ValidationError[]): ServiceEr
       return unknownField(error, String(params['additionalProperty']));
     case 'pattern':
       if (params['pattern'] === UUID_PATTERN) return new ServiceError('invalid_uuid', { values: { field } });
+      if (LINE_PATTERNS.has(String(params['pattern']))) return invalidRequest('not_one_line', { field });
       return invalidRequest('malformed', { field });
     case 'format':
       if (params['format'] === 'uuid') return new ServiceError('invalid_uuid', { values: { field } });
@@ -38,7 +43,7 @@ export function toValidationError(errors: readonly ValidationError[]): ServiceEr
     case 'maxItems':
       return invalidRequest('too_many_entries', { field, limit });
     case 'required':
-      return invalidRequest('missing', { field: String(params['missingProperty']) });
+      return invalidRequest('missing', { field: fieldPath(field, String(params['missingProperty'])) });
     case 'type':
       return invalidRequest('wrong_type', { field, type: toTypeText([params['type']].flat().map(String)) });
     default:
@@ -46,9 +51,23 @@ export function toValidationError(errors: readonly ValidationError[]): ServiceEr
   }
 }
 
+/** Of a value that may have several forms, each form has an error: the one with another type than the value is not the form that was meant. */
+const closestOf = (errors: readonly ValidationError[]): ValidationError | undefined =>
+  errors.find((one) => one.keyword !== 'type' || !errors.some((other) => isCloser(other, one))) ?? errors[0];
+
+const isCloser = (other: ValidationError, { instancePath }: ValidationError): boolean =>
+  other.keyword !== 'type' && other.keyword !== 'anyOf' && other.instancePath.startsWith(instancePath);
+
+/** `/addresses/0/origin` is the field `addresses[0].origin`. */
+const toField = (instancePath: string): string =>
+  instancePath
+    .slice(1)
+    .split('/')
+    .reduce((path, key) => fieldPath(path, /^\d+$/.test(key) ? Number(key) : key), '');
+
 /** `verbose` validation includes the schema of the object. */
 function unknownField({ instancePath, parentSchema }: ValidationError, name: string): ServiceError {
-  const path = instancePath === '' ? '' : `${instancePath.slice(1).replaceAll('/', '.')}.`;
+  const path = instancePath === '' ? '' : `${toField(instancePath)}.`;
   return unknownName('unknown_field', name, Object.keys(parentSchema?.properties ?? {}), path);
 }
 

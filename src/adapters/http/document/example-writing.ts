@@ -56,7 +56,7 @@ export const WRITING_VALUES: Readonly<Record<string, unknown>> = {
     email_id: REPLY,
     kind: 'reply',
     quote: true,
-    with_files: true,
+    with_files: null,
     language: 'de',
     time_zone: 'Europe/Berlin',
   },

@@ -28,7 +28,7 @@ interface ErrorValues {
 const ERROR_VALUES: Partial<Readonly<Record<ErrorCode, ErrorValues>>> = {
   unknown_field: { values: { field: 'betreff', hint: '' } },
   unknown_parameter: { values: { field: 'probe', hint: '' } },
-  unknown_header: { values: { field: 'if-unmodified-since' } },
+  unknown_header: { values: { field: 'if-unmodified-since', hint: '' } },
   invalid_uuid: { fields: ['id', 'threadId', 'customerId', 'thread_id', 'customer_id'] },
   invalid_address: { fields: ['to', 'address', 'addresses'], values: { value: 'ann@' } },
   invalid_domain: { fields: ['domain', 'domains'], values: { value: 'example..com' } },

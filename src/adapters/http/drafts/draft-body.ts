@@ -6,12 +6,12 @@ import { MAX_AUTHOR_CHARS } from '../../../core/drafts/limits.ts';
 import { invalidRequest, ServiceError } from '../../../core/errors.ts';
 import type { SendRequest } from '../../../app/send/use-cases.ts';
 import type { HttpLimits } from '../connections/limits.ts';
-import { ForwardBody, readFlag, readLanguage, readReplyBody, readTimeZone } from '../reply/reply-body.ts';
+import { ForwardBody, readFlag, readQuoting, readReplyBody } from '../reply/reply-body.ts';
 import { Uuid } from '../schemas/schemas.ts';
 import { readText, readUuid, refuseUnknown, toFields, wrongType, type Fields } from '../body/fields.ts';
 import { AttachmentBody, readAttachments, type EmailJson } from '../send/attachment-body.ts';
 import { readSendBody, readSendFields, SendBody } from '../send/send-body.ts';
-import { isStorable } from '../../../core/storable-text.ts';
+import { isOneLine, ONE_LINE_PATTERN } from '../../../core/one-line.ts';
 
 /** Whether the thread has moved on is decided when the draft is sent. */
 const { attachments: _files, if_newest: _ifNewest, ...MESSAGE_PROPERTIES } = SendBody.properties;
@@ -64,7 +64,8 @@ export const DraftBody = {
     author: {
       type: ['string', 'null'],
       maxLength: MAX_AUTHOR_CHARS,
-      description: 'Author of the draft, as the caller names people.',
+      pattern: ONE_LINE_PATTERN,
+      description: 'Author of the draft, as the caller names people, in one line.',
     },
     answers: {
       anyOf: [AnswerBody, { type: 'null' }],
@@ -91,9 +92,6 @@ const MESSAGE_FIELDS = new Set(Object.keys(MESSAGE_PROPERTIES));
 const KEPT_FIELDS = new Set(Object.keys(KeptFile.properties));
 const ANSWER_FIELDS = new Set(Object.keys(AnswerBody.properties));
 
-/** The answered email determines these. */
-const OF_ANSWERED: readonly string[] = ['account_id', 'thread_id', 'in_reply_to'];
-
 /** Returns only the fields of the body. Throws ServiceError with status 400, `payload_too_large` or `attachments_too_large`. */
 export function readDraftBody(json: EmailJson, limits: HttpLimits): DraftChange {
   const body = toFields(json.value);
@@ -114,9 +112,7 @@ function readAuthor(body: Fields): string | null {
   if ((author?.length ?? 0) > MAX_AUTHOR_CHARS) {
     throw invalidRequest('too_long', { field: 'author', limit: MAX_AUTHOR_CHARS });
   }
-  if (author !== null && !isStorable(author)) {
-    throw new ServiceError('invalid_text', { values: { field: 'author' } });
-  }
+  if (author !== null && !isOneLine(author)) throw invalidRequest('not_one_line', { field: 'author' });
   return author;
 }
 
@@ -125,19 +121,21 @@ function readAnswer(value: unknown): DraftAnswer | null {
   const answer = toFields(value);
   if (answer === null) throw wrongType('answers', 'object');
   refuseUnknown(answer, ANSWER_FIELDS, 'answers.');
-  const emailId = readUuid(answer, 'email_id');
+  const emailId = readUuid(answer, 'email_id', 'answers.email_id');
   if (emailId === null) throw invalidRequest('missing', { field: 'answers.email_id' });
-  const name = readText(answer, 'kind') ?? 'reply';
+  const name = readText(answer, 'kind', 'answers.kind') ?? 'reply';
   const kind = REPLY_KINDS.find((one) => one === name);
   if (kind === undefined)
     throw invalidRequest('not_one_of', { field: 'answers.kind', values: REPLY_KINDS.join(', ') });
+  const withFiles = readFlag(answer, 'with_files', 'answers.with_files');
+  if (kind !== 'forward' && withFiles !== null)
+    throw invalidRequest('only_with', { field: 'answers.with_files', other: 'answers.kind: forward' });
+  const quoting = readQuoting(answer, 'answers.');
   return {
     emailId,
     kind,
-    quote: readFlag(answer, 'quote') ?? true,
-    withFiles: readFlag(answer, 'with_files') ?? true,
-    language: readLanguage(answer),
-    timeZone: readTimeZone(answer['time_zone']),
+    withFiles: kind === 'forward' ? (withFiles ?? true) : null,
+    ...(quoting.quote ? quoting : { quote: false, language: null, timeZone: null }),
   };
 }
 
@@ -150,7 +148,7 @@ function readMessage(value: unknown, json: EmailJson, limits: HttpLimits): Field
   if ([...json.longStrings.keys()].some((placeholder) => text.includes(placeholder))) {
     throw new ServiceError('payload_too_large');
   }
-  readSendFields(message, json, limits);
+  readSendFields(message, json, limits, 'message.');
   return message;
 }
 
@@ -180,19 +178,13 @@ export function readDraftSend(
     return { kind: 'send', request: { ...readSendBody(json(message), limits), ...moment } };
   }
   const { emailId, kind, quote, withFiles, language, timeZone } = answers;
-  const determined = OF_ANSWERED.find((field) => (message[field] ?? null) !== null);
-  if (determined !== undefined) {
-    throw invalidRequest('not_with', { field: `message.${determined}`, other: 'answers' });
-  }
-  const written = Object.fromEntries(
-    Object.entries(message).filter(([field]) => !OF_ANSWERED.includes(field)),
-  );
+  // A draft with fields that the answered email determines was refused; null is not among the fields of a reply.
   const body = {
-    ...written,
+    ...message,
     quote,
     language,
     time_zone: timeZone,
-    ...(kind === 'forward' ? { with_files: withFiles } : {}),
+    ...(withFiles === null ? {} : { with_files: withFiles }),
   };
   const reply = readReplyBody(json(body), limits, kind);
   return {

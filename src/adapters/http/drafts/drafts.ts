@@ -18,7 +18,7 @@ import {
 import { JSON_BODY_ERRORS, optionalJsonBody, refuseOtherMedia } from '../body/json-body.ts';
 import { toAttachmentJson } from '../emails/email-view.ts';
 import { Kind } from '../reply/reply.ts';
-import { Language, TimeZone } from '../reply/reply-body.ts';
+import { NullableLanguage, NullableTimeZone } from '../reply/reply-body.ts';
 import { NullableKeyAuthor } from '../schemas/author.ts';
 import { DELETION_ERRORS, errorResponses } from '../schemas/error-schemas.ts';
 import {
@@ -47,9 +47,12 @@ const AnswerRecord = record('DraftAnswer', {
   email_id: { ...Uuid, description: 'Id of the email that is answered or forwarded.' },
   kind: Kind,
   quote: { type: 'boolean' },
-  with_files: { type: 'boolean', description: 'For a forward: attach all files of the email.' },
-  language: Language,
-  time_zone: TimeZone,
+  with_files: {
+    type: ['boolean', 'null'],
+    description: 'For a forward: attach all files of the email. Null: it is not a forward.',
+  },
+  language: { ...NullableLanguage, description: 'Null: there is no quote.' },
+  time_zone: { ...NullableTimeZone, description: 'Null: there is no quote.' },
 });
 const NullableAnswer = { anyOf: [AnswerRecord, { type: 'null' }], title: 'NullableDraftAnswer' } as const;
 const Author = { title: 'DraftAuthor', type: ['string', 'null'] } as const;
@@ -186,7 +189,7 @@ export function registerDraftRoutes(app: HttpServer, context: HttpContext, input
         tags: ['Drafts'],
         summary: 'Create a draft',
         description:
-          'An email that is not complete yet. Only types are checked; what a send lacks is told when it is sent. Files that it names by ' +
+          'An email that is not complete yet. What a send lacks is told when it is sent; what no send may have is refused at once. Files that it names by ' +
           '`upload_id` or `attachment_id` are copied: it keeps them whatever becomes of the upload or the email. `attachment_id` needs ' +
           'the right `read` as well; `details` says which one was not found.',
         body: DraftBody,

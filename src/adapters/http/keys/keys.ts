@@ -5,6 +5,7 @@
 import type { KeyWithSecret } from '../../../app/keys/use-cases.ts';
 import { RIGHTS } from '../../../core/keys/rights.ts';
 import type { HttpContext, HttpServer } from '../answers/context.ts';
+import { ONE_LINE_PATTERN } from '../../../core/one-line.ts';
 import { JSON_BODY_ERRORS, optionalJsonBody, smallJsonBody } from '../body/json-body.ts';
 import { callerOf } from '../connections/auth.ts';
 import { AuthorSchema } from '../schemas/author.ts';
@@ -75,10 +76,12 @@ const SecretKey = record('KeyWithSecret', {
 const Keys = pageSchema('Keys', 'keys', Key);
 
 const KeyName = {
+  title: 'KeyName',
   type: 'string',
   minLength: 1,
   maxLength: MAX_NAME_CHARS,
-  description: 'For people.',
+  pattern: ONE_LINE_PATTERN,
+  $comment: 'For people, in one line.',
 } as const;
 const RateLimit = {
   title: 'KeyRateLimit',

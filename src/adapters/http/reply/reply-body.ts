@@ -21,6 +21,13 @@ export const Language = {
   enum: REPLY_LANGUAGES,
 } as const;
 
+export const NullableLanguage = {
+  ...Language,
+  type: ['string', 'null'],
+  title: 'NullableReplyLanguage',
+  enum: [...REPLY_LANGUAGES, null],
+} as const;
+
 /** The longest name of the time zone database has 32 characters. */
 const MAX_TIME_ZONE_CHARS = 64;
 export const TimeZone = {
@@ -29,6 +36,12 @@ export const TimeZone = {
   type: 'string',
   minLength: 1,
   maxLength: MAX_TIME_ZONE_CHARS,
+} as const;
+
+export const NullableTimeZone = {
+  ...TimeZone,
+  title: 'NullableTimeZone',
+  type: ['string', 'null'],
 } as const;
 
 const DEFAULT_LANGUAGE: ReplyLanguage = 'de';
@@ -57,13 +70,8 @@ const REPLY_PROPERTIES = {
     type: ['boolean', 'null'],
     description: 'Quotes the email below the new text. Default true.',
   },
-  language: {
-    ...Language,
-    type: ['string', 'null'],
-    title: 'NullableReplyLanguage',
-    enum: [...REPLY_LANGUAGES, null],
-  },
-  time_zone: { ...TimeZone, title: 'NullableTimeZone', type: ['string', 'null'] },
+  language: NullableLanguage,
+  time_zone: NullableTimeZone,
 } as const;
 
 const BODY_NEEDED = [
@@ -127,10 +135,8 @@ export function readReplyBody(json: EmailJson, limits: HttpLimits, kind: ReplyKi
     ...message
   } = readSendFields(ofSend, json, limits);
   return {
-    quote: readFlag(body, 'quote') ?? true,
+    ...readQuoting(body),
     withFiles: readFlag(body, 'with_files') ?? true,
-    language: readLanguage(body),
-    timeZone: readTimeZone(body['time_zone']),
     maxFileBytes: limits.maxAttachmentBytes,
     maxFiles: limits.maxAttachments,
     message: {
@@ -147,27 +153,38 @@ function isGiven(body: Fields, field: string): boolean {
   return (body[field] ?? null) !== null;
 }
 
-export function readFlag(body: Fields, field: string): boolean | null {
+export function readFlag(body: Fields, field: string, path = field): boolean | null {
   const value = body[field] ?? null;
-  if (value !== null && typeof value !== 'boolean') throw wrongType(field, 'boolean');
+  if (value !== null && typeof value !== 'boolean') throw wrongType(path, 'boolean');
   return value;
 }
 
-export function readLanguage(body: Fields): ReplyLanguage {
-  const value = body['language'] ?? DEFAULT_LANGUAGE;
-  if (typeof value !== 'string') throw wrongType('language', 'string');
-  const known = REPLY_LANGUAGES.find((one) => one === value);
+/** How the email is quoted. Throws `invalid_request`, also for a language or a time zone of a quote that is not wanted. */
+export function readQuoting(body: Fields, path = ''): Pick<ReplyRequest, 'quote' | 'language' | 'timeZone'> {
+  const quote = readFlag(body, 'quote', `${path}quote`) ?? true;
+  const field = quote ? undefined : ['language', 'time_zone'].find((name) => isGiven(body, name));
+  if (field !== undefined) {
+    throw invalidRequest('not_with', { field: path + field, other: `${path}quote: false` });
+  }
+  const timeZone = readTimeZone(body['time_zone'], `${path}time_zone`);
+  return { quote, language: readLanguage(body['language'], `${path}language`), timeZone };
+}
+
+function readLanguage(value: unknown, path: string): ReplyLanguage {
+  const name = value ?? DEFAULT_LANGUAGE;
+  if (typeof name !== 'string') throw wrongType(path, 'string');
+  const known = REPLY_LANGUAGES.find((one) => one === name);
   if (known === undefined)
-    throw invalidRequest('not_one_of', { field: 'language', values: REPLY_LANGUAGES.join(', ') });
+    throw invalidRequest('not_one_of', { field: path, values: REPLY_LANGUAGES.join(', ') });
   return known;
 }
 
 /** Throws `invalid_request`. */
-export function readTimeZone(value: unknown): string {
+export function readTimeZone(value: unknown, path = 'time_zone'): string {
   const name = value ?? DEFAULT_TIME_ZONE;
-  if (typeof name !== 'string') throw wrongType('time_zone', 'string');
+  if (typeof name !== 'string') throw wrongType(path, 'string');
   if (name.length > MAX_TIME_ZONE_CHARS || !isTimeZone(name)) {
-    throw invalidRequest('malformed', { field: 'time_zone' });
+    throw invalidRequest('malformed', { field: path });
   }
   return name;
 }

@@ -5,6 +5,7 @@ import {
   THREAD_STATUSES,
   type ThreadRecord,
 } from '../../../app/threads/thread-record-ports.ts';
+import { TRIMMED_LINE_PATTERN } from '../../../core/one-line.ts';
 
 export const ThreadStatusText = {
   title: 'ThreadStatus',
@@ -13,15 +14,12 @@ export const ThreadStatusText = {
   enum: THREAD_STATUSES,
 } as const;
 
-/** No control characters, and no spaces at the ends, which no reader sees. */
-const NAME_PATTERN = '^[^\\p{Cc}\\s]([^\\p{Cc}]*[^\\p{Cc}\\s])?$';
-
 export const ThreadLabel = {
   title: 'ThreadLabel',
   type: 'string',
   minLength: 1,
   maxLength: MAX_LABEL_CHARS,
-  pattern: NAME_PATTERN,
+  pattern: TRIMMED_LINE_PATTERN,
 } as const;
 
 /** For a filter. */
@@ -30,7 +28,7 @@ export const AssigneeName = {
   type: 'string',
   minLength: 1,
   maxLength: MAX_ASSIGNEE_CHARS,
-  pattern: NAME_PATTERN,
+  pattern: TRIMMED_LINE_PATTERN,
 } as const;
 
 export const Assignee = {

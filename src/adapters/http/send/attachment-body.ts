@@ -13,13 +13,16 @@ import {
   wrongType,
   type Fields,
 } from '../body/fields.ts';
+import { FILENAME_PATTERN, isOneLine } from '../../../core/one-line.ts';
 import type { JsonWithLongStrings } from '../body/json-long-strings.ts';
 import type { HttpLimits } from '../connections/limits.ts';
-import { NonBlankText, OptionalText, Uuid } from '../schemas/schemas.ts';
+import { OptionalText, Uuid } from '../schemas/schemas.ts';
 
 const CONTENT_ID = OptionalText(
   'Content-ID of an image that the HTML shows by `cid:…`. An image that the HTML does not reference is an ordinary attachment.',
 );
+
+const Filename = { title: 'Filename', type: 'string', pattern: FILENAME_PATTERN } as const;
 
 export const AttachmentBody = {
   type: 'object',
@@ -27,7 +30,7 @@ export const AttachmentBody = {
   additionalProperties: false,
   required: ['filename', 'content'],
   properties: {
-    filename: NonBlankText,
+    filename: Filename,
     content: {
       type: 'string',
       contentEncoding: 'base64',
@@ -38,7 +41,11 @@ export const AttachmentBody = {
   },
 } as const;
 
-const OptionalName = { title: 'NullableNonBlankText', type: ['string', 'null'], pattern: '\\S' } as const;
+const OptionalName = {
+  title: 'NullableFilename',
+  type: ['string', 'null'],
+  pattern: FILENAME_PATTERN,
+} as const;
 
 /** A file that the service already has; `field` names it. */
 const NamedFile = (title: string, field: string, description: string) => ({
@@ -96,6 +103,8 @@ export function readAttachments<Other = never>(
     refuseUnknown(fields, ATTACHMENT_FIELDS, `${path}.`);
 
     const filename = readText(fields, 'filename', `${path}.filename`);
+    if (filename !== null && !isOneLine(filename))
+      throw invalidRequest('not_one_line', { field: `${path}.filename` });
     const contentType = readText(fields, 'content_type', `${path}.content_type`);
     const contentId = readText(fields, 'content_id', `${path}.content_id`);
     const details = { filename, contentType, ...(contentId === null ? {} : { contentId }) };

@@ -7,13 +7,14 @@ import { AUTO_SUBMITTED, type AutoSubmitted } from '../../../core/delivery/loop-
 import type { TemplateUse } from '../../../app/templates/use-cases.ts';
 import type { SendRequest } from '../../../app/send/use-cases.ts';
 import { isListName, MAX_LIST_CHARS } from '../../../core/unsubscribe/list-name.ts';
-import { MAX_LANE_LENGTH, PRIORITIES, type Priority } from '../../../core/delivery/priority.ts';
+import { isLane, MAX_LANE_LENGTH, PRIORITIES, type Priority } from '../../../core/delivery/priority.ts';
 import { STANDARD_HEADERS, type CustomHeaders } from '../../../core/message/custom-headers.ts';
 import { MAX_CUSTOM_HEADERS, MAX_METADATA_BYTES, MAX_TAGS } from '../../../core/message/limits.ts';
 import { MAX_TEMPLATE_VERSION, MAX_VARIABLES_BYTES } from '../../../core/templates/limits.ts';
 import type { Metadata } from '../../../core/message/tags.ts';
 import { MAX_FROM_NAME_CHARS } from '../../../app/base/limits.ts';
 import { invalidRequest, ServiceError } from '../../../core/errors.ts';
+import { ONE_LINE_PATTERN } from '../../../core/one-line.ts';
 import { parseMoment } from '../../../core/moment.ts';
 import {
   isBlank,
@@ -26,6 +27,7 @@ import {
   wrongType,
   type Fields,
 } from '../body/fields.ts';
+import { refuseUnstorableIn } from '../body/refuse-unstorable.ts';
 import type { JsonWithLongStrings } from '../body/json-long-strings.ts';
 import type { HttpLimits } from '../connections/limits.ts';
 import { NonBlankText, NullableUuid, OptionalText, Uuid } from '../schemas/schemas.ts';
@@ -61,6 +63,7 @@ const UnsubscribeBody = {
       type: 'string',
       minLength: 1,
       maxLength: MAX_LIST_CHARS,
+      pattern: ONE_LINE_PATTERN,
       description:
         'Name of the list; recipients see it. A list belongs to the sending account and needs no set-up.',
     },
@@ -142,10 +145,12 @@ export const SendBody = {
       $comment: 'Priority in the queue; a higher priority always goes first. Default `normal`.',
     },
     lane: {
+      title: 'NullableLane',
       type: ['string', 'null'],
       minLength: 1,
       maxLength: MAX_LANE_LENGTH,
-      description:
+      pattern: ONE_LINE_PATTERN,
+      $comment:
         'Lane in the queue. Lanes of the same priority take turns, so bulk mail in its own lane does not delay other mail. ' +
         'Default: `reply` when the email joins a thread, else `new`.',
     },
@@ -212,8 +217,13 @@ export function refuseNoBody(body: Fields): void {
   if (!isGiven) throw new ServiceError('missing_body');
 }
 
-/** The fields of a send in a body, even an incomplete one; the caller has checked `body` for unknown fields. Throws as readSendBody. */
-export function readSendFields(body: Fields, json: EmailJson, limits: HttpLimits): SendRequest {
+/**
+ * The fields of a send in a body, even an incomplete one; the caller has checked `body` for unknown fields. Throws as readSendBody.
+ *
+ * @param path stands before the names of fields whose text can't be stored
+ */
+export function readSendFields(body: Fields, json: EmailJson, limits: HttpLimits, path = ''): SendRequest {
+  refuseUnstorableIn(body, path);
   return {
     to: readAddressLists(body, 'to'),
     cc: readAddressLists(body, 'cc'),
@@ -356,7 +366,7 @@ function readUnsubscribeList(body: Fields): string | null {
 
 function readLane(body: Fields): string | null {
   const lane = readText(body, 'lane');
-  if (lane !== null && (lane === '' || lane.length > MAX_LANE_LENGTH)) throw new ServiceError('invalid_lane');
+  if (lane !== null && !isLane(lane)) throw new ServiceError('invalid_lane');
   return lane;
 }
 

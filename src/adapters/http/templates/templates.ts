@@ -13,6 +13,7 @@ import {
   MAX_TEMPLATE_VERSION,
   MAX_VARIABLES_BYTES,
 } from '../../../core/templates/limits.ts';
+import { ONE_LINE_PATTERN } from '../../../core/one-line.ts';
 import type { HttpContext, HttpServer } from '../answers/context.ts';
 import { ifMatch, requiredVersion, wantedVersion } from '../answers/entity-tag.ts';
 import { JSON_BODY_ERRORS, optionalJsonBody, smallJsonBody } from '../body/json-body.ts';
@@ -87,7 +88,14 @@ const Body = (description: string) =>
   ({ type: ['string', 'null'], minLength: 1, maxLength: MAX_TEMPLATE_BODY_CHARS, description }) as const;
 
 const fields = {
-  name: { type: 'string', minLength: 1, maxLength: MAX_TEMPLATE_NAME_CHARS, description: 'For people.' },
+  name: {
+    title: 'TemplateName',
+    type: 'string',
+    minLength: 1,
+    maxLength: MAX_TEMPLATE_NAME_CHARS,
+    pattern: ONE_LINE_PATTERN,
+    $comment: 'For people, in one line.',
+  },
   subject: {
     type: 'string',
     minLength: 1,

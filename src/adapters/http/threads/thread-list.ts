@@ -3,6 +3,7 @@
  * or unread.
  */
 import type { ThreadListing, ThreadMark } from '../../../app/threads/thread-list-ports.ts';
+import { invalidRequest } from '../../../core/errors.ts';
 import type { HttpContext, HttpServer } from '../answers/context.ts';
 import {
   AccountId,
@@ -139,6 +140,8 @@ export function registerThreadListRoutes(app: HttpServer, { applicationFor, limi
     },
     async (request) => {
       const { query } = request;
+      if (query.assignee !== undefined && query.assigned === false)
+        throw invalidRequest('not_with', { field: 'assignee', other: 'assigned=false' });
       const page = await applicationFor(request).listThreads({
         q: query.q ?? null,
         searchIn: toSearchParts(query),

@@ -235,7 +235,7 @@ export function registerThreadRecordRoutes(
         tags: ['Threads'],
         summary: 'Change the status, assignee, labels or customer of a thread',
         description:
-          'Absent fields stay unchanged. `labels` applies before `add_labels`, and that before `remove_labels`; 20 labels at ' +
+          'Absent fields stay unchanged. `labels` applies before `add_labels`; `remove_labels` names none of them. 20 labels at ' +
           'most. A request that changes nothing writes no event.',
         params: ThreadParams,
         headers: MatchHeaders,
@@ -257,6 +257,7 @@ export function registerThreadRecordRoutes(
     },
     async (request) => {
       const { body } = request;
+      refuseAddedAndRemoved(body);
       return toRecordJson(
         await operationsFor(request).changeThread(request.params.threadId.toLowerCase(), {
           version: toVersion(request.headers['if-match']),
@@ -271,6 +272,19 @@ export function registerThreadRecordRoutes(
       );
     },
   );
+}
+
+/** Of the two, only one could have an effect. Throws `invalid_request`. */
+function refuseAddedAndRemoved({
+  labels = [],
+  add_labels: added = [],
+  remove_labels: removed = [],
+}: XStatic<typeof ChangeBody>): void {
+  for (const [field, given] of Object.entries({ labels, add_labels: added })) {
+    const value = given.find((label) => removed.includes(label));
+    if (value !== undefined)
+      throw invalidRequest('added_and_removed', { value, field, other: 'remove_labels' });
+  }
 }
 
 const lower = (uuid: string | null | undefined) => (typeof uuid === 'string' ? uuid.toLowerCase() : uuid);

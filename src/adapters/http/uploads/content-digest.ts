@@ -1,5 +1,7 @@
 /**
- * The header field Content-Digest, RFC 9530 §2: the digest that a caller declares for the body. Algorithms other than SHA-256 do not count.
+ * The header field Content-Digest, RFC 9530 §2: the digest that a caller declares for the body. RFC 9530 lets a recipient ignore any digest, and
+ * lets it demand more: a caller that declares one relies on the check, so that a field without a SHA-256, which alone can be checked
+ * here, is refused. Beside it, other algorithms do not count; those that RFC 9530 §5 calls insecure could prove nothing.
  */
 import { ServiceError } from '../../../core/errors.ts';
 
@@ -7,7 +9,7 @@ import { ServiceError } from '../../../core/errors.ts';
 const MEMBER = /^[ \t]*([a-z*][a-z0-9_.*-]*)=:([A-Za-z0-9+/]*={0,2}):[ \t]*$/;
 const SHA256_BYTES = 32;
 
-/** SHA-256 in lower-case hex; null when the field has none. Throws `invalid_content_digest`. */
+/** SHA-256 in lower-case hex; null without the field. Throws `invalid_content_digest`. */
 export function readContentDigest(field: string | undefined): string | null {
   if (field === undefined) return null;
   let digest: string | null = null;
@@ -19,5 +21,6 @@ export function readContentDigest(field: string | undefined): string | null {
     if (bytes.length !== SHA256_BYTES) throw new ServiceError('invalid_content_digest');
     digest = bytes.toString('hex');
   }
+  if (digest === null) throw new ServiceError('invalid_content_digest');
   return digest;
 }

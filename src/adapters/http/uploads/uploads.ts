@@ -1,9 +1,11 @@
 /** POST /api/uploads: takes a file for later sends. */
+import { isUtf8 } from 'node:buffer';
 import type { FastifyRequest } from 'fastify';
 import { readRaw } from '../../../app/files/read-raw.ts';
 import { keyIdOf } from '../connections/auth.ts';
 import { readParameters } from '../../../core/mime/parse/read-parameters.ts';
 import { invalidRequest, ServiceError } from '../../../core/errors.ts';
+import { isOneLine, ONE_LINE_PATTERN } from '../../../core/one-line.ts';
 import type { HttpContext, HttpServer } from '../answers/context.ts';
 import { BinaryBody } from '../body/binary-body.ts';
 import { openBody } from '../body/open-body.ts';
@@ -37,6 +39,7 @@ const UploadQuery = {
       type: 'string',
       minLength: 1,
       maxLength: MAX_FILENAME_CHARS,
+      pattern: ONE_LINE_PATTERN,
       description: 'Default: the file name in the header Content-Disposition.',
     },
     content_type: {
@@ -151,6 +154,28 @@ export function registerUploadRoutes(app: HttpServer, context: HttpContext): voi
 }
 
 function filenameOf({ headers }: FastifyRequest): string | null {
-  const field = headers['content-disposition'];
-  return field === undefined ? null : (readParameters(field).parameters.get('filename') ?? null);
+  const header = headers['content-disposition'];
+  if (header === undefined) return null;
+  // The reader of parameters is made for mail, and gives a name to any bytes.
+  if (!isText(header)) throw invalidRequest('malformed', { field: 'Content-Disposition: filename' });
+  const name = readParameters(header).parameters.get('filename') ?? null;
+  if (name !== null && !isOneLine(name))
+    throw invalidRequest('not_one_line', { field: 'Content-Disposition: filename' });
+  return name;
+}
+
+/** RFC 8187 §3.2: a value in UTF-8, percent-encoded. */
+const EXTENDED = /\*[ \t]*=[ \t]*"?([^'";]*)'[^'";]*'([^";]*)/g;
+
+/** False for bytes that are no UTF-8, raw or encoded. */
+function isText(header: string): boolean {
+  if (!isUtf8(Buffer.from(header, 'latin1'))) return false;
+  return [...header.matchAll(EXTENDED)].every(([, charset = '', value = '']) => {
+    try {
+      decodeURIComponent(value);
+      return charset.toLowerCase() === 'utf-8';
+    } catch {
+      return false;
+    }
+  });
 }

@@ -2,6 +2,7 @@
 import type { XStatic } from 'typebox/schema';
 import type { WebhookRequestSettings } from '../../../app/webhooks/use-cases.ts';
 import { EVENT_TYPES } from '../../../core/event/event-types.ts';
+import { ONE_LINE_PATTERN } from '../../../core/one-line.ts';
 import { MAX_HEADERS, MAX_HEADER_CHARS } from '../../../core/webhook/own-headers.ts';
 import type { HttpContext, HttpServer } from '../answers/context.ts';
 import { JSON_BODY_ERRORS, optionalJsonBody, smallJsonBody } from '../body/json-body.ts';
@@ -30,7 +31,13 @@ const settings = {
     description:
       'URL that receives the events: https at a public address, or an address listed in WEBHOOK_ALLOW.',
   },
-  description: { type: 'string', maxLength: MAX_DESCRIPTION_CHARS, description: 'For people.' },
+  description: {
+    title: 'WebhookDescription',
+    type: 'string',
+    maxLength: MAX_DESCRIPTION_CHARS,
+    pattern: ONE_LINE_PATTERN,
+    $comment: 'For people, in one line.',
+  },
   types: {
     type: ['array', 'null'],
     items: EventTypeName,
