@@ -215,7 +215,7 @@ export interface paths {
         head?: never;
         /**
          * Change the status, assignee, labels or customer of a thread
-         * @description Absent fields stay unchanged. `labels` applies before `add_labels`, and that before `remove_labels`; 20 labels at most. A request that changes nothing writes no event. Needs the rights `read` and `operate`.
+         * @description Absent fields stay unchanged. `labels` applies before `add_labels`; `remove_labels` names none of them. 20 labels at most. A request that changes nothing writes no event. Needs the rights `read` and `operate`.
          */
         patch: operations["changeThread"];
         trace?: never;
@@ -419,7 +419,7 @@ export interface paths {
         put?: never;
         /**
          * Create a draft
-         * @description An email that is not complete yet. Only types are checked; what a send lacks is told when it is sent. Files that it names by `upload_id` or `attachment_id` are copied: it keeps them whatever becomes of the upload or the email. `attachment_id` needs the right `read` as well; `details` says which one was not found. Needs the right `draft`.
+         * @description An email that is not complete yet. What a send lacks is told when it is sent; what no send may have is refused at once. Files that it names by `upload_id` or `attachment_id` are copied: it keeps them whatever becomes of the upload or the email. `attachment_id` needs the right `read` as well; `details` says which one was not found. Needs the right `draft`.
          */
         post: operations["createDraft"];
         delete?: never;
@@ -2164,6 +2164,8 @@ export interface components {
          * @enum {unknown}
          */
         NullablePriority: "high" | "normal" | "low" | null;
+        /** @description Lane in the queue. Lanes of the same priority take turns, so bulk mail in its own lane does not delay other mail. Default: `reply` when the email joins a thread, else `new`. */
+        NullableLane: string | null;
         /**
          * @description For an email written by a program (RFC 3834): `auto-replied` for an answer, `auto-generated` for any other. It sets the header Auto-Submitted, so that other programs do not answer.
          * @enum {unknown}
@@ -2173,8 +2175,9 @@ export interface components {
             /** @description Name of the list; recipients see it. A list belongs to the sending account and needs no set-up. */
             list: string;
         };
+        Filename: string;
         AttachmentInput: {
-            filename: components["schemas"]["NonBlankText"];
+            filename: components["schemas"]["Filename"];
             /**
              * Format: byte
              * @description Base64 of RFC 4648 §4 with padding; line breaks and spaces are skipped.
@@ -2185,12 +2188,12 @@ export interface components {
             /** @description Content-ID of an image that the HTML shows by `cid:…`. An image that the HTML does not reference is an ordinary attachment. */
             content_id?: string | null;
         };
-        NullableNonBlankText: string | null;
+        NullableFilename: string | null;
         UploadedAttachment: {
             /** @description A file of `POST /api/uploads`. */
             upload_id: components["schemas"]["Uuid"];
             /** @description Default: the value of the file. */
-            filename?: components["schemas"]["NullableNonBlankText"];
+            filename?: components["schemas"]["NullableFilename"];
             /** @description Default: the value of the file. */
             content_type?: string | null;
             /** @description Content-ID of an image that the HTML shows by `cid:…`. An image that the HTML does not reference is an ordinary attachment. */
@@ -2200,7 +2203,7 @@ export interface components {
             /** @description Id of an attachment of a recorded email of the same account. Also needs the right `read`. */
             attachment_id: components["schemas"]["Uuid"];
             /** @description Default: the value of the file. */
-            filename?: components["schemas"]["NullableNonBlankText"];
+            filename?: components["schemas"]["NullableFilename"];
             /** @description Default: the value of the file. */
             content_type?: string | null;
             /** @description Content-ID of an image that the HTML shows by `cid:…`. An image that the HTML does not reference is an ordinary attachment. */
@@ -2245,8 +2248,7 @@ export interface components {
              */
             send_at?: string | null;
             priority?: components["schemas"]["NullablePriority"];
-            /** @description Lane in the queue. Lanes of the same priority take turns, so bulk mail in its own lane does not delay other mail. Default: `reply` when the email joins a thread, else `new`. */
-            lane?: string | null;
+            lane?: components["schemas"]["NullableLane"];
             auto_submitted?: components["schemas"]["NullableAutoSubmitted"];
             /** @description Addresses for answers, in the form of `to`. Default: the address of the account. */
             reply_to?: string | string[] | null;
@@ -2483,8 +2485,7 @@ export interface components {
              */
             send_at?: string | null;
             priority?: components["schemas"]["NullablePriority"];
-            /** @description Lane in the queue. Lanes of the same priority take turns, so bulk mail in its own lane does not delay other mail. Default: `reply` when the email joins a thread, else `new`. */
-            lane?: string | null;
+            lane?: components["schemas"]["NullableLane"];
             auto_submitted?: components["schemas"]["NullableAutoSubmitted"];
             /** @description Addresses for answers, in the form of `to`. Default: the address of the account. */
             reply_to?: string | string[] | null;
@@ -2582,8 +2583,7 @@ export interface components {
              */
             send_at?: string | null;
             priority?: components["schemas"]["NullablePriority"];
-            /** @description Lane in the queue. Lanes of the same priority take turns, so bulk mail in its own lane does not delay other mail. Default: `reply` when the email joins a thread, else `new`. */
-            lane?: string | null;
+            lane?: components["schemas"]["NullableLane"];
             auto_submitted?: components["schemas"]["NullableAutoSubmitted"];
             /** @description Addresses for answers, in the form of `to`. Default: the address of the account. */
             reply_to?: string | string[] | null;
@@ -2665,8 +2665,7 @@ export interface components {
              */
             send_at?: string | null;
             priority?: components["schemas"]["NullablePriority"];
-            /** @description Lane in the queue. Lanes of the same priority take turns, so bulk mail in its own lane does not delay other mail. Default: `reply` when the email joins a thread, else `new`. */
-            lane?: string | null;
+            lane?: components["schemas"]["NullableLane"];
             auto_submitted?: components["schemas"]["NullableAutoSubmitted"];
             /** @description Addresses for answers, in the form of `to`. Default: the address of the account. */
             reply_to?: string | string[] | null;
@@ -2690,7 +2689,7 @@ export interface components {
             id: components["schemas"]["Uuid"];
         };
         DraftRequest: {
-            /** @description Author of the draft, as the caller names people. */
+            /** @description Author of the draft, as the caller names people, in one line. */
             author?: string | null;
             /** @description Takes recipients, subject, thread and quote from that email when the draft is sent. */
             answers?: components["schemas"]["DraftAnswerInput"] | null;
@@ -2706,10 +2705,12 @@ export interface components {
             email_id: components["schemas"]["Uuid"];
             kind: components["schemas"]["ReplyKind"];
             quote: boolean;
-            /** @description For a forward: attach all files of the email. */
-            with_files: boolean;
-            language: components["schemas"]["ReplyLanguage"];
-            time_zone: components["schemas"]["TimeZone"];
+            /** @description For a forward: attach all files of the email. Null: it is not a forward. */
+            with_files: boolean | null;
+            /** @description Null: there is no quote. */
+            language: components["schemas"]["NullableReplyLanguage"];
+            /** @description Null: there is no quote. */
+            time_zone: components["schemas"]["NullableTimeZone"];
         };
         NullableDraftAnswer: components["schemas"]["DraftAnswer"] | null;
         /** @description True while a request is sending the draft; it can't be changed meanwhile. */
@@ -2776,10 +2777,11 @@ export interface components {
             /** @description The email of the thread that was recorded last, as far as the writer has seen it. When the thread has a newer one, received or sent, nothing is sent: 409 `thread_has_moved_on`, with `new_emails`. Compared as the send is recorded, so that of two answers at the same moment one is sent; hence the answer is 202. Only in a thread; needs the right `read` as well. */
             if_newest?: components["schemas"]["NullableUuid"];
         };
+        /** @description For people, in one line. */
+        TemplateName: string;
         NullableAccountId: string | null;
         TemplateRequest: {
-            /** @description For people. */
-            name: string;
+            name: components["schemas"]["TemplateName"];
             /** @description Liquid, on one line. */
             subject: string;
             /** @description Liquid. At least one of `text_body` and `html_body` is needed. */
@@ -2830,8 +2832,7 @@ export interface components {
             next_cursor: string | null;
         };
         TemplateChange: {
-            /** @description For people. */
-            name?: string;
+            name?: components["schemas"]["TemplateName"];
             /** @description Liquid, on one line. */
             subject?: string;
             /** @description Liquid. At least one of `text_body` and `html_body` is needed. */
@@ -3651,6 +3652,8 @@ export interface components {
         LatestEvent: {
             id: components["schemas"]["EventId"];
         };
+        /** @description For people, in one line. */
+        WebhookDescription: string;
         /**
          * @description `thin`: without `data`.
          * @enum {string}
@@ -3662,8 +3665,7 @@ export interface components {
         CreateWebhookRequest: {
             /** @description URL that receives the events: https at a public address, or an address listed in WEBHOOK_ALLOW. */
             url: string;
-            /** @description For people. */
-            description?: string;
+            description?: components["schemas"]["WebhookDescription"];
             /** @description Types to post; null: all types, including future ones. */
             types?: components["schemas"]["EventType"][] | null;
             /** @description Only of this account. */
@@ -3736,8 +3738,7 @@ export interface components {
         ChangeWebhookRequest: {
             /** @description URL that receives the events: https at a public address, or an address listed in WEBHOOK_ALLOW. */
             url?: string;
-            /** @description For people. */
-            description?: string;
+            description?: components["schemas"]["WebhookDescription"];
             /** @description Types to post; null: all types, including future ones. */
             types?: components["schemas"]["EventType"][] | null;
             /** @description Only of this account. */
@@ -3756,13 +3757,14 @@ export interface components {
             id: components["schemas"]["Uuid"];
             deleted_at: components["schemas"]["Timestamp"];
         };
+        /** @description For people, in one line. */
+        KeyName: string;
         /** @description Accounts that the key may read and use; `*`: all accounts, including future ones. */
         KeyAccounts: "*" | components["schemas"]["AccountId"][];
         /** @description Requests per minute in each process of the service; no more than the limit of the caller. */
         KeyRateLimit: number | null;
         KeyRequest: {
-            /** @description For people. */
-            name: string;
+            name: components["schemas"]["KeyName"];
             /** @description Rights of the key; only rights that the caller has. */
             rights: components["schemas"]["Right"][];
             account_ids: components["schemas"]["KeyAccounts"];
@@ -3815,8 +3817,7 @@ export interface components {
             next_cursor: string | null;
         };
         ChangeKeyRequest: {
-            /** @description For people. */
-            name?: string;
+            name?: components["schemas"]["KeyName"];
             /** @description null: the limit of the configuration. */
             rate_limit?: components["schemas"]["KeyRateLimit"];
         };
@@ -7419,7 +7420,7 @@ export interface operations {
                      *         "email_id": "0199d7c1-0a2b-7d44-8c11-7be05a9f6d20",
                      *         "kind": "reply",
                      *         "quote": true,
-                     *         "with_files": true,
+                     *         "with_files": null,
                      *         "language": "de",
                      *         "time_zone": "Europe/Berlin"
                      *       },
@@ -7533,7 +7534,7 @@ export interface operations {
                      *         "email_id": "0199d7c1-0a2b-7d44-8c11-7be05a9f6d20",
                      *         "kind": "reply",
                      *         "quote": true,
-                     *         "with_files": true,
+                     *         "with_files": null,
                      *         "language": "de",
                      *         "time_zone": "Europe/Berlin"
                      *       },
@@ -7716,7 +7717,7 @@ export interface operations {
                      *         "email_id": "0199d7c1-0a2b-7d44-8c11-7be05a9f6d20",
                      *         "kind": "reply",
                      *         "quote": true,
-                     *         "with_files": true,
+                     *         "with_files": null,
                      *         "language": "de",
                      *         "time_zone": "Europe/Berlin"
                      *       },
