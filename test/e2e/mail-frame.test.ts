@@ -174,6 +174,33 @@ describe.skipIf(skipWithoutChromium())('in Chromium', () => {
     expect(link).toBe('_blank,noopener noreferrer nofollow');
   });
 
+  it('columns of a newsletter stand beside each other, and below each other in a narrow frame', async () => {
+    const column = (id: string) =>
+      `<div class="col" id="${id}" style="display:inline-block;width:100%;vertical-align:top;font-size:13px">${id} ${'Text '.repeat(20)}</div>`;
+    // As MJML writes it.
+    const id = await receiveHtml(
+      '<style>@media only screen and (min-width:480px){.col{width:50%!important;max-width:50%}}</style>' +
+        `<div style="margin:0 auto;max-width:600px;font-size:0">${column('left')}${column('right')}</div>`,
+    );
+    const places = (width: number) =>
+      page.evaluate<{ left: number; top: number }[]>(`(async () => {
+        for (const old of document.querySelectorAll('iframe')) old.remove();
+        const frame = document.createElement('iframe');
+        frame.style.cssText = 'width:${width}px;height:400px;border:0';
+        frame.src = '/api/emails/${id}/html';
+        await new Promise((resolve) => { frame.onload = resolve; document.body.append(frame); });
+        return ['left', 'right'].map((name) => {
+          const { left, top } = frame.contentDocument.getElementById(name).getBoundingClientRect();
+          return { left, top };
+        });
+      })()`);
+    const [left, right] = await places(700);
+    expect(right).toEqual({ left: left!.left + 300, top: left!.top });
+    const [above, below] = await places(360);
+    expect(below!.left).toBe(above!.left);
+    expect(below!.top).toBeGreaterThan(above!.top);
+  });
+
   it('no mail does anything, whatever is in it', { timeout: 600_000 }, async () => {
     offences.length = 0;
     for (const html of some(HOSTILE_HTML)) {

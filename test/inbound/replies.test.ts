@@ -267,6 +267,27 @@ describe('a forward', () => {
     ]);
   });
 
+  it('has the HTML as it was, with what its recipient may fetch, and without what runs', async () => {
+    const html =
+      '<div style="background:url(https://a.test/b) no-repeat"><img src="https://a.test/x" width="600" alt="Banner">' +
+      '<p onclick="x()" style="opacity:0">Hallo</p></div><script>alert(1)</script>';
+    const received = await receive(
+      service,
+      mail({ headers: ['Content-Type: text/html; charset=utf-8'], body: html }),
+    );
+    const message = await sent(
+      await answer('forward', received.id, { to: 'x@partner.test', text_body: 'Zur Info <1>' }),
+    );
+    expect(message.text).toContain('Zur Info <1>');
+    expect(message.html).toContain('<div style="white-space:pre-wrap">Zur Info &lt;1&gt;</div>');
+    expect(message.html).toContain(
+      '<img width="600" alt="Banner" src="https://a.test/x" referrerpolicy="no-referrer">',
+    );
+    expect(message.html).toContain('https://a.test/b');
+    expect(message.html).toContain('<p style="opacity:0">Hallo</p>');
+    expect(message.html).not.toMatch(/<script|onclick/);
+  });
+
   it('needs no words, and leaves the files behind when it is told to', async () => {
     const received = await receive(service, withFiles([['a.txt', 'text/plain', 'x']]));
     const message = await sent(

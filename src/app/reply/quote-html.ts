@@ -31,12 +31,14 @@ interface Room {
  * that would be fetched from elsewhere: an answer must not reveal to a stranger that it is read.
  *
  * @param candidates see imagesOfReply, imagesOfForward
+ * @param isForward the email is sent on as it was: its recipient decides what is fetched
  */
 export async function quoteHtml(
   makeSafe: MakeSafeHtml,
   email: EmailDetail,
   candidates: readonly AttachmentView[],
   authorKeyId: string | null | undefined,
+  isForward = false,
 ): Promise<QuotedHtml | null> {
   const ids = new Map(candidates.map((image) => [image, `quoted-${image.id}`]));
   const byContentId = new Map<string, string>();
@@ -45,9 +47,9 @@ export async function quoteHtml(
     if (contentId !== null && !byContentId.has(contentId)) byContentId.set(contentId, `cid:${id}`);
   }
   const safe = await makeSafe(email, {
-    allowRemote: false,
+    allowRemote: isForward,
     images: byContentId,
-    isQuote: true,
+    isQuote: !isForward,
     authorKeyId: authorKeyId ?? null,
   });
   if (safe === null || safe.isCut) return null;

@@ -103,11 +103,14 @@ async function toSend(ports: ReplyPorts, request: ReplyRequest, email: EmailDeta
   const files = request.kind === 'forward' && request.withFiles ? email.attachments : [];
   const room = refuseTooMuch(request, files);
   const written = { textBody: message.textBody, htmlBody: message.htmlBody };
-  // An answer in plain text quotes plain text.
-  const isText = message.htmlBody === null && message.textBody !== null;
+  const isForward = request.kind === 'forward';
+  // An answer in plain text quotes plain text; a forward is the email as it was, whatever words stand before it.
+  const isText = message.htmlBody === null && message.textBody !== null && !isForward;
   const candidates = files.length > 0 ? imagesOfForward(email) : imagesOfReply(email, room);
   const quoted =
-    !request.quote || isText ? null : await quoteHtml(ports.makeSafe, email, candidates, message.authorKeyId);
+    !request.quote || isText
+      ? null
+      : await quoteHtml(ports.makeSafe, email, candidates, message.authorKeyId, isForward);
   const quote = request.quote ? quoteOf(email, request, quoted?.html ?? null) : null;
   const images = quote?.isHtml === true ? (quoted?.images ?? NO_IMAGES) : NO_IMAGES;
   const taken = files.length > 0 ? files : [...images.keys()];
@@ -117,7 +120,7 @@ async function toSend(ports: ReplyPorts, request: ReplyRequest, email: EmailDeta
     // A caller that names its own recipients wants no others.
     cc: message.cc ?? (message.to === null ? derived.cc.map(formatMailbox) : []),
     subject: message.subject ?? subjectOf(email, request),
-    ...(quote === null ? written : withQuote(written, quote)),
+    ...(quote === null ? written : withQuote(written, quote, isForward)),
     attachments: [...message.attachments, ...taken.map((file) => takenAlong(file, images))],
     accountId: email.accountId,
     threadId: email.threadId,

@@ -109,6 +109,10 @@ function collect(element: Element, inherited: Inherited, read: Pieces, budget: L
   };
   const border = borderOf(tagName, display, float, inherited.isBeside);
   if (border !== null) read.pieces.push({ kind: border, text: '' });
+  if (typeof properties['ariaLabel'] === 'string') {
+    budget.chars -= properties['ariaLabel'].length;
+    read.alts.push(properties['ariaLabel']);
+  }
   if (tagName === 'img' && typeof properties['alt'] === 'string') {
     budget.chars -= properties['alt'].length;
     read.alts.push(properties['alt']);

@@ -7,29 +7,39 @@ const RUNNING = new Set(['javascript:', 'vbscript:', 'livescript:', 'data:']);
 /** `unsafe` runs something; `other` has a target that is not allowed. */
 export type SafeLink = { readonly kind: 'link'; readonly url: URL } | { readonly kind: 'unsafe' | 'other' };
 
-/** Reads as browsers do (WHATWG URL), except that a relative address leads nowhere: an email has no address itself. */
-export function readLink(href: string): SafeLink {
+/**
+ * Reads as browsers do (WHATWG URL), except that a relative address leads nowhere without a base: an email has no address itself.
+ *
+ * @param base see readBase
+ */
+export function readLink(href: string, base: string | undefined): SafeLink {
   if (href.length > MAX_URL_CHARS) return { kind: 'other' };
-  const url = URL.parse === undefined ? parseUrl(href) : URL.parse(href);
+  const url = parseUrl(href, base);
   if (url === null) return { kind: 'other' };
   if (LINKED.has(url.protocol)) return { kind: 'link', url };
   return { kind: RUNNING.has(url.protocol) ? 'unsafe' : 'other' };
 }
 
 /** null when the text is not an address. */
-export function parseUrl(text: string): URL | null {
+export function parseUrl(text: string, base?: string): URL | null {
   try {
-    return new URL(text);
+    return new URL(text, base);
   } catch {
     return null;
   }
 }
 
+/** The address that relative ones of an email refer to: a web page, or none. */
+export function readBase(href: string): string | undefined {
+  const url = href.length > MAX_URL_CHARS ? null : parseUrl(href);
+  return url !== null && (url.protocol === 'http:' || url.protocol === 'https:') ? url.href : undefined;
+}
+
 /** The address of a remote image; null for any other. */
-export function remoteImage(src: string): string | null {
+export function remoteImage(src: string, base?: string): string | null {
   if (src.length > MAX_URL_CHARS) return null;
   // Without a scheme, as in `//host/image`, browsers use the page's.
-  const url = parseUrl(src.trim().replace(/^[\\/]{2}/, 'https://'));
+  const url = parseUrl(src.trim().replace(/^[\\/]{2}/, 'https://'), base);
   if (url === null || (url.protocol !== 'http:' && url.protocol !== 'https:')) return null;
   return url.href;
 }

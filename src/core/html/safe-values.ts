@@ -46,6 +46,9 @@ const PROPERTIES: Readonly<Record<string, string>> = {
   rowspan: 'rowSpan',
   nowrap: 'noWrap',
   noshade: 'noShade',
+  'aria-hidden': 'ariaHidden',
+  'aria-label': 'ariaLabel',
+  'aria-live': 'ariaLive',
   hspace: 'hSpace',
   vspace: 'vSpace',
 };
@@ -62,6 +65,9 @@ const ANY: Readonly<Record<string, Check | Check<true>>> = {
   // Keeps screen readers from announcing layout tables as tables.
   role: oneOf('presentation', 'none'),
   hidden: present,
+  'aria-hidden': oneOf('true', 'false'),
+  'aria-label': shown,
+  'aria-live': oneOf('off', 'polite'),
 };
 
 const CELL = { colspan: span, rowspan: span, nowrap: present };

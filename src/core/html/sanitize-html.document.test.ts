@@ -320,6 +320,14 @@ describe('an email in a document', () => {
     expect(make('<html dir=ltr><body dir=rtl><p>a').html).toContain('dir="rtl"');
   });
 
+  it('has the addresses that its base makes of relative ones', () => {
+    const based = (base: string) =>
+      make(`<base href="${base}"><a href="x/y">a</a><img src="z.png" alt=z>`, { allowRemote: true }).html;
+    expect(based('https://a.test/b/')).toContain('href="https://a.test/b/x/y"');
+    expect(based('https://a.test/b/')).toContain('src="https://a.test/b/z.png"');
+    expect(based('javascript:alert(1)')).not.toMatch(/href|src/);
+  });
+
   it('breaks a word that is longer than a line, and no other', () => {
     const url = `https://shop.example/${'path/'.repeat(20)}`;
     expect(make(`<td>Siehe ${url} hier`).html).toMatch(/https:\/\/shop\.<wbr>example\/path\/path\/<wbr>path/);

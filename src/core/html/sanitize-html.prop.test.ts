@@ -107,7 +107,7 @@ function elementsIn(nodes: readonly DefaultTreeAdapterTypes.ChildNode[]): readon
 }
 
 const ATTRIBUTE =
-  /^(?:href|target|rel|title|data-link-host|data-shown-host|data-email-body|src|referrerpolicy|style|alt|dir|lang|align|valign|bgcolor|width|height|role|border|cellpadding|cellspacing|bordercolor|colspan|rowspan|nowrap|span|color|face|size|hspace|vspace|noshade|start|type|value|hidden)$/;
+  /^(?:href|target|rel|title|data-link-host|data-shown-host|data-email-body|src|referrerpolicy|style|alt|dir|lang|align|valign|bgcolor|width|height|role|border|cellpadding|cellspacing|bordercolor|colspan|rowspan|nowrap|span|color|face|size|hspace|vspace|noshade|start|type|value|hidden|aria-hidden|aria-label|aria-live)$/;
 
 const VALUES: Readonly<Record<string, RegExp>> = {
   style: /^(?!.*(?<!background-)(?:position\s*:|z-index|expression|[@<\\]))/i,

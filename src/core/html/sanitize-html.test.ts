@@ -168,6 +168,7 @@ describe('links', () => {
       '<img alt="https://www.paypal.com/login" src="https://x.test/a" width=9>',
     ],
     ['an image that is shown', `<img alt="www.paypal.com" src="${PIXEL}">`],
+    ['a label for those who do not see it', '<b aria-label="www.paypal.com">Hier</b>'],
     ['an image as a part of it', 'www.paypal<img alt=".com">'],
     ['a hidden point', 'www.paypal<span style="display:none">.</span>.com'],
     ['a point without a size', '<b style="font:0/0 a">.</b>www.paypal<b style="font-size:0px">x</b>.com'],

@@ -33,6 +33,7 @@ import {
   contentIdsOf,
   embeddedImage,
   isRemote,
+  readBase,
   readLink,
   remoteBackground,
   remoteImage,
@@ -124,6 +125,8 @@ class Sanitizer {
   readonly #images: ReadonlyMap<string, string>;
   readonly #styleContext: StyleContext;
   readonly #facts = new WeakMap<Element, Facts>();
+  /** Of the element `base`. */
+  #base: string | undefined;
   #deceptiveLinks = 0;
   /** Some style cuts off what is too long for its place. Certain only in a later round, whose styles are written by us. */
   #mayBeCut = false;
@@ -180,6 +183,7 @@ class Sanitizer {
   #readSheets(node: HtmlElement): void {
     for (const child of node.childNodes) {
       if (!isElement(child)) continue;
+      if (child.tagName === 'base') this.#base ??= readBase(attributeOf(child, 'href') ?? '');
       if (child.tagName === 'style' && child.namespaceURI === node.namespaceURI) {
         const css = child.childNodes.map((text) => (isText(text) ? text.value : '')).join('');
         this.#sheets.add(css, attributeOf(child, 'media') ?? '');
@@ -355,7 +359,7 @@ class Sanitizer {
     if (attributeOf(element, 'srcset') !== null) this.#count('remote_content');
     if (src === null) return true;
     const within = this.#ownImage(src, true) ?? embeddedImage(src);
-    const remote = within === null ? remoteImage(src) : null;
+    const remote = within === null ? remoteImage(src, this.#base) : null;
     if (within === null && (remote === null || !this.#options.allowRemote)) {
       this.#count(remote === null ? 'images' : 'remote_images');
       // A tracking pixel has neither text nor size.
@@ -379,7 +383,7 @@ class Sanitizer {
       if (this.#isDocument && NAME.test(place.slice(1))) properties.href = place;
       return;
     }
-    const link = readLink(href);
+    const link = readLink(href, this.#base);
     if (link.kind !== 'link') {
       this.#count(link.kind === 'unsafe' ? 'scripts' : 'links');
       return;

@@ -1,4 +1,5 @@
 /** Puts a quote below a person's text. */
+import { escapeText } from 'entities';
 import type { Quote } from './quote.ts';
 
 export interface Written {
@@ -6,11 +7,20 @@ export interface Written {
   readonly htmlBody: string | null;
 }
 
-/** Adds the quote to each form that the person wrote; without any, the quote is sent in the forms of the email. */
+/**
+ * Adds the quote to each form that the person wrote; without any, the quote is sent in the forms of the email.
+ *
+ * @param isForward words in plain text get a form in HTML as well where the email has one
+ */
 export function withQuote(
-  { textBody, htmlBody }: Written,
+  { textBody, htmlBody: given }: Written,
   quote: Pick<Quote, 'text' | 'html' | 'isHtml'>,
+  isForward = false,
 ): Written {
+  const isText = given === null && textBody !== null && isForward && quote.isHtml;
+  const htmlBody = isText
+    ? `<div style="white-space:pre-wrap">${escapeText(textBody.trimEnd())}</div>`
+    : given;
   if (textBody === null && htmlBody === null) {
     return { textBody: `${quote.text}\n`, htmlBody: quote.isHtml ? quote.html : null };
   }
