@@ -46,7 +46,10 @@ const clerkMail = (fields: Parameters<typeof mail>[0] = {}) =>
 
 describe('a mail that a clerk sent from a mail program', () => {
   it('is an outbound email, sent to all its recipients, with its bytes', async () => {
-    const raw = clerkMail({ subject: 'Angebot', body: 'Gern!\r\n\r\n> Was kostet es?' });
+    const raw = clerkMail({
+      subject: 'Angebot',
+      body: 'Gern!\r\n\r\nAm 04.05.2026 um 10:00 schrieb Boss <boss@example.com>:\r\n> Was kostet es?',
+    });
     const { id, threadId, status } = await receive(service, raw, SENT);
     expect(status).toBe('received');
     expect(await emailOf(id)).toMatchObject({

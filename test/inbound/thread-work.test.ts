@@ -94,7 +94,7 @@ describe('the page of a thread', () => {
         from: 'Ada <ada@page.test>',
         inReplyTo: sent.messageId,
         headers: ['Reply-To: office@page.test', 'Cc: carl@page.test'],
-        body: 'Yes.\r\n\r\n> Hello',
+        body: 'Yes.\r\n\r\nOn 4 May 2026 at 10:00, Sales <sales@page.test> wrote:\r\n> Hello',
         subject: 'Re: Offer',
         date: new Date(Date.now() + 60_000).toUTCString(),
       }),
