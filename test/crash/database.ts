@@ -2,7 +2,9 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { Client } from 'pg';
+import { isAway } from '../../src/adapters/postgres/db/pool.ts';
 import { DATABASE, USER } from '../../src/adapters/postgres/embedded/settings.ts';
 import { readPidFile } from '../../src/adapters/postgres/embedded/postmaster.ts';
 import { SOCKET_PORT, socketPath } from '../../src/adapters/postgres/embedded/socket-folder.ts';
@@ -12,6 +14,14 @@ import { listChildren, sendSignal } from './processes.ts';
 import type { Random } from './random.ts';
 
 const READY_TIMEOUT_MS = 60_000;
+const PAUSE_MS = 50;
+
+class NoServerError extends Error {
+  constructor() {
+    super('there is no PostgreSQL server');
+    this.name = 'NoServerError';
+  }
+}
 
 const FAR = `now() + interval '1 minute'`;
 /** Rows that a service has locked are left to the next call: the harness waits for none. */
@@ -48,7 +58,24 @@ export class Database {
     return pidFile === null || pidFile.socketFolder === null ? null : socketPath(pidFile.socketFolder);
   }
 
+  /**
+   * Waits for a server that is not there, as far as it comes back: one that a fault killed a process of may answer once more before it notices, and
+   * then recovers. Statements may be carried out twice.
+   */
   async query(text: string, values: readonly unknown[] = []): Promise<readonly Record<string, unknown>[]> {
+    const started = performance.now();
+    for (;;) {
+      try {
+        return await this.#ask(text, values);
+      } catch (error) {
+        const isOver = performance.now() - started > READY_TIMEOUT_MS;
+        if (isOver || !(error instanceof NoServerError || isAway(error))) throw error;
+        await sleep(PAUSE_MS);
+      }
+    }
+  }
+
+  async #ask(text: string, values: readonly unknown[] = []): Promise<readonly Record<string, unknown>[]> {
     return query(await this.#where(), text, values);
   }
 
@@ -63,7 +90,7 @@ export class Database {
 
   async #where() {
     const pidFile = await readPidFile(this.#dataFolder());
-    if (pidFile === null || pidFile.socketFolder === null) throw new Error('there is no PostgreSQL server');
+    if (pidFile === null || pidFile.socketFolder === null) throw new NoServerError();
     const { socketFolder: host } = pidFile;
     const timeouts = { connectionTimeoutMillis: 5_000, query_timeout: 20_000 };
     return { host, port: SOCKET_PORT, user: USER, database: DATABASE, ...timeouts };
@@ -74,7 +101,7 @@ export class Database {
     await waitUntil(
       'PostgreSQL answers again',
       () =>
-        this.query('select 1').then(
+        this.#ask('select 1').then(
           () => true,
           () => false,
         ),
