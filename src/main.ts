@@ -141,7 +141,7 @@ async function runService(): Promise<void> {
       startMs: Math.round(performance.now() - started),
       ...(service.secretFile === null ? {} : { apiSecretFile: service.secretFile }),
     },
-    'email-worker is ready',
+    'email-worker is listening',
   );
   if (service.loginLink !== null) {
     logger.info({ link: service.loginLink }, 'open this link to log in; it works once, within an hour');

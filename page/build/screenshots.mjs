@@ -41,7 +41,7 @@ async function startService() {
   const url = await new Promise((resolve, reject) => {
     child.once('exit', (code) => reject(new Error(`the service ended with ${code}`)));
     createInterface({ input: child.stdout }).on('line', (line) => {
-      const ready = /"url":"([^"]+)".*email-worker is ready/.exec(line)?.[1];
+      const ready = /"url":"([^"]+)".*email-worker is listening/.exec(line)?.[1];
       if (ready !== undefined) resolve(ready);
     });
   });

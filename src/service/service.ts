@@ -32,6 +32,7 @@ import { findPage } from './find-page.ts';
 import { listenFailure } from './listen-failure.ts';
 import { openCertificates, type Certificates } from './open-certificates.ts';
 import { openParts } from './open-parts.ts';
+import { createReadyWatch } from '../worker/ready-watch.ts';
 import { startAuditKeeper, startRefusalWriter } from '../worker/audit-keeper.ts';
 import { startListeners } from './start-listeners.ts';
 import { startTracing } from './start-tracing.ts';
@@ -99,10 +100,12 @@ async function startParts(
   const { transports, spool, clock, pool, instanceId } = parts;
   const sending = await startSending(parts, security, teardown);
   signal?.throwIfAborted();
-  const application = createApplication(
+  const created = createApplication(
     { parts, sending, secrets, wakeMailboxes: (accountId) => mailboxes?.wake(accountId) },
     teardown,
   );
+  const ready = createReadyWatch(created.checkReadiness, logger);
+  const application = { ...created, checkReadiness: ready.checkReadiness };
 
   const defaultAccountId = config.accounts[0].id;
   const now = () => performance.now();
@@ -212,10 +215,13 @@ async function startParts(
     { logger, signal },
   );
   signal?.throwIfAborted();
-  // From here on the service is ready, so nothing below may fail.
+  // From here on the service may be ready, so nothing below may fail.
   const url = await listen(app, config);
   noteExposure(app, config, security);
   const loginLink = loginToken === null ? null : formatLoginLink(loginUrl(url, certificates), loginToken);
+
+  const watching = ready.start(url);
+  teardown.push(() => watching.stop());
 
   let stopping: Promise<void> | null = null;
   const stop = async () => {

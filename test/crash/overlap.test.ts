@@ -14,7 +14,7 @@ import type { World } from './world.ts';
 const PROGRAM = `
 const server = require('node:http').createServer((request, response) => response.end());
 setTimeout(() => server.listen(0, '127.0.0.1', () =>
-  console.log(JSON.stringify({ url: 'http://127.0.0.1:' + server.address().port, msg: 'email-worker is ready' }))), 20);
+  console.log(JSON.stringify({ url: 'http://127.0.0.1:' + server.address().port, msg: 'email-worker is listening' }))), 20);
 process.on('SIGTERM', () => setTimeout(() => process.exit(0), 60));
 `;
 const SEEDS = Array.from({ length: 6 }, (_, index) => index + 1);

@@ -147,7 +147,7 @@ export class ServiceNode {
       void exit.then(() => clearTimeout(timer));
       createInterface({ input: child.stdout }).on('line', (line) => {
         this.#log.write(`${line}\n`);
-        const url = /"url":"([^"]+)".*email-worker is ready/.exec(line)?.[1];
+        const url = /"url":"([^"]+)".*email-worker is listening/.exec(line)?.[1];
         if (url === undefined) return;
         clearTimeout(timer);
         isReady = true;

@@ -77,7 +77,7 @@ async function start(file: string, args: readonly string[]): Promise<Running> {
     url: () => /"url":"([^"]+)"/.exec(output)?.[1] ?? '',
   };
   service = running;
-  await waitUntil('the service is ready', () => output.includes('email-worker is ready'), PATIENCE_MS);
+  await waitUntil('the service is ready', () => output.includes('email-worker is listening'), PATIENCE_MS);
   return running;
 }
 

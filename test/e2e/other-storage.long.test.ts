@@ -259,6 +259,17 @@ describe('of two services on one database, each with a folder of its own,', () =
     const both = await Promise.all([start(), start()]);
     const states = await Promise.all(both.map(async (service) => (await ready(service)).status));
     expect(states.toSorted()).toEqual([200, 503]);
+    const right = both[states.indexOf(200)];
+    const wrong = both[states.indexOf(503)];
+    const logs = (service: ServiceProcess | undefined, text: RegExp) =>
+      service?.log.some((line) => text.test(line)) === true;
+    await waitUntil('one logs that it is ready', () =>
+      logs(right, /"url":"[^"]+".*"msg":"email-worker is ready"/),
+    );
+    await waitUntil('one logs why it is not', () =>
+      logs(wrong, /storage: storage_mismatch, .*is not ready yet/),
+    );
+    expect(logs(wrong, /email-worker is ready/)).toBe(false);
   });
 
   it('both work when both have the same bucket from the first start on', async () => {

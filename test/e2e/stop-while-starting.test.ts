@@ -160,7 +160,7 @@ describe.skipIf(process.platform !== 'linux')('a start that waits', () => {
       await expectStopped(child);
       await other.query('rollback');
       const again = start({ DATABASE_URL: connectionString });
-      await waitUntil('it is ready', () => output.includes('email-worker is ready'), PATIENCE_MS);
+      await waitUntil('it is ready', () => output.includes('email-worker is listening'), PATIENCE_MS);
       await expectStopped(again);
     },
     TEST_TIMEOUT_MS,

@@ -106,8 +106,11 @@ describe.skipIf(skipWithoutFakeClock())('a process with a wrong clock', () => {
     await waitUntil('the old thread is gone', async () => (await emails()) === 1);
     expect((await ready(right)).checks).toMatchObject({ clock: 'ok' });
 
+    await untilLogged(skewed, /clock: clock_skewed, .*is not ready yet/);
+    expect(skewed.log.some((line) => line.includes('email-worker is ready'))).toBe(false);
     await clock.shift(0);
     await untilReady(skewed, 200);
+    await untilLogged(skewed, /email-worker is ready/);
     await untilEvent(skewed, 'clock.corrected');
     await clock.shift(-2 * 3_600_000);
     await untilReady(skewed, 503);

@@ -92,7 +92,7 @@ export async function startServiceProcess(options: ServiceProcessOptions = {}): 
     child.once('exit', ended);
     lines.on('line', (line) => {
       log.push(line);
-      const ready = /"url":"([^"]+)".*email-worker is ready/.exec(line)?.[1];
+      const ready = /"url":"([^"]+)".*email-worker is listening/.exec(line)?.[1];
       if (ready === undefined) return;
       clearTimeout(timer);
       child.removeListener('exit', ended);

@@ -90,7 +90,7 @@ async function start(
   let url = '';
   const isReady = () => {
     if (child.exitCode !== null) throw new Error(`it ended with ${child.exitCode}: ${output}`);
-    url = /"url":"([^"]+)".*email-worker is ready"/.exec(output)?.[1] ?? '';
+    url = /"url":"([^"]+)".*email-worker is listening"/.exec(output)?.[1] ?? '';
     return url !== '';
   };
   await waitUntil('the service is ready', isReady).catch((error: unknown) => {

@@ -471,3 +471,104 @@ describe('what a stranger wrote', () => {
     expect(pathsOf(json, '')).toEqual(['.untrusted_error']);
   });
 });
+
+/** The answer to a body as it is. */
+async function post(body: string, headers: Readonly<Record<string, string>> = {}, token = TEST_SECRET) {
+  const response = await fetch(new URL('/mcp', running.service.url), {
+    method: 'POST',
+    headers: {
+      authorization: `Bearer ${token}`,
+      accept: 'application/json, text/event-stream',
+      'content-type': 'application/json',
+      ...headers,
+    },
+    body,
+  });
+  return { status: response.status, json: (await response.json()) as Json };
+}
+const callOf = (name: string, input: string) =>
+  `{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{"name":"${name}","arguments":${input}}}`;
+
+describe('text that can not be stored', () => {
+  it.each([
+    ['NUL', String.raw`\u0000`],
+    ['half of a surrogate pair', String.raw`\ud800`],
+  ])('in an argument is an error of the tool that names the argument: %s', async (_title, bad) => {
+    for (const [name, input, field] of [
+      ['search_emails', `{"q":"a${bad}"}`, 'q'],
+      ['create_draft', `{"subject":"${bad}"}`, 'subject'],
+      [
+        'send_email',
+        `{"to":"a@b.test","subject":"x","text_body":"x","attachments":[{"filename":"${bad}","text":"x"}]}`,
+        'attachments[0].filename',
+      ],
+    ] as const) {
+      const { status, json } = await post(callOf(name, input));
+      expect([status, json]).toMatchObject([200, { jsonrpc: '2.0', id: 7, result: { isError: true } }]);
+      const { result } = json as { result: { content: [{ text: string }] } };
+      expect(JSON.parse(result.content[0].text)).toMatchObject({
+        status: 400,
+        code: 'invalid_text',
+        error: expect.stringContaining(field) as string,
+      });
+    }
+    expect(sent()).toEqual([]);
+  });
+
+  it('elsewhere in a message is an error of the protocol that names the place', async () => {
+    expect(await post(callOf(String.raw`\u0000`, '{}'))).toEqual({
+      status: 400,
+      json: {
+        jsonrpc: '2.0',
+        id: 7,
+        error: { code: -32_600, message: 'params/name contains NUL or half of a surrogate pair' },
+      },
+    });
+    const inId = String.raw`{"jsonrpc":"2.0","id":"\ud800","method":"tools/list"}`;
+    expect((await post(inId)).json).toMatchObject({ id: null, error: { code: -32_600 } });
+  });
+});
+
+it('a page of another origin reaches no tool, even by a name that leads to this machine; the own page and programs do', async () => {
+  const list = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/list' });
+  const own = new URL(running.service.url);
+  for (const origin of ['https://evil.test', `http://evil.test:${own.port}`, 'null', 'http://localhost:1'])
+    expect(await post(list, { origin }), origin).toMatchObject({
+      status: 403,
+      json: { code: 'cross_site_request' },
+    });
+  for (const headers of [{}, { origin: own.origin }])
+    expect(await post(list, headers)).toMatchObject({ status: 200, json: { result: {} } });
+});
+
+it('a key whose rights no tool needs is told which rights they need', async () => {
+  const list = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/list' });
+  for (const right of ['receive', 'operate'])
+    expect(await post(list, {}, await keyWith(right))).toEqual({
+      status: 403,
+      json: { error: 'Dem Schlüssel fehlt das Recht read oder draft oder send.', code: 'forbidden_right' },
+    });
+});
+
+describe('a draft', () => {
+  it('keeps its version when nothing is changed', async () => {
+    const { json: draft } = await call('create_draft', { subject: 'Bleibt', text_body: 'Text' });
+    const draftId = draft['id'];
+    for (const change of [{}, { subject: 'Bleibt' }, { text_body: 'Text' }, { bcc: null }])
+      expect(await call('edit_draft', { draft_id: draftId, version: 1, ...change })).toMatchObject({
+        isError: false,
+        json: { version: 1 },
+      });
+  });
+
+  it('that answers an email takes no thread of its own, and the error says so', async () => {
+    const answering = { answers: { email_id: received.id }, thread_id: UNKNOWN };
+    expect(await call('create_draft', answering)).toMatchObject({
+      isError: true,
+      json: {
+        status: 400,
+        error: expect.stringContaining('thread_id wirkt nicht zusammen mit answers') as string,
+      },
+    });
+  });
+});

@@ -1,6 +1,7 @@
 /** Checks the arguments of a tool call. Nothing is coerced and nothing is dropped: what a tool does not take, it refuses by name. */
 import { z } from 'zod';
 import { invalidRequest, ServiceError, TYPE_TEXTS } from '../../core/errors.ts';
+import { findUnstorable } from '../../core/storable-text.ts';
 import { closeNames } from './close-names.ts';
 
 type Schema = z.ZodObject<z.ZodRawShape, z.core.$strict>;
@@ -24,6 +25,11 @@ export class InputFault extends Error {
 
 /** Throws `InputFault` for the first fault. */
 export function checkInput<S extends Schema>(schema: S, input: unknown): z.infer<S> {
+  const unstorable = findUnstorable(input);
+  if (unstorable !== null) {
+    const field = formatPath(unstorable.split('/').map((name) => (/^\d+$/.test(name) ? Number(name) : name)));
+    throw new InputFault(new ServiceError('invalid_text', { values: { field: field || 'arguments' } }));
+  }
   const parsed = schema.safeParse(input);
   if (!parsed.success) throw toFault(parsed.error.issues, schema, input);
   const lost = findPrototypeKey(input, []);

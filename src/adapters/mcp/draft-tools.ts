@@ -39,11 +39,10 @@ const author = z.string().min(1).max(200).describe('Whose draft it is.');
 
 const ifMatch = (draftVersion: number) => `"${draftVersion}"`;
 
-/** The send of an answer takes these from the email, and would drop them. */
+/** The send of an answer takes these from the email that it answers, and would drop them. */
 function refusePlace(message: object): void {
   const field = PLACE_FIELDS.find((name) => (message as Record<string, unknown>)[name] !== undefined);
-  if (field !== undefined)
-    throw new InputFault(invalidRequest('exactly_one_of', { field: `answers, ${field}` }));
+  if (field !== undefined) throw new InputFault(invalidRequest('not_with', { field, other: 'answers' }));
 }
 
 const createDraft = defineTool({

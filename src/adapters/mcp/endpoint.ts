@@ -3,6 +3,7 @@
  * any of them. The SDK is loaded with the first request: most services never need it.
  */
 import { readAnswer, targetOf, type ApiRequest, type RawAnswer } from './api-call.ts';
+import { findUnstorable } from '../../core/storable-text.ts';
 import type { McpServerOptions } from './create-mcp-server.ts';
 
 export interface McpAnswer {
@@ -26,6 +27,8 @@ const ANY_URL = 'http://localhost/mcp';
 
 export function createMcpEndpoint(version: string): McpEndpoint {
   return async ({ headers, message, call, mayUse, caller }) => {
+    const refused = refuseUnstorable(message);
+    if (refused !== null) return refused;
     const [{ createMcpServer }, { WebStandardStreamableHTTPServerTransport: Transport }] = await Promise.all([
       import('./create-mcp-server.ts'),
       import('@modelcontextprotocol/sdk/server/webStandardStreamableHttp.js'),
@@ -50,4 +53,34 @@ export function createMcpEndpoint(version: string): McpEndpoint {
       await server.close();
     }
   };
+}
+
+/** JSON-RPC 2.0 §5.1. */
+const INVALID_REQUEST = -32_600;
+
+/**
+ * The arguments of a tool are checked with the rest of them, and their error names the argument. Of anything else with NUL or half of a surrogate
+ * pair, null: there is none.
+ */
+function refuseUnstorable(message: unknown): McpAnswer | null {
+  const found = findUnstorable(withoutArguments(message));
+  if (found === null) return null;
+  const { id } = Object(message) as { readonly id?: unknown };
+  const isId = (typeof id === 'string' && found !== 'id') || typeof id === 'number';
+  const error = {
+    code: INVALID_REQUEST,
+    message: `${found} contains NUL or half of a surrogate pair`,
+  };
+  return {
+    status: 400,
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ jsonrpc: '2.0', id: isId ? id : null, error }),
+  };
+}
+
+function withoutArguments(message: unknown): unknown {
+  const { params, ...rest } = Object(message) as { readonly params?: unknown };
+  if (params === null || typeof params !== 'object' || Array.isArray(params)) return message;
+  const { arguments: _checkedLater, ...others } = params as Readonly<Record<string, unknown>>;
+  return { ...rest, params: others };
 }

@@ -14,7 +14,7 @@ import { ServiceError } from '../../../core/errors.ts';
 import { parseApiKey } from '../../../core/keys/api-key.ts';
 import type { Caller } from '../../../core/keys/caller.ts';
 import { allows, type Right } from '../../../core/keys/rights.ts';
-import { missingRight } from './rights.ts';
+import { missingRights } from './rights.ts';
 import { clientAddressOf } from './client-address.ts';
 import { shareHolderOf, type CallerShares } from './caller-shares.ts';
 import type { ConnectionSlots } from './connection-slots.ts';
@@ -130,7 +130,7 @@ export function createAuthenticator(
     const tooMuch = shares.take(request, reply, shown);
     if (tooMuch !== undefined) return tooMuch;
     const { caller } = shown;
-    return refuseRight(caller, missingRight(caller.rights, request.routeOptions.schema), access);
+    return refuseRight(caller, missingRights(caller.rights, request.routeOptions.schema), access);
   }
 
   return (request, reply, done) => {
@@ -156,14 +156,16 @@ export function createAuthenticator(
 /** Checks a right that only some requests of a route need. Throws `forbidden_right`. */
 export function requireRight(request: FastifyRequest, right: Right, access: AccessLog): void {
   const caller = callerOf(request);
-  const refused = refuseRight(caller, allows(caller.rights, right) ? null : right, access);
+  const refused = refuseRight(caller, allows(caller.rights, right) ? [] : [right], access);
   if (refused !== undefined) throw refused;
 }
 
-function refuseRight(caller: Caller, missing: Right | null, access: AccessLog): ServiceError | undefined {
-  if (missing === null) return undefined;
-  access.noteRight(caller.author, missing);
-  return new ServiceError('forbidden_right', { values: { right: missing } });
+/** @param missing of several, one is enough */
+function refuseRight(caller: Caller, missing: readonly Right[], access: AccessLog): ServiceError | undefined {
+  const [least] = missing;
+  if (least === undefined) return undefined;
+  access.noteRight(caller.author, least);
+  return new ServiceError('forbidden_right', { values: { right: missing.join(' oder ') } });
 }
 
 /** The key id in the request's token, not verified; null when the token is not a key. */

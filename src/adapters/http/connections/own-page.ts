@@ -21,12 +21,21 @@ const SAFE_METHODS: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS']);
  * is a simple GET.
  */
 export function requireOwnPage(request: FastifyRequest): void {
-  const { 'sec-fetch-site': site, origin } = request.headers;
+  const { 'sec-fetch-site': site } = request.headers;
   if (site !== undefined) {
     // `none`: typed, or a bookmark.
     if (site !== 'same-origin' && site !== 'none') throw new ServiceError('cross_site_request');
     return;
   }
+  requireOwnOrigin(request);
+}
+
+/**
+ * Throws `cross_site_request` for a request whose Origin is another one: a page of a stranger, also one whose name leads to this machine (DNS
+ * rebinding). Programs send no Origin.
+ */
+export function requireOwnOrigin(request: FastifyRequest): void {
+  const { origin } = request.headers;
   if (origin === undefined) return;
   // Proxies may terminate https for us: hosts are compared, not schemes.
   const isOwn = URL.canParse(origin) && new URL(origin).host === request.host.toLowerCase();

@@ -21,12 +21,12 @@ export const anyRightOf = (schema: FastifySchema | undefined): readonly Right[] 
 export const needsRight = (schema: FastifySchema | undefined): boolean =>
   rightsOf(schema).length + anyRightOf(schema).length > 0;
 
-/** The right that a caller lacks; when one of several would do, the least of them. null: the caller may use the route. */
-export function missingRight(rights: readonly Right[], schema: FastifySchema | undefined): Right | null {
+/** The right that a caller lacks, or several of which it needs one, the least first. Empty: the caller may use the route. */
+export function missingRights(rights: readonly Right[], schema: FastifySchema | undefined): readonly Right[] {
   const missing = rightsOf(schema).find((right) => !allows(rights, right));
-  if (missing !== undefined) return missing;
-  const [least, ...others] = anyRightOf(schema);
-  return least === undefined || [least, ...others].some((right) => allows(rights, right)) ? null : least;
+  if (missing !== undefined) return [missing];
+  const any = anyRightOf(schema);
+  return any.some((right) => allows(rights, right)) ? [] : any;
 }
 
 /** Fastify's `onRoute` hook of secured routes. Throws TypeError for a route that declares no right: it would be open to every key. */

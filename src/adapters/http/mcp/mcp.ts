@@ -2,11 +2,12 @@
  * POST /mcp: the tools of the service for language models (Model Context Protocol, streamable HTTP without sessions). Each tool makes
  * requests to the API on behalf of the caller.
  */
-import type { FastifyRequest } from 'fastify';
+import type { FastifyRequest, preValidationAsyncHookHandler } from 'fastify';
 import { allows, type Right } from '../../../core/keys/rights.ts';
 import type { HttpContext, HttpServer } from '../answers/context.ts';
 import { freeJsonBody } from '../body/json-body.ts';
 import { callerOf } from '../connections/auth.ts';
+import { requireOwnOrigin } from '../connections/own-page.ts';
 import { leavePlace } from '../connections/caller-shares.ts';
 
 /** A request of a tool; see adapters/mcp/api-call.ts. */
@@ -47,7 +48,8 @@ export function registerMcpRoutes(app: HttpServer, { limits }: HttpContext, hand
     {
       // The protocol describes this route; the API's document does not. A key has the tools that its rights allow.
       schema: { hide: true, anyRight: ['read', 'draft', 'send'] },
-      preValidation: freeJsonBody(limits, MAX_MESSAGE_BYTES),
+      // Before the body is read, as the protocol asks for (Streamable HTTP, security warning).
+      preValidation: [checkOrigin, freeJsonBody(limits, MAX_MESSAGE_BYTES)],
     },
     async (request, reply) => {
       // The requests of its tools take places of their own, and must not wait for this one's.
@@ -67,6 +69,10 @@ export function registerMcpRoutes(app: HttpServer, { limits }: HttpContext, hand
     },
   );
 }
+
+const checkOrigin: preValidationAsyncHookHandler = async (request) => {
+  requireOwnOrigin(request);
+};
 
 /** An ordinary request of this caller: rights, accounts, limits and logs are those of the operation. */
 async function inject(
