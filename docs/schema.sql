@@ -471,6 +471,7 @@ create table emails (
   identity_key bytea,
   reply_text text,
   sender_address jsonb,
+  suggested_counterparty jsonb,
   reply_to_addresses jsonb not null default '[]'::jsonb,
   defects text[] not null default '{}'::text[],
   automatic jsonb,
@@ -528,6 +529,7 @@ CASE direction
     ELSE (state = ANY (ARRAY['queued'::text, 'sending'::text, 'sent'::text, 'deferred'::text, 'failed'::text, 'unknown'::text, 'cancelled'::text]))
 END),
   constraint emails_subject_key_check CHECK (((length(subject_key) >= 1) AND (length(subject_key) <= 200))),
+  constraint emails_suggested_counterparty_check CHECK ((jsonb_typeof(suggested_counterparty) = 'object'::text)),
   constraint emails_tags_check CHECK ((cardinality(tags) <= 20)),
   constraint emails_thread_index_check CHECK (((octet_length(thread_index) >= 22) AND (octet_length(thread_index) <= 522))),
   constraint emails_to_addresses_check CHECK ((jsonb_typeof(to_addresses) = 'array'::text)),

@@ -37,6 +37,7 @@ export function inboundRecord(
     listId: null,
     from,
     sender: null,
+    suggestedCounterparty: null,
     replyTo: [],
     to: [addressOf('sales', 'example.com')],
     cc: [],

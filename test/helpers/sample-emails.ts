@@ -244,6 +244,7 @@ export const sampleDetail: EmailDetail = {
   rawSizeBytes: 1234,
   replyText: null,
   sender: null,
+  suggestedCounterparty: null,
   replyTo: [],
   headers: { 'X-Ticket': '42' },
   unsubscribeList: null,

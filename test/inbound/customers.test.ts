@@ -103,6 +103,33 @@ it('links past mail to an address that a send teaches, by itself', async () => {
   });
 });
 
+it('suggests the customer whose mail one of us forwards, and gives the email to none', async () => {
+  const customer = randomUUID();
+  await put(customer, { addresses: ['ada@forwarded.test'], domains: [] });
+  const raw = mail({
+    from: 'Eva <eva@localhost>',
+    subject: 'WG: Anfrage',
+    body: [
+      'Bitte übernehmen.',
+      '',
+      'Von: Ada <ada@forwarded.test>',
+      'Gesendet: Montag, 2. März 2026 09:15',
+      'An: Eva <eva@localhost>',
+      'Betreff: Anfrage',
+      '',
+      'Was kostet das?',
+    ].join('\r\n'),
+    headers: ['Content-Type: text/plain; charset=utf-8'],
+  });
+  const { id } = await receive(service, raw);
+  expect(await call(`/api/emails/${id}`)).toMatchObject({
+    customer_id: null,
+    suggested_counterparty: { name: 'Ada', address: 'ada@forwarded.test', reason: 'forwarded' },
+  });
+  const other = await receive(service, mail({ from: 'Eva <eva@localhost>', to: 'noreply@localhost' }));
+  expect(await call(`/api/emails/${other.id}`)).toMatchObject({ suggested_counterparty: null });
+});
+
 it('cuts off a change that outlasts the shutdown', { tags: ['long'] }, async () => {
   const { id } = await receive(service, mail({ from: 'fay@slow.test' }));
   const stopping = await startServiceProcess({

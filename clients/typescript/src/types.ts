@@ -59,6 +59,7 @@ export type RefusedMerge = Schemas['RefusedMerge'];
 export type ReplyPreview = Schemas['ReplyPreview'];
 export type SentCopy = Schemas['SentCopy'];
 export type SendState = Schemas['SendState'];
+export type SuggestedCounterparty = Schemas['SuggestedCounterparty'];
 export type Suppression = Schemas['Suppression'];
 export type DeletedTemplate = Schemas['DeletedTemplate'];
 export type Import = Schemas['Import'];

@@ -12,6 +12,7 @@ import type { DeliveryReport } from '../../core/delivery/delivery-report.ts';
 import type { EmailState, RecipientOutcome, RecordedAttempt } from '../../core/delivery/states.ts';
 import type { CustomHeaders } from '../../core/message/custom-headers.ts';
 import type { SentCopyView } from '../../core/sent-copies/sent-copy.ts';
+import type { SuggestedCounterparty } from '../../core/message/suggested-counterparty.ts';
 import type { Metadata } from '../../core/message/tags.ts';
 import type { KeyAuthor } from '../../core/keys/author.ts';
 import type { MailAuthentication } from '../../core/message/authentication.ts';
@@ -111,6 +112,8 @@ export interface EmailDetail extends EmailSummary {
   readonly replyText: string | null;
   /** The address in the Sender field; null for a sent email, and for one without that field. */
   readonly sender: AddressView | null;
+  /** See suggestCounterparty; null too for an email whose sender failed its check. */
+  readonly suggestedCounterparty: SuggestedCounterparty | null;
   readonly replyTo: readonly AddressView[];
   /** The header fields that its send added; empty for a received email. */
   readonly headers: CustomHeaders;

@@ -2,6 +2,7 @@
  * Reads mail from strangers apart from everything else: a mail that takes for ever, or all memory, must harm nothing but
  * itself. Requests and answers can be copied between processes.
  */
+import type { Address } from '../../core/address/address.ts';
 import type { AutomaticContext, AutomaticMail } from '../../core/delivery/automatic.ts';
 import type { Bounce } from '../../core/delivery/bounce.ts';
 import type { SafeHtml, SanitizeOptions } from '../../core/html/sanitize-html.ts';
@@ -19,6 +20,8 @@ export interface ReceivedMessage {
   readonly replyText: string | null;
   readonly automatic: AutomaticMail | null;
   readonly bounce: Bounce | null;
+  /** See forwardedAuthors. */
+  readonly forwardedFrom: readonly Address[];
 }
 
 /** The contents of a header, without the body. */

@@ -3,6 +3,7 @@ import { classifyAutomatic, withReport, type AutomaticContext } from '../../core
 import { readBounce } from '../../core/delivery/bounce.ts';
 import { identityOf } from '../../core/message/identity.ts';
 import { readReceivedDate } from '../../core/message/received-date.ts';
+import { forwardedAuthors } from '../../core/message/forwarded-authors.ts';
 import { isSameEmail } from '../../core/message/same-email.ts';
 import { chooseSent, isRewrittenCopy } from '../../core/message/sent-copy.ts';
 import { htmlToText } from '../../core/mime/text/html-to-text.ts';
@@ -52,6 +53,7 @@ export function understand(chunks: Iterable<Buffer>, context: AutomaticContext):
     replyText: replyText === message.text ? null : replyText,
     automatic: withReport(classifyAutomatic(message, context), bounce !== null),
     bounce,
+    forwardedFrom: forwardedAuthors(message, (head) => parse([head])),
   };
 }
 

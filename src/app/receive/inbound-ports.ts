@@ -4,6 +4,7 @@ import type { AutomaticMail } from '../../core/delivery/automatic.ts';
 import type { EmailState } from '../../core/delivery/states.ts';
 import type { MessageIdentity } from '../../core/message/identity.ts';
 import type { CopyContent } from '../../core/message/copy-content.ts';
+import type { SuggestedCounterparty } from '../../core/message/suggested-counterparty.ts';
 import type { SentCandidate } from '../../core/message/sent-copy.ts';
 import type { MailAuthentication } from '../../core/message/authentication.ts';
 import type { MessageId } from '../../core/message/message-id.ts';
@@ -57,6 +58,8 @@ export interface InboundRecord extends RecordedRaw {
   readonly date: Date;
   readonly defects: readonly ParseDefect[];
   readonly automatic: AutomaticMail | null;
+  /** See suggestCounterparty. */
+  readonly suggestedCounterparty: SuggestedCounterparty | null;
   /** The report in it about a sent email; null when it is no such report. */
   readonly report: RecordedReport | null;
   readonly attachments: readonly StoredAttachment[];

@@ -3,6 +3,7 @@ import { addrSpec } from '../../core/address/address.ts';
 import type { MessageIdentity } from '../../core/message/identity.ts';
 import { readListId } from '../../core/message/list-id.ts';
 import { withoutAddresses } from '../../core/message/references.ts';
+import { suggestCounterparty } from '../../core/message/suggested-counterparty.ts';
 import { readThreadIndex } from '../../core/message/thread-index.ts';
 import { fieldValue } from '../../core/mime/parse/header-fields.ts';
 import { inboundLinks } from '../../core/thread/place-inbound.ts';
@@ -31,11 +32,12 @@ type ReadFields =
   | 'date'
   | 'defects'
   | 'automatic'
-  | 'report';
+  | 'report'
+  | 'suggestedCounterparty';
 
 /** `receivedAt` replaces a Date that is missing or can't be read. */
 export function toReading(
-  { message, replyText, automatic, bounce }: ReceivedMessage,
+  { message, replyText, automatic, bounce, forwardedFrom }: ReceivedMessage,
   { messageId }: MessageIdentity,
   receivedAt: Date,
   account: Pick<Account, 'from'> | undefined,
@@ -67,5 +69,7 @@ export function toReading(
     defects: message.defects,
     automatic,
     report: bounce === null ? null : { ...bounce, reportedAt: message.date ?? receivedAt },
+    suggestedCounterparty:
+      account === undefined ? null : suggestCounterparty(message, forwardedFrom, account.from),
   };
 }

@@ -147,6 +147,8 @@ export const EXAMPLE_VALUES: Readonly<Record<string, unknown>> = {
   cc_addresses: [],
   bcc_addresses: [],
   sender_address: null,
+  suggested_counterparty: null,
+  'SuggestedCounterparty.reason': 'forwarded',
   reply_to_addresses: [],
   participants: [{ name: 'Vertrieb', address: 'vertrieb@example.org' }, ANN],
   subject: 'Ihr Angebot',

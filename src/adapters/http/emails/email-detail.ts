@@ -3,6 +3,7 @@ import type { XStatic } from 'typebox/schema';
 import type { AttachmentView, DeliveryView, EmailDetail } from '../../../app/emails/email-ports.ts';
 import { COMPANY_SOURCES, CUSTOMER_SOURCES } from '../../../core/customer/link-emails.ts';
 import { DELIVERY_STATES } from '../../../core/delivery/states.ts';
+import { SUGGESTION_REASONS } from '../../../core/message/suggested-counterparty.ts';
 import { formatMessageId } from '../../../core/message/message-id.ts';
 import {
   AddressObject,
@@ -41,6 +42,12 @@ import {
 import { Authentication, toAuthenticationJson } from './authentication-schema.ts';
 import { SentCopy, toSentCopyJson } from '../sent-copies/sent-copy-schema.ts';
 import { NullableSource, Variant } from './variant-schema.ts';
+
+const SuggestedCounterpartySchema = record('SuggestedCounterparty', {
+  name: { type: 'string' },
+  address: { type: 'string' },
+  reason: { type: 'string', enum: SUGGESTION_REASONS },
+});
 
 export const Recipient = record('Recipient', {
   address: { type: 'string' },
@@ -124,6 +131,13 @@ export const EmailDetailSchema = record('EmailDetail', {
   sender_address: {
     anyOf: [AddressObject, { type: 'null' }],
     description: 'The field Sender of a received email.',
+  },
+  suggested_counterparty: {
+    anyOf: [SuggestedCounterpartySchema, { type: 'null' }],
+    description:
+      'The person behind a received email whose From is an address of yours: the author whom a group or list names elsewhere, ' +
+      'the person a form asks to answer, the author of a forwarded email, or the recipient of a blind copy. Any sender can ' +
+      'write it, so it gives the email no customer. null when there is none, or the sender failed the check.',
   },
   reply_to_addresses: { type: 'array', items: AddressObject },
   headers: {
@@ -250,6 +264,7 @@ export function toEmailDetailJson(email: EmailDetail): EmailDetailJson {
         email.placement.matchedMessageId === null ? null : formatMessageId(email.placement.matchedMessageId),
     },
     reply_text: email.replyText,
+    suggested_counterparty: email.suggestedCounterparty,
     sender_address: email.sender === null ? null : toAddressJson(email.sender),
     reply_to_addresses: email.replyTo.map(toAddressJson),
     headers: { ...email.headers },

@@ -7,6 +7,7 @@ import type { MailSource } from '../../../app/emails/variant-view.ts';
 import type { AutomaticMail } from '../../../core/delivery/automatic.ts';
 import type { CustomHeaders } from '../../../core/message/custom-headers.ts';
 import type { MailAuthentication } from '../../../core/message/authentication.ts';
+import type { SuggestedCounterparty } from '../../../core/message/suggested-counterparty.ts';
 import type { Metadata } from '../../../core/message/tags.ts';
 import type { EventType } from '../../../core/event/event-types.ts';
 import type { BeyondJson } from '../../../app/webhooks/delivery-ports.ts';
@@ -31,6 +32,7 @@ export interface ColumnTypes {
   'emails.reply_to_addresses': AddressView[];
   'emails.sender_address': AddressView;
   'emails.state': EmailState;
+  'emails.suggested_counterparty': SuggestedCounterparty;
   'emails.to_addresses': AddressView[];
   'email_variants.received_by': MailSource;
   'events.type': EventType;

@@ -83,7 +83,7 @@ export const READ_EMAIL = statement(
   `select ${SUMMARY}, e.account_id, e.thread_id, e.customer_id, e.customer_source, e.company_id,
     e.company_source, e.cc_addresses, e.bcc_addresses,
     e.html_body, e.in_reply_to, e.reference_ids, e.relay_message_id, e.state, e.state_detail, e.placement_rule,
-    e.placement_message_id, e.raw_size_bytes, e.reply_text, e.sender_address, e.reply_to_addresses, e.defects,
+    e.placement_message_id, e.raw_size_bytes, e.reply_text, e.sender_address, e.suggested_counterparty, e.reply_to_addresses, e.defects,
     e.automatic, ${WRITTEN_BY} as written_by, e.authentication, e.new_participant, e.created_at, e.headers, e.tags, e.metadata, e.unsubscribe_list, e.list_id, ${AUTHOR} as author,
     exists (select from unread_emails u where u.email_id = e.id) as unread, e.received_by,
     ${VARIANTS} as variants,
@@ -157,6 +157,8 @@ export function toDetail(row: DetailRow): EmailDetail {
     rawSizeBytes: Number(row.raw_size_bytes),
     replyText: row.reply_text,
     sender: row.sender_address,
+    // A forger may have written all of it.
+    suggestedCounterparty: row.authentication?.verdict === 'failed' ? null : row.suggested_counterparty,
     replyTo: row.reply_to_addresses,
     defects: row.variants.every((one) => one.same_content) ? row.defects : [...row.defects, CONTENT_DIFFERS],
     receivedBy: row.received_by,

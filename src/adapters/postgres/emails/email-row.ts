@@ -4,6 +4,7 @@
  */
 import type { Placement, StoredAttachment } from '../../../app/emails/email-ports.ts';
 import type { MailSource } from '../../../app/emails/variant-view.ts';
+import type { SuggestedCounterparty } from '../../../core/message/suggested-counterparty.ts';
 import type { RecordedRaw } from '../../../app/files/file-ports.ts';
 import type { Address } from '../../../core/address/address.ts';
 import type { AutomaticMail } from '../../../core/delivery/automatic.ts';
@@ -42,6 +43,7 @@ export interface EmailContent {
     readonly sender: Address | null;
     readonly replyTo: readonly Address[];
     readonly replyText: string;
+    readonly suggestedCounterparty: SuggestedCounterparty | null;
     readonly defects: readonly string[];
     readonly identityKey: string;
     readonly contentDigest: string;
@@ -170,6 +172,7 @@ function toRow(
     list_id: read?.listId,
     bounced_message_id: read?.bouncedMessageId,
     sender_address: read?.sender ? toView(read.sender) : undefined,
+    suggested_counterparty: read?.suggestedCounterparty ?? undefined,
     reply_to_addresses: (read ?? choice)?.replyTo.map(toView),
     reply_text: read === undefined ? undefined : short('reply_text', read.replyText),
     defects: read?.defects,
@@ -265,6 +268,7 @@ export const READ_COLUMNS = [
   column('bounced_message_id', 'text'),
   column('from_address', 'jsonb'),
   column('sender_address', 'jsonb'),
+  column('suggested_counterparty', 'jsonb'),
   filled('reply_to_addresses', 'jsonb', '[]'),
   column('to_addresses', 'jsonb'),
   column('cc_addresses', 'jsonb'),
@@ -338,6 +342,7 @@ const ARRIVAL: ReadonlySet<EmailColumn['name']> = new Set([
   'list_id',
   'bounced_message_id',
   'sender_address',
+  'suggested_counterparty',
   'defects',
   'reply_text',
   'identity_key',

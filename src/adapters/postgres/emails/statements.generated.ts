@@ -653,6 +653,7 @@ declare module '../db/statement.ts' {
         raw_size_bytes: string;
         reply_text: string | null;
         sender_address: ColumnTypes['emails.sender_address'] | null;
+        suggested_counterparty: ColumnTypes['emails.suggested_counterparty'] | null;
         reply_to_addresses: ColumnTypes['emails.reply_to_addresses'];
         defects: string[];
         automatic: ColumnTypes['emails.automatic'] | null;

@@ -188,6 +188,21 @@ const LABELLED = /^\s*[*_]{0,2}(\p{L}[\p{L}()\-. ]{0,24}?)\s?[*_]{0,2}\s?[:：]\
 const YEAR = /(?<!\d)(?:19|20)\d{2}(?!\d)/u;
 const TIME = /(?<![\d.])\d{1,2}[:.]\d{2}(?![\d.])|\d{1,2}[hH时時点]\s?\d{2}/u;
 
+/** Lines of a text in which blocks are looked for, and blocks that are read. Ours: a forward begins near the top. */
+const MAX_SEARCHED_LINES = 2000;
+const MAX_BLOCKS = 5;
+
+/** The values of From in the header blocks of a text that name an address, the first one first. */
+export function sendersOfBlocks(text: string): readonly string[] {
+  const lines = text.split('\n', MAX_SEARCHED_LINES);
+  const senders: string[] = [];
+  for (let at = 0; at < lines.length && senders.length < MAX_BLOCKS; at++) {
+    const from = startsHeaderBlock(lines, at, false) ? readBlock(lines, at)?.get('from') : undefined;
+    if (from !== undefined && EMAIL.test(from)) senders.push(from.replace(/[*_]{1,2}$/, '').trim());
+  }
+  return senders;
+}
+
 /**
  * True if a header block begins on this line that proves a quote: with an address, a full date and a subject; or Outlook's own
  * form, which has names in place of addresses within a company, in a reply.
@@ -200,7 +215,13 @@ export function startsHeaderBlock(lines: readonly string[], at: number, isReply:
 }
 
 function provesQuote(lines: readonly string[], at: number, isReply: boolean): boolean {
-  if (labelOf(lines[at]) === null) return false;
+  const fields = readBlock(lines, at);
+  return fields !== null && isProof(fields, isReply);
+}
+
+/** The fields of the block that begins on this line; null when none does. */
+function readBlock(lines: readonly string[], at: number): ReadonlyMap<Field, string> | null {
+  if (labelOf(lines[at]) === null) return null;
   const fields = new Map<Field, string>();
   let languages = -1;
   let last: Field | null = null;
@@ -225,7 +246,7 @@ function provesQuote(lines: readonly string[], at: number, isReply: boolean): bo
       if (goesOn) fields.set(last, `${fields.get(last) ?? ''} ${line}`);
     }
   }
-  return isProof(fields, isReply);
+  return fields;
 }
 
 function isProof(fields: ReadonlyMap<Field, string>, isReply: boolean): boolean {

@@ -148,6 +148,8 @@ export const EMAILS = [
     identity_key bytea check (length(identity_key) = 32),
     reply_text text,
     sender_address jsonb check (jsonb_typeof(sender_address) = 'object'),
+    -- See core/message/suggested-counterparty.ts
+    suggested_counterparty jsonb check (jsonb_typeof(suggested_counterparty) = 'object'),
     reply_to_addresses jsonb not null default '[]' check (jsonb_typeof(reply_to_addresses) = 'array'),
     defects text[] not null default '{}',
     automatic jsonb check (jsonb_typeof(automatic) = 'object'),

@@ -14,6 +14,7 @@ const NEVER_COMPARED = {
     'bcc_addresses',
     'reply_to_addresses',
     'sender_address',
+    'suggested_counterparty',
     'text_body',
     'html_body',
     'reply_text',
