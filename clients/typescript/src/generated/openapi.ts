@@ -2926,6 +2926,12 @@ export interface components {
             rule: components["schemas"]["PlacementRule"];
             matched_message_id: string | null;
         };
+        SuggestedCounterparty: {
+            name: string;
+            address: string;
+            /** @enum {string} */
+            reason: "rewritten" | "reply_to" | "forwarded" | "recipient";
+        };
         /**
          * @description RFC 8601 §2.7.
          * @enum {string}
@@ -3080,6 +3086,8 @@ export interface components {
             reply_text: string | null;
             /** @description The field Sender of a received email. */
             sender_address: components["schemas"]["Address"] | null;
+            /** @description The person behind a received email whose From is an address of yours: the author whom a group or list names elsewhere, the person a form asks to answer, the author of a forwarded email, or the recipient of a blind copy. Any sender can write it, so it gives the email no customer. null when there is none, or the sender failed the check. */
+            suggested_counterparty: components["schemas"]["SuggestedCounterparty"] | null;
             reply_to_addresses: components["schemas"]["Address"][];
             /** @description Header fields added by the send request; empty for a received email. */
             headers: {
@@ -8956,6 +8964,7 @@ export interface operations {
                      *       },
                      *       "reply_text": null,
                      *       "sender_address": null,
+                     *       "suggested_counterparty": null,
                      *       "reply_to_addresses": [],
                      *       "headers": {
                      *         "X-Ticket": "4711"
@@ -9199,6 +9208,7 @@ export interface operations {
                      *       },
                      *       "reply_text": null,
                      *       "sender_address": null,
+                     *       "suggested_counterparty": null,
                      *       "reply_to_addresses": [],
                      *       "headers": {
                      *         "X-Ticket": "4711"
