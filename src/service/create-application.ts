@@ -68,6 +68,7 @@ import { createRefusedMerges } from '../app/threads/refused-merges.ts';
 import { receiveMessage } from '../app/receive/receive-message.ts';
 import { createDrafts } from '../app/drafts/drafts.ts';
 import { createTemplates } from '../app/templates/templates.ts';
+import { toText } from '../app/send/prepare-send.ts';
 import { createReplies, type ReplyPorts } from '../app/reply/send-replies.ts';
 import { sendMessage } from '../app/send/send-message.ts';
 import { createSendChanges } from '../app/send/change-send.ts';
@@ -249,6 +250,7 @@ export function createApplication(
     ...sendPorts,
     emails,
     makeSafe,
+    toText: (html, authorKeyId) => toText(sendPorts, html, authorKeyId),
     accounts: parts.accounts,
     send: (request, folder, emailId) => sendMessage(sendPorts, request, folder, emailId),
     sendOnce: carryOut,

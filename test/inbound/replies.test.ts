@@ -150,6 +150,25 @@ describe('a reply', () => {
     expect(message.html).not.toMatch(/<script|onclick/);
   });
 
+  it('quotes nothing that its HTML hides, in text as in HTML', async () => {
+    const received = await receive(
+      service,
+      mail({
+        headers: ['Content-Type: text/html; charset=utf-8'],
+        body: '<div style="max-height:0;overflow:hidden">Geheim</div><p hidden>Geheim</p><p>Guten Tag</p>',
+      }),
+    );
+    const message = await sent(
+      await answer('reply', received.id, { text_body: 'Danke', html_body: '<p>Danke</p>' }),
+    );
+    expect(message.text).toContain('> Guten Tag');
+    expect(message.html).toContain('Guten Tag');
+    expect(`${message.text}${String(message.html)}`).not.toContain('Geheim');
+    expect((await sent(await answer('reply', received.id, { text_body: 'Danke' }))).text).not.toContain(
+      'Geheim',
+    );
+  });
+
   it('answers the email that is named where several have one Message-ID', async () => {
     const same = newId();
     const [a, b] = [newId(), newId()];

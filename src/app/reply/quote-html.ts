@@ -60,6 +60,32 @@ export async function quoteHtml(
 const isImage = ({ contentId, contentType }: AttachmentView) =>
   contentId !== null && RASTER.test(contentType);
 
+/** Styles by which HTML may hide something. */
+const HIDES = /hidden|display\s*:\s*none|opacity|(?:height|width|font(?:-size)?)\s*:\s*0/i;
+
+/**
+ * The text of the email for an answer: without what its HTML shows to no reader, where the text was made of that HTML. Senders put lines
+ * for lists of mail there, and others put words that a customer should get from us.
+ */
+export async function quotedText(
+  { makeSafe, toText }: QuotePorts,
+  email: EmailDetail,
+  authorKeyId: string | null | undefined,
+): Promise<string> {
+  const { htmlBody, textBody } = email;
+  if (htmlBody === null || !HIDES.test(htmlBody)) return textBody;
+  const whole = await toText(htmlBody, authorKeyId);
+  if (whole.trim() !== textBody.trim()) return textBody;
+  const shown = await quoteHtml(makeSafe, email, [], authorKeyId);
+  return shown === null ? textBody : toText(shown.html, authorKeyId);
+}
+
+export interface QuotePorts {
+  readonly makeSafe: MakeSafeHtml;
+  /** The text of HTML. */
+  readonly toText: (html: string, authorKeyId: string | null | undefined) => Promise<string>;
+}
+
 /** A forward includes all of them anyway. */
 export const imagesOfForward = (email: EmailDetail): readonly AttachmentView[] =>
   email.attachments.filter(isImage);

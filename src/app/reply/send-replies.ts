@@ -10,7 +10,6 @@ import { withQuote } from '../../core/reply/with-quote.ts';
 import type { Account } from '../base/basics.ts';
 import { MAX_SENT_SUBJECT_CHARS } from '../base/limits.ts';
 import type { AddressView, AttachmentView, EmailDetail, EmailStore } from '../emails/email-ports.ts';
-import type { MakeSafeHtml } from '../emails/make-safe-html.ts';
 import { isReference } from '../send/take-references.ts';
 import { sizeOf } from '../files/content.ts';
 import type { SpoolFolder } from '../files/file-ports.ts';
@@ -20,13 +19,19 @@ import { asksForQueue } from '../send/queue-request.ts';
 import type { KeyedSend } from '../send/send-once.ts';
 import type { CheckedEmail, SendOnceResult, SendRequest, SendResult } from '../send/use-cases.ts';
 import type { FillTemplate } from '../templates/fill-template.ts';
-import { imagesOfForward, imagesOfReply, quoteHtml, takenAlong } from './quote-html.ts';
+import {
+  imagesOfForward,
+  imagesOfReply,
+  quotedText,
+  quoteHtml,
+  takenAlong,
+  type QuotePorts,
+} from './quote-html.ts';
 import type { ReplyOptions, ReplyRequest, ReplyUseCases } from './use-cases.ts';
 
-export interface ReplyPorts {
+export interface ReplyPorts extends QuotePorts {
   readonly accounts: ReadonlyMap<string, Account>;
   readonly emails: Pick<EmailStore, 'readEmail'>;
-  readonly makeSafe: MakeSafeHtml;
   readonly openFile: (path: string) => AsyncIterable<Buffer>;
   readonly fillTemplate: FillTemplate;
   /** Both take over the folder. */
@@ -64,7 +69,8 @@ export function createReplies(ports: ReplyPorts): Replies {
       const email = await read(options.emailId);
       // A page has no place for the files of an answer that is not sent yet.
       const quoted = await quoteHtml(ports.makeSafe, email, [], options.authorKeyId);
-      const quote = quoteOf(email, options, quoted?.html ?? null);
+      const shown = await shownPart(ports, email, options, options.authorKeyId);
+      const quote = quoteOf(shown, options, quoted?.html ?? null);
       return {
         emailId: email.id,
         kind: options.kind,
@@ -111,7 +117,8 @@ async function toSend(ports: ReplyPorts, request: ReplyRequest, email: EmailDeta
     !request.quote || isText
       ? null
       : await quoteHtml(ports.makeSafe, email, candidates, message.authorKeyId, isForward);
-  const quote = request.quote ? quoteOf(email, request, quoted?.html ?? null) : null;
+  const shown = request.quote ? await shownPart(ports, email, request, message.authorKeyId) : email;
+  const quote = request.quote ? quoteOf(shown, request, quoted?.html ?? null) : null;
   const images = quote?.isHtml === true ? (quoted?.images ?? NO_IMAGES) : NO_IMAGES;
   const taken = files.length > 0 ? files : [...images.keys()];
   return {
@@ -130,6 +137,16 @@ async function toSend(ports: ReplyPorts, request: ReplyRequest, email: EmailDeta
 }
 
 const NO_IMAGES: ReadonlyMap<AttachmentView, string> = new Map();
+
+/** An answer has what its reader was shown; a forward is the email as it was. */
+async function shownPart(
+  ports: ReplyPorts,
+  email: EmailDetail,
+  { kind }: ReplyOptions,
+  authorKeyId: string | null | undefined,
+): Promise<EmailDetail> {
+  return kind === 'forward' ? email : { ...email, textBody: await quotedText(ports, email, authorKeyId) };
+}
 
 function quoteOf(email: EmailDetail, options: ReplyOptions, safeHtml: string | null): Quote {
   const kind = options.kind === 'forward' ? 'forward' : 'reply';

@@ -12,14 +12,14 @@ export const MAX_SAFE_NODES = 100_000;
 /** Elements within elements. Browsers follow 512; newsletters have 40 to 80. */
 export const MAX_SAFE_DEPTH = 400;
 
-/** Style sheets of one email together, in UTF-16 units; the rest is left out. Outlook writes 10,000. */
+/** Style sheets of one email together, as they come and as they are written, in UTF-16 units; the rest is left out. Outlook writes 10,000. */
 export const MAX_STYLE_SHEET_CHARS = 200_000;
 
 /** Rules of style sheets that are followed. Newsletters have up to 500. */
 export const MAX_STYLE_RULES = 2000;
 
-/** Rules that one element can get. */
-export const MAX_RULES_OF_ELEMENT = 50;
+/** Rules that one element can get. Newsletters have up to 20. */
+export const MAX_RULES_OF_ELEMENT = 200;
 
 /**
  * The cost of applying style sheets: a part of a selector that is compared with an element counts once, a declaration that the element gets
@@ -44,6 +44,3 @@ export const MAX_LINK_HOSTS = 20_000;
 
 /** Times that the result is parsed and made safe again until it stays the same. Nearly all HTML needs one. */
 export const MAX_ROUNDS = 4;
-
-/** The style sheet that comes out, in UTF-16 units; the rules after it are left out. */
-export const MAX_SHEET_OUTPUT_CHARS = 400_000;

@@ -206,6 +206,17 @@ describe('a link in a document', () => {
     expect(told('')).toBe(0);
   });
 
+  it.each([
+    ['very many rules for one element', '.x{color:red}'.repeat(500)],
+    ['selectors that cost too much', '*~*~*~*~*~*~*~*{color:red}'.repeat(1900)],
+  ])('has no sheet that was not compared with it: %s', (_, css) => {
+    const more = '<b></b>'.repeat(css.startsWith('*') ? 3000 : 1);
+    const text = 'www.paypal<i class=x>X</i>.com';
+    const result = make(`<style>${css}.x{display:none}</style>${more}<a href="${LINK}">${text}</a>`);
+    expect(result.sheet).toBe('');
+    expect(result.html).toContain('www.paypal');
+  });
+
   it('is not told where words for narrow windows take the place of others', () => {
     const css =
       '.m{display:none}@media (max-width:600px){.m{display:inline!important}.d{display:none!important}}';

@@ -7,7 +7,6 @@ import { generate, parse, type Block, type CssNode, type StyleSheet } from 'css-
 import {
   DECLARATION_COST,
   MAX_RULES_OF_ELEMENT,
-  MAX_SHEET_OUTPUT_CHARS,
   MAX_STYLE_COST,
   MAX_STYLE_RULES,
   MAX_STYLE_SHEET_CHARS,
@@ -114,8 +113,8 @@ export class StyleSheets {
       .flatMap((key) => this.#byKey.get(key) ?? [])
       .filter(({ selector, media }) => {
         return !isForPrint(media || 'all') && matches(element, selector.compounds, this.#budget);
-      })
-      .slice(0, MAX_RULES_OF_ELEMENT);
+      });
+    if (found.length > MAX_RULES_OF_ELEMENT) this.#budget.cost = -1;
     this.#budget.cost -= found.reduce((sum, { block }) => sum + DECLARATION_COST * block.children.size, 0);
     if (this.#budget.cost < 0) {
       this.#options.context.onRemoved('styles');
@@ -136,8 +135,12 @@ export class StyleSheets {
     return styles;
   }
 
-  /** One sheet of all rules, for a document in which the box stands for the body. */
+  /**
+   * One sheet of all rules, for a document in which the box stands for the body. Empty when matching it costs too much: a browser would
+   * follow rules that were not compared with the elements, and could show a link otherwise than it was judged.
+   */
   write(html: HtmlElement, body: HtmlElement | null): string {
+    if (this.#budget.cost < 0) return '';
     const written: string[] = [];
     let chars = 0;
     let media = '';
@@ -146,7 +149,7 @@ export class StyleSheets {
         const opening = rule.media === media ? '' : `${media === '' ? '' : '}'}${openMedia(rule.media)}`;
         const text = `${opening}${selector}{${styles}}`;
         chars += text.length;
-        if (chars > MAX_SHEET_OUTPUT_CHARS) return close(written, media);
+        if (chars > MAX_STYLE_SHEET_CHARS) return close(written, media);
         written.push(text);
         media = rule.media;
       }

@@ -109,7 +109,7 @@ html, body { margin: 0; padding: 0 }
 body { font: 14px/${isLaidOut ? 'normal' : '1.5'} system-ui, sans-serif; overflow-wrap: break-word }
 img { max-width: 100% }
 blockquote { margin: 0 0 0 .5em; padding-left: .75em; border-left: 2px solid GrayText }
-pre { white-space: pre-wrap }
+pre { white-space: pre-wrap; overflow-x: auto }
 ${sheet(scheme, theme)}
 ${marked(scheme)}
 </style>
