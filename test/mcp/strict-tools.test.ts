@@ -521,7 +521,7 @@ describe('text that can not be stored', () => {
       json: {
         jsonrpc: '2.0',
         id: 7,
-        error: { code: -32_600, message: 'params/name contains NUL or half of a surrogate pair' },
+        error: { code: -32_600, message: 'params.name contains NUL or half of a surrogate pair' },
       },
     });
     const inId = String.raw`{"jsonrpc":"2.0","id":"\ud800","method":"tools/list"}`;

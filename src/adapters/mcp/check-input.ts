@@ -25,11 +25,9 @@ export class InputFault extends Error {
 
 /** Throws `InputFault` for the first fault. */
 export function checkInput<S extends Schema>(schema: S, input: unknown): z.infer<S> {
-  const unstorable = findUnstorable(input);
-  if (unstorable !== null) {
-    const field = formatPath(unstorable.split('/').map((name) => (/^\d+$/.test(name) ? Number(name) : name)));
+  const field = findUnstorable(input);
+  if (field !== null)
     throw new InputFault(new ServiceError('invalid_text', { values: { field: field || 'arguments' } }));
-  }
   const parsed = schema.safeParse(input);
   if (!parsed.success) throw toFault(parsed.error.issues, schema, input);
   const lost = findPrototypeKey(input, []);
