@@ -157,7 +157,7 @@ const NAMED: Readonly<Record<string, readonly [types: readonly string[], prepare
   changeThread: [
     ['thread.updated'],
     sent,
-    (call, { thread }) => call(`/api/threads/${thread}`, { method: 'PATCH', json: { status: 'done' } }),
+    (call, { thread }) => call(`/api/threads/${thread}`, { method: 'PATCH', json: { status: 'open' } }),
   ],
   splitThread: [
     ['thread.split'],

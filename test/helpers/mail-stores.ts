@@ -63,6 +63,7 @@ export const ALL_THREADS: ThreadsQuery = {
   direction: null,
   unread: null,
   unanswered: null,
+  undelivered: null,
   status: null,
   assignee: null,
   isAssigned: null,

@@ -309,7 +309,7 @@ export function createRecordingApplication(overrides: Partial<Application> = {})
     resolveSend: async (_id, outcome) => outcome,
     explainPlacement: async () => samplePlacement,
     countFolders: async () => ({
-      threads: { open: 3, unread: 1, unanswered: 2, done: 1000, mine: 0, unassigned: 2 },
+      threads: { open: 3, unread: 1, unanswered: 2, undelivered: 1, done: 1000, mine: 0, unassigned: 2 },
       emails: { received: 1000, sent: 7, scheduled: 1, queued: 1, deferred: 0, failed: 0, unknown: 0 },
       drafts: 2,
       labels: [{ label: 'Angebot', open: 3 }],

@@ -10,6 +10,7 @@ interface EmailRow {
   activity_at: Date;
   is_automatic: boolean;
   is_unread: boolean;
+  is_undelivered: boolean;
   has_attachments: boolean;
 }
 
@@ -35,13 +36,16 @@ export async function compareSummaries(
   );
   const emails = await pool.query<EmailRow>(
     `select e.id, e.thread_id, e.direction, e.state, least(e.date, date_trunc('milliseconds', e.created_at)) as activity_at,
-      e.written_by = 'machine' as is_automatic, u.email_id is not null as is_unread,
+      e.written_by = 'machine' as is_automatic, u.email_id is not null as is_unread, x.email_id is not null as is_undelivered,
       exists (select from email_attachments a where a.email_id = e.id) as has_attachments
-    from emails e left join unread_emails u on u.email_id = e.id`,
+    from emails e left join unread_emails u on u.email_id = e.id left join undelivered_sends x on x.email_id = e.id`,
   );
-  const listed = emails.rows.filter(({ state }) => LISTED_STATES.includes(state));
   const expected = threads.rows.flatMap((thread): Summary[] => {
-    const own = listed.filter(({ thread_id }) => thread_id === thread.id).sort(byActivity);
+    const all = emails.rows.filter(({ thread_id }) => thread_id === thread.id).sort(byActivity);
+    const undelivered = all.filter(({ is_undelivered }) => is_undelivered);
+    const listed = all.filter(({ state }) => LISTED_STATES.includes(state));
+    // Undelivered sends stand in the list only where nothing else does.
+    const own = listed.length > 0 ? listed : undelivered;
     const newest = own.at(-1);
     if (newest === undefined) return [];
     const person = own.findLast(({ is_automatic }) => !is_automatic);
@@ -51,7 +55,8 @@ export async function compareSummaries(
         account_id: thread.account_id,
         customer_id: thread.customer_id,
         company_id: thread.company_id,
-        email_count: own.length,
+        email_count: listed.length,
+        undelivered: undelivered.length,
         unread_count: own.filter(({ is_unread }) => is_unread).length,
         has_attachments: own.some(({ has_attachments }) => has_attachments),
         last_activity_at: newest.activity_at,
@@ -67,7 +72,7 @@ export async function compareSummaries(
           (newest.direction === 'inbound' ? 1 : 0) +
           (own.some(({ is_unread }) => is_unread) ? 2 : 0) +
           (person?.direction === 'inbound' ? 4 : 0) +
-          (thread.status === 'done' ? 8 : 0),
+          (thread.status === 'done' && undelivered.length === 0 ? 8 : 0),
       },
     ];
   });

@@ -92,6 +92,10 @@ const listThreads = defineTool({
     ...filters,
     status: z.enum(['open', 'done']).optional(),
     unanswered: z.boolean().optional().describe('The newest email that no machine wrote is inbound.'),
+    undelivered: z
+      .boolean()
+      .optional()
+      .describe('With a send that failed, is unclear or bounced, and waits for a person.'),
     unread: z.boolean().optional(),
     assignee: z.string().min(1).max(200).optional(),
     assigned: z.boolean().optional(),

@@ -42,6 +42,7 @@ export interface ThreadJson {
   readonly email_count: number;
   readonly unread_count: number;
   readonly unanswered: boolean;
+  readonly undelivered: number;
   readonly status: string;
   readonly assignee: string | null;
   readonly labels: readonly string[];
@@ -134,6 +135,7 @@ export const ThreadLine = z.strictObject({
   assignee: text.nullable(),
   labels: texts,
   unanswered: z.boolean(),
+  undelivered: count.describe('Sends that did not arrive, or perhaps not, and wait for a person.'),
   email_count: count,
   unread_count: count,
   last_activity_at: text,
@@ -234,6 +236,7 @@ export const toThreadLine = (thread: ThreadJson): z.infer<typeof ThreadLine> => 
   assignee: thread.assignee,
   labels: [...thread.labels],
   unanswered: thread.unanswered,
+  undelivered: thread.undelivered,
   email_count: thread.email_count,
   unread_count: thread.unread_count,
   last_activity_at: thread.last_activity_at,

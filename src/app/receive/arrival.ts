@@ -100,7 +100,8 @@ export async function record(
     id,
     accountId,
     isSentCopy,
-    isRead,
+    // Statistics of other servers about our mail are no work.
+    isRead: isRead || reading.automatic?.kind === 'report',
     newThreadId: ports.ids.uuid(),
     ...reading,
     identity,

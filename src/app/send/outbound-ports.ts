@@ -48,6 +48,8 @@ export interface OutboundRecord extends RecordedOutcome, RecordedRaw {
   readonly unsubscribeList?: string | null;
   /** The key that sent it; null: none. */
   readonly authorKeyId?: string | null;
+  /** A thread that begins with it is open; default: it is done until something comes in. */
+  readonly isByPerson?: boolean;
   /** It is put into the Sent mailbox of its account once it is sent. Default: it is not. */
   readonly keepsCopy?: boolean;
   /** See subjectKeyOf; only in accounts that join by subject. */

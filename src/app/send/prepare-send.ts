@@ -229,6 +229,7 @@ export async function prepareSend(
       exchangeWith,
       ...(list === null ? {} : { unsubscribeList: list }),
       authorKeyId: request.authorKeyId ?? null,
+      ...(request.isByPerson === true ? { isByPerson: true } : {}),
       ...(account.keepsSentCopies === true ? { keepsCopy: true } : {}),
       ...((account.joinBySubjectDays ?? null) === null ? {} : { subjectKey: subjectKeyOf(request.subject) }),
     },

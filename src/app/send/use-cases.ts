@@ -60,6 +60,8 @@ export interface SendRequest {
   readonly unsubscribeList: string | null;
   /** The key that sends; null: none, as with a secret of `API_SECRET`. */
   readonly authorKeyId?: string | null;
+  /** A person sends it in a session of the page. Default: a program sends it, and a thread that begins with it is done. */
+  readonly isByPerson?: boolean;
   /** Supplies subject and bodies that the request does not contain. null: none. */
   readonly template: TemplateUse | null;
 }

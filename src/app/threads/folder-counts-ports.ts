@@ -22,6 +22,8 @@ interface OpenThreads {
 
 export interface FolderCounts {
   readonly threads: OpenThreads & {
+    /** Threads with something that was not delivered. */
+    readonly undelivered: number;
     readonly done: number;
     /** Open threads. */
     readonly mine: number;

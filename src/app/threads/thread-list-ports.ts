@@ -21,6 +21,8 @@ export interface ThreadFilter extends AccountFilter {
   readonly assignee: string | null;
   readonly isAssigned: boolean | null;
   readonly label: string | null;
+  /** Something of it was not delivered, and that was not dealt with. */
+  readonly undelivered: boolean | null;
   readonly hasAttachments: boolean | null;
   /** The time of the last activity: from `activeSince` on, and before `activeUntil`. */
   readonly activeSince: Date | null;
@@ -48,6 +50,8 @@ export interface ThreadListing {
   readonly unreadCount: number;
   readonly hasAttachments: boolean;
   readonly unanswered: boolean;
+  /** Sends that were not delivered, or perhaps not, and that were not dealt with. */
+  readonly undelivered: number;
   readonly status: ThreadStatus;
   readonly assignee: string | null;
   /** Sorted. */
@@ -65,7 +69,7 @@ export interface EmailPreview {
   readonly snippet: string;
 }
 
-/** Threads with at least one email that is listed. Throws `ServiceError('database_unavailable')`. */
+/** Threads with at least one email that is listed, or that was not delivered. Throws `ServiceError('database_unavailable')`. */
 export interface ThreadList {
   /** Newest activity first, at most `limit`; in one round trip. */
   listThreads(query: ThreadsQuery): Promise<readonly ThreadListing[]>;

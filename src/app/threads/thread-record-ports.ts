@@ -24,6 +24,9 @@ export const MAX_ASSIGNEE_CHARS = 200;
 export const THREAD_CUSTOMER_SOURCES = ['operator', 'explicit', 'address', 'domain'] as const;
 export const THREAD_COMPANY_SOURCES = ['operator', 'explicit', 'registration'] as const;
 
+/** Why a send waits for a person. */
+export const UNDELIVERED_REASONS = ['failed', 'unknown', 'refused', 'bounced'] as const;
+
 export interface ThreadRecord {
   readonly id: string;
   readonly accountId: string;
@@ -39,6 +42,8 @@ export interface ThreadRecord {
   readonly emailCount: number;
   readonly unreadCount: number;
   readonly unanswered: boolean;
+  /** Sends that were not delivered, or perhaps not, and that were not dealt with. */
+  readonly undelivered: number;
   readonly hasAttachments: boolean;
   readonly status: ThreadStatus;
   readonly assignee: string | null;
@@ -82,6 +87,8 @@ export interface ThreadEmail {
   readonly automatic: AutomaticMail['kind'] | null;
   /** null for a sent email. */
   readonly writtenBy: Writer | null;
+  /** null for an email that does not wait for a person. */
+  readonly undelivered: (typeof UNDELIVERED_REASONS)[number] | null;
   readonly newParticipant: boolean;
   /** The tags that its send gave it. */
   readonly tags: readonly string[];
@@ -123,6 +130,8 @@ export interface ThreadChange {
   readonly customerId: string | null | undefined;
   readonly companyId: string | null | undefined;
   readonly status: ThreadStatus | undefined;
+  /** A person dealt with what is undelivered; `done` settles it, too. */
+  readonly settles: true | undefined;
   readonly assignee: string | null | undefined;
   /** All labels that it is to have; then `addLabels`, then `removeLabels`. */
   readonly labels: readonly string[] | undefined;

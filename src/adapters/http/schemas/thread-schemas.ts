@@ -7,6 +7,14 @@ import {
 } from '../../../app/threads/thread-record-ports.ts';
 import { TRIMMED_LINE_PATTERN } from '../../../core/one-line.ts';
 
+export const UndeliveredCount = {
+  type: 'integer',
+  minimum: 0,
+  description:
+    'Sends that failed, are unclear, were refused for some recipients, or bounced, and that were not dealt with. The thread is ' +
+    'open as long as there is one.',
+} as const;
+
 export const ThreadStatusText = {
   title: 'ThreadStatus',
   $comment: '`done`: nothing is left to do. A new email from a person reopens the thread.',

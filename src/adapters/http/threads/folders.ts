@@ -36,6 +36,7 @@ const Folders = record('Folders', {
   },
   threads: record('ThreadFolders', {
     ...openThreads,
+    undelivered: { ...Count, description: 'Threads with something undelivered that was not dealt with.' },
     done: Count,
     mine: { ...Count, description: 'Open threads of `assignee`; 0 when none was given.' },
     unassigned: { ...Count, description: 'Open threads without an assignee.' },

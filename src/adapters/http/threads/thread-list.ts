@@ -22,6 +22,7 @@ import {
   ThreadLabel,
   ThreadStatusText,
   toWorkJson,
+  UndeliveredCount,
   workProperties,
 } from '../schemas/thread-schemas.ts';
 import {
@@ -58,6 +59,12 @@ const ThreadsQuerySchema = {
       description:
         'Only threads whose newest email that no machine wrote (`written_by`) is inbound, or only the others.',
     },
+    undelivered: {
+      type: 'boolean',
+      description:
+        'Only threads with a send that failed, is unclear, was refused for some recipients, or bounced, and that was not dealt ' +
+        'with; or only the others.',
+    },
     status: { ...ThreadStatusText, description: 'Only threads of this status.' },
     assignee: { ...AssigneeName, description: 'Only threads of this assignee.' },
     assigned: {
@@ -86,9 +93,14 @@ const ThreadSummary = record('ThreadSummary', {
     maxItems: 10,
     description: 'Senders, then recipients, of the newest 20 emails; each address once.',
   },
-  email_count: { type: 'integer', minimum: 1 },
+  email_count: {
+    type: 'integer',
+    minimum: 0,
+    description: 'Without emails that certainly did not go out; 0 when nothing else is in the thread.',
+  },
   unread_count: { type: 'integer', minimum: 0 },
   unanswered: { type: 'boolean' },
+  undelivered: UndeliveredCount,
   has_attachments: { type: 'boolean' },
   ...workProperties,
   last_activity_at: {
@@ -130,7 +142,8 @@ export function registerThreadListRoutes(app: HttpServer, { applicationFor, limi
         summary: 'List threads',
         description:
           'Newest activity first. Filters combine. Threads in which nothing was sent or received (only `failed` or `cancelled` ' +
-          'sends) are left out.',
+          'sends) are left out, unless a failed send waits for a person. A thread that begins with a send of a program, without a ' +
+          'session of the page, is done until something comes in; one with something undelivered is open.',
         querystring: ThreadsQuerySchema,
         response: {
           200: jsonResponse('One page.', Threads),
@@ -151,6 +164,7 @@ export function registerThreadListRoutes(app: HttpServer, { applicationFor, limi
         direction: query.direction ?? null,
         unread: query.unread ?? null,
         unanswered: query.unanswered ?? null,
+        undelivered: query.undelivered ?? null,
         status: query.status ?? null,
         assignee: query.assignee ?? null,
         isAssigned: query.assigned ?? null,
@@ -212,6 +226,7 @@ function toThreadJson(thread: ThreadListing) {
     email_count: thread.emailCount,
     unread_count: thread.unreadCount,
     unanswered: thread.unanswered,
+    undelivered: thread.undelivered,
     has_attachments: thread.hasAttachments,
     ...toWorkJson(thread),
     last_activity_at: thread.lastActivityAt.toISOString(),

@@ -8,6 +8,7 @@ import {
   MAX_LABEL_CHARS,
   MAX_THREAD_LABELS,
   THREAD_COMPANY_SOURCES,
+  UNDELIVERED_REASONS,
   THREAD_CUSTOMER_SOURCES,
   type ThreadEmail,
   type ThreadRecord,
@@ -44,6 +45,7 @@ import {
   ThreadLabel,
   ThreadStatusText,
   toWorkJson,
+  UndeliveredCount,
   workProperties,
 } from '../schemas/thread-schemas.ts';
 
@@ -73,6 +75,7 @@ const ThreadRecordSchema = record('ThreadRecord', {
   },
   unread_count: { type: 'integer', minimum: 0 },
   unanswered: { type: 'boolean', description: 'The newest email that no machine wrote is inbound.' },
+  undelivered: UndeliveredCount,
   has_attachments: { type: 'boolean' },
   ...workProperties,
   first_activity_at: Timestamp,
@@ -128,6 +131,14 @@ const ThreadEmailSchema = record('ThreadEmail', {
     description: 'Its marks of mail that programs write or that goes to many; null without any.',
   },
   written_by: WrittenBy,
+  undelivered: {
+    title: 'UndeliveredReason',
+    type: ['string', 'null'],
+    enum: [...UNDELIVERED_REASONS, null],
+    description:
+      'Why a sent email waits for a person: `failed`, `unknown` (its outcome), `refused` (for some recipients), `bounced`; null when it ' +
+      'does not, or was dealt with.',
+  },
   new_participant: {
     type: 'boolean',
     description: 'True when the sender has not taken part in the thread before.',
@@ -168,7 +179,12 @@ const ChangeBody = {
         'changes nothing; null: no longer chosen by hand, so these count again.',
     },
     company_id: NullableUuid,
-    status: ThreadStatusText,
+    status: { ...ThreadStatusText, description: '`done` settles what is undelivered, too.' },
+    undelivered: {
+      type: 'boolean',
+      const: false,
+      description: 'Settles what is undelivered: a person dealt with it.',
+    },
     assignee: Assignee,
     labels: labelList(MAX_THREAD_LABELS, 'Replaces all labels.'),
     add_labels: labelList(MAX_THREAD_LABELS, 'Labels to add.'),
@@ -264,6 +280,7 @@ export function registerThreadRecordRoutes(
           customerId: lower(body.customer_id),
           companyId: lower(body.company_id),
           status: body.status,
+          settles: body.undelivered === false ? true : undefined,
           assignee: body.assignee,
           labels: body.labels,
           addLabels: body.add_labels ?? [],
@@ -316,6 +333,7 @@ export function toRecordJson(thread: ThreadRecord): XStatic<typeof ThreadRecordS
     email_count: thread.emailCount,
     unread_count: thread.unreadCount,
     unanswered: thread.unanswered,
+    undelivered: thread.undelivered,
     has_attachments: thread.hasAttachments,
     ...toWorkJson(thread),
     first_activity_at: thread.firstActivityAt.toISOString(),
@@ -353,6 +371,7 @@ function toThreadEmailJson(email: ThreadEmail): XStatic<typeof ThreadEmailSchema
     placement_rule: email.placement,
     automatic: email.automatic,
     written_by: email.writtenBy,
+    undelivered: email.undelivered,
     new_participant: email.newParticipant,
     tags: [...email.tags],
     metadata: { ...email.metadata },

@@ -4,16 +4,17 @@
  *
  * A transaction that needs several threads locks them in the order of their identifiers, before it writes any Message-ID.
  */
+import type { ThreadStatus } from '../../../app/threads/thread-record-ports.ts';
 import { LinkConflict } from '../db/linking-transaction.ts';
 import { run, statement, type Executor, type RowOf } from '../db/statement.ts';
 
 /**
  * As a part of a statement: creates the threads that do not exist, and returns their ids.
  *
- * @param source a query with the columns id, account_id, customer_id, customer_source, company_id, company_source
+ * @param source a query with the columns id, account_id, customer_id, customer_source, company_id, company_source, status
  */
 export const makeThreads = (source: string): string => `
-  insert into email_threads (id, account_id, customer_id, customer_source, company_id, company_source)
+  insert into email_threads (id, account_id, customer_id, customer_source, company_id, company_source, status)
   ${source}
   on conflict do nothing
   returning id`;
@@ -45,25 +46,29 @@ export async function makeThread(executor: Executor, accountId: string, id: stri
   if (rows.length === 0) throw new LinkConflict();
 }
 
-const MAKE = statement('make-thread', makeThreads(`select $id::uuid, $accountId::text, ${NO_CUSTOMER}`));
+const MAKE = statement(
+  'make-thread',
+  makeThreads(`select $id::uuid, $accountId::text, ${NO_CUSTOMER}, 'open'`),
+);
 
 /**
- * Creates the thread if it never existed, and locks its row. `absent`: it ended, or another transaction is creating it at this moment.
+ * Creates the thread, with the status, if it never existed, and locks its row. `absent`: it ended, or another transaction is creating it at this moment.
  * Checks for a conflict with any of the unique indexes: a row that is being inserted at this moment may be met in any of them first.
  */
 export async function openThread(
   executor: Executor,
   id: string,
   accountId: string,
+  status: ThreadStatus = 'open',
 ): Promise<'locked' | 'made' | 'absent'> {
-  const [row] = await run(executor, OPEN, { id, accountId });
+  const [row] = await run(executor, OPEN, { id, accountId, status });
   return row?.is_locked === true ? 'locked' : row?.is_made === true ? 'made' : 'absent';
 }
 
 const OPEN = statement(
   'open-thread',
   `with made as (
-    ${makeThreads(`select $id::uuid, $accountId::text, ${NO_CUSTOMER}
+    ${makeThreads(`select $id::uuid, $accountId::text, ${NO_CUSTOMER}, $status::text
       where not exists (select from thread_aliases where id = $id::uuid)`)}
   ), locked as materialized (
     select t.id from email_threads t where t.id = $id::uuid ${LOCK_THREADS}

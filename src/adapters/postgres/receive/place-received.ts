@@ -3,6 +3,8 @@
  * many emails. A transaction locks threads before it writes Message-IDs, and both in one order, so that two transactions never wait for
  * each other in a circle.
  */
+import type { AutomaticKind } from '../../../core/delivery/automatic.ts';
+import type { ThreadStatus } from '../../../app/threads/thread-record-ports.ts';
 import type { InboundRecord } from '../../../app/receive/inbound-ports.ts';
 import { ownerKey, placeTogether, type TogetherPlacement } from '../../../core/thread/place-together.ts';
 import { jsonRows, type JsonOf } from '../db/json.ts';
@@ -20,6 +22,15 @@ export class Unfit extends Error {
   }
 }
 
+interface MadeThread {
+  readonly accountId: string;
+  /** `done` for a thread that begins with NO_WORK. */
+  readonly status: ThreadStatus;
+}
+
+/** Kinds of mail that begin no work: statistics of other servers, and receipts. */
+const NO_WORK: ReadonlySet<string> = new Set<AutomaticKind>(['report', 'receipt']);
+
 /** The planned places of emails, for the later check. */
 export interface Placed {
   /** In the order of the records. */
@@ -28,7 +39,7 @@ export interface Placed {
   readonly named: readonly NamedId[];
   readonly keptApart: ReadonlySet<string>;
   /** Threads that do not exist yet. */
-  readonly made: ReadonlyMap<string, string>;
+  readonly made: ReadonlyMap<string, MadeThread>;
   /** Threads that exist. */
   readonly known: ReadonlySet<string>;
   /** Message-IDs that no thread has yet, and their thread. */
@@ -48,12 +59,15 @@ export function placeReceived(
   requireFit(records, (_, index) => found[index] !== null);
   const places = found.filter((place) => place !== null);
   const known = new Set(named.flatMap(({ key }) => owners.get(key) ?? []));
-  const made = new Map<string, string>();
+  const made = new Map<string, MadeThread>();
   const threadOf = new Map<string, string>();
-  for (const [index, { accountId, links }] of records.entries()) {
+  for (const [index, { accountId, links, automatic }] of records.entries()) {
     const threadId = places[index]?.threadId;
     if (threadId === undefined) throw new RangeError(`no place for record ${index}`);
-    if (!known.has(threadId)) made.set(threadId, accountId);
+    if (!known.has(threadId)) {
+      const isWork = made.get(threadId)?.status === 'open' || !NO_WORK.has(automatic?.kind ?? '');
+      made.set(threadId, { accountId, status: isWork ? 'open' : 'done' });
+    }
     for (const { messageId } of links) threadOf.set(ownerKey(accountId, messageId), threadId);
   }
   const unknown = named.flatMap((id) =>
@@ -148,7 +162,8 @@ function toOwners(named: readonly NamedId[], rows: readonly OwnerJson[]): Readon
 
 export const enterValues = ({ made, known, unknown }: Placed) => ({
   madeIds: [...made.keys()],
-  madeAccounts: [...made.values()],
+  madeAccounts: [...made.values()].map(({ accountId }) => accountId),
+  madeStatuses: [...made.values()].map(({ status }) => status),
   knownIds: [...known],
   unknownAccounts: unknown.map(({ accountId }) => accountId),
   unknownIds: unknown.map(({ messageId }) => messageId),
@@ -163,8 +178,8 @@ export const enterValues = ({ made, known, unknown }: Placed) => ({
 export const ENTER = statement(
   'enter-threads',
   `with made as (
-    ${makeThreads(`select id, account_id, ${NO_CUSTOMER}
-      from unnest($madeIds::uuid[], $madeAccounts::text[]) as n (id, account_id)`)}
+    ${makeThreads(`select id, account_id, ${NO_CUSTOMER}, status
+      from unnest($madeIds::uuid[], $madeAccounts::text[], $madeStatuses::text[]) as n (id, account_id, status)`)}
   ), locked as materialized (
     select t.id from email_threads t where t.id = any ($knownIds::uuid[])
     order by t.id ${LOCK_THREADS} skip locked

@@ -102,6 +102,7 @@ function toRow(record: LinkedRecord, raws: RawMessages) {
   return Object.assign(email, toOutcomeRow(record), toQueueRow(record.queue), {
     customer_id: customerId,
     company_id: companyId,
+    is_by_person: record.isByPerson,
   });
 }
 
@@ -111,7 +112,7 @@ const COUNTERPARTIES = counterparties(`'outbound'`, 'r.from_address', RECIPIENTS
 /** The columns of the JSON that placing an email and finding its customer need. */
 const KEY_COLUMNS = `id uuid, account_id text, thread_id uuid, message_id text, relay_message_id text, date timestamptz,
   from_address jsonb, to_addresses jsonb, cc_addresses jsonb, bcc_addresses jsonb, customer_id uuid, company_id uuid,
-  state text, author_key text`;
+  state text, author_key text, is_by_person boolean`;
 
 /** `decides`: the email decides the customer of its thread, which existed before. */
 const INPUT = `
@@ -119,7 +120,7 @@ const INPUT = `
       select ${RULES_ARE_FRESH} as are_fresh
     ), given as materialized (
       select r.id, r.account_id, r.thread_id, r.message_id, r.relay_message_id, r.date, r.to_addresses, r.customer_id, r.state,
-        r.author_key,
+        r.author_key, r.is_by_person,
         ${linkColumns('r.customer_id', 'r.company_id')},
         t.id is not null and (
           (r.customer_id is not null and t.customer_source is distinct from 'explicit')
@@ -166,10 +167,10 @@ const LINK_FRESH = `
           select from emails e where e.account_id = i.account_id and e.date = i.date and ${SENT_ELSEWHERE}
         )
     ), new_threads as (
-      -- A new thread takes its customer and company from its first email.
+      -- A new thread takes its customer and company from its first email. What a program sends waits for no person.
       ${makeThreads(`
         select i.thread_id, i.account_id, f.link_customer, nullif(f.link_customer_source, 'ambiguous'), f.link_company,
-          f.link_company_source
+          f.link_company_source, case when i.is_by_person then 'open' else 'done' end
         from input i left join fresh f on f.id = i.id
         where i.thread_id in (select thread_id from new_ids)`)}
     )`;

@@ -78,7 +78,9 @@ async function link(
   const customer: NamedCustomer | null =
     record.customerId === null ? null : { id: record.customerId, joinsParty: rule !== 'new' };
   const mayMerge = rule !== 'thread_id';
-  const request = { accountId, customer, exclusive };
+  // What a program begins waits for no person.
+  const status = rule === 'new' && record.isByPerson !== true ? ('done' as const) : ('open' as const);
+  const request = { accountId, customer, exclusive, status };
   const linked = await linkThread(executor, {
     ...request,
     threadId: record.threadId,

@@ -79,6 +79,7 @@ const THREADS = jsonObjects(
   ({ own, hasAssignee }) => ({
     columns: {
       ...openThreads(IS_OWN[own]),
+      undelivered: count(`thread_summaries where ${IS_OWN[own]} and undelivered > 0`),
       done: count(`thread_summaries where ${IS_OWN[own]} and ${DONE}`),
       mine: hasAssignee
         ? count(`thread_summaries where ${IS_OWN[own]} and assignee = $assignee and ${OPEN}`)

@@ -10,6 +10,7 @@
  * Where threads are kept apart, by decisions or because sends named them for different customers, all links of all of them are weighed anew
  * (arrange-threads.ts).
  */
+import type { ThreadStatus } from '../../../app/threads/thread-record-ports.ts';
 import { LinkConflict } from '../db/linking-transaction.ts';
 import { makeAlias, openThread, readClusters, resolveThread } from '../emails/thread-rows.ts';
 import { ownersOf, tieToThreads } from './message-ids.ts';
@@ -23,6 +24,8 @@ export interface LinkRequest {
   readonly accountId: string;
   /** The requested thread of the email; created when it does not exist. */
   readonly threadId: string;
+  /** The status of a thread that is created. Default: `open`. */
+  readonly status?: ThreadStatus;
   /** The email, which is not recorded yet, or another Message-ID of a recorded one. */
   readonly email: Omit<Newcomer, 'partyId'>;
   /** The customer that its send named; null for none. */
@@ -65,7 +68,7 @@ export async function linkThread(trx: Executor, request: LinkRequest): Promise<L
     exclusive && request.mayMerge
       ? await placeExclusively(trx, { ...request, threadId: requested }, messageIds)
       : { threadId: requested, ownerOf: null };
-  const threadId = await enterThread(trx, arrangement.threadId, accountId);
+  const threadId = await enterThread(trx, arrangement.threadId, accountId, request.status);
   const fresh = await tieToThreads(
     trx,
     messageIds.map((messageId) => ({ accountId, messageId, threadId })),
@@ -107,8 +110,13 @@ async function isKeptApart(trx: Executor, threadId: string): Promise<boolean> {
  * If the thread ended, returns the one that it was merged into. Called before any Message-ID is written, so that a transaction that waits
  * for the thread holds nothing that another one waits for. Throws LinkConflict.
  */
-async function enterThread(trx: Executor, id: string, accountId: string): Promise<string> {
-  const found = await openThread(trx, id, accountId);
+async function enterThread(
+  trx: Executor,
+  id: string,
+  accountId: string,
+  status: ThreadStatus | undefined,
+): Promise<string> {
+  const found = await openThread(trx, id, accountId, status);
   if (found === 'locked') return id;
   // Read after the insert of the row: the insert waits for a transaction that is merging the thread away, and then succeeds.
   const successor = await resolveThread(trx, id);

@@ -86,6 +86,7 @@ declare module '../db/statement.ts' {
       values: {
         facets: readonly (number | null)[] | null;
         hasAttachments: boolean | null;
+        undelivered: boolean | null;
         activeSince: Date | string | null;
         activeUntil: Date | string | null;
         limit: number | string | null;
@@ -239,6 +240,7 @@ declare module '../db/statement.ts' {
         open: number | null;
         unread: number | null;
         unanswered: number | null;
+        undelivered: number | null;
         done: number | null;
         mine: number | null;
         unassigned: number | null;
@@ -408,6 +410,7 @@ declare module '../db/statement.ts' {
         has_attachments: boolean | null;
         unanswered: boolean | null;
         is_done: boolean | null;
+        undelivered: number | null;
         assignee: string | null;
         labels: string[] | null;
         last_activity_at: Date | null;
@@ -424,6 +427,7 @@ declare module '../db/statement.ts' {
       values: {
         facets: readonly (number | null)[] | null;
         hasAttachments: boolean | null;
+        undelivered: boolean | null;
         activeSince: Date | string | null;
         activeUntil: Date | string | null;
         limit: number | string | null;
@@ -445,6 +449,7 @@ declare module '../db/statement.ts' {
         has_attachments: boolean;
         unanswered: boolean | null;
         is_done: boolean | null;
+        undelivered: number;
         assignee: string | null;
         labels: string[];
         last_activity_at: Date;
@@ -524,6 +529,7 @@ declare module '../db/statement.ts' {
         has_attachments: boolean;
         unanswered: boolean | null;
         is_done: boolean | null;
+        undelivered: number;
         assignee: string | null;
         labels: string[];
         last_activity_at: Date;
@@ -542,6 +548,7 @@ declare module '../db/statement.ts' {
         words: string | null;
         facets: readonly (number | null)[] | null;
         hasAttachments: boolean | null;
+        undelivered: boolean | null;
         activeSince: Date | string | null;
         activeUntil: Date | string | null;
         limit: number | string | null;
@@ -563,6 +570,7 @@ declare module '../db/statement.ts' {
         has_attachments: boolean;
         unanswered: boolean | null;
         is_done: boolean | null;
+        undelivered: number;
         assignee: string | null;
         labels: string[];
         last_activity_at: Date;
@@ -706,9 +714,10 @@ declare module '../db/statement.ts' {
         customer_id: string | null;
         company_id: string | null;
         version: number;
-        status: 'open' | 'done';
         assignee: string | null;
         labels: string[];
+        shown_status: string | null;
+        undelivered: number | null;
         shown_customer_source: string | null;
         shown_company_source: string | null;
         email_count: number | null;
@@ -844,6 +853,12 @@ declare module '../db/statement.ts' {
       };
       row: object;
     };
+    'settle-undelivered': {
+      values: {
+        id: string | null;
+      };
+      row: object;
+    };
     'store-decision': {
       values: {
         id: string | null;
@@ -907,6 +922,7 @@ declare module '../db/statement.ts' {
         attachments: unknown;
         automatic: string | null;
         written_by: string | null;
+        undelivered: string | null;
         author: unknown;
         verdict: string | null;
         unread: boolean | null;
@@ -986,6 +1002,7 @@ declare module '../db/statement.ts' {
         has_attachments: boolean | null;
         unanswered: boolean | null;
         is_done: boolean | null;
+        undelivered: number | null;
         assignee: string | null;
         labels: string[] | null;
         last_activity_at: Date | null;
@@ -1002,6 +1019,7 @@ declare module '../db/statement.ts' {
       values: {
         facets: readonly (number | null)[] | null;
         hasAttachments: boolean | null;
+        undelivered: boolean | null;
         activeSince: Date | string | null;
         activeUntil: Date | string | null;
         steps: number | string | null;
@@ -1025,6 +1043,7 @@ declare module '../db/statement.ts' {
         has_attachments: boolean;
         unanswered: boolean | null;
         is_done: boolean | null;
+        undelivered: number;
         assignee: string | null;
         labels: string[];
         last_activity_at: Date;

@@ -61,16 +61,16 @@ it('the only email of a thread is deleted while another is being moved into it',
 });
 
 it('a thread is done while its only email, one that failed, is sent after all', async () => {
-  const failed = outboundRecord({ state: 'failed' });
+  const failed = outboundRecord({ state: 'failed', isByPerson: true });
   await store.recordOutbound(failed);
-  await expectSummaries(0);
+  await expectSummaries(1);
   await first.query(`update email_threads set status = 'done' where id = $1`, [failed.threadId]);
   await meet(second.query(`update emails set state = 'sent' where id = $1`, [failed.id]));
   await expectSummaries(1);
 });
 
 it('the only email of a thread, one that failed, is sent after all while the thread is done', async () => {
-  const failed = outboundRecord({ state: 'failed' });
+  const failed = outboundRecord({ state: 'failed', isByPerson: true });
   await store.recordOutbound(failed);
   await first.query(`update emails set state = 'sent' where id = $1`, [failed.id]);
   await meet(second.query(`update email_threads set status = 'done' where id = $1`, [failed.threadId]));

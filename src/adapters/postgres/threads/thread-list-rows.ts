@@ -71,14 +71,14 @@ const PREVIEW_COLUMNS = `n.from_address as newest_from, n.date as newest_date,
 const PREVIEW = `
   join emails n on n.id = s.newest_email_id
   cross join lateral (
-    select e.subject from emails e where e.thread_id = s.thread_id and ${LISTED} order by e.date, e.id limit 1
+    select e.subject from emails e where e.thread_id = s.thread_id and (${LISTED} or s.email_count = 0) order by e.date, e.id limit 1
   ) f
-  cross join lateral (${peopleOf('s.thread_id', LISTED)}) p`;
+  cross join lateral (${peopleOf('s.thread_id', `(${LISTED} or s.email_count = 0)`)}) p`;
 
 /** `found` returns the summaries of a page. */
 export const selectThreads = (found: string) => `
   select s.thread_id, s.account_id, s.customer_id, s.company_id, s.email_count, s.unread_count, s.has_attachments,
-    (s.facets & ${UNANSWERED}) <> 0 as unanswered, (s.facets & ${DONE}) <> 0 as is_done, s.assignee, s.labels, s.last_activity_at, s.newest_email_id, s.newest_direction,
+    (s.facets & ${UNANSWERED}) <> 0 as unanswered, (s.facets & ${DONE}) <> 0 as is_done, s.undelivered, s.assignee, s.labels, s.last_activity_at, s.newest_email_id, s.newest_direction,
     ${PREVIEW_COLUMNS}
   from (${found}) s ${PREVIEW}
   ${ORDER}`;
@@ -115,6 +115,7 @@ export interface ListedThreadColumns {
   has_attachments: boolean;
   unanswered: boolean;
   is_done: boolean;
+  undelivered: number;
   labels: string[];
   last_activity_at: Date;
   newest_email_id: string;

@@ -93,6 +93,7 @@ describe('a thread in the list', () => {
         unreadCount: 1,
         hasAttachments: true,
         unanswered: true,
+        undelivered: 0,
         status: 'open',
         assignee: null,
         labels: [],
@@ -116,8 +117,8 @@ describe('a thread in the list', () => {
     expect(thread!.participants[0]!.address).toBe('sales@example.com');
   });
 
-  it('is not there when nothing went out, and does not count emails that did not', async () => {
-    await send({ state: 'failed' });
+  it('is not there when nothing went out and nothing waits, and does not count emails that did not', async () => {
+    await send({ state: 'cancelled' });
     expect(await idsOf({})).toEqual([]);
     const { threadId, messageId } = await send({ date: at(1) });
     await store.recordOutbound(

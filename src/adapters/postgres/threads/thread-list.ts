@@ -69,7 +69,9 @@ type Row = RowOf<ReturnType<typeof LIST.of>> & ListedThreadColumns;
 
 const hasWorkFilter = (query: ThreadsQuery): boolean =>
   [query.status, query.assignee, query.isAssigned, query.label].some((value) => value !== null) ||
-  [query.hasAttachments, query.activeSince, query.activeUntil].some((value) => value !== null);
+  [query.undelivered, query.hasAttachments, query.activeSince, query.activeUntil].some(
+    (value) => value !== null,
+  );
 
 const conditionsOf = ({ customerId, companyId, after, ...filter }: ThreadsQuery) => ({
   ofCustomer: customerId !== null,
@@ -100,14 +102,14 @@ function plainPages(pool: Executor, request: ThreadsQuery): Pages {
 }
 
 function workPages(pool: Executor, request: ThreadsQuery): Pages {
-  const { assignee, isAssigned, label, hasAttachments, activeSince, activeUntil } = request;
+  const { assignee, isAssigned, label, undelivered, hasAttachments, activeSince, activeUntil } = request;
   const anyAssignee = isAssigned === null ? null : isAssigned ? ('any' as const) : ('none' as const);
   const choice = {
     assignee: assignee === null ? anyAssignee : ('one' as const),
     byLabel: label !== null,
     ...conditionsOf(request),
   };
-  const asked = { assignee, label, hasAttachments, activeSince, activeUntil };
+  const asked = { assignee, label, undelivered, hasAttachments, activeSince, activeUntil };
   const values = { ...valuesOf(request), ...asked, facets: facetsOf(request) };
   return {
     list: () => run(pool, WORK_LIST.of(choice), values),
@@ -177,6 +179,7 @@ function toThreadListing(row: Row): ThreadListing {
     unreadCount: row.unread_count,
     hasAttachments: row.has_attachments,
     unanswered: row.unanswered,
+    undelivered: row.undelivered,
     status: row.is_done ? 'done' : 'open',
     assignee: row.assignee,
     labels: row.labels,

@@ -97,6 +97,7 @@ const EMAIL = jsonObjects('thread-email-json', { withHtml: [false, true] }, ({ w
     attachments: ATTACHMENTS,
     automatic: "e.automatic ->> 'kind'",
     written_by: WRITTEN_BY,
+    undelivered: '(select x.reason from undelivered_sends x where x.email_id = e.id)',
     author: AUTHOR,
     verdict: "e.authentication ->> 'verdict'",
     unread: 'exists (select from unread_emails u where u.email_id = e.id)',
@@ -112,6 +113,7 @@ interface EmailColumns {
   attachments: AttachmentJson[];
   automatic: ThreadEmail['automatic'];
   written_by: Writer | null;
+  undelivered: ThreadEmail['undelivered'];
   author: KeyAuthor | null;
   verdict: AuthVerdict | null;
   unread: boolean;
@@ -122,7 +124,8 @@ const READ_PAGE = statements(
   'read-thread-page',
   { withHtml: [false, true], isNext: [false, true] },
   ({ withHtml, isNext }) => `
-  select t.id, t.account_id, t.customer_id, t.company_id, t.version, t.status, t.assignee, t.labels,
+  select t.id, t.account_id, t.customer_id, t.company_id, t.version, t.assignee, t.labels,
+    case when s.undelivered > 0 then 'open' else t.status end as shown_status, coalesce(s.undelivered, 0) as undelivered,
     case when t.chosen_customer_id is null then t.customer_source else 'operator' end as shown_customer_source,
     case when t.chosen_company_id is null then t.company_source else 'operator' end as shown_company_source,
     coalesce(s.email_count, 0) as email_count, coalesce(s.unread_count, 0) as unread_count,
@@ -133,9 +136,9 @@ const READ_PAGE = statements(
   left join thread_summaries s on s.thread_id = t.id
   left join lateral (
     select e.subject, email_activity_at(e.date, e.created_at) as at
-    from emails e where e.thread_id = t.id and (${LISTED} or s.thread_id is null) order by e.date, e.id limit 1
+    from emails e where e.thread_id = t.id and (${LISTED} or coalesce(s.email_count, 0) = 0) order by e.date, e.id limit 1
   ) f on true
-  cross join lateral (${peopleOf('t.id', `(${LISTED} or s.thread_id is null)`)}) p
+  cross join lateral (${peopleOf('t.id', `(${LISTED} or coalesce(s.email_count, 0) = 0)`)}) p
   cross join lateral (
     select coalesce(json_agg(${EMAIL.of({ withHtml }).object} order by n.date desc, n.id desc) filter (where n.is_shown), '[]')
         as emails, coalesce(not bool_and(n.is_shown), false) as has_more
@@ -145,6 +148,8 @@ const READ_PAGE = statements(
 ).narrow<PageColumns>();
 
 interface PageColumns {
+  shown_status: ThreadRecord['status'];
+  undelivered: number;
   shown_customer_source: ThreadRecord['customerSource'];
   shown_company_source: ThreadRecord['companySource'];
   email_count: number;
@@ -173,7 +178,8 @@ function toRecord(row: RowOf<ReturnType<typeof READ_PAGE.of>>): ThreadRecord {
     unreadCount: row.unread_count,
     unanswered: row.unanswered,
     hasAttachments: row.has_attachments,
-    status: row.status,
+    status: row.shown_status,
+    undelivered: row.undelivered,
     assignee: row.assignee,
     labels: row.labels,
     firstActivityAt: row.first_activity_at,
@@ -210,6 +216,7 @@ function toEmail(row: JsonOf<typeof EMAIL>): ThreadEmail {
     placement: row.placement_rule,
     automatic: row.automatic,
     writtenBy: row.written_by,
+    undelivered: row.undelivered,
     newParticipant: row.new_participant,
     tags: row.tags,
     metadata: row.metadata ?? {},

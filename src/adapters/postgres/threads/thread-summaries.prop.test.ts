@@ -279,6 +279,7 @@ async function perform(step: Operation): Promise<void> {
       await changes
         .changeThread(thread, {
           version: null,
+          settles: undefined,
           customerId: undefined,
           companyId: undefined,
           status: status as 'open' | 'done',

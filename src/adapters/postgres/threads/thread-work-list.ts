@@ -32,6 +32,8 @@ const ASSIGNEES = {
 /** Planned for its values: a filter that is not requested costs nothing. */
 const conditionsOfWork = (choice: Choice): readonly string[] => [
   '($hasAttachments::boolean is null or s.has_attachments = $hasAttachments)',
+  // With the constant that is compared to, the planner finds the partial index.
+  '($undelivered::boolean is null or (s.undelivered > 0) = $undelivered)',
   '($activeSince::timestamptz is null or s.last_activity_at >= $activeSince)',
   '($activeUntil::timestamptz is null or s.last_activity_at < $activeUntil)',
   ...(choice.assignee === null ? [] : ASSIGNEES[choice.assignee]),

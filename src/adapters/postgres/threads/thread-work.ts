@@ -39,6 +39,7 @@ export function createThreadChanges(pool: Pool): ThreadChanges {
           customerId: choiceAfter(change.customerId, thread.customer_id, thread.chosen_customer_id),
           companyId: choiceAfter(change.companyId, thread.company_id, thread.chosen_company_id),
         });
+        if (change.settles === true || change.status === 'done') await run(trx, SETTLE, { id });
         if (change.customerId !== undefined || change.companyId !== undefined) {
           await relinkCustomers(trx, [id]);
         }
@@ -92,6 +93,12 @@ const CHANGE = statement(
     chosen_customer_id = $customerId, chosen_company_id = $companyId
   where id = $id and (status, assignee, labels, chosen_customer_id, chosen_company_id)
     is distinct from ($status, $assignee::text, $labels::text[], $customerId::uuid, $companyId::uuid)`,
+);
+
+/** The trigger of the table counts the thread anew. */
+const SETTLE = statement(
+  'settle-undelivered',
+  'delete from undelivered_sends where email_id in (select id from emails where thread_id = $id)',
 );
 
 /**

@@ -40,6 +40,18 @@ export const REPORTS = [
     primary key (email_id, ordinal, report_id),
     foreign key (email_id, ordinal) references email_deliveries on delete cascade
   )`,
+  // A bounce is work, but for old mail that is imported.
+  `create function delivery_reports_after_insert() returns trigger language plpgsql as $$
+  begin
+    insert into undelivered_sends as x (email_id, reason)
+    select distinct i.email_id, 'bounced'
+    from inserted i join emails r on r.id = i.report_id
+    where i.outcome in ('bounced_hard', 'bounced_soft', 'blocked') and r.received_by ->> 'way' is distinct from 'import'
+    on conflict (email_id) do update set reason = excluded.reason where x.reason <> excluded.reason;
+    return null;
+  end $$`,
+  `create trigger delivery_reports_after_insert after insert on delivery_reports
+    referencing new table as inserted for each statement execute function delivery_reports_after_insert()`,
   // For the decision whether a soft bounce is the last straw: soft bounces of one address
   `create index delivery_reports_address on delivery_reports (address, reported_at)
     where outcome in ('bounced_soft', 'delivered')`,

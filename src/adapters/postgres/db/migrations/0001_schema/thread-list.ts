@@ -6,6 +6,9 @@
  * emails are in one thread; every other change counts the thread anew (`refresh_thread_summaries`). A row's lock is taken before its emails
  * are counted; an insert meanwhile waits for it and adds to the result.
  *
+ * `undelivered_sends` has a row for each send that needs a person because it did not arrive, or may not have. A thread with one is open,
+ * whatever its status, until a person or a new attempt dealt with it. If nothing else of the thread is listed, such sends stand in the list.
+ *
  * Emails that count as read from the start are not marked as unread first. The insert names them in the setting
  * `email_worker.read_emails` of the transaction, as a uuid array.
  */
@@ -16,7 +19,7 @@
  */
 const SUMMARY_COLUMNS = `
   e.thread_id,
-  count(*) as email_count,
+  count(*) filter (where email_is_listed(e.state)) as email_count,
   count(u.email_id) as unread_count,
   bool_or(exists (select from email_attachments a where a.email_id = e.id)) as has_attachments,
   (array_agg(email_activity_at(e.date, e.created_at) order by email_activity_at(e.date, e.created_at) desc, e.id desc))[1]
@@ -48,6 +51,12 @@ export const THREAD_LIST = [
     email_id uuid primary key references emails on delete cascade
   )`,
 
+  // Sends that wait for a person: failed, unclear, refused for some recipients, or bounced
+  `create table undelivered_sends (
+    email_id uuid primary key references emails on delete cascade,
+    reason text not null check (reason in ('failed', 'unknown', 'refused', 'bounced'))
+  )`,
+
   // Without a foreign key to the thread: it would be checked for each send, and the emails have one.
   `create table thread_summaries (
     thread_id uuid primary key,
@@ -69,13 +78,15 @@ export const THREAD_LIST = [
     labels text[] not null default '{}',
     -- Another one whenever GET /api/thread/{id} gives something else; 0 is of a thread without listed emails
     version bigint not null default 1 + (random() * 9007199254740990)::bigint,
+    -- The number of its undelivered_sends
+    undelivered int not null default 0,
     -- 1: the newest email is inbound; 2: something is unread; 4: the newest email that a person wrote is inbound;
-    -- 8: done
+    -- 8: done, and nothing undelivered
     facets smallint not null generated always as (
       (newest_direction = 'inbound')::int
       + 2 * (unread_count > 0)::int
       + 4 * (coalesce(person_direction, '') = 'inbound')::int
-      + 8 * is_done::int
+      + 8 * (is_done and undelivered = 0)::int
     ) stored
   )`,
 
@@ -101,18 +112,36 @@ export const THREAD_LIST = [
       unread_count = n.unread_count, has_attachments = n.has_attachments, last_activity_at = n.last_activity_at,
       newest_email_id = n.newest_email_id, newest_direction = n.newest_direction, person_at = n.person_at,
       person_email_id = n.person_email_id, person_direction = n.person_direction, is_done = t.status = 'done',
-      assignee = t.assignee, labels = t.labels
+      assignee = t.assignee, labels = t.labels, undelivered = (
+        select count(*) from emails e join undelivered_sends x on x.email_id = e.id where e.thread_id = t.id
+      )
     from (
       select ${SUMMARY_COLUMNS}
       from emails e left join unread_emails u on u.email_id = e.id
-      where e.thread_id = any(ids) and email_is_listed(e.state)
+      where e.thread_id = any(ids) and (
+        email_is_listed(e.state) or (
+          exists (select from undelivered_sends x where x.email_id = e.id)
+          and not exists (select from emails l where l.thread_id = e.thread_id and email_is_listed(l.state))
+        )
+      )
       group by e.thread_id
     ) n join email_threads t on t.id = n.thread_id
     where s.thread_id = n.thread_id;
 
     delete from thread_summaries s where s.thread_id = any(ids)
-      and not exists (select from emails e where e.thread_id = s.thread_id and email_is_listed(e.state));
+      and not exists (
+        select from emails e where e.thread_id = s.thread_id
+          and (email_is_listed(e.state) or exists (select from undelivered_sends x where x.email_id = e.id))
+      );
   end $$`,
+
+  // null: its recipients have it, as far as is known. `detail` is what a sent email lacks.
+  `create function undelivered_reason(id uuid, state text, detail text) returns text language sql stable
+    return case
+      when state in ('failed', 'unknown') then state
+      when state = 'sent' and detail is not null
+        and exists (select from email_deliveries d where d.email_id = id and d.state = 'rejected') then 'refused'
+    end`,
 
   // Adding to the row costs less than counting, and does not grow with the thread.
   `create function emails_after_insert() returns trigger language plpgsql as $$
@@ -156,22 +185,23 @@ export const THREAD_LIST = [
     on conflict (thread_id) do update set
       email_count = s.email_count + excluded.email_count,
       unread_count = s.unread_count + excluded.unread_count,
-      has_attachments = s.has_attachments or excluded.has_attachments,
+      has_attachments = (s.email_count > 0 and s.has_attachments) or excluded.has_attachments,
       version = excluded.version,
       (last_activity_at, newest_email_id, newest_direction) = (
         select
           case when newer then excluded.last_activity_at else s.last_activity_at end,
           case when newer then excluded.newest_email_id else s.newest_email_id end,
           case when newer then excluded.newest_direction else s.newest_direction end
-        from (select (excluded.last_activity_at, excluded.newest_email_id) > (s.last_activity_at, s.newest_email_id)
-          as newer) c
+        -- Undelivered sends stand in the list only as long as nothing else does.
+        from (select s.email_count = 0
+          or (excluded.last_activity_at, excluded.newest_email_id) > (s.last_activity_at, s.newest_email_id) as newer) c
       ),
       (person_at, person_email_id, person_direction) = (
         select
           case when newer then excluded.person_at else s.person_at end,
           case when newer then excluded.person_email_id else s.person_email_id end,
           case when newer then excluded.person_direction else s.person_direction end
-        from (select excluded.person_at is not null and (s.person_at is null
+        from (select s.email_count = 0 or excluded.person_at is not null and (s.person_at is null
           or (excluded.person_at, excluded.person_email_id) > (s.person_at, s.person_email_id)) as newer) c
       )
     returning thread_id, is_done, labels
@@ -194,6 +224,14 @@ export const THREAD_LIST = [
           and e.received_by ->> 'way' is distinct from 'import'
       );
     end if;
+
+    if exists (
+      select from inserted where direction = 'outbound' and (state in ('failed', 'unknown') or state_detail is not null)
+    ) then
+      insert into undelivered_sends (email_id, reason)
+      select id, undelivered_reason(id, state, state_detail) from inserted
+      where direction = 'outbound' and undelivered_reason(id, state, state_detail) is not null;
+    end if;
     return null;
   end $$`,
 
@@ -202,6 +240,23 @@ export const THREAD_LIST = [
     threads uuid[];
     has_turned boolean;
   begin
+    if exists (
+      select from before o join after n on n.id = o.id
+      where n.direction = 'outbound' and o.state <> n.state and (
+        o.state in ('failed', 'unknown') or n.state in ('failed', 'unknown') or n.state_detail is not null
+      )
+    ) then
+      -- Trying again deals with it.
+      delete from undelivered_sends x using before o, after n
+      where n.id = o.id and x.email_id = n.id and o.state <> n.state and x.reason <> 'bounced'
+        and undelivered_reason(n.id, n.state, n.state_detail) is null;
+      insert into undelivered_sends as x (email_id, reason)
+      select n.id, undelivered_reason(n.id, n.state, n.state_detail) from before o join after n on n.id = o.id
+      where n.direction = 'outbound' and o.state <> n.state
+        and undelivered_reason(n.id, n.state, n.state_detail) is not null
+      on conflict (email_id) do update set reason = excluded.reason where x.reason <> excluded.reason;
+    end if;
+
     select array_agg(distinct c.thread_id), bool_or(o.direction <> n.direction) into threads, has_turned
     from before o join after n on n.id = o.id cross join lateral (values (o.thread_id), (n.thread_id)) c (thread_id)
     where o.thread_id <> n.thread_id or o.date <> n.date or o.direction <> n.direction
@@ -256,6 +311,17 @@ export const THREAD_LIST = [
     return null;
   end $$`,
 
+  `create function undelivered_sends_after_change() returns trigger language plpgsql as $$
+  begin
+    perform refresh_thread_summaries(array_agg(distinct e.thread_id))
+    from changed c join emails e on e.id = c.email_id having count(*) > 0;
+    return null;
+  end $$`,
+  `create trigger undelivered_sends_after_insert after insert on undelivered_sends
+    referencing new table as changed for each statement execute function undelivered_sends_after_change()`,
+  `create trigger undelivered_sends_after_delete after delete on undelivered_sends
+    referencing old table as changed for each statement execute function undelivered_sends_after_change()`,
+
   `create trigger emails_after_insert after insert on emails
     referencing new table as inserted for each statement execute function emails_after_insert()`,
   `create trigger emails_after_update after update on emails
@@ -285,6 +351,9 @@ export const THREAD_LIST = [
   // For both answers, even when only old threads give the requested one; the account is compared without reading the row.
   `create index thread_summaries_attachments
     on thread_summaries (has_attachments, facets, last_activity_at desc, thread_id desc) include (account_id)`,
+  // GET /api/threads?undelivered=true; few threads have one.
+  `create index thread_summaries_undelivered
+    on thread_summaries (facets, last_activity_at desc, thread_id desc) where undelivered > 0`,
   `create index thread_summaries_unassigned
     on thread_summaries (facets, last_activity_at desc, thread_id desc) where assignee is null`,
 ];
