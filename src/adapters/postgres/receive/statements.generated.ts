@@ -15,6 +15,7 @@ declare module '../db/statement.ts' {
       values: {
         madeIds: readonly (string | null)[] | null;
         madeAccounts: readonly (string | null)[] | null;
+        madeStatuses: readonly (string | null)[] | null;
         knownIds: readonly (string | null)[] | null;
         unknownAccounts: readonly (string | null)[] | null;
         unknownIds: readonly (string | null)[] | null;
