@@ -154,6 +154,22 @@ describe('work for a person', () => {
     await expect.poll(() => recordOf(sent.threadId)).toMatchObject({ status: 'open', undelivered: 1 });
   });
 
+  it('ends when a person corrects it and sends it again into the thread', async () => {
+    const to = someone('refused.test');
+    await running.service.request('/api/send', { json: letter(to) });
+    const { threadId } = await lastSend(to);
+    await sendByPerson(letter(someone(), { thread_id: threadId }));
+    expect(await recordOf(threadId)).toMatchObject({ status: 'done', undelivered: 0, email_count: 1 });
+  });
+
+  it('does not end when a program sends into the thread', async () => {
+    const to = someone('refused.test');
+    await running.service.request('/api/send', { json: letter(to) });
+    const { threadId } = await lastSend(to);
+    await sendJson(running.service, letter(someone(), { thread_id: threadId }));
+    expect(await recordOf(threadId)).toMatchObject({ status: 'open', undelivered: 1, email_count: 1 });
+  });
+
   it('keeps a thread open that a customer wrote into meanwhile', async () => {
     const to = someone();
     const sent = await sendJson(running.service, letter(to));

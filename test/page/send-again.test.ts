@@ -47,12 +47,12 @@ describe.skipIf(skipWithoutChromium())('an email that failed', () => {
     });
     const { secret } = (await made.json()) as { secret: string };
     const reader = await pages.open(service.url, `/t/${threadId}`, secret);
-    await reader.getByText('Looks like spam').waitFor();
-    expect(await reader.getByRole('button', { name: 'Send again' }).count()).toBe(0);
+    await reader.getByText('Not sent: this email reached no one.').waitFor();
+    expect(await reader.getByRole('button', { name: /send again/i }).count()).toBe(0);
 
     const page = await pages.open(service.url, `/t/${threadId}`);
-    await page.getByText('Looks like spam').waitFor();
-    const again = page.getByRole('button', { name: 'Send again' });
+    await page.getByText('The recipient does not accept this email.').waitFor();
+    const again = page.getByRole('button', { name: 'Send again', exact: true });
     await again.waitFor();
     expect(await accessibilityFaults(page)).toEqual([]);
     await again.click();

@@ -1,6 +1,6 @@
 /** The page's requests to the service, each under its cache key. */
 import { infiniteQueryOptions, queryOptions } from '@tanstack/react-query';
-import type { Draft, Page } from 'email-worker-client';
+import type { Draft, Page, ThreadFilter } from 'email-worker-client';
 import type { Source } from '../features/folders/folder.ts';
 import { toDraftRow, toEmailRow, toThreadRow, type Row } from '../features/threads/rows.ts';
 import { discardedCount, isDiscarded } from '../features/write/discarded-drafts.ts';
@@ -64,10 +64,7 @@ async function readRows(source: Source, cursor: string | null, signal: AbortSign
   const options = { signal };
   switch (source.kind) {
     case 'threads':
-      return toPage(
-        await client.threads.list({ ...source.filter, limit: LIST_PAGE }, options).page(cursor),
-        toThreadRow,
-      );
+      return readThreads(source.filter, cursor, options);
     case 'emails':
       return toPage(
         await client.emails.list({ ...source.filter, limit: LIST_PAGE }, options).page(cursor),
@@ -82,6 +79,23 @@ async function readRows(source: Source, cursor: string | null, signal: AbortSign
       return { ...page, rows: page.rows.filter(({ id }) => !isDiscarded(id)) };
     }
   }
+}
+
+/** In lists of open threads, what was not delivered comes first. Its threads stand at their own place, too; the list shows each once. */
+async function readThreads(
+  filter: ThreadFilter,
+  cursor: string | null,
+  options: { readonly signal: AbortSignal },
+): Promise<RowPage> {
+  const list = (more: ThreadFilter, from: string | null) =>
+    client.threads.list({ ...filter, ...more, limit: LIST_PAGE }, options).page(from);
+  const isFirst = filter.status === 'open' && cursor === null;
+  const [first, page] = await Promise.all([
+    isFirst ? list({ undelivered: true }, null) : null,
+    list({}, cursor),
+  ]);
+  const { rows, next } = toPage(page, toThreadRow);
+  return { rows: [...(first?.items.map(toThreadRow) ?? []), ...rows], next };
 }
 
 const toPage = <Item>(page: Page<Item>, toRow: (item: Item) => Row): RowPage => ({

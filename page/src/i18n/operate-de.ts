@@ -13,9 +13,9 @@ export const operateDe: OperateMessages = {
     accounts: 'Konten',
     sends: 'Ausgang',
     suppressions: 'Gesperrt',
-    quarantine: 'Zurückgestellt',
-    merges: 'Getrennt geblieben',
-    figures: 'Zahlen',
+    quarantine: 'Nicht lesbar',
+    merges: 'Nicht zusammengeführt',
+    figures: 'Statistik',
     imports: 'Importe',
     webhooks: 'Webhooks',
     keys: 'Schlüssel',
@@ -33,7 +33,7 @@ export const operateDe: OperateMessages = {
     lag: (seconds) => `${seconds} im Rückstand`,
     current: 'Aktuell',
     messages: (recorded, all) => `${recorded} von ${all} Nachrichten erfasst`,
-    setAside: (count) => `${count} zurückgestellt`,
+    setAside: (count) => `${count} nicht lesbar`,
     nextTry: (moment) => `Nächster Versuch ${moment}`,
     lastTry: (moment) => `Zuletzt gelesen ${moment}`,
     advice: {
@@ -46,9 +46,9 @@ export const operateDe: OperateMessages = {
     },
   },
   sends: {
-    hint: 'E-Mails, die noch nicht versendet sind, die scheiterten oder deren Ausgang niemand kennt.',
+    hint: 'E-Mails, die noch nicht versendet sind, die scheiterten oder deren Versand ungeklärt ist.',
     states: {
-      unknown: 'Ausgang unbekannt',
+      unknown: 'Versand ungeklärt',
       failed: 'Fehlgeschlagen',
       deferred: 'Später erneut',
       queued: 'Wartend oder geplant',
@@ -79,7 +79,7 @@ export const operateDe: OperateMessages = {
     lift: 'Wieder erlauben',
     lifted: (address) => `${address} bekommt wieder E-Mails.`,
     add: 'Adresse sperren',
-    note: 'Warum (für Menschen)',
+    note: 'Notiz',
     reasons: {
       hard_bounce: 'Gibt es nicht',
       repeated_soft_bounces: 'Kam immer wieder zurück',
@@ -89,7 +89,7 @@ export const operateDe: OperateMessages = {
   },
   quarantine: {
     hint: 'Nachrichten eines Postfachs, die nicht gelesen werden konnten. Sie werden von selbst erneut versucht und halten nichts auf.',
-    empty: 'Nichts ist zurückgestellt.',
+    empty: 'Alles war lesbar.',
     message: 'Nachricht',
     mailbox: 'Postfach',
     reason: 'Grund',
@@ -100,7 +100,7 @@ export const operateDe: OperateMessages = {
   },
   merges: {
     hint: 'Eine E-Mail nannte zwei Vorgänge, die aber zwei Kunden gehören. Sie bleiben getrennt, bis jemand sie zusammenführt.',
-    empty: 'Keine Vorgänge sind getrennt geblieben.',
+    empty: 'Alle Vorgänge sind zusammengeführt.',
     at: 'Wann',
     thread: 'Die E-Mail ist in',
     other: 'Sie nennt auch',
@@ -127,7 +127,7 @@ export const operateDe: OperateMessages = {
       failed: 'Gescheitert',
       bounced: 'Unzustellbar',
       complained: 'Beschwerden',
-      unknown: 'Ausgang unbekannt',
+      unknown: 'Versand ungeklärt',
     },
     latency: {
       median_ms: 'Die Hälfte brauchte höchstens',

@@ -45,7 +45,7 @@ export const operateEn = {
   sends: {
     hint: 'Mail that has not been sent yet, that failed, or whose outcome is unknown.',
     states: {
-      unknown: 'Outcome unknown',
+      unknown: 'Sending unclear',
       failed: 'Failed',
       deferred: 'Will be retried',
       queued: 'Waiting or scheduled',
@@ -124,7 +124,7 @@ export const operateEn = {
       failed: 'Failed',
       bounced: 'Bounced',
       complained: 'Complaints',
-      unknown: 'Outcome unknown',
+      unknown: 'Sending unclear',
     },
     latency: {
       median_ms: 'Half took at most',

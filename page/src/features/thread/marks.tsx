@@ -4,6 +4,8 @@ import { Bot, CircleAlert, Clock, ShieldAlert, ShieldX, UserRoundX, type LucideI
 import type { Messages } from '../../i18n/en.ts';
 import type { Formats } from '../../i18n/format.ts';
 import { useWords } from '../../i18n/index.tsx';
+import { shown } from '../../ui/shown.ts';
+import { reasonOf } from './undelivered-reason.ts';
 
 type Tone = 'quiet' | 'warn' | 'bad';
 
@@ -17,7 +19,8 @@ interface Mark {
 /** Most emails have no marks. */
 function marksOf(email: ThreadEmail, text: Messages, format: Formats): readonly Mark[] {
   const marks: Mark[] = [];
-  if (email.new_participant)
+  // Nothing that a machine wrote is answered.
+  if (email.new_participant && email.written_by !== 'machine')
     marks.push({ key: 'stranger', icon: UserRoundX, tone: 'warn', words: text.thread.stranger });
   if (email.direction === 'inbound' && email.authentication?.verdict === 'failed')
     marks.push({ key: 'forged', icon: ShieldX, tone: 'bad', words: text.thread.authentication.failed });
@@ -35,28 +38,24 @@ function deliveryMarks(email: ThreadEmail, text: Messages, format: Formats): rea
   if (state === 'queued' && next !== null)
     marks.push({ key: 'state', icon: Clock, tone: 'quiet', words: text.thread.scheduled(format.full(next)) });
   else if (state === 'failed' || state === 'unknown')
-    marks.push({ key: 'state', icon: CircleAlert, tone: 'bad', words: withDetail(text.state[state], email) });
+    marks.push({ key: 'state', icon: CircleAlert, tone: 'bad', words: text.thread.notSent[state] });
   else if (state !== 'sent')
-    marks.push({ key: 'state', icon: Clock, tone: 'warn', words: withDetail(text.state[state], email) });
-  for (const { address, state: outcome, report } of email.recipients) {
-    const words = text.thread.delivery;
+    marks.push({ key: 'state', icon: Clock, tone: 'warn', words: text.state[state] });
+  for (const { address, state: outcome, reply, report } of email.recipients) {
     const key = `to ${address}`;
-    if (
-      report?.outcome === 'bounced_hard' ||
-      report?.outcome === 'bounced_soft' ||
-      report?.outcome === 'blocked'
-    )
-      marks.push({ key, icon: ShieldAlert, tone: 'bad', words: words[report.outcome](address) });
-    else if (report?.outcome === 'complained')
-      marks.push({ key, icon: ShieldAlert, tone: 'warn', words: words.complained(address) });
-    else if (outcome === 'rejected' && state !== 'failed')
-      marks.push({ key, icon: ShieldAlert, tone: 'bad', words: words.rejected(address) });
+    const isRefused = outcome === 'rejected' && report === null;
+    if (report?.outcome === 'complained')
+      marks.push({ key, icon: ShieldAlert, tone: 'warn', words: text.thread.delivery.complained(address) });
+    else if (isRefused || BOUNCED.has(report?.outcome ?? '')) {
+      const reason = reasonOf(report?.enhanced_status ?? reply?.enhanced_status ?? null);
+      const words = text.thread.undelivered(shown(address), text.thread.undeliveredReasons[reason]);
+      marks.push({ key, icon: ShieldAlert, tone: 'bad', words });
+    }
   }
   return marks;
 }
 
-const withDetail = (words: string, { state_detail: detail }: ThreadEmail): string =>
-  detail === null ? words : `${words}: ${detail}`;
+const BOUNCED: ReadonlySet<string> = new Set(['bounced_hard', 'bounced_soft', 'blocked']);
 
 export function Marks({ email }: { readonly email: ThreadEmail }) {
   const { text, format } = useWords();

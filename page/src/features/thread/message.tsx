@@ -17,7 +17,7 @@ import { PlainText } from './plain-text.tsx';
 /** Loaded apart: few emails wait to be sent. */
 const ChangeTime = lazy(() => import('../write/change-time.tsx'));
 /** Loaded apart: few emails fail. */
-const SendAgain = lazy(() => import('../write/send-again.tsx'));
+const UndeliveredActs = lazy(() => import('../write/undelivered-acts.tsx'));
 /** A send that goes out sooner is undone by its notice instead. */
 const MIN_WAIT_MS = 60_000;
 
@@ -28,11 +28,12 @@ const isScheduled = ({ direction, state, next_attempt_at: next }: ThreadEmail): 
   Date.parse(next) - Date.now() > MIN_WAIT_MS;
 
 interface MessageProps {
+  readonly threadId: string;
   readonly email: ThreadEmail;
   readonly isOpenAtFirst: boolean;
 }
 
-export function Message({ email, isOpenAtFirst }: MessageProps) {
+export function Message({ threadId, email, isOpenAtFirst }: MessageProps) {
   const { text, format } = useWords();
   const maySend = useMay('send');
   const [isOpen, setOpen] = useState(isOpenAtFirst);
@@ -117,9 +118,9 @@ export function Message({ email, isOpenAtFirst }: MessageProps) {
               <ChangeTime emailId={email.id} />
             </Suspense>
           )}
-          {maySend && email.direction === 'outbound' && email.state === 'failed' && (
+          {(email.undelivered !== null || email.state === 'failed') && (
             <Suspense>
-              <SendAgain emailId={email.id} />
+              <UndeliveredActs threadId={threadId} email={email} />
             </Suspense>
           )}
           {email.has_html && !isPlain ? (

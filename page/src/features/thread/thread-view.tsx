@@ -98,11 +98,13 @@ export function ThreadView({ folder, threadId, onLeave }: ThreadViewProps) {
               {emails.map((email) => (
                 <Message
                   key={email.id}
+                  threadId={threadId}
                   email={email}
                   isOpenAtFirst={
                     email.id === lastId ||
                     email.unread ||
                     email.state === 'failed' ||
+                    email.undelivered !== null ||
                     hasHit(email.text_body, folder.search?.terms.text ?? [])
                   }
                 />

@@ -21,6 +21,8 @@ export interface Row {
   readonly at: string;
   readonly isUnread: boolean;
   readonly isUnanswered: boolean;
+  /** Something of the thread was not delivered, and waits for a person. */
+  readonly isUndelivered: boolean;
   readonly emailCount: number;
   readonly hasFiles: boolean;
   readonly labels: readonly string[];
@@ -52,6 +54,7 @@ export function toThreadRow(thread: ThreadSummary): Row {
     at: thread.last_activity_at,
     isUnread: thread.unread_count > 0,
     isUnanswered: thread.unanswered,
+    isUndelivered: thread.undelivered > 0,
     emailCount: thread.email_count,
     hasFiles: thread.has_attachments,
     labels: thread.labels,
@@ -68,6 +71,7 @@ const PLAIN = {
   isAnswer: false,
   isUnread: false,
   isUnanswered: false,
+  isUndelivered: false,
   emailCount: 1,
   labels: [],
   assignee: null,

@@ -50,6 +50,7 @@ export const ThreadRow = memo(function ThreadRow(props: ThreadRowProps) {
       aria-posinset={position}
       data-is-unread={row.isUnread ? '' : undefined}
       data-is-checked={isChecked ? '' : undefined}
+      data-is-undelivered={row.isUndelivered ? '' : undefined}
     >
       {link === null ? (
         <span className="row-link">
@@ -155,6 +156,7 @@ function RowText({ row, subject }: { readonly row: Row; readonly subject: string
 
 function RowState({ row }: { readonly row: Row }) {
   const { text } = useWords();
+  if (row.isUndelivered) return <span className="chip chip-bad">{text.list.undelivered}</span>;
   if (row.isUnanswered)
     return (
       <>

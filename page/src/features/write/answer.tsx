@@ -33,7 +33,8 @@ function AnswerOrDraft({ threadId, customerId, emails }: AnswerProps) {
   // Mail that did not go out and mail of machines are not answered.
   const newest =
     emails.findLast(({ written_by: writer }) => writer === 'person' || writer === 'unsure') ??
-    emails.findLast(({ state }) => state !== 'cancelled');
+    emails.findLast(({ state, written_by: writer }) => state !== 'cancelled' && writer !== 'machine') ??
+    emails.at(-1);
   const answer = (mode: WriterMode | 'draft') => () => {
     // A writer that is already open would not get the focus again.
     if (chosen !== mode) holdKeys();

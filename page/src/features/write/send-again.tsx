@@ -14,7 +14,7 @@ interface SendAgainProps {
   readonly emailId: string;
 }
 
-export default function SendAgain({ emailId }: SendAgainProps) {
+export function SendAgain({ emailId }: SendAgainProps) {
   const { text } = useWords();
   const queryClient = useQueryClient();
   const [isPending, setPending] = useState(false);
@@ -33,11 +33,9 @@ export default function SendAgain({ emailId }: SendAgainProps) {
     await queryClient.invalidateQueries({ queryKey: keys.threads });
   };
   return (
-    <div className="message-acts">
-      <Button look="outline" isPending={isPending} onPress={() => void send()}>
-        <RotateCw size={16} aria-hidden />
-        {text.write.sendAgain}
-      </Button>
-    </div>
+    <Button look="outline" isPending={isPending} onPress={() => void send()}>
+      <RotateCw size={16} aria-hidden />
+      {text.write.sendAgain}
+    </Button>
   );
 }

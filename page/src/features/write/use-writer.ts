@@ -222,7 +222,11 @@ export function useWriter(options: WriterOptions) {
     return uploads.every(isOnTheWay) ? null : text.write.filesFailed;
   };
 
-  const findConcerns = async (): Promise<readonly string[]> => {
+  /** `isHopeless`: no recipient takes mail, so nothing would be sent. */
+  const findConcerns = async (): Promise<{
+    readonly words: readonly string[];
+    readonly isHopeless: boolean;
+  }> => {
     const asked = addressesIn(fields.to, fields.cc, fields.bcc);
     const answers = await Promise.all(asked.map((address) => findAddress(queryClient, address)));
     const hasFiles = files.length + uploads.length + forwarded.length > 0;
@@ -234,7 +238,8 @@ export function useWriter(options: WriterOptions) {
       ),
       ...(isFileMissing ? [{ kind: 'no_file' } as const] : []),
     ];
-    return found.map((concern) => {
+    const refused = found.filter(({ kind }) => kind === 'suppressed');
+    const words = found.map((concern) => {
       switch (concern.kind) {
         case 'no_file':
           return text.write.noFile;
@@ -246,6 +251,7 @@ export function useWriter(options: WriterOptions) {
             : text.write.ofCustomer(concern.address, concern.customer);
       }
     });
+    return { words, isHopeless: asked.length > 0 && refused.length === asked.length };
   };
 
   const takeBack = async (emailId: string): Promise<void> => {
@@ -273,7 +279,13 @@ export function useWriter(options: WriterOptions) {
     setProblem(lacking);
     if (lacking !== null) return;
     setSending(true);
-    const found = await findConcerns();
+    const { words: found, isHopeless } = await findConcerns();
+    if (isHopeless) {
+      setConcerns([]);
+      setProblem(found.join(' '));
+      setSending(false);
+      return;
+    }
     if (found.some((concern) => !told.current.has(concern))) {
       for (const concern of found) told.current.add(concern);
       setConcerns(found);

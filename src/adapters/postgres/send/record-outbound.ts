@@ -8,6 +8,7 @@
 import type { Pool } from 'pg';
 import type { OutboundRecord, OutboundStore, RecordedSend } from '../../../app/send/outbound-ports.ts';
 import type { EmailState } from '../../../core/delivery/states.ts';
+import { settleUndelivered } from '../threads/thread-work.ts';
 import { refuseMovedOn } from '../../../core/thread/refuse-moved-on.ts';
 import { identityKey } from '../../../core/message/identity.ts';
 import type { MessageId } from '../../../core/message/message-id.ts';
@@ -109,9 +110,14 @@ async function link(
   if (ifNewest !== null) refuseMovedOn(await readNewer(executor, threadId, ifNewest));
   const link = { anchorId, ignoredIds, partyId };
   if (!(await insertLinkedSend(executor, { ...recorded, threadId }, link))) throw new RecordedMeanwhile();
+  // Only the page sends so: what was not delivered is corrected and sent again.
+  if (record.isByPerson === true && rule === 'thread_id' && !HAS_FAILED.has(record.state))
+    await settleUndelivered(executor, threadId);
   if (known.ids.size === 0) return NEVER_CAME_BACK;
   return absorbCopies(executor, accountId, id, keysOf(recorded));
 }
+
+const HAS_FAILED: ReadonlySet<string> = new Set<EmailState>(['failed', 'unknown']);
 
 /**
  * The email beside which the caller put this one: the first of the thread that it named, or the one that it answers. null if no email was

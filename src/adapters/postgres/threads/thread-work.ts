@@ -39,7 +39,7 @@ export function createThreadChanges(pool: Pool): ThreadChanges {
           customerId: choiceAfter(change.customerId, thread.customer_id, thread.chosen_customer_id),
           companyId: choiceAfter(change.companyId, thread.company_id, thread.chosen_company_id),
         });
-        if (change.settles === true || change.status === 'done') await run(trx, SETTLE, { id });
+        if (change.settles === true || change.status === 'done') await settleUndelivered(trx, id);
         if (change.customerId !== undefined || change.companyId !== undefined) {
           await relinkCustomers(trx, [id]);
         }
@@ -95,7 +95,11 @@ const CHANGE = statement(
     is distinct from ($status, $assignee::text, $labels::text[], $customerId::uuid, $companyId::uuid)`,
 );
 
-/** The trigger of the table counts the thread anew. */
+/** A person dealt with what was not delivered. The caller has locked the thread; the trigger of the table counts it anew. */
+export async function settleUndelivered(executor: Executor, id: string): Promise<void> {
+  await run(executor, SETTLE, { id });
+}
+
 const SETTLE = statement(
   'settle-undelivered',
   'delete from undelivered_sends where email_id in (select id from emails where thread_id = $id)',
