@@ -227,6 +227,7 @@ create table delivery_reports (
 CREATE INDEX delivery_reports_address ON delivery_reports (address, reported_at) WHERE (outcome = ANY (ARRAY['bounced_soft'::text, 'delivered'::text]));
 CREATE INDEX delivery_reports_bounced ON delivery_reports (email_id) WHERE (outcome = ANY (ARRAY['bounced_hard'::text, 'bounced_soft'::text, 'blocked'::text]));
 CREATE INDEX delivery_reports_report ON delivery_reports (report_id);
+CREATE TRIGGER delivery_reports_after_insert AFTER INSERT ON delivery_reports REFERENCING NEW TABLE AS inserted FOR EACH STATEMENT EXECUTE FUNCTION delivery_reports_after_insert();
 CREATE TRIGGER delivery_reports_events_after_insert AFTER INSERT ON delivery_reports FOR EACH ROW WHEN ((new.outcome <> 'delayed'::text)) EXECUTE FUNCTION delivery_reports_events_after_insert();
 
 create table digest_key (
@@ -1134,7 +1135,8 @@ create table thread_summaries (
   assignee text,
   labels text[] not null default '{}'::text[],
   version bigint not null default (1 + ((random() * ('9007199254740990'::bigint)::double precision))::bigint),
-  facets smallint not null generated always as ((((((newest_direction = 'inbound'::text))::integer + (2 * ((unread_count > 0))::integer)) + (4 * ((COALESCE(person_direction, ''::text) = 'inbound'::text))::integer)) + (8 * (is_done)::integer))) stored,
+  undelivered integer not null default 0,
+  facets smallint not null generated always as ((((((newest_direction = 'inbound'::text))::integer + (2 * ((unread_count > 0))::integer)) + (4 * ((COALESCE(person_direction, ''::text) = 'inbound'::text))::integer)) + (8 * ((is_done AND (undelivered = 0)))::integer))) stored,
   constraint thread_summaries_pkey PRIMARY KEY (thread_id)
 );
 CREATE INDEX thread_summaries_account ON thread_summaries (account_id, facets, last_activity_at DESC, thread_id DESC);
@@ -1144,9 +1146,20 @@ CREATE INDEX thread_summaries_attachments ON thread_summaries (has_attachments, 
 CREATE INDEX thread_summaries_company ON thread_summaries (company_id, facets, last_activity_at DESC, thread_id DESC) WHERE (company_id IS NOT NULL);
 CREATE INDEX thread_summaries_customer ON thread_summaries (customer_id, facets, last_activity_at DESC, thread_id DESC) WHERE (customer_id IS NOT NULL);
 CREATE INDEX thread_summaries_unassigned ON thread_summaries (facets, last_activity_at DESC, thread_id DESC) WHERE (assignee IS NULL);
+CREATE INDEX thread_summaries_undelivered ON thread_summaries (facets, last_activity_at DESC, thread_id DESC) WHERE (undelivered > 0);
 CREATE TRIGGER thread_summaries_labels_after_delete AFTER DELETE ON thread_summaries FOR EACH ROW WHEN ((old.labels <> '{}'::text[])) EXECUTE FUNCTION thread_summaries_labels_after_write();
 CREATE TRIGGER thread_summaries_labels_after_insert AFTER INSERT ON thread_summaries FOR EACH ROW WHEN ((new.labels <> '{}'::text[])) EXECUTE FUNCTION thread_summaries_labels_after_write();
 CREATE TRIGGER thread_summaries_labels_after_update AFTER UPDATE ON thread_summaries FOR EACH ROW WHEN ((((old.labels <> '{}'::text[]) OR (new.labels <> '{}'::text[])) AND ((((old.labels IS DISTINCT FROM new.labels) OR (old.facets IS DISTINCT FROM new.facets)) OR (old.last_activity_at IS DISTINCT FROM new.last_activity_at)) OR (old.has_attachments IS DISTINCT FROM new.has_attachments)))) EXECUTE FUNCTION thread_summaries_labels_after_write();
+
+create table undelivered_sends (
+  email_id uuid not null,
+  reason text not null,
+  constraint undelivered_sends_pkey PRIMARY KEY (email_id),
+  constraint undelivered_sends_email_id_fkey FOREIGN KEY (email_id) REFERENCES emails(id) ON DELETE CASCADE,
+  constraint undelivered_sends_reason_check CHECK ((reason = ANY (ARRAY['failed'::text, 'unknown'::text, 'refused'::text, 'bounced'::text])))
+);
+CREATE TRIGGER undelivered_sends_after_delete AFTER DELETE ON undelivered_sends REFERENCING OLD TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION undelivered_sends_after_change();
+CREATE TRIGGER undelivered_sends_after_insert AFTER INSERT ON undelivered_sends REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION undelivered_sends_after_change();
 
 create table unread_emails (
   email_id uuid not null,
@@ -1352,6 +1365,19 @@ CREATE OR REPLACE FUNCTION deleted_message_id(message_id text)
  LANGUAGE sql
  STABLE PARALLEL SAFE
 RETURN (encode(keyed_digest(convert_to(('message-id:'::text || message_id), 'UTF8'::name)), 'hex'::text) || '@deleted.invalid'::text);
+
+CREATE OR REPLACE FUNCTION delivery_reports_after_insert()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+  begin
+    insert into undelivered_sends as x (email_id, reason)
+    select distinct i.email_id, 'bounced'
+    from inserted i join emails r on r.id = i.report_id
+    where i.outcome in ('bounced_hard', 'bounced_soft', 'blocked') and r.received_by ->> 'way' is distinct from 'import'
+    on conflict (email_id) do update set reason = excluded.reason where x.reason <> excluded.reason;
+    return null;
+  end $function$;
 
 CREATE OR REPLACE FUNCTION delivery_reports_events_after_insert()
  RETURNS trigger
@@ -1623,22 +1649,23 @@ AS $function$
     on conflict (thread_id) do update set
       email_count = s.email_count + excluded.email_count,
       unread_count = s.unread_count + excluded.unread_count,
-      has_attachments = s.has_attachments or excluded.has_attachments,
+      has_attachments = (s.email_count > 0 and s.has_attachments) or excluded.has_attachments,
       version = excluded.version,
       (last_activity_at, newest_email_id, newest_direction) = (
         select
           case when newer then excluded.last_activity_at else s.last_activity_at end,
           case when newer then excluded.newest_email_id else s.newest_email_id end,
           case when newer then excluded.newest_direction else s.newest_direction end
-        from (select (excluded.last_activity_at, excluded.newest_email_id) > (s.last_activity_at, s.newest_email_id)
-          as newer) c
+        -- Undelivered sends stand in the list only as long as nothing else does.
+        from (select s.email_count = 0
+          or (excluded.last_activity_at, excluded.newest_email_id) > (s.last_activity_at, s.newest_email_id) as newer) c
       ),
       (person_at, person_email_id, person_direction) = (
         select
           case when newer then excluded.person_at else s.person_at end,
           case when newer then excluded.person_email_id else s.person_email_id end,
           case when newer then excluded.person_direction else s.person_direction end
-        from (select excluded.person_at is not null and (s.person_at is null
+        from (select s.email_count = 0 or excluded.person_at is not null and (s.person_at is null
           or (excluded.person_at, excluded.person_email_id) > (s.person_at, s.person_email_id)) as newer) c
       )
     returning thread_id, is_done, labels
@@ -1661,6 +1688,14 @@ AS $function$
           and e.received_by ->> 'way' is distinct from 'import'
       );
     end if;
+
+    if exists (
+      select from inserted where direction = 'outbound' and (state in ('failed', 'unknown') or state_detail is not null)
+    ) then
+      insert into undelivered_sends (email_id, reason)
+      select id, undelivered_reason(id, state, state_detail) from inserted
+      where direction = 'outbound' and undelivered_reason(id, state, state_detail) is not null;
+    end if;
     return null;
   end $function$;
 
@@ -1672,6 +1707,23 @@ AS $function$
     threads uuid[];
     has_turned boolean;
   begin
+    if exists (
+      select from before o join after n on n.id = o.id
+      where n.direction = 'outbound' and o.state <> n.state and (
+        o.state in ('failed', 'unknown') or n.state in ('failed', 'unknown') or n.state_detail is not null
+      )
+    ) then
+      -- Trying again deals with it.
+      delete from undelivered_sends x using before o, after n
+      where n.id = o.id and x.email_id = n.id and o.state <> n.state and x.reason <> 'bounced'
+        and undelivered_reason(n.id, n.state, n.state_detail) is null;
+      insert into undelivered_sends as x (email_id, reason)
+      select n.id, undelivered_reason(n.id, n.state, n.state_detail) from before o join after n on n.id = o.id
+      where n.direction = 'outbound' and o.state <> n.state
+        and undelivered_reason(n.id, n.state, n.state_detail) is not null
+      on conflict (email_id) do update set reason = excluded.reason where x.reason <> excluded.reason;
+    end if;
+
     select array_agg(distinct c.thread_id), bool_or(o.direction <> n.direction) into threads, has_turned
     from before o join after n on n.id = o.id cross join lateral (values (o.thread_id), (n.thread_id)) c (thread_id)
     where o.thread_id <> n.thread_id or o.date <> n.date or o.direction <> n.direction
@@ -2350,11 +2402,13 @@ AS $function$
       unread_count = n.unread_count, has_attachments = n.has_attachments, last_activity_at = n.last_activity_at,
       newest_email_id = n.newest_email_id, newest_direction = n.newest_direction, person_at = n.person_at,
       person_email_id = n.person_email_id, person_direction = n.person_direction, is_done = t.status = 'done',
-      assignee = t.assignee, labels = t.labels
+      assignee = t.assignee, labels = t.labels, undelivered = (
+        select count(*) from emails e join undelivered_sends x on x.email_id = e.id where e.thread_id = t.id
+      )
     from (
       select 
   e.thread_id,
-  count(*) as email_count,
+  count(*) filter (where email_is_listed(e.state)) as email_count,
   count(u.email_id) as unread_count,
   bool_or(exists (select from email_attachments a where a.email_id = e.id)) as has_attachments,
   (array_agg(email_activity_at(e.date, e.created_at) order by email_activity_at(e.date, e.created_at) desc, e.id desc))[1]
@@ -2368,13 +2422,21 @@ AS $function$
   (array_agg(e.direction order by email_activity_at(e.date, e.created_at) desc, e.id desc)
     filter (where e.written_by <> 'machine'))[1] as person_direction
       from emails e left join unread_emails u on u.email_id = e.id
-      where e.thread_id = any(ids) and email_is_listed(e.state)
+      where e.thread_id = any(ids) and (
+        email_is_listed(e.state) or (
+          exists (select from undelivered_sends x where x.email_id = e.id)
+          and not exists (select from emails l where l.thread_id = e.thread_id and email_is_listed(l.state))
+        )
+      )
       group by e.thread_id
     ) n join email_threads t on t.id = n.thread_id
     where s.thread_id = n.thread_id;
 
     delete from thread_summaries s where s.thread_id = any(ids)
-      and not exists (select from emails e where e.thread_id = s.thread_id and email_is_listed(e.state));
+      and not exists (
+        select from emails e where e.thread_id = s.thread_id
+          and (email_is_listed(e.state) or exists (select from undelivered_sends x where x.email_id = e.id))
+      );
   end $function$;
 
 CREATE OR REPLACE FUNCTION refuse_audit_change()
@@ -2651,6 +2713,22 @@ AS $function$
     update database_clock set seen_at = clock_timestamp(), expected_at = null, jumped_at = null, lasted = '0'
     returning * into clock;
     return clock;
+  end $function$;
+
+CREATE OR REPLACE FUNCTION undelivered_reason(id uuid, state text, detail text)
+ RETURNS text
+ LANGUAGE sql
+ STABLE
+RETURN CASE WHEN (state = ANY (ARRAY['failed'::text, 'unknown'::text])) THEN state WHEN ((state = 'sent'::text) AND (detail IS NOT NULL) AND (EXISTS (SELECT FROM email_deliveries d WHERE ((d.email_id = undelivered_reason.id) AND (d.state = 'rejected'::text))))) THEN 'refused'::text ELSE NULL::text END;
+
+CREATE OR REPLACE FUNCTION undelivered_sends_after_change()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+  begin
+    perform refresh_thread_summaries(array_agg(distinct e.thread_id))
+    from changed c join emails e on e.id = c.email_id having count(*) > 0;
+    return null;
   end $function$;
 
 CREATE OR REPLACE FUNCTION unread_emails_events()

@@ -141,7 +141,7 @@ export interface paths {
         };
         /**
          * List threads
-         * @description Newest activity first. Filters combine. Threads in which nothing was sent or received (only `failed` or `cancelled` sends) are left out. Needs the right `read`.
+         * @description Newest activity first. Filters combine. Threads in which nothing was sent or received (only `failed` or `cancelled` sends) are left out, unless a failed send waits for a person. A thread that begins with a send of a program, without a session of the page, is done until something comes in; one with something undelivered is open. Needs the right `read`.
          */
         get: operations["listThreads"];
         put?: never;
@@ -1878,9 +1878,12 @@ export interface components {
             company_id: components["schemas"]["NullableUuid"];
             /** @description Senders, then recipients, of the newest 20 emails; each address once. */
             participants: components["schemas"]["Address"][];
+            /** @description Without emails that certainly did not go out; 0 when nothing else is in the thread. */
             email_count: number;
             unread_count: number;
             unanswered: boolean;
+            /** @description Sends that failed, are unclear, were refused for some recipients, or bounced, and that were not dealt with. The thread is open as long as there is one. */
+            undelivered: number;
             has_attachments: boolean;
             status: components["schemas"]["ThreadStatus"];
             assignee: components["schemas"]["Assignee"];
@@ -1923,6 +1926,8 @@ export interface components {
             unread_count: number;
             /** @description The newest email that no machine wrote is inbound. */
             unanswered: boolean;
+            /** @description Sends that failed, are unclear, were refused for some recipients, or bounced, and that were not dealt with. The thread is open as long as there is one. */
+            undelivered: number;
             has_attachments: boolean;
             status: components["schemas"]["ThreadStatus"];
             assignee: components["schemas"]["Assignee"];
@@ -1982,6 +1987,8 @@ export interface components {
         PlacementRule: "thread_id" | "in_reply_to" | "references" | "message_id" | "bounce" | "subject" | "decision" | "new";
         /** @enum {string|null} */
         NullableWriter: "person" | "machine" | "unsure" | null;
+        /** @enum {string|null} */
+        UndeliveredReason: "failed" | "unknown" | "refused" | "bounced" | null;
         /** @description The JSON object of the send request. */
         Metadata: {
             [key: string]: unknown;
@@ -2041,6 +2048,8 @@ export interface components {
             automatic: "bounce" | "receipt" | "report" | "auto_reply" | "list" | "bulk" | "auto_generated" | "no_auto_reply" | null;
             /** @description Who wrote a received email; null for a sent one. `machine`: a program that declares itself, an answer that only repeats the subject of ours, or a newsletter of a stranger; it leaves a done thread done, and waits for no answer. `unsure`: a person or a program; treated as a person, and so it opens its thread and waits for an answer. */
             written_by: components["schemas"]["NullableWriter"];
+            /** @description Why a sent email waits for a person: `failed`, `unknown` (its outcome), `refused` (for some recipients), `bounced`; null when it does not, or was dealt with. */
+            undelivered: components["schemas"]["UndeliveredReason"];
             /** @description True when the sender has not taken part in the thread before. */
             new_participant: boolean;
             /** @description As in the send request. */
@@ -2063,7 +2072,13 @@ export interface components {
             /** @description Whose the thread is, whatever its sends named and the rules say. The one that it has by them already is no choice, and changes nothing; null: no longer chosen by hand, so these count again. */
             customer_id?: components["schemas"]["NullableUuid"];
             company_id?: components["schemas"]["NullableUuid"];
+            /** @description `done` settles what is undelivered, too. */
             status?: components["schemas"]["ThreadStatus"];
+            /**
+             * @description Settles what is undelivered: a person dealt with it.
+             * @enum {boolean}
+             */
+            undelivered?: false;
             assignee?: components["schemas"]["Assignee"];
             /** @description Replaces all labels. */
             labels?: components["schemas"]["ThreadLabel"][];
@@ -2086,6 +2101,8 @@ export interface components {
             unread: components["schemas"]["FolderCount"];
             /** @description Open threads that await an answer. */
             unanswered: components["schemas"]["FolderCount"];
+            /** @description Threads with something undelivered that was not dealt with. */
+            undelivered: components["schemas"]["FolderCount"];
             done: components["schemas"]["FolderCount"];
             /** @description Open threads of `assignee`; 0 when none was given. */
             mine: components["schemas"]["FolderCount"];
@@ -5650,6 +5667,8 @@ export interface operations {
                 unread?: boolean;
                 /** @description Only threads whose newest email that no machine wrote (`written_by`) is inbound, or only the others. */
                 unanswered?: boolean;
+                /** @description Only threads with a send that failed, is unclear, was refused for some recipients, or bounced, and that was not dealt with; or only the others. */
+                undelivered?: boolean;
                 /** @description Only threads of this status. */
                 status?: components["schemas"]["ThreadStatus"];
                 /** @description Only threads of this assignee. */
@@ -5702,6 +5721,7 @@ export interface operations {
                      *           "email_count": 2,
                      *           "unread_count": 0,
                      *           "unanswered": false,
+                     *           "undelivered": 0,
                      *           "has_attachments": true,
                      *           "status": "open",
                      *           "assignee": "Ada",
@@ -5914,6 +5934,7 @@ export interface operations {
                      *         "email_count": 2,
                      *         "unread_count": 0,
                      *         "unanswered": false,
+                     *         "undelivered": 0,
                      *         "has_attachments": true,
                      *         "status": "open",
                      *         "assignee": "Ada",
@@ -5982,6 +6003,7 @@ export interface operations {
                      *           "placement_rule": "new",
                      *           "automatic": null,
                      *           "written_by": "person",
+                     *           "undelivered": null,
                      *           "new_participant": false,
                      *           "tags": [
                      *             "angebot"
@@ -6162,6 +6184,7 @@ export interface operations {
                      *       "email_count": 2,
                      *       "unread_count": 0,
                      *       "unanswered": false,
+                     *       "undelivered": 0,
                      *       "has_attachments": true,
                      *       "status": "done",
                      *       "assignee": "Ada",
@@ -6258,6 +6281,7 @@ export interface operations {
                      *         "open": 3,
                      *         "unread": 1,
                      *         "unanswered": 2,
+                     *         "undelivered": 1,
                      *         "done": 3,
                      *         "mine": 3,
                      *         "unassigned": 3

@@ -569,6 +569,7 @@ declare module '../db/statement.ts' {
       values: {
         id: string | null;
         accountId: string | null;
+        status: string | null;
       };
       row: {
         is_locked: boolean | null;
