@@ -237,6 +237,73 @@ describe('a message', () => {
   });
 });
 
+describe('a command', () => {
+  const SENDER = 'MAIL FROM:<ada@customer.test>';
+  const RECIPIENT = 'RCPT TO:<sales@example.com>';
+  const HELLO = { lmtp: 'LHLO relay.test', smtp: 'EHLO relay.test' } as const;
+  /** All that a client writes, in pieces; gives the codes of the replies behind the greeting, without the lines of the hello before its last. */
+  const say = async (protocol: 'lmtp' | 'smtp', pieces: Iterable<string>) => {
+    const client = await connectRaw(portOf(service, protocol));
+    client.socket.setNoDelay(true);
+    await client.receive('\r\n');
+    for (const piece of pieces) await client.write(piece);
+    const replies = (await client.closed()).match(/^\d{3} .*$/gm) ?? [];
+    return replies.slice(1).map((reply) => reply.slice(0, /^5\d\d /.test(reply) ? 9 : 3));
+  };
+
+  it.each(
+    (['lmtp', 'smtp'] as const).flatMap((protocol) =>
+      ['\n', '\r', '\r\r\n', '\0\r\n', '\n\r\n'].map((end) => [protocol, end] as const),
+    ),
+  )('by %s that ends in %j is refused, and changes nothing', async (protocol, end) => {
+    const messageId = newId();
+    // A bare CR ends nothing: the line goes on to the next CRLF.
+    const bad = (command: string) => `${command}${end}${end === '\r' ? 'x\r\n' : ''}`;
+    const lines = [
+      `${HELLO[protocol]}\r\n`,
+      bad(SENDER),
+      `${RECIPIENT}\r\n`,
+      `${SENDER}\r\n`,
+      bad('RCPT TO:<help@example.com>'),
+      bad('RSET'),
+      `${RECIPIENT}\r\n`,
+      bad('DATA'),
+      'DATA\r\n',
+      `${mail({ messageId })}\r\n.\r\n`,
+      bad('QUIT'),
+      'QUIT\r\n',
+    ];
+    // What follows a bare LF in front of CRLF is an empty command.
+    const refused = end === '\n\r\n' ? ['500 5.5.2', '500'] : ['500 5.5.2'];
+    const expected = [
+      '250',
+      ...refused,
+      '503',
+      '250',
+      ...refused,
+      ...refused,
+      '250',
+      ...refused,
+      '354',
+      '250',
+      ...refused,
+      '221',
+    ];
+    const replies = await say(protocol, [lines.join('')]);
+    expect(replies.map((reply, index) => reply.slice(0, expected[index]?.length))).toEqual(expected);
+    expect(await recorded(messageId)).toEqual([expect.objectContaining({ account_id: 'sales' })]);
+  });
+
+  it.each(['lmtp', 'smtp'] as const)('by %s is read wherever its bytes are cut', async (protocol) => {
+    const messageId = newId();
+    const commands = `${HELLO[protocol]}\r\n${SENDER}\r\n${RECIPIENT}\r\nNOOP\nNOOP\r\nDATA\r\n`;
+    const all = `${commands}${mail({ messageId })}\r\n.\r\nQUIT\r\n`;
+    const expected = ['250', '250', '250', '500 5.5.2', '250', '354', '250', '221'];
+    expect(await say(protocol, all)).toEqual(expected);
+    expect(await recorded(messageId)).toHaveLength(1);
+  });
+});
+
 describe('an envelope', () => {
   const say = async (protocol: 'lmtp' | 'smtp', lines: readonly string[]) => {
     const client = await connectRaw(portOf(service, protocol));

@@ -4,11 +4,12 @@
  * accepted RCPT, repeated ones too (RFC 2033 §4.2).
  *
  * By SMTP, a message with bare CR, bare LF or NUL is refused for good, as Postfix and Exim do: its client can't be trusted to mean one message.
- * By LMTP it is kept: a mail server of ours took it from its sender, who would get a bounce, or nothing.
+ * By LMTP it is kept: a mail server of ours took it from its sender, who would get a bounce, or nothing. A command with one of these is refused
+ * by either protocol (strict-server.ts), and only CRLF.CRLF ends a message.
  */
 import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
-import { SMTPServer, type SMTPServerDataStream, type SMTPServerSession } from 'smtp-server';
+import type { SMTPServerDataStream, SMTPServerSession } from 'smtp-server';
 import type { Logger } from '../../app/base/basics.ts';
 import type { SecurityLog } from '../../app/base/security-log.ts';
 import { MIN_TLS_VERSION, type CertificateSource } from '../../app/base/tls.ts';
@@ -26,6 +27,7 @@ import {
   SOCKET_TIMEOUT_MS,
   UNGREETED_FACTOR,
 } from './limits.ts';
+import { StrictServer } from './strict-server.ts';
 
 export interface ListenerOptions {
   readonly protocol: 'lmtp' | 'smtp';
@@ -80,7 +82,7 @@ export async function startListener(options: ListenerOptions): Promise<Listener>
   /** Connection → its last command. */
   const commands = new Map<string, string>();
   const accepted: Accepted = new WeakMap();
-  const server: SMTPServer = new SMTPServer({
+  const server: StrictServer = new StrictServer({
     lmtp: protocol === 'lmtp',
     size: options.maxBytes,
     rejectOversized: true,
