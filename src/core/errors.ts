@@ -477,7 +477,10 @@ export function invalidRequest(
 }
 
 function fillIn(text: string, values: ServiceErrorOptions['values'] = {}): string {
-  return text.replace(/\{(\w+)\}/g, (_, name: string) => shorten(values[name] ?? ''));
+  return text.replace(/\{(\w+)\}/g, (_, name: string) =>
+    // An empty text would leave a gap that says nothing.
+    name === 'value' && values[name] === '' ? '""' : shorten(values[name] ?? ''),
+  );
 }
 
 /** An error echoes a caller's value only this far, in characters. */

@@ -19,7 +19,6 @@ const RETRY_AFTER_RUNNING_SECONDS = 1;
 
 /** Errors that Fastify itself throws. */
 const FASTIFY_CODES: Readonly<Record<string, ErrorCode>> = {
-  FST_ERR_CTP_INVALID_MEDIA_TYPE: 'unsupported_media_type',
   FST_ERR_CTP_BODY_TOO_LARGE: 'payload_too_large',
   FST_ERR_CTP_EMPTY_JSON_BODY: 'invalid_json',
   FST_ERR_CTP_INVALID_JSON_BODY: 'invalid_json',
@@ -64,7 +63,7 @@ export function toErrorJson(error: ServiceError): ErrorJson {
 /** Creates Fastify's error handler; it also handles errors that come before routing. */
 export function createErrorHandler(limits: HttpLimits, lingering: LingeringClose, logger: Logger) {
   return (thrown: unknown, request: FastifyRequest, reply: FastifyReply): void => {
-    const error = toAnswered(toServiceError(thrown), request);
+    const error = toAnswered(toServiceError(thrown, request), request);
     logFailure(error, request, logger);
     const mayGoOn = reply.getHeader('connection') !== 'close' && drainRest(request.raw, limits.maxBodyBytes);
     if (!mayGoOn) closeAfterAnswer(request.raw, lingering);
@@ -108,10 +107,24 @@ export function toAnswered(
   return new ServiceError('commit_unknown', { cause, ...(emailId === undefined ? {} : { emailId }) });
 }
 
-function toServiceError(thrown: unknown): ServiceError {
+/** Of operations that take no JSON, by what they take. */
+const EXPECTED_TYPES: Readonly<Record<string, ErrorCode>> = {
+  'application/octet-stream': 'file_expected',
+  'message/rfc822': 'message_expected',
+};
+
+/** A type that Fastify can't read, such as a list of two, never reaches the operation that names the right one. */
+function unreadableType({ routeOptions }: FastifyRequest): ServiceError {
+  const { content = {} } = (routeOptions.schema?.body ?? {}) as { content?: object };
+  const [expected] = Object.keys(content).flatMap((type) => EXPECTED_TYPES[type] ?? []);
+  return new ServiceError(expected ?? 'unsupported_media_type');
+}
+
+function toServiceError(thrown: unknown, request: FastifyRequest): ServiceError {
   if (thrown instanceof ServiceError) return thrown;
   const { code, statusCode } = Object(thrown) as { code?: unknown; statusCode?: unknown };
   if (typeof code === 'string' && code.startsWith('FST_ERR_')) {
+    if (code === 'FST_ERR_CTP_INVALID_MEDIA_TYPE') return unreadableType(request);
     const known = FASTIFY_CODES[code];
     if (known !== undefined) return new ServiceError(known);
     if (typeof statusCode === 'number' && statusCode >= 400 && statusCode < 500) {

@@ -5,8 +5,15 @@
 import type { IncomingMessage } from 'node:http';
 import { invalidRequest, type ServiceError } from '../../../core/errors.ts';
 
-/** Fields for the target, the author and the content type of a request; each at most once (RFC 9110 §5.3). */
-const SINGLE = ['Host', 'Authorization', 'Content-Type'] as const;
+/** Fields that are no lists, so that each may be there at most once (RFC 9110 §5.3). */
+const SINGLE = [
+  'Host',
+  'Authorization',
+  'Content-Type',
+  'Content-Disposition',
+  'Idempotency-Key',
+  'Last-Event-ID',
+] as const;
 
 /** RFC 9110 §7.2: `uri-host [ ":" port ]` as in RFC 3986 §3.2.2; may be empty. */
 const HOST = /^(?:\[[0-9a-f:.]+\]|[a-z0-9\-._~%!$&'()*+,;=]*)(?::\d*)?$/i;

@@ -5,7 +5,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { ServiceError } from '../../../core/errors.ts';
 
-/** Visible ASCII. Two headers of this name arrive as one that contains `, `, so they are refused, too. */
+/** Visible ASCII. */
 const KEY = /^[!-~]{1,256}$/;
 
 /** null when there is none. Throws `invalid_idempotency_key`. */

@@ -136,7 +136,7 @@ function readBatchBody(json: EmailJson, limits: HttpLimits): readonly (SendReque
   const emails: unknown = body['emails'] ?? null;
   if (emails === null) throw invalidRequest('missing', { field: 'emails' });
   if (!Array.isArray(emails)) throw wrongType('emails', 'objects');
-  if (emails.length === 0) throw invalidRequest('missing', { field: 'emails' });
+  if (emails.length === 0) throw invalidRequest('no_entries', { field: 'emails' });
   if (emails.length > MAX_BATCH_EMAILS) {
     throw invalidRequest('too_many_entries', { field: 'emails', limit: MAX_BATCH_EMAILS });
   }

@@ -165,7 +165,7 @@ export function registerOpenSessionRoute(
     async (request, reply) => {
       const { secret, token } = request.body;
       if ((secret === undefined) === (token === undefined))
-        throw invalidRequest('missing', { field: 'secret' });
+        throw invalidRequest('exactly_one_of', { field: 'secret, token' });
       const opened =
         secret !== undefined
           ? await sessions.openBySecret(secret, browserOf(request))
