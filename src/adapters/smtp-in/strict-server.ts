@@ -3,6 +3,7 @@
  * take such a command for the text of another one, or of a message (SMTP smuggling). Here a line with a bare CR, a bare LF or NUL is no command: the reply
  * is 500, nothing changes, and the session goes on behind the LF. See docs/upstream.md.
  */
+/* oxlint-disable eslint/no-underscore-dangle -- the names are smtp-server's and Node's */
 import type { Socket } from 'node:net';
 import { SMTPServer } from 'smtp-server';
 import { SMTPConnection, type SMTPConnectionOptions } from 'smtp-server/lib/smtp-connection.js';

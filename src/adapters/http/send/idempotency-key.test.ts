@@ -58,7 +58,7 @@ describe('the header Idempotency-Key', () => {
         `Content-Type: application/json\r\nContent-Length: ${BODY.length}\r\n` +
         `Idempotency-Key: a\r\nIdempotency-Key: b\r\n\r\n${BODY}`,
     );
-    expect(await client.closed()).toMatch(/^HTTP\/1\.1 400 [^]*"invalid_idempotency_key"/);
+    expect(await client.closed()).toMatch(/^HTTP\/1\.1 400 [^]*"invalid_request"/);
     expect(application.sends).toEqual([]);
   });
 
