@@ -161,9 +161,11 @@ describe('a forward', () => {
     );
   });
 
-  it('in text has all of them as files', async () => {
+  it('with words in text is the email as it was, too', async () => {
     const sent = await answer('forward', htmlMail(HTML, [LOGO, DOCUMENT]), { text_body: 'Siehe unten' });
-    expect([sent.shown, sent.files, sent.html]).toEqual([[], ['logo.png', 'a.pdf'], '']);
+    expect([sent.shown, sent.files]).toEqual([['logo.png'], ['a.pdf']]);
+    expect(sent.html).toMatch(/Siehe unten.*Hallo <b>Welt<\/b>/s);
+    expect(sent.text).toMatch(/^Siehe unten.*Hallo Welt/s);
   });
 
   it('without its files has the small images of its HTML', async () => {

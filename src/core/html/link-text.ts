@@ -38,14 +38,23 @@ interface Piece {
   readonly text: string;
 }
 
+/** What the elements around a link may do to its text. */
+export interface Surroundings {
+  /** Some part of the mail is written from right to left. */
+  readonly turns: boolean;
+  /** Lines may stand beside each other. */
+  readonly isBeside: boolean;
+}
+
 /** null when the budget is used up. */
 export function readLinkText(
   link: Element,
   stylesOf: StylesOf,
+  { turns: turnsAround, isBeside }: Surroundings,
   budget: LinkBudget,
 ): readonly LinkReading[] | null {
-  const read: Pieces = { pieces: [], alts: [], turns: false, stylesOf };
-  collect(link, { isUnsure: false, isZero: false, isBeside: false }, read, budget);
+  const read: Pieces = { pieces: [], alts: [], turns: turnsAround, stylesOf };
+  collect(link, { isUnsure: false, isZero: false, isBeside }, read, budget);
   if (budget.chars < 0) return null;
   const { pieces, alts, turns } = read;
   const all = join(pieces, { gap: '\n', cell: ' ' });
@@ -54,6 +63,9 @@ export function readLinkText(
   if (pieces.some(({ kind }) => kind === 'unsure')) {
     const sure = pieces.filter(({ kind }) => kind !== 'unsure');
     readings.push({ ...plain, text: join(sure, { gap: '\n', cell: ' ' }) });
+    // What is around the link may hide all of it but the pieces with styles of their own.
+    const unsure = pieces.filter(({ kind }) => kind !== 'shown');
+    readings.push({ text: join(unsure, { gap: '\n', cell: ' ' }), isJoined: true, isGuess: false });
   }
   if (pieces.some(({ kind }) => kind === 'cell')) {
     readings.push({ text: join(pieces, { gap: '\n', cell: '' }), isJoined: true, isGuess: false });
@@ -182,7 +194,7 @@ function isUnsure(properties: Element['properties'], styles: Styles, size: numbe
   );
 }
 
-const UNSURE = ['color', 'visibility', 'opacity', 'mix-blend-mode'];
+const UNSURE = ['color', 'visibility', 'opacity', 'mix-blend-mode', 'font-size', 'font'];
 
 const BLOCKS = new Set(
   (

@@ -175,6 +175,22 @@ describe('a link in a document', () => {
       '<style>.x{display:inline!important}</style>',
       'www.paypal<i class=x style="display:none">.com</i>',
     ],
+    [
+      'an element around it that is written from right to left',
+      '<style>i{display:inline-block}</style><div dir=rtl>',
+      '<i>.com</i><i>paypal</i><i>www.</i>',
+    ],
+    ['columns around it', '<style>div{column-count:2;column-gap:0}</style><div>', 'www.paypal.c<br>om'],
+    [
+      'an element around it without a size',
+      '<style>div{font-size:0}b{font-size:14px}</style><div>',
+      '<b>www.paypal</b> X <b>.com</b>',
+    ],
+    [
+      'an element around it that is hidden',
+      '<style>div{visibility:hidden}b{visibility:visible}</style><div>',
+      '<b>www.paypal</b> X <b>.com</b>',
+    ],
     ['columns', '<style>a{columns:2;column-gap:0}</style>', 'www.paypal.c<br>om'],
     ['a flex box', '<style>a{display:flex}</style>', '<div>www.paypal.c</div><div>om</div>'],
     [

@@ -11,7 +11,7 @@ import { sanitize, type Schema } from 'hast-util-sanitize';
 import { toHtml } from 'hast-util-to-html';
 import { mendContrast } from './contrast.ts';
 import { isBoxHidden, SHOWN, shownIn, type Shown } from './hidden.ts';
-import { readLinkText, type LinkBudget } from './link-text.ts';
+import { readLinkText, type LinkBudget, type Surroundings } from './link-text.ts';
 import {
   MAX_LINK_HOSTS,
   MAX_LINK_TEXT_CHARS,
@@ -130,6 +130,8 @@ class Sanitizer {
   #deceptiveLinks = 0;
   /** Some style cuts off what is too long for its place. Certain only in a later round, whose styles are written by us. */
   #mayBeCut = false;
+  /** As certain as that. */
+  #surroundings: Surroundings = { turns: false, isBeside: false };
   #charsLeft = MAX_SAFE_OUTPUT_CHARS;
   readonly #linkBudget: LinkBudget = { chars: MAX_LINK_TEXT_CHARS, hosts: MAX_LINK_HOSTS };
 
@@ -160,7 +162,9 @@ class Sanitizer {
 
   run(html: string): Pick<SafeHtml, 'html' | 'sheet' | 'removed' | 'deceptiveLinks'> {
     const root = parseHtml(html);
-    this.#mayBeCut = CUTS.test(`${html.replace(BOX, '')} ${this.#given ?? ''}`);
+    const written = `${html.replace(BOX, '')} ${this.#given ?? ''}`;
+    this.#mayBeCut = CUTS.test(written);
+    this.#surroundings = { turns: TURNS.test(written), isBeside: BESIDE.test(written) };
     if (this.#given === null) this.#readSheets(root);
     else this.#sheets.add(this.#given, '');
     let body: HtmlElement | null = null;
@@ -170,9 +174,9 @@ class Sanitizer {
       else this.#countDropped(child);
     }
     const safe = sanitize(this.#toBox(root, body), SCHEMA);
-    const written = toHtml(safe);
+    const result = toHtml(safe);
     const sheet = this.#isDocument ? this.#sheets.write(root, body) : '';
-    return { html: written, sheet, removed: this.#removed, deceptiveLinks: this.#deceptiveLinks };
+    return { html: result, sheet, removed: this.#removed, deceptiveLinks: this.#deceptiveLinks };
   }
 
   #count(kind: RemovedKind): void {
@@ -417,7 +421,7 @@ class Sanitizer {
     if (conditions.size > MAX_CONDITIONS) return '';
     for (const media of subsetsOf([...conditions])) {
       const stylesOf = (element: Element) => this.#stylesIn(element, media);
-      const readings = readLinkText(link, stylesOf, this.#linkBudget);
+      const readings = readLinkText(link, stylesOf, this.#surroundings, this.#linkBudget);
       const shown =
         readings === null ? '' : otherSiteShown(readings, target, this.#linkBudget, this.#mayBeCut);
       if (shown !== null) return shown;
@@ -509,6 +513,8 @@ function setRatio(properties: Element['properties'], base: Styles): void {
   properties.style = style === '' ? ratio : `${style};${ratio}`;
 }
 
+const TURNS = /\bdir="(?:rtl|auto)"|direction:rtl/;
+const BESIDE = /column(?:s|-count|-width):|writing-mode:/;
 const CUTS = /overflow(?:-[xy])?:(?:hidden|clip|auto|scroll)|text-indent:-/;
 
 /** Rules without a condition. */
