@@ -135,19 +135,24 @@ describe.skipIf(skipWithoutMailServers())('the mailboxes of a Dovecot', () => {
     expect(await service.stop()).toBe(0);
   });
 
-  it('hold a forged copy and the email it hides: one record with both contents, each once', async () => {
-    await fillMaildir(dovecot, 'alice', null, [numbered(1, { body: 'Pay to account 666' })]);
+  it('hold a forged email and the one that it would hide, and a marked copy: two records, each content once', async () => {
+    const forged = 'Pay to account 666, as agreed';
+    await fillMaildir(dovecot, 'alice', null, [numbered(1, { body: forged })]);
     const service = await start();
     await waitForPass(database, 'default');
-    const real = numbered(1, { body: 'Pay to account 123, as agreed' });
-    await dovecot.withClient('alice', async (client) => {
-      await client.append('INBOX', real);
-    });
-    await waitUntil('the real one is kept', async () => (await countVariants()) === 1);
+    const marked = numbered(1, { body: `${forged}\r\n-- \r\nby the list` });
+    for (const raw of [numbered(1, { body: 'Pay to account 123, as agreed' }), marked]) {
+      await dovecot.withClient('alice', (client) => client.append('INBOX', raw));
+      await waitForPass(database, 'default');
+    }
+    await waitUntil(
+      'both are kept',
+      async () => (await countEmails()) === 2 && (await countVariants()) === 1,
+    );
     await forgetUids(dovecot, 'alice');
     await waitForPass(database, 'default');
-    expect([await countEmails(), await countVariants()]).toEqual([1, 1]);
-    const [email] = await query(database.connectionString, 'select id from emails');
+    expect([await countEmails(), await countVariants()]).toEqual([2, 1]);
+    const [email] = await query(database.connectionString, 'select email_id as id from email_variants');
     const detail = (await (await service.request(`/api/emails/${String(email?.['id'])}`)).json()) as {
       defects: readonly string[];
       variants: readonly { id: string; received_by: unknown }[];
@@ -156,7 +161,7 @@ describe.skipIf(skipWithoutMailServers())('the mailboxes of a Dovecot', () => {
     const [variant] = detail.variants;
     expect(JSON.stringify(variant)).toContain('INBOX');
     const raw = await service.request(`/api/emails/${String(email?.['id'])}/variants/${variant!.id}/raw`);
-    expect(await raw.text()).toBe(real);
+    expect(await raw.text()).toBe(marked);
     expect(await service.stop()).toBe(0);
   });
 
