@@ -61,3 +61,11 @@ export const QUOTE_TEXTS = {
     cc: 'Cc',
   },
 } as const;
+
+/** Stands in the text of an encrypted email. */
+export const ENCRYPTED_MAIL = {
+  smime_encrypted:
+    'Diese E-Mail ist verschlüsselt (S/MIME). Ihr Text kann hier nicht gelesen werden, sondern nur mit dem Schlüssel des Empfängers in einem Mailprogramm.',
+  pgp_encrypted:
+    'Diese E-Mail ist verschlüsselt (PGP). Ihr Text kann hier nicht gelesen werden, sondern nur mit dem Schlüssel des Empfängers in einem Mailprogramm.',
+} as const;

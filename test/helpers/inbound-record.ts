@@ -48,6 +48,7 @@ export function inboundRecord(
     replyText: 'Guten Tag',
     date,
     defects: [],
+    protection: null,
     automatic: null,
     report: null,
     bySubject: null,

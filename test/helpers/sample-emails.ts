@@ -192,6 +192,7 @@ export const sampleThreadEmail: ThreadEmail = {
   automatic: null,
   writtenBy: null,
   undelivered: null,
+  protection: null,
   newParticipant: false,
   tags: ['angebot'],
   metadata: { order: 17 },
@@ -256,6 +257,7 @@ export const sampleDetail: EmailDetail = {
   defects: [],
   automatic: null,
   writtenBy: null,
+  protection: null,
   bounce: null,
   authentication: {
     source: 'header',

@@ -147,6 +147,10 @@ export const de: Messages = {
       no_auto_reply: 'Bittet um keine automatischen Antworten',
     },
     unsure: 'Vielleicht von einem Programm geschrieben',
+    protection: {
+      signed: 'Signiert, nicht geprüft',
+      encrypted: 'Verschlüsselt: hier nicht lesbar',
+    },
     authentication: {
       label: 'Absender',
       passed: 'Bestätigt: Diese E-Mail kommt wirklich von dort.',

@@ -139,6 +139,10 @@ export const en = {
       no_auto_reply: 'Asks for no automatic replies',
     },
     unsure: 'Perhaps written by a program',
+    protection: {
+      signed: 'Signed, not verified',
+      encrypted: 'Encrypted: not readable here',
+    },
     authentication: {
       label: 'Sender',
       passed: 'Confirmed: this email really comes from this sender.',

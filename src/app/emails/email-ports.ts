@@ -5,6 +5,7 @@ import type { AccountFilter } from '../base/account-filter.ts';
 import type { RawLocation } from '../files/file-ports.ts';
 import type { MailSource, VariantDetail, VariantView } from './variant-view.ts';
 import type { CompanySource, CustomerSource } from '../../core/customer/link-emails.ts';
+import type { Protection } from '../../core/mime/parse/parsed-message.ts';
 import type { AutomaticMail } from '../../core/delivery/automatic.ts';
 import type { Writer } from '../../core/delivery/writer.ts';
 import type { Bounce } from '../../core/delivery/bounce.ts';
@@ -128,6 +129,8 @@ export interface EmailDetail extends EmailSummary {
   readonly author: KeyAuthor | null;
   /** The defects of a received email, as `ParseDefect` names them, and CONTENT_DIFFERS if a variant has another content. */
   readonly defects: readonly string[];
+  /** Of a received email that is signed or encrypted; null for any other. */
+  readonly protection: Protection | null;
   /** How its message arrived; null for a sent email, and when it is not known. */
   readonly receivedBy: MailSource | null;
   /** The oldest first. */

@@ -8,7 +8,7 @@ import type { SuggestedCounterparty } from '../../core/message/suggested-counter
 import type { SentCandidate } from '../../core/message/sent-copy.ts';
 import type { MailAuthentication } from '../../core/message/authentication.ts';
 import type { MessageId } from '../../core/message/message-id.ts';
-import type { ParseDefect } from '../../core/mime/parse/parsed-message.ts';
+import type { ParseDefect, Protection } from '../../core/mime/parse/parsed-message.ts';
 import type { InboundLink } from '../../core/thread/place-inbound.ts';
 import type { RecordedRaw } from '../files/file-ports.ts';
 import type { StoredAttachment } from '../emails/email-ports.ts';
@@ -57,6 +57,8 @@ export interface InboundRecord extends RecordedRaw {
   /** Without a Date that can be read, the time when it came; see `ReceiveRequest`. */
   readonly date: Date;
   readonly defects: readonly ParseDefect[];
+  /** null when it is neither signed nor encrypted. */
+  readonly protection: Protection | null;
   readonly automatic: AutomaticMail | null;
   /** See suggestCounterparty. */
   readonly suggestedCounterparty: SuggestedCounterparty | null;

@@ -31,6 +31,7 @@ type ReadFields =
   | 'replyText'
   | 'date'
   | 'defects'
+  | 'protection'
   | 'automatic'
   | 'report'
   | 'suggestedCounterparty';
@@ -67,6 +68,7 @@ export function toReading(
     replyText: replyText ?? message.text,
     date: message.date ?? receivedAt,
     defects: message.defects,
+    protection: message.protection,
     automatic,
     report: bounce === null ? null : { ...bounce, reportedAt: message.date ?? receivedAt },
     suggestedCounterparty:

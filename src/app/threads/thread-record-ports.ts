@@ -2,6 +2,7 @@
 import type { AddressView, AttachmentView, DeliveryView } from '../emails/email-ports.ts';
 import type { Place } from '../base/paging.ts';
 import type { AutomaticMail } from '../../core/delivery/automatic.ts';
+import type { Protection } from '../../core/mime/parse/parsed-message.ts';
 import type { Writer } from '../../core/delivery/writer.ts';
 import type { KeyAuthor } from '../../core/keys/author.ts';
 import type { AuthVerdict } from '../../core/message/authentication.ts';
@@ -89,6 +90,8 @@ export interface ThreadEmail {
   readonly writtenBy: Writer | null;
   /** null for an email that does not wait for a person. */
   readonly undelivered: (typeof UNDELIVERED_REASONS)[number] | null;
+  /** Of a received email that is signed or encrypted; null for any other. */
+  readonly protection: Protection | null;
   readonly newParticipant: boolean;
   /** The tags that its send gave it. */
   readonly tags: readonly string[];

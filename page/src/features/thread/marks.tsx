@@ -1,6 +1,16 @@
 /** Warnings, in words, that a reader should see before trusting an email. */
 import type { ThreadEmail } from 'email-worker-client';
-import { Bot, CircleAlert, Clock, ShieldAlert, ShieldX, UserRoundX, type LucideIcon } from 'lucide-react';
+import {
+  Bot,
+  CircleAlert,
+  Clock,
+  Lock,
+  ShieldAlert,
+  ShieldX,
+  Signature,
+  UserRoundX,
+  type LucideIcon,
+} from 'lucide-react';
 import type { Messages } from '../../i18n/en.ts';
 import type { Formats } from '../../i18n/format.ts';
 import { useWords } from '../../i18n/index.tsx';
@@ -24,6 +34,15 @@ function marksOf(email: ThreadEmail, text: Messages, format: Formats): readonly 
     marks.push({ key: 'stranger', icon: UserRoundX, tone: 'warn', words: text.thread.stranger });
   if (email.direction === 'inbound' && email.authentication?.verdict === 'failed')
     marks.push({ key: 'forged', icon: ShieldX, tone: 'bad', words: text.thread.authentication.failed });
+  if (email.protection !== null) {
+    const isEncrypted = email.protection.endsWith('_encrypted');
+    marks.push({
+      key: 'protection',
+      icon: isEncrypted ? Lock : Signature,
+      tone: isEncrypted ? 'warn' : 'quiet',
+      words: text.thread.protection[isEncrypted ? 'encrypted' : 'signed'],
+    });
+  }
   if (email.written_by === 'unsure')
     marks.push({ key: 'automatic', icon: Bot, tone: 'quiet', words: text.thread.unsure });
   else if (email.automatic !== null && email.written_by !== 'person')

@@ -258,6 +258,7 @@ export const EXAMPLE_VALUES: Readonly<Record<string, unknown>> = {
   new_participant: false,
   automatic: null,
   written_by: 'person',
+  protection: null,
   bounce: null,
   defects: [],
   received_by: null,

@@ -19,6 +19,7 @@ import {
 import {
   Attempt,
   Automatic,
+  NullableProtection,
   WrittenBy,
   BounceSchema,
   EmailAuthor,
@@ -170,6 +171,7 @@ export const EmailDetailSchema = record('EmailDetail', {
       'Marks of mail that programs write or that goes to many; null without any. They do not decide who wrote it: see `written_by`.',
   },
   written_by: WrittenBy,
+  protection: NullableProtection,
   bounce: {
     anyOf: [BounceSchema, { type: 'null' }],
     description: 'Content of a received delivery report or complaint; null for any other email.',
@@ -285,6 +287,7 @@ export function toEmailDetailJson(email: EmailDetail): EmailDetailJson {
             suppress_replies: email.automatic.suppressReplies,
           },
     written_by: email.writtenBy,
+    protection: email.protection,
     bounce: email.bounce === null ? null : toBounceJson(email.bounce),
     defects: [...email.defects],
     received_by: toSourceJson(email.receivedBy),

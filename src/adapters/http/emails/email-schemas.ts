@@ -1,4 +1,5 @@
 /** JSON schemas of lists of emails, and of the parts of an email. */
+import { PROTECTIONS } from '../../../core/mime/parse/parsed-message.ts';
 import type { XStatic } from 'typebox/schema';
 import { WRITERS } from '../../../core/delivery/writer.ts';
 import { AUTOMATIC_KINDS } from '../../../core/delivery/automatic.ts';
@@ -118,6 +119,15 @@ export const WrittenBy = {
     'Who wrote a received email; null for a sent one. `machine`: a program that declares itself, an answer that only repeats ' +
     'the subject of ours, or a newsletter of a stranger; it leaves a done thread done, and waits for no answer. `unsure`: a ' +
     'person or a program; treated as a person, and so it opens its thread and waits for an answer.',
+} as const;
+
+export const NullableProtection = {
+  title: 'NullableProtection',
+  type: ['string', 'null'],
+  enum: [...PROTECTIONS, null],
+  description:
+    'A received email that is signed or encrypted by S/MIME or PGP; null for any other. Signatures are not verified. The text of ' +
+    'an encrypted email is a sentence about this; its content stays among the attachments and in the raw message.',
 } as const;
 
 export const Report = record('DeliveryReport', {

@@ -24,7 +24,7 @@ import {
   toAttachmentDetailJson,
   toRecipientJson,
 } from '../emails/email-detail.ts';
-import { noteProperties, PlacementRule, stateProperties, WrittenBy } from '../emails/email-schemas.ts';
+import { noteProperties, NullableProtection, PlacementRule, stateProperties, WrittenBy } from '../emails/email-schemas.ts';
 import { toAddressJson } from '../emails/email-view.ts';
 import { NullableVerdict } from '../emails/authentication-schema.ts';
 import { NullableKeyAuthor } from '../schemas/author.ts';
@@ -139,6 +139,7 @@ const ThreadEmailSchema = record('ThreadEmail', {
       'Why a sent email waits for a person: `failed`, `unknown` (its outcome), `refused` (for some recipients), `bounced`; null when it ' +
       'does not, or was dealt with.',
   },
+  protection: NullableProtection,
   new_participant: {
     type: 'boolean',
     description: 'True when the sender has not taken part in the thread before.',
@@ -372,6 +373,7 @@ function toThreadEmailJson(email: ThreadEmail): XStatic<typeof ThreadEmailSchema
     automatic: email.automatic,
     written_by: email.writtenBy,
     undelivered: email.undelivered,
+    protection: email.protection,
     new_participant: email.newParticipant,
     tags: [...email.tags],
     metadata: { ...email.metadata },

@@ -2,6 +2,7 @@
 import type { BounceView, DeliveryView, EmailDetail, EmailSummary } from '../../../app/emails/email-ports.ts';
 import { CONTENT_DIFFERS } from '../../../app/emails/variant-view.ts';
 import { REPORT_OUTCOMES, type DeliveryReport } from '../../../core/delivery/delivery-report.ts';
+import type { Protection } from '../../../core/mime/parse/parsed-message.ts';
 import type { Writer } from '../../../core/delivery/writer.ts';
 import type { KeyAuthor } from '../../../core/keys/author.ts';
 import type { RecordedAttempt, Reply } from '../../../core/delivery/states.ts';
@@ -84,7 +85,7 @@ export const READ_EMAIL = statement(
     e.company_source, e.cc_addresses, e.bcc_addresses,
     e.html_body, e.in_reply_to, e.reference_ids, e.relay_message_id, e.state, e.state_detail, e.placement_rule,
     e.placement_message_id, e.raw_size_bytes, e.reply_text, e.sender_address, e.suggested_counterparty, e.reply_to_addresses, e.defects,
-    e.automatic, ${WRITTEN_BY} as written_by, e.authentication, e.new_participant, e.created_at, e.headers, e.tags, e.metadata, e.unsubscribe_list, e.list_id, ${AUTHOR} as author,
+    e.automatic, e.protection, ${WRITTEN_BY} as written_by, e.authentication, e.new_participant, e.created_at, e.headers, e.tags, e.metadata, e.unsubscribe_list, e.list_id, ${AUTHOR} as author,
     exists (select from unread_emails u where u.email_id = e.id) as unread, e.received_by,
     ${VARIANTS} as variants,
     coalesce((select r.messages from email_variants_refused r where r.email_id = e.id), 0) as refused_variants,
@@ -102,6 +103,7 @@ export const READ_EMAIL = statement(
 /** The computed columns of the statement that reads one email. */
 interface DetailColumns {
   written_by: Writer | null;
+  protection: Protection | null;
   message_id: string;
   attachments: AttachmentJson[];
   unread: boolean;
@@ -165,6 +167,7 @@ export function toDetail(row: DetailRow): EmailDetail {
     variants: row.variants.map(toVariant),
     refusedVariants: Number(row.refused_variants),
     automatic: row.automatic,
+    protection: row.protection,
     writtenBy: row.written_by,
     authentication: row.authentication,
     newParticipant: row.new_participant,

@@ -7,6 +7,7 @@ import type { MailSource } from '../../../app/emails/variant-view.ts';
 import type { SuggestedCounterparty } from '../../../core/message/suggested-counterparty.ts';
 import type { RecordedRaw } from '../../../app/files/file-ports.ts';
 import type { Address } from '../../../core/address/address.ts';
+import type { Protection } from '../../../core/mime/parse/parsed-message.ts';
 import type { AutomaticMail } from '../../../core/delivery/automatic.ts';
 import type { Writer } from '../../../core/delivery/writer.ts';
 import type { EmailState } from '../../../core/delivery/states.ts';
@@ -45,6 +46,7 @@ export interface EmailContent {
     readonly replyText: string;
     readonly suggestedCounterparty: SuggestedCounterparty | null;
     readonly defects: readonly string[];
+    readonly protection: Protection | null;
     readonly identityKey: string;
     readonly contentDigest: string;
   };
@@ -176,6 +178,7 @@ function toRow(
     reply_to_addresses: (read ?? choice)?.replyTo.map(toView),
     reply_text: read === undefined ? undefined : short('reply_text', read.replyText),
     defects: read?.defects,
+    protection: read?.protection,
     identity_key: read?.identityKey,
     content_digest: read?.contentDigest,
     id: email.id,
@@ -275,6 +278,7 @@ export const READ_COLUMNS = [
   column('bcc_addresses', 'jsonb'),
   column('subject', 'text'),
   filled('defects', 'text[]', '{}'),
+  column('protection', 'text'),
   column('automatic', 'jsonb'),
   text('text_body'),
   text('html_body'),
@@ -344,6 +348,7 @@ const ARRIVAL: ReadonlySet<EmailColumn['name']> = new Set([
   'sender_address',
   'suggested_counterparty',
   'defects',
+  'protection',
   'reply_text',
   'identity_key',
   'content_digest',

@@ -4,6 +4,7 @@
  */
 import type { AddressView } from '../../../app/emails/email-ports.ts';
 import type { ThreadEmail, ThreadPages, ThreadRecord } from '../../../app/threads/thread-record-ports.ts';
+import type { Protection } from '../../../core/mime/parse/parsed-message.ts';
 import type { Writer } from '../../../core/delivery/writer.ts';
 import type { KeyAuthor } from '../../../core/keys/author.ts';
 import type { AuthVerdict } from '../../../core/message/authentication.ts';
@@ -98,6 +99,7 @@ const EMAIL = jsonObjects('thread-email-json', { withHtml: [false, true] }, ({ w
     automatic: "e.automatic ->> 'kind'",
     written_by: WRITTEN_BY,
     undelivered: '(select x.reason from undelivered_sends x where x.email_id = e.id)',
+    protection: 'e.protection',
     author: AUTHOR,
     verdict: "e.authentication ->> 'verdict'",
     unread: 'exists (select from unread_emails u where u.email_id = e.id)',
@@ -114,6 +116,7 @@ interface EmailColumns {
   automatic: ThreadEmail['automatic'];
   written_by: Writer | null;
   undelivered: ThreadEmail['undelivered'];
+  protection: Protection | null;
   author: KeyAuthor | null;
   verdict: AuthVerdict | null;
   unread: boolean;
@@ -217,6 +220,7 @@ function toEmail(row: JsonOf<typeof EMAIL>): ThreadEmail {
     automatic: row.automatic,
     writtenBy: row.written_by,
     undelivered: row.undelivered,
+    protection: row.protection,
     newParticipant: row.new_participant,
     tags: row.tags,
     metadata: row.metadata ?? {},

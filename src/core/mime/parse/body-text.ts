@@ -86,6 +86,8 @@ class BodyReader {
   read(part: ReceivedPart): Pair {
     if (part.children.length > 0) {
       const pairs = part.children.map((child) => this.read(child));
+      // With its signature, which the parts within it do not have.
+      if (part.keep === 'cms') this.attachments.push(part);
       return part.mediaType === 'multipart/alternative'
         ? choose(pairs, part.defects)
         : join(pairs, part.defects);

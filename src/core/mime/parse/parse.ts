@@ -15,6 +15,7 @@ import { parseMessageIdLists, withoutAddresses } from '../../message/references.
 import { decodeTextPart, readBody } from './body-text.ts';
 import type { BodyText } from './body-text.ts';
 import { openEncodedMultipart } from './encoded-multipart.ts';
+import { openSigned } from './open-signed.ts';
 import { fieldValue, fieldValues, messageIdsOf } from './header-fields.ts';
 import type { HeaderField } from './header-fields.ts';
 import { decodeHeaderText, hasUnknownCharset } from '../text/header-text.ts';
@@ -25,7 +26,7 @@ import { MessageLimitError } from './message-limit-error.ts';
 import { toParseLimits } from './parse-limits.ts';
 import type { ParseLimitName, ParseLimits } from './parse-limits.ts';
 import type { CalendarPart, ParsedMessage, ParseDefect, ReportPart } from './parsed-message.ts';
-import { readProtection } from './protection.ts';
+import { readProtection, withProtection } from './protection.ts';
 import { decodedBytes, readAttachments } from './read-attachments.ts';
 import { readFrom, withoutBroken } from './read-from.ts';
 import type { ReceivedPart } from './received-part.ts';
@@ -77,7 +78,11 @@ const READ_FIELDS = ['from', 'sender', 'reply-to', 'to', 'cc', 'bcc', 'subject']
 function toMessage(structure: Structure, limits: ParseLimits): ParsedMessage {
   const { root } = structure;
   const { fields } = root;
-  const passed = new Set([...structure.passedLimits, ...openEncodedMultipart(root, limits)]);
+  const passed = new Set([
+    ...structure.passedLimits,
+    ...openEncodedMultipart(root, limits),
+    ...openSigned(root, limits),
+  ]);
   const people = readPeople(fields, limits, passed, root.defects);
   const body = readBody(root);
   const unpacked = readAttachments(body.attachments, body.html);
@@ -85,20 +90,21 @@ function toMessage(structure: Structure, limits: ParseLimits): ParsedMessage {
   const html = sentHtml === null ? null : declareUtf8(sentHtml);
   const text = isBlank(body) ? (unpacked.text ?? body.text) : body.text;
   const shownText = text !== null && text.trim() !== '' ? text : readHtmlText(html ?? '', root.defects);
+  const protection = readProtection(root, shownText);
   const parts = allParts(root);
   const message = {
     fields,
     ...readIdentity(fields, people, root.defects),
     ...people,
     subject: readSubject(fields),
-    text: shownText,
+    text: withProtection(shownText, protection),
     html,
     attachments: unpacked.attachments,
     calendars: parts.flatMap(toCalendar),
     reports: parts.flatMap(toReport),
     contentType: root.mediaType,
     reportType: root.parameters.get('report-type')?.toLowerCase() ?? null,
-    protection: readProtection(root, shownText),
+    protection,
     contentDigest: structure.contentDigest,
     fileDigests: structure.fileDigests,
     sizeBytes: structure.sizeBytes,

@@ -39,8 +39,12 @@ export const PARSE_DEFECTS = [
 ] as const;
 export type ParseDefect = (typeof PARSE_DEFECTS)[number];
 
-/** Signed or encrypted: RFC 8551 (S/MIME), RFC 3156 (PGP/MIME), RFC 9580 §6 (PGP armour in the text). */
-export type Protection = 'smime_signed' | 'smime_encrypted' | 'pgp_signed' | 'pgp_encrypted' | 'pgp_inline';
+/**
+ * Signed or encrypted: RFC 8551 (S/MIME), RFC 3156 (PGP/MIME), RFC 9580 §6 (PGP armour in the text). Signatures are not
+ * verified.
+ */
+export const PROTECTIONS = ['smime_signed', 'smime_encrypted', 'pgp_signed', 'pgp_encrypted'] as const;
+export type Protection = (typeof PROTECTIONS)[number];
 
 /** The location of an attachment's bytes. */
 export type AttachmentContent =

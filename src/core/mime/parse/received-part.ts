@@ -7,19 +7,21 @@ import { fieldValue } from './header-fields.ts';
 import type { HeaderField } from './header-fields.ts';
 import { trimEnds } from '../../trim-ends.ts';
 import { MAX_MEDIA_NAME_CHARS, MAX_RECEIVED_BOUNDARY_CHARS } from '../limits.ts';
+import type { Cms } from './cms.ts';
 import type { ParseDefect } from './parsed-message.ts';
 import { readParameters } from './read-parameters.ts';
 import type { TransferEncoding } from './transfer-decoding.ts';
 
 /**
  * The bytes of a body that are kept: `text` to be read as text, `other_text` where there is no other, `report` the whole
- * body, `contained` the head of a message, `tnef` a winmail.dat, `preamble` in case no part follows.
+ * body, `contained` the head of a message, `tnef` a winmail.dat, `cms` an S/MIME
+ * message, `preamble` in case no part follows.
  */
-export type Keep = 'text' | 'other_text' | 'report' | 'contained' | 'tnef' | 'preamble' | 'nothing';
+export type Keep = 'text' | 'other_text' | 'report' | 'contained' | 'tnef' | 'cms' | 'preamble' | 'nothing';
 
 export interface ReceivedPart {
   /** RFC 9051 §6.4.5, such as `1.2`; empty for a multipart that is the whole message. */
-  readonly path: string;
+  path: string;
   readonly fields: readonly HeaderField[];
   /** `type/subtype`, lower-case; an unreadable one becomes `text/plain` (RFC 2045 §5.2) or `application/octet-stream`. */
   readonly mediaType: string;
@@ -49,6 +51,8 @@ export interface ReceivedPart {
   isCut: boolean;
   /** Digest of its body, if that is not kept as a text. */
   digest: LeafDigest | null;
+  /** What an S/MIME file is; null for any other part, and before openSigned. */
+  cms: Cms['kind'] | null;
   /** See decodeTextPart: a text is decoded once. */
   decodedText: string | null;
 }
@@ -103,10 +107,16 @@ export function createPart(
     start,
     end: start,
     source: null,
-    keep: boundary === null ? toKeep(mediaType, filename ?? '', isAttachment) : 'preamble',
+    keep:
+      boundary !== null
+        ? 'preamble'
+        : isSmime(mediaType, parameters, filename, parent === null)
+          ? 'cms'
+          : toKeep(mediaType, filename ?? '', isAttachment),
     kept: new ByteCollector(),
     isCut: false,
     digest: null,
+    cms: null,
     decodedText: null,
   };
 }
@@ -156,6 +166,21 @@ function toContentId(text: string | null): string | null {
   const [, bracketed] = /<([^<>]+)>/.exec(text ?? '') ?? [];
   const id = (bracketed ?? (text ?? '').trim().replace(/^<|>$/g, '')).trim();
   return id === '' || id.length > 998 ? null : id;
+}
+
+/**
+ * RFC 8551 §3.2 and §3.9: an S/MIME message by its type or file name. A signed document that is attached (`invoice.xml.p7m`) is
+ * none.
+ */
+function isSmime(
+  mediaType: string,
+  parameters: ReadonlyMap<string, string>,
+  filename: string | null,
+  isMessage: boolean,
+): boolean {
+  const isNamed = filename?.toLowerCase() === 'smime.p7m';
+  const isTyped = /^application\/(?:x-)?pkcs7-mime$/.test(mediaType);
+  return isTyped ? isMessage || isNamed || parameters.has('smime-type') : isNamed;
 }
 
 function toKeep(mediaType: string, filename: string, isAttachment: boolean): Keep {

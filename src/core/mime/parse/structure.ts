@@ -33,7 +33,7 @@ export interface Structure extends ContentDigests {
   readonly passedLimits: readonly ParseLimitName[];
 }
 
-type Budget = 'text' | 'other_text' | 'report' | 'tnef';
+type Budget = 'text' | 'other_text' | 'report' | 'tnef' | 'cms';
 
 const BUDGETS: Readonly<Record<Exclude<Keep, 'nothing'>, Budget>> = {
   text: 'text',
@@ -42,6 +42,7 @@ const BUDGETS: Readonly<Record<Exclude<Keep, 'nothing'>, Budget>> = {
   report: 'report',
   contained: 'report',
   tnef: 'tnef',
+  cms: 'cms',
 };
 
 const LF = 0x0a;
@@ -97,7 +98,13 @@ export class StructureReader {
     this.#limits = limits;
     this.#depth = depth;
     const { textBytes, reportBytes, tnefBytes } = limits;
-    this.#left = { text: textBytes, other_text: reportBytes, report: reportBytes, tnef: tnefBytes };
+    this.#left = {
+      text: textBytes,
+      other_text: reportBytes,
+      report: reportBytes,
+      tnef: tnefBytes,
+      cms: tnefBytes,
+    };
   }
 
   write(chunk: Buffer): void {

@@ -152,6 +152,8 @@ export const EMAILS = [
     suggested_counterparty jsonb check (jsonb_typeof(suggested_counterparty) = 'object'),
     reply_to_addresses jsonb not null default '[]' check (jsonb_typeof(reply_to_addresses) = 'array'),
     defects text[] not null default '{}',
+    -- Of a received email that is signed or encrypted; signatures are not verified
+    protection text check (protection in ('smime_signed', 'smime_encrypted', 'pgp_signed', 'pgp_encrypted')),
     automatic jsonb check (jsonb_typeof(automatic) = 'object'),
     -- See core/delivery/writer.ts; of a sent email: machine for an automatic one
     written_by text not null default 'person' check (written_by in ('person', 'machine', 'unsure')),

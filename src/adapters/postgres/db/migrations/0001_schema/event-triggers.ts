@@ -129,7 +129,8 @@ export const EVENT_TRIGGERS = [
           `concat('{"email":', ${email('e')}, ',"state":"', state, '"',
           -- Left out where nothing is known
           ',"authentication":{"verdict":"' || (e.authentication ->> 'verdict') || '"}',
-          case when e.direction = 'inbound' then ',"written_by":"' || e.written_by || '"' end, '}')`,
+          case when e.direction = 'inbound' then ',"written_by":"' || e.written_by || '"' end,
+          ',"protection":"' || e.protection || '"', '}')`,
         )},
         event_author(e.author_key), took_ms
       from inserted e
