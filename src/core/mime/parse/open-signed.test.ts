@@ -45,7 +45,7 @@ describe('a signed S/MIME message', () => {
     expect(readCms(Buffer.from('text'))).toBeNull();
     // SignedData without content: version 1, no digests, `data`.
     const certificates = Buffer.from(
-      '302306092a864886f70d010702a0163014020101310030' + '0b06092a864886f70d0107013100',
+      '302306092a864886f70d010702a01630140201013100300b06092a864886f70d0107013100',
       'hex',
     );
     expect(readCms(certificates)).toEqual({ kind: 'signed', content: null });
