@@ -24,7 +24,13 @@ import {
   toAttachmentDetailJson,
   toRecipientJson,
 } from '../emails/email-detail.ts';
-import { noteProperties, NullableProtection, PlacementRule, stateProperties, WrittenBy } from '../emails/email-schemas.ts';
+import {
+  noteProperties,
+  NullableProtection,
+  PlacementRule,
+  stateProperties,
+  WrittenBy,
+} from '../emails/email-schemas.ts';
 import { toAddressJson } from '../emails/email-view.ts';
 import { NullableVerdict } from '../emails/authentication-schema.ts';
 import { NullableKeyAuthor } from '../schemas/author.ts';
