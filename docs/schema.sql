@@ -475,6 +475,7 @@ create table emails (
   suggested_counterparty jsonb,
   reply_to_addresses jsonb not null default '[]'::jsonb,
   defects text[] not null default '{}'::text[],
+  protection text,
   automatic jsonb,
   written_by text not null default 'person'::text,
   new_participant boolean not null default false,
@@ -519,6 +520,7 @@ create table emails (
   constraint emails_list_id_check CHECK (((length(list_id) >= 1) AND (length(list_id) <= 255))),
   constraint emails_metadata_check CHECK ((json_typeof(metadata) = 'object'::text)),
   constraint emails_placement_rule_check CHECK ((placement_rule = ANY (ARRAY['thread_id'::text, 'in_reply_to'::text, 'references'::text, 'message_id'::text, 'bounce'::text, 'subject'::text, 'decision'::text, 'new'::text]))),
+  constraint emails_protection_check CHECK ((protection = ANY (ARRAY['smime_signed'::text, 'smime_encrypted'::text, 'pgp_signed'::text, 'pgp_encrypted'::text]))),
   constraint emails_raw_in_one_place CHECK (((raw IS NULL) <> (raw_path IS NULL))),
   constraint emails_raw_size_bytes_check CHECK ((raw_size_bytes >= 0)),
   constraint emails_read_is_identified CHECK ((((identity_key IS NULL) = (reply_text IS NULL)) AND ((direction = 'outbound'::text) OR (identity_key IS NOT NULL)))),
@@ -1823,7 +1825,8 @@ AS $function$
   end, ',"state":"', state, '"',
           -- Left out where nothing is known
           ',"authentication":{"verdict":"' || (e.authentication ->> 'verdict') || '"}',
-          case when e.direction = 'inbound' then ',"written_by":"' || e.written_by || '"' end, '}')
+          case when e.direction = 'inbound' then ',"written_by":"' || e.written_by || '"' end,
+          ',"protection":"' || e.protection || '"', '}')
     else event_with_notes(concat('{"email":', case
     when length(e.json_before_text) < 16000
     -- They go on with the text of the email, and with its files.
@@ -1832,7 +1835,8 @@ AS $function$
   end, ',"state":"', state, '"',
           -- Left out where nothing is known
           ',"authentication":{"verdict":"' || (e.authentication ->> 'verdict') || '"}',
-          case when e.direction = 'inbound' then ',"written_by":"' || e.written_by || '"' end, '}'), e.tags, e.metadata)
+          case when e.direction = 'inbound' then ',"written_by":"' || e.written_by || '"' end,
+          ',"protection":"' || e.protection || '"', '}'), e.tags, e.metadata)
   end,
         event_author(e.author_key), took_ms
       from inserted e

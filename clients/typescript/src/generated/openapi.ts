@@ -1989,6 +1989,8 @@ export interface components {
         NullableWriter: "person" | "machine" | "unsure" | null;
         /** @enum {string|null} */
         UndeliveredReason: "failed" | "unknown" | "refused" | "bounced" | null;
+        /** @enum {string|null} */
+        NullableProtection: "smime_signed" | "smime_encrypted" | "pgp_signed" | "pgp_encrypted" | null;
         /** @description The JSON object of the send request. */
         Metadata: {
             [key: string]: unknown;
@@ -2050,6 +2052,8 @@ export interface components {
             written_by: components["schemas"]["NullableWriter"];
             /** @description Why a sent email waits for a person: `failed`, `unknown` (its outcome), `refused` (for some recipients), `bounced`; null when it does not, or was dealt with. */
             undelivered: components["schemas"]["UndeliveredReason"];
+            /** @description A received email that is signed or encrypted by S/MIME or PGP; null for any other. Signatures are not verified. The text of an encrypted email is a sentence about this; its content stays among the attachments and in the raw message. */
+            protection: components["schemas"]["NullableProtection"];
             /** @description True when the sender has not taken part in the thread before. */
             new_participant: boolean;
             /** @description As in the send request. */
@@ -3129,6 +3133,8 @@ export interface components {
             automatic: components["schemas"]["Automatic"] | null;
             /** @description Who wrote a received email; null for a sent one. `machine`: a program that declares itself, an answer that only repeats the subject of ours, or a newsletter of a stranger; it leaves a done thread done, and waits for no answer. `unsure`: a person or a program; treated as a person, and so it opens its thread and waits for an answer. */
             written_by: components["schemas"]["NullableWriter"];
+            /** @description A received email that is signed or encrypted by S/MIME or PGP; null for any other. Signatures are not verified. The text of an encrypted email is a sentence about this; its content stays among the attachments and in the raw message. */
+            protection: components["schemas"]["NullableProtection"];
             /** @description Content of a received delivery report or complaint; null for any other email. */
             bounce: components["schemas"]["Bounce"] | null;
             /** @description Defects of a received email, such as `missing_date`, or `content_differs` when a variant has another content. New values may be added. */
@@ -6004,6 +6010,7 @@ export interface operations {
                      *           "automatic": null,
                      *           "written_by": "person",
                      *           "undelivered": null,
+                     *           "protection": null,
                      *           "new_participant": false,
                      *           "tags": [
                      *             "angebot"
@@ -9007,6 +9014,7 @@ export interface operations {
                      *       "unread": false,
                      *       "automatic": null,
                      *       "written_by": "person",
+                     *       "protection": null,
                      *       "bounce": null,
                      *       "defects": [],
                      *       "received_by": null,
@@ -9251,6 +9259,7 @@ export interface operations {
                      *       "unread": false,
                      *       "automatic": null,
                      *       "written_by": "person",
+                     *       "protection": null,
                      *       "bounce": null,
                      *       "defects": [],
                      *       "received_by": null,

@@ -658,6 +658,7 @@ declare module '../db/statement.ts' {
         reply_to_addresses: ColumnTypes['emails.reply_to_addresses'];
         defects: string[];
         automatic: ColumnTypes['emails.automatic'] | null;
+        protection: 'smime_signed' | 'smime_encrypted' | 'pgp_signed' | 'pgp_encrypted' | null;
         written_by: string | null;
         authentication: ColumnTypes['emails.authentication'] | null;
         new_participant: boolean;

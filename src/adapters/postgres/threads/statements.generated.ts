@@ -923,6 +923,7 @@ declare module '../db/statement.ts' {
         automatic: string | null;
         written_by: string | null;
         undelivered: string | null;
+        protection: 'smime_signed' | 'smime_encrypted' | 'pgp_signed' | 'pgp_encrypted' | null;
         author: unknown;
         verdict: string | null;
         unread: boolean | null;
