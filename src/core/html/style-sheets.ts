@@ -52,6 +52,8 @@ export class StyleSheets {
   readonly #styles = new Map<Block, Styles>();
   readonly #budget = { cost: MAX_STYLE_COST };
   #charsLeft = MAX_STYLE_SHEET_CHARS;
+  /** An element has more rules than are followed. */
+  #isCut = false;
 
   constructor(options: SheetOptions) {
     this.#options = options;
@@ -114,7 +116,8 @@ export class StyleSheets {
       .filter(({ selector, media }) => {
         return !isForPrint(media || 'all') && matches(element, selector.compounds, this.#budget);
       });
-    if (found.length > MAX_RULES_OF_ELEMENT) this.#budget.cost = -1;
+    if (found.length > MAX_RULES_OF_ELEMENT) this.#isCut = true;
+    found.length = Math.min(found.length, MAX_RULES_OF_ELEMENT);
     this.#budget.cost -= found.reduce((sum, { block }) => sum + DECLARATION_COST * block.children.size, 0);
     if (this.#budget.cost < 0) {
       this.#options.context.onRemoved('styles');
@@ -140,7 +143,7 @@ export class StyleSheets {
    * follow rules that were not compared with the elements, and could show a link otherwise than it was judged.
    */
   write(html: HtmlElement, body: HtmlElement | null): string {
-    if (this.#budget.cost < 0) return '';
+    if (this.#budget.cost < 0 || this.#isCut) return '';
     const written: string[] = [];
     let chars = 0;
     let media = '';
