@@ -86,7 +86,10 @@ export function writeStyles({ values }: Styles, hasImportant: boolean): string {
 export function addDeclaration(styles: Styles, declaration: Declaration, context: StyleContext): void {
   const property = declaration.property.toLowerCase();
   const { value } = declaration;
-  const isImportant = declaration.important !== false;
+  // css-tree gives a word other than `important` as it stands; `display:none !ie` is no declaration to any browser of today.
+  const { important } = declaration;
+  const isImportant = important === true || String(important).toLowerCase() === 'important';
+  if (typeof important === 'string' && !isImportant) return;
   const rule = STYLE_RULES.get(property);
   const addresses: string[] = [];
   walk(value, (node) => {

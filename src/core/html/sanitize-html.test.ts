@@ -54,6 +54,10 @@ describe('what mail looks like', () => {
     ).toBe('<p style="margin:0cm;font-size:11pt;color:#333">a</p><p>b</p><i style="color:red">c</i>');
   });
 
+  it('follows no declaration whose mark is not `!important`', () => {
+    expect(safe('<p style="display:none !ie;color:red !IMPORTANT">a</p>')).toBe('<p style="color:red">a</p>');
+  });
+
   it('gives the box the colours of the body', () => {
     const { html } = make(
       '<body bgcolor="#eee" text=black style="font-family:Arial;position:fixed;display:inline">x',
@@ -261,7 +265,7 @@ describe('whatever comes', () => {
   });
 
   it('keeps its own styles alone when its style sheets cost too much', { tags: ['long'] }, () => {
-    const rules = Array.from({ length: 1000 }, (_, index) => `p.c${index % 20}{margin:${index % 100}px}`);
+    const rules = Array.from({ length: 1000 }, (_, index) => `p.c${index % 200}{margin:${index % 100}px}`);
     const classes = Array.from({ length: 20 }, (_, index) => `c${index}`).join(' ');
     const html = `<style>${rules.join('')}</style>${`<p class="${classes}" style="color:red">x`.repeat(10_000)}`;
     expectCpuBelow(4000, () => make(html));
