@@ -79,12 +79,14 @@ describe('a text that is being written', () => {
   let browser: ReturnType<typeof createBrowser>;
   let states: KeeperState[];
   let keys = 0;
+  let loggedIn: string | null = 'mia';
 
   beforeEach(() => {
     vi.useFakeTimers();
     service = createService();
     browser = createBrowser();
     states = [];
+    loggedIn = 'mia';
   });
   afterEach(() => vi.useRealTimers());
 
@@ -93,6 +95,7 @@ describe('a text that is being written', () => {
       drafts: service.store,
       copies: browser.copies,
       account: 'mia',
+      isOurs: () => loggedIn === 'mia',
       key: `writer-${++keys}`,
       tell: (state) => void states.push(state),
     });
@@ -201,6 +204,20 @@ describe('a text that is being written', () => {
     keeper.release();
     await vi.advanceTimersByTimeAsync(3000);
     expect(texts()).toEqual(['Dear Ann, too late']);
+  });
+
+  it('is stored in the name of its writer alone, and after they logged in again', async () => {
+    const keeper = begin();
+    type(keeper, 'Dear Ann');
+    for (const other of [null, 'ben']) {
+      loggedIn = other;
+      await keeper.saveNow();
+      expect(service.writes).toEqual([]);
+      expect(browser.kept.size).toBe(1);
+    }
+    loggedIn = 'mia';
+    await vi.advanceTimersByTimeAsync(5000);
+    expect(texts()).toEqual(['Dear Ann']);
   });
 
   it('that is discarded is returned whole, with its draft, and no copy of it is left', async () => {

@@ -7,11 +7,19 @@ import { createClient } from 'email-worker-client';
 /** The header that the service requires of every page request that changes something. */
 export const PAGE_HEADERS = { 'X-Requested-With': 'email-worker' } as const;
 
+/** The name of the event that the window gets when the service no longer knows the session. */
+export const SESSION_ENDED = 'email-worker.session-ended';
+
 export const client = createClient({
   url: globalThis.location.origin,
   // The client requires a secret; the request that goes out has none.
   secret: 'session',
-  fetch: (request) => fetch(withSession(request)),
+  fetch: async (request) => {
+    const response = await fetch(withSession(request));
+    // Whatever asked: the saving of a draft, the list, the events.
+    if (response.status === 401) dispatchEvent(new Event(SESSION_ENDED));
+    return response;
+  },
   retries: 1,
 });
 

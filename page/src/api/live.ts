@@ -2,11 +2,12 @@
  * Follows the events of the service, and reloads the data that they concern. Continues where it was after the connection broke or the
  * computer slept; when the events in between are gone, everything is reloaded.
  */
-import { useQueryClient, type InfiniteData, type QueryClient } from '@tanstack/react-query';
+import { useQueryClient, type QueryClient } from '@tanstack/react-query';
 import { EmailWorkerError, type Event } from 'email-worker-client';
 import { useEffect } from 'react';
 import { client } from './client.ts';
-import { keys } from './queries.ts';
+import type { LiveList } from './live-list.ts';
+import { keys, type RowPage } from './queries.ts';
 
 /** Events that arrive together cost one round of requests. */
 const GATHER_MS = 300;
@@ -15,14 +16,11 @@ const RETRY_MS = 3000;
  * Delays after an event: the words of a new email become searchable a moment after it arrived, and later when much mail arrives at once.
  */
 const FOUND_AFTER_MS = [1500, 5000, 20_000];
-/**
- * The number of pages of a list that are reloaded, from its beginning, so that the cost is the same however far the reader has scrolled.
- */
-const KEPT_PAGES = 3;
 
-export function useLiveEvents(): void {
+export function useLiveEvents(isOn: boolean): void {
   const queryClient = useQueryClient();
   useEffect(() => {
+    if (!isOn) return undefined;
     const stop = new AbortController();
     let restart = new AbortController();
     // A request that was open while the computer slept may never be answered.
@@ -41,7 +39,7 @@ export function useLiveEvents(): void {
       removeEventListener('online', wake);
       document.removeEventListener('visibilitychange', wake);
     };
-  }, [queryClient]);
+  }, [queryClient, isOn]);
 }
 
 async function follow(queryClient: QueryClient, stop: AbortSignal, next: () => AbortSignal): Promise<void> {
@@ -64,6 +62,7 @@ async function follow(queryClient: QueryClient, stop: AbortSignal, next: () => A
       if (stop.aborted) return;
       if (error instanceof EmailWorkerError && error.code === 'events_expired') position = undefined;
       if (!signal.aborted) await sleep(RETRY_MS, stop);
+      while (!stop.aborted && queryClient.getQueryData(keys.session) === null) await sleep(RETRY_MS, stop);
     }
   }
 }
@@ -78,9 +77,6 @@ function sleep(ms: number, signal: AbortSignal): Promise<void> {
   });
 }
 
-/** Marks queries that search for words. */
-export const SEARCH_META = { isSearch: true } as const;
-
 interface Gathering {
   add(event: Event): void;
   addAll(): void;
@@ -94,7 +90,7 @@ function createGathering(queryClient: QueryClient): Gathering {
   let isAll = false;
   const search = (ms: number): void => {
     searches.delete(ms);
-    if (!isScrolled()) void queryClient.invalidateQueries({ predicate: ({ meta }) => meta === SEARCH_META });
+    for (const { list, isSearch } of shown.values()) if (isSearch) list.touch();
   };
   const reload = (queryKey: readonly string[]): void => void queryClient.invalidateQueries({ queryKey });
   const flush = (): void => {
@@ -125,23 +121,23 @@ function createGathering(queryClient: QueryClient): Gathering {
   };
 }
 
-/** Reloads the counts and the lists on screen; other lists are reloaded when they are shown next. */
-export function refreshLists(queryClient: QueryClient): void {
-  void queryClient.invalidateQueries({ queryKey: keys.folders });
-  queryClient.setQueriesData<InfiniteData<unknown>>({ queryKey: keys.lists }, (list) =>
-    list === undefined || list.pages.length <= KEPT_PAGES || isScrolled()
-      ? list
-      : { pages: list.pages.slice(0, KEPT_PAGES), pageParams: list.pageParams.slice(0, KEPT_PAGES) },
-  );
-  if (!isScrolled()) void queryClient.invalidateQueries({ queryKey: keys.lists });
-  else void queryClient.invalidateQueries({ queryKey: keys.lists, refetchType: 'none' });
+/** The lists on screen, by the hashes of their queries. */
+const shown = new Map<string, { readonly list: LiveList<RowPage>; readonly isSearch: boolean }>();
+
+/** Keeps a list true while it is on screen. Returns the end of that. */
+export function showList(list: LiveList<RowPage>, hash: string, isSearch: boolean): () => void {
+  shown.set(hash, { list, isSearch });
+  return () => {
+    if (shown.get(hash)?.list === list) shown.delete(hash);
+  };
 }
 
-let scrolled = false;
-
-/** Called by the list: records whether the reader has scrolled beyond the part that is reloaded. */
-export const tellScrolled = (rows: number, pageSize: number): void => {
-  scrolled = rows > KEPT_PAGES * pageSize;
-};
-
-const isScrolled = (): boolean => scrolled;
+/** Reloads the counts and what is on screen of the lists; other lists are looked at when they are shown next. */
+export function refreshLists(queryClient: QueryClient): void {
+  void queryClient.invalidateQueries({ queryKey: keys.folders });
+  for (const { list } of shown.values()) list.touch();
+  void queryClient.invalidateQueries({
+    queryKey: keys.lists,
+    predicate: ({ queryHash }) => !shown.has(queryHash),
+  });
+}

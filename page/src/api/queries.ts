@@ -9,7 +9,7 @@ import { client } from './client.ts';
 import { codeOf } from './failure.ts';
 import { readSession } from './session.ts';
 
-export const LIST_PAGE = 50;
+const LIST_PAGE = 50;
 const THREAD_PAGE = 50;
 
 export const keys = {
@@ -60,7 +60,11 @@ export const listQuery = (source: Source) =>
     getNextPageParam: (last: RowPage) => last.next,
   });
 
-async function readRows(source: Source, cursor: string | null, signal: AbortSignal): Promise<RowPage> {
+export async function readRows(
+  source: Source,
+  cursor: string | null,
+  signal?: AbortSignal,
+): Promise<RowPage> {
   const options = { signal };
   switch (source.kind) {
     case 'threads':

@@ -1,7 +1,7 @@
 /** The addresses of a thread and its list, for links and for keys. */
 import { useNavigate, useRouter } from '@tanstack/react-router';
 import { useCallback, useMemo } from 'react';
-import type { Folder } from '../features/folders/folder.ts';
+import { accountFolder, type Folder } from '../features/folders/folder.ts';
 import { holdKeys } from './held-keys.ts';
 
 /** A thread as it is opened from a folder, or from the results of a search. */
@@ -22,6 +22,14 @@ export const NEW_DRAFT = 'new';
 
 export const draftLink = (draftId: string) => ({ to: '/write/$draftId', params: { draftId } }) as const;
 
+/** The account whose folder is open; null: another one is. */
+function accountAt(pathname: string): string | null {
+  const [, key = ''] = /^\/f\/([^/]+)/.exec(pathname) ?? [];
+  const prefix = accountFolder('');
+  const folder = decodeURIComponent(key);
+  return folder.startsWith(prefix) ? folder.slice(prefix.length) : null;
+}
+
 /** Opens an empty writer, which gets all text typed from now on. */
 export function useNewMessage(): () => void {
   const navigate = useNavigate();
@@ -29,7 +37,8 @@ export function useNewMessage(): () => void {
   return useCallback(() => {
     // A writer that is already open would not get the focus again.
     if (router.state.location.pathname !== `/write/${NEW_DRAFT}`) holdKeys();
-    void navigate(draftLink(NEW_DRAFT));
+    const account = accountAt(router.state.location.pathname);
+    void navigate({ ...draftLink(NEW_DRAFT), search: account === null ? {} : { account } });
   }, [navigate, router]);
 }
 

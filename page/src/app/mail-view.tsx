@@ -1,5 +1,5 @@
 /** The list of a folder, and the thread chosen from it. */
-import { MailOpen } from 'lucide-react';
+import { KeyRound, MailOpen } from 'lucide-react';
 import { lazy, Suspense, useRef } from 'react';
 import type { Folder } from '../features/folders/folder.ts';
 import { ThreadView } from '../features/thread/thread-view.tsx';
@@ -9,7 +9,9 @@ import { Empty } from '../ui/empty.tsx';
 import { Terms } from '../features/search/marked.tsx';
 import { NO_TERMS } from '../features/search/search-language.ts';
 import { NEW_DRAFT } from './links.ts';
+import { useMay } from './session.tsx';
 import './mail-view.css';
+import './print.css';
 
 /** Loaded apart: people who only read need no writer. */
 const NewMessage = lazy(() => import('../features/write/new-message.tsx'));
@@ -24,8 +26,16 @@ interface MailViewProps {
 
 export function MailView({ folder, threadId, draftId = null }: MailViewProps) {
   const { text } = useWords();
+  const mayRead = useMay('read');
   // Only the list can tell which thread is next.
   const leave = useRef<() => void>(() => undefined);
+  if (!mayRead)
+    return (
+      <main className="pane-rest" id="list" tabIndex={-1}>
+        <h1 className="hidden-text">{text.app.name}</h1>
+        <Empty icon={KeyRound} title={text.app.mayNotRead} hint={text.app.mayNotReadHint} />
+      </main>
+    );
   return (
     <Terms value={folder.search?.terms ?? NO_TERMS}>
       <div className="mail-view" data-shows={threadId === null && draftId === null ? 'list' : 'thread'}>

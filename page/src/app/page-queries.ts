@@ -1,7 +1,6 @@
-/** The query cache: how answers are kept and reloaded, and which answer ends the session. */
-import { MutationCache, QueryCache, QueryClient } from '@tanstack/react-query';
+/** The query cache: how answers are kept and reloaded. */
+import { QueryClient } from '@tanstack/react-query';
 import { EmailWorkerError } from 'email-worker-client';
-import { endSession } from './session-gate.tsx';
 
 /** Data that the event stream reports as stale is reloaded at once; this covers missed events. */
 const STALE_AFTER_MS = 60_000;
@@ -9,12 +8,7 @@ const KEPT_MS = 10 * 60_000;
 const MAX_RETRIES = 2;
 
 export function createPageQueries(): QueryClient {
-  const onError = (error: unknown): void => {
-    if (error instanceof EmailWorkerError && error.code === 'unauthorized') endSession(queries, false);
-  };
-  const queries = new QueryClient({
-    queryCache: new QueryCache({ onError }),
-    mutationCache: new MutationCache({ onError }),
+  return new QueryClient({
     defaultOptions: {
       queries: {
         staleTime: STALE_AFTER_MS,
@@ -26,5 +20,4 @@ export function createPageQueries(): QueryClient {
       },
     },
   });
-  return queries;
 }

@@ -69,6 +69,8 @@ const threadRoute = createRoute({
 const writeRoute = createRoute({
   getParentRoute: () => rootRoute,
   path: '/write',
+  /** `account` is the one that a new message is to be sent from. */
+  validateSearch: ({ account }: Record<string, unknown>) => (typeof account === 'string' ? { account } : {}),
   component: WriteView,
 });
 const writeDraftRoute = createRoute({ getParentRoute: () => writeRoute, path: '$draftId' });

@@ -22,7 +22,7 @@ export function Shell({ children }: ShellProps) {
   const { text } = useWords();
   const [isDrawerOpen, setDrawerOpen] = useState(false);
   const isOnline = useOnline();
-  useLiveEvents();
+  useLiveEvents(useMay('read'));
   useKeptFocus();
   const mayWrite = useMay('draft');
   const writeNew = useNewMessage();

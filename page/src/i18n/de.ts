@@ -17,6 +17,9 @@ export const de: Messages = {
     unreachable: 'Der Dienst antwortet nicht.',
     unreachableHint: 'Ihre E-Mails sind sicher. Prüfen Sie die Verbindung und versuchen Sie es noch einmal.',
     notFound: 'Hier ist nichts.',
+    mayNotRead: 'Mit diesem Schlüssel können Sie keine E-Mails lesen.',
+    mayNotReadHint:
+      'Er ist für Programme gedacht. Melden Sie sich ab, und nehmen Sie einen Schlüssel, der lesen darf; Sie bekommen ihn von der Person, die diesen Dienst betreibt.',
     theme: 'Darstellung',
     themeSystem: 'Wie das System',
     themeLight: 'Hell',
@@ -37,7 +40,8 @@ export const de: Messages = {
       'Dieser Link wurde schon benutzt oder ist abgelaufen. Lassen Sie sich einen neuen geben, oder melden Sie sich mit einem Schlüssel an.',
     throttled: 'Zu viele Versuche. Warten Sie eine Minute und versuchen Sie es noch einmal.',
     unreachable: 'Der Dienst antwortet nicht. Versuchen Sie es gleich noch einmal.',
-    ended: 'Ihre Sitzung ist beendet. Melden Sie sich noch einmal an.',
+    ended:
+      'Ihre Sitzung ist beendet. Melden Sie sich noch einmal an: Was Sie gerade schreiben, ist noch da, und Sie machen dort weiter.',
     help: 'Ein neuer Link: „email-worker login-link“ auf dem Server ausführen.',
   },
   folders: {
@@ -210,6 +214,8 @@ export const de: Messages = {
     moreDisguised: (count) => `und ${count} weitere`,
     htmlLoading: 'E-Mail wird geladen',
     noText: 'Diese E-Mail hat keinen Text.',
+    print: 'Drucken',
+    printAll: 'Ganzen Vorgang drucken',
     plain: 'Als Text zeigen',
     rich: 'Gestaltet zeigen',
   },
@@ -373,6 +379,8 @@ export const de: Messages = {
       { operator: 'ist:', example: 'ist:unbeantwortet', means: 'auch ungelesen, offen, erledigt' },
     ],
     fault: (operator) => `„${operator}“ ist nicht verwendbar und wurde weggelassen.`,
+    unknown: (operator) =>
+      `„${operator}“ ist kein Suchbefehl und wurde als Wort gesucht. Das Fragezeichen neben dem Suchfeld zeigt die Suchbefehle.`,
     whichCustomer: 'Welcher Kunde ist gemeint?',
     noCustomer: (name) => `Kein Kunde heißt „${name}“.`,
     clear: 'Suche leeren',

@@ -14,6 +14,9 @@ export const en = {
     offline: 'No connection. What you see may be out of date.',
     unreachable: 'The service is not responding.',
     unreachableHint: 'Your mail is safe. Check the connection and try again.',
+    mayNotRead: 'This key may not read emails.',
+    mayNotReadHint:
+      'It is meant for programs. Log out, and use a key that may read; the person who runs this service has one for you.',
     notFound: 'There is nothing here.',
     theme: 'Appearance',
     themeSystem: 'System',
@@ -34,7 +37,8 @@ export const en = {
     tokenRefused: 'This link has already been used or has expired. Ask for a new one, or log in with a key.',
     throttled: 'Too many attempts. Wait a minute and try again.',
     unreachable: 'The service is not responding. Try again in a moment.',
-    ended: 'Your session has ended. Log in again to continue.',
+    ended:
+      'Your session has ended. Log in again: what you are writing is still there, and you go on where you were.',
     help: 'Need a new link? Run “email-worker login-link” on the server.',
   },
   folders: {
@@ -202,6 +206,8 @@ export const en = {
     moreDisguised: (count: string) => `and ${count} more`,
     htmlLoading: 'Loading the email',
     noText: 'This email has no text.',
+    print: 'Print',
+    printAll: 'Print the whole conversation',
     plain: 'Show as plain text',
     rich: 'Show with formatting',
   },
@@ -361,6 +367,8 @@ export const en = {
       { operator: 'is:', example: 'is:unanswered', means: 'also unread, open, done' },
     ],
     fault: (operator: string) => `“${operator}” can’t be used; it was ignored.`,
+    unknown: (operator: string) =>
+      `“${operator}” is no search operator and was searched as a word. The question mark beside the field shows the operators.`,
     whichCustomer: 'Which customer do you mean?',
     noCustomer: (name: string) => `No customer is called “${name}”.`,
     clear: 'Clear the search',

@@ -70,7 +70,8 @@ export function Sidebar({ onGo }: SidebarProps) {
   const { name } = useSession();
   const mayWrite = useMay('draft');
   const writeNew = useNewMessage();
-  const { data } = useQuery(foldersQuery(name));
+  const mayRead = useMay('read');
+  const { data } = useQuery({ ...foldersQuery(name), enabled: mayRead });
   const fixed = (folder: FixedFolder) => (
     <FolderLink
       key={folder}
@@ -88,7 +89,7 @@ export function Sidebar({ onGo }: SidebarProps) {
       <div className="sidebar-head">
         <img src="/icon.svg" alt="" />
         <span className="truncate">{text.app.name}</span>
-        {mayWrite && (
+        {mayWrite && mayRead && (
           <IconButton
             icon={PenLine}
             label={text.app.newMessage}
@@ -100,40 +101,44 @@ export function Sidebar({ onGo }: SidebarProps) {
           />
         )}
       </div>
-      <nav className="sidebar-scroll" aria-label={text.folders.title}>
-        <ul className="folder-group">{THREAD_FOLDERS.map(fixed)}</ul>
-        <FolderGroup title={text.folders.outgoing}>{EMAIL_FOLDERS.map(fixed)}</FolderGroup>
-        {data !== undefined && data.accounts.length > 1 && (
-          <FolderGroup title={text.folders.accounts}>
-            {data.accounts.map(({ account_id, open }) => (
-              <FolderLink
-                key={account_id}
-                folder={accountFolder(account_id)}
-                title={account_id}
-                icon={AtSign}
-                count={open}
-                limit={data.limit}
-                onGo={onGo}
-              />
-            ))}
-          </FolderGroup>
-        )}
-        {data !== undefined && data.labels.length > 0 && (
-          <FolderGroup title={text.folders.labels}>
-            {data.labels.map(({ label, open }) => (
-              <FolderLink
-                key={label}
-                folder={labelFolder(label)}
-                title={label}
-                icon={null}
-                count={open}
-                limit={data.limit}
-                onGo={onGo}
-              />
-            ))}
-          </FolderGroup>
-        )}
-      </nav>
+      {mayRead ? (
+        <nav className="sidebar-scroll" aria-label={text.folders.title}>
+          <ul className="folder-group">{THREAD_FOLDERS.map(fixed)}</ul>
+          <FolderGroup title={text.folders.outgoing}>{EMAIL_FOLDERS.map(fixed)}</FolderGroup>
+          {data !== undefined && data.accounts.length > 1 && (
+            <FolderGroup title={text.folders.accounts}>
+              {data.accounts.map(({ account_id, open }) => (
+                <FolderLink
+                  key={account_id}
+                  folder={accountFolder(account_id)}
+                  title={account_id}
+                  icon={AtSign}
+                  count={open}
+                  limit={data.limit}
+                  onGo={onGo}
+                />
+              ))}
+            </FolderGroup>
+          )}
+          {data !== undefined && data.labels.length > 0 && (
+            <FolderGroup title={text.folders.labels}>
+              {data.labels.map(({ label, open }) => (
+                <FolderLink
+                  key={label}
+                  folder={labelFolder(label)}
+                  title={label}
+                  icon={null}
+                  count={open}
+                  limit={data.limit}
+                  onGo={onGo}
+                />
+              ))}
+            </FolderGroup>
+          )}
+        </nav>
+      ) : (
+        <div className="sidebar-scroll" />
+      )}
       <div className="sidebar-foot">
         <UserMenu onGo={onGo} />
       </div>

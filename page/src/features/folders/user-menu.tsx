@@ -32,7 +32,7 @@ export function UserMenu({ onGo }: UserMenuProps) {
       .then(
         () => {
           forgetTexts(session);
-          endSession(queryClient, true);
+          endSession(queryClient);
         },
         () => notify(text.app.unreachable),
       );

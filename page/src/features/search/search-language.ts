@@ -27,6 +27,8 @@ export interface Search {
   readonly terms: SearchTerms;
   /** Operators with a value that they can't use, as typed. */
   readonly faults: readonly string[];
+  /** Names before a colon that are no operators: they were searched as words. */
+  readonly unknown: readonly string[];
 }
 
 /** The terms to mark, by the place where they are marked. */
@@ -87,6 +89,7 @@ export function readSearch(typed: string): Search {
   let filter: SearchFilter = {};
   let customer: string | null = null;
   const faults: string[] = [];
+  const unknown: string[] = [];
   for (const { 0: whole, groups = {} } of typed.matchAll(PART)) {
     const { minus, name, quoted, bare } = groups;
     const operator = name === undefined ? undefined : OPERATORS[name.toLowerCase()];
@@ -99,6 +102,7 @@ export function readSearch(typed: string): Search {
         operator === undefined ? whole.trim() : `${minus ?? ''}${whole.slice(whole.indexOf(':') + 1)}`;
       if (text === '' || text === minus) continue;
       words[operator ?? 'q'].push(text);
+      if (operator === undefined && name !== undefined && isTypedAsOperator(name, value)) unknown.push(name);
       const term =
         minus === undefined
           ? toTerm(
@@ -125,8 +129,16 @@ export function readSearch(typed: string): Search {
     customer,
     terms: { text, people: [...text, ...people], subject: [...text, ...subject] },
     faults,
+    unknown,
   };
 }
+
+/** Prefixes of subjects, in the languages of this page and its neighbours. */
+const PREFIXES = new Set(['re', 'aw', 'fw', 'fwd', 'wg', 'sv', 'antw', 'rif', 'tr']);
+
+/** False for `Re:offer` and for an address of the web. */
+const isTypedAsOperator = (name: string, value: string): boolean =>
+  value !== '' && !value.startsWith('//') && !PREFIXES.has(name.toLowerCase());
 
 /** The same search with another value of `customer:`. */
 export function withCustomer(query: string, typed: string, chosen: string): string {

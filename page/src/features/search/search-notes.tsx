@@ -9,10 +9,13 @@ import { withCustomer, type Search } from './search-language.ts';
 
 export function SearchFaults({ search }: { readonly search: Search | null }) {
   const { text } = useWords();
-  if (search === null || search.faults.length === 0) return null;
+  if (search === null || search.faults.length + search.unknown.length === 0) return null;
   return (
     <p className="search-faults" role="status">
-      {search.faults.map((fault) => text.search.fault(fault)).join(' ')}
+      {[
+        ...search.faults.map((fault) => text.search.fault(fault)),
+        ...search.unknown.map((name) => text.search.unknown(`${name}:`)),
+      ].join(' ')}
     </p>
   );
 }

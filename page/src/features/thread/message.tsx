@@ -12,6 +12,7 @@ import { Marked } from '../search/marked.tsx';
 import { Attachments } from './attachments.tsx';
 import { MailFrame } from './mail-frame.tsx';
 import { Marks } from './marks.tsx';
+import type { Printed } from './use-print.ts';
 import { PlainText } from './plain-text.tsx';
 
 /** Loaded apart: few emails wait to be sent. */
@@ -31,12 +32,15 @@ interface MessageProps {
   readonly threadId: string;
   readonly email: ThreadEmail;
   readonly isOpenAtFirst: boolean;
+  readonly printed: Printed;
+  readonly onPrint: () => void;
 }
 
-export function Message({ threadId, email, isOpenAtFirst }: MessageProps) {
+export function Message({ threadId, email, isOpenAtFirst, printed, onPrint }: MessageProps) {
   const { text, format } = useWords();
   const maySend = useMay('send');
-  const [isOpen, setOpen] = useState(isOpenAtFirst);
+  const [isOpenOnScreen, setOpen] = useState(isOpenAtFirst);
+  const isOpen = isOpenOnScreen || printed === 'all' || printed === email.id;
   const [isPlain, setPlain] = useState(false);
   const [areDetailsOpen, setDetailsOpen] = useState(false);
   const from = nameOf(email.from_address) || text.list.noSender;
@@ -46,6 +50,7 @@ export function Message({ threadId, email, isOpenAtFirst }: MessageProps) {
       className="message"
       data-direction={email.direction}
       data-is-open={isOpen ? '' : undefined}
+      data-is-left-out={printed !== null && printed !== 'all' && printed !== email.id ? '' : undefined}
       data-email={email.id}
       aria-label={`${from}, ${format.full(email.date)}`}
     >
@@ -123,16 +128,22 @@ export function Message({ threadId, email, isOpenAtFirst }: MessageProps) {
               <UndeliveredActs threadId={threadId} email={email} />
             </Suspense>
           )}
-          {email.has_html && !isPlain ? (
+          {/* A frame that is loaded only now would be empty on paper. */}
+          {email.has_html && !isPlain && isOpenOnScreen ? (
             <MailFrame email={email} />
           ) : (
             <PlainText text={email.text_body} newText={email.reply_text} />
           )}
-          {email.has_html && (
-            <Button className="plain-button" onPress={() => setPlain(!isPlain)}>
-              {isPlain ? text.thread.rich : text.thread.plain}
+          <p className="message-tools">
+            {email.has_html && (
+              <Button className="plain-button" onPress={() => setPlain(!isPlain)}>
+                {isPlain ? text.thread.rich : text.thread.plain}
+              </Button>
+            )}
+            <Button className="plain-button" onPress={onPrint}>
+              {text.thread.print}
             </Button>
-          )}
+          </p>
           {email.truncated && (
             <p className="message-cut">
               {text.thread.cut} <a href={`/api/emails/${email.id}/raw`}>{text.thread.openWhole}</a>

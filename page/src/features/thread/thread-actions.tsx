@@ -1,7 +1,16 @@
 /** The actions on a thread: done or open, assignee, labels. */
 import type { ThreadRecord } from 'email-worker-client';
 import { useQuery } from '@tanstack/react-query';
-import { Archive, ArchiveRestore, Check, MailMinus, PanelRight, Tag, UserRoundPlus } from 'lucide-react';
+import {
+  Archive,
+  ArchiveRestore,
+  Check,
+  MailMinus,
+  PanelRight,
+  Printer,
+  Tag,
+  UserRoundPlus,
+} from 'lucide-react';
 import { useRef, useState, type RefObject } from 'react';
 import { Dialog, Input, Menu, MenuItem, MenuTrigger, Popover, TextField } from 'react-aria-components';
 import { useThreadActions } from '../../api/actions.ts';
@@ -18,11 +27,12 @@ interface ThreadActionsProps {
   readonly thread: ThreadRecord;
   readonly isSideOpen: boolean;
   readonly onSide: () => void;
+  readonly onPrint: () => void;
   /** The reader marked the thread as done or unread, and goes on. */
   readonly onLeave: () => void;
 }
 
-export function ThreadActionBar({ thread, isSideOpen, onSide, onLeave }: ThreadActionsProps) {
+export function ThreadActionBar({ thread, isSideOpen, onSide, onPrint, onLeave }: ThreadActionsProps) {
   const { text } = useWords();
   const actions = useThreadActions();
   const mayChange = useMay('operate');
@@ -58,6 +68,9 @@ export function ThreadActionBar({ thread, isSideOpen, onSide, onLeave }: ThreadA
           />
         </>
       )}
+      <span className="thread-print">
+        <IconButton icon={Printer} label={text.thread.printAll} onPress={onPrint} />
+      </span>
       <IconButton
         icon={PanelRight}
         label={text.thread.showDetails}

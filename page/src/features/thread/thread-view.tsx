@@ -18,6 +18,7 @@ import { hasHit } from '../search/search-terms.ts';
 import { Answer } from '../write/answer.tsx';
 import { ThreadDrafts } from '../write/thread-drafts.tsx';
 import { Message } from './message.tsx';
+import { usePrint } from './use-print.ts';
 import { SidePanel } from './side-panel.tsx';
 import { ThreadActionBar } from './thread-actions.tsx';
 import './thread.css';
@@ -38,6 +39,7 @@ export function ThreadView({ folder, threadId, onLeave }: ThreadViewProps) {
   const emails = useMemo(() => (pages ?? []).flatMap((page) => page.emails).reverse(), [pages]);
   const scrollRef = useRef<HTMLDivElement>(null);
   useMarkRead(thread);
+  const { printed, print } = usePrint();
   const [isSideOpen, setSideOpen] = useState(false);
   useShortcuts(isSideOpen ? {} : { Escape: openList });
   useStartAtNewest(scrollRef, emails.length > 0);
@@ -50,6 +52,10 @@ export function ThreadView({ folder, threadId, onLeave }: ThreadViewProps) {
       <Failure title={text.thread.failed} onRetry={() => void query.refetch()} />
     );
   const lastId = emails.at(-1)?.id;
+  const printAll = async (): Promise<void> => {
+    for (let hasMore = query.hasNextPage; hasMore;) ({ hasNextPage: hasMore } = await query.fetchNextPage());
+    print('all');
+  };
   return (
     <div className="thread-and-side">
       <div className="thread">
@@ -69,6 +75,7 @@ export function ThreadView({ folder, threadId, onLeave }: ThreadViewProps) {
               thread={thread}
               isSideOpen={isSideOpen}
               onSide={() => setSideOpen(!isSideOpen)}
+              onPrint={() => void printAll()}
               onLeave={onLeave}
             />
           )}
@@ -100,6 +107,8 @@ export function ThreadView({ folder, threadId, onLeave }: ThreadViewProps) {
                   key={email.id}
                   threadId={threadId}
                   email={email}
+                  printed={printed}
+                  onPrint={() => print(email.id)}
                   isOpenAtFirst={
                     email.id === lastId ||
                     email.unread ||

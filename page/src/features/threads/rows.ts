@@ -31,6 +31,7 @@ export interface Row {
   /** The state of a single email; null for a thread. */
   readonly state: EmailState | null;
   readonly customerId: string | null;
+  readonly accountId: string;
   /** Whose draft it is; null: it is none. */
   readonly author: string | null;
 }
@@ -62,6 +63,7 @@ export function toThreadRow(thread: ThreadSummary): Row {
     status: thread.status,
     state: null,
     customerId: thread.customer_id,
+    accountId: thread.account_id,
     author: null,
   };
 }
@@ -83,6 +85,7 @@ export function toEmailRow(email: EmailListing): Row {
   return {
     ...PLAIN,
     id: email.id,
+    accountId: email.account_id,
     threadId: email.thread_id,
     people: email.to_addresses,
     isOutgoing: true,
@@ -103,6 +106,7 @@ export function toDraftRow(draft: DraftSummary): Row {
     threadId: draft.thread_id,
     draftId: draft.id,
     author: draftAuthor(draft),
+    accountId: draft.account_id,
     people: draft.to === '' ? [] : [{ name: draft.to, address: draft.to }],
     isOutgoing: true,
     isAnswer: draft.answers !== null,

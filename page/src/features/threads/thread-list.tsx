@@ -3,8 +3,8 @@ import { keepPreviousData, useInfiniteQuery } from '@tanstack/react-query';
 import { useVirtualizer } from '@tanstack/react-virtual';
 import { Inbox, ListChecks, SearchX } from 'lucide-react';
 import { useCallback, useEffect, useMemo, useRef, useState, type RefObject } from 'react';
-import { SEARCH_META, tellScrolled } from '../../api/live.ts';
-import { LIST_PAGE, listQuery } from '../../api/queries.ts';
+import type { LiveList } from '../../api/live-list.ts';
+import { listQuery, type RowPage } from '../../api/queries.ts';
 import { DrawerButton } from '../../app/drawer-button.tsx';
 import { useOpeners } from '../../app/links.ts';
 import { useMay } from '../../app/session.tsx';
@@ -19,6 +19,7 @@ import { CustomerChoice, SearchFaults } from '../search/search-notes.tsx';
 import { BulkActions } from './bulk-actions.tsx';
 import type { Row } from './rows.ts';
 import { ROW_HEIGHT, ThreadRow } from './thread-row.tsx';
+import { useLiveList } from './use-live-list.ts';
 import { useSteadyRows } from './use-steady-rows.ts';
 import './thread-list.css';
 
@@ -57,11 +58,23 @@ export function ThreadList({ folder, threadId, draftId, leaveRef }: ThreadListPr
     ...listQuery(folder.source),
     enabled: folder.isReady,
     // The results stay until those for the next letter have arrived.
-    ...(folder.query === null ? {} : { placeholderData: keepPreviousData, meta: SEARCH_META }),
+    ...(folder.query === null ? {} : { placeholderData: keepPreviousData }),
+    ...KEPT_TRUE,
   });
-  const rows = useMemo(() => withoutRepeats(list.data?.pages ?? []), [list.data]);
+  const live = useLiveList(folder);
+  const { rows, pageStarts } = useMemo(() => rowsOf(list.data?.pages ?? []), [list.data]);
   // State instead of a ref: lines that are known when a folder opens would be counted before their scroll container exists.
   const [scroll, setScroll] = useState<HTMLDivElement | null>(null);
+  useShortcuts(
+    isChoosing || selected.size > 0
+      ? {
+          Escape: () => {
+            select(NONE);
+            setChoosing(false);
+          },
+        }
+      : {},
+  );
   return (
     <section className="pane-list" id="list" aria-label={text.list.title(folder.title)} tabIndex={-1}>
       <div className="list-head">
@@ -120,6 +133,8 @@ export function ThreadList({ folder, threadId, draftId, leaveRef }: ThreadListPr
             threadId={threadId}
             draftId={draftId}
             leaveRef={leaveRef}
+            live={live}
+            pageStarts={pageStarts}
             scroll={scroll}
             selected={selected}
             isChoosing={isChoosing || selected.size > 0}
@@ -135,14 +150,35 @@ export function ThreadList({ folder, threadId, draftId, leaveRef }: ThreadListPr
   );
 }
 
-/** A thread that moved up while pages were loaded is on two of them. */
-function withoutRepeats(pages: readonly { readonly rows: readonly Row[] }[]): readonly Row[] {
-  const seen = new Set<string>();
-  return pages.flatMap(({ rows }) => rows).filter(({ id }) => !seen.has(id) && seen.add(id));
+/** Loads lists anew; the query would load all pages. */
+const KEPT_TRUE = { refetchOnMount: false, refetchOnWindowFocus: false, refetchOnReconnect: false } as const;
+
+/** The lines of all pages, and the place of the first line of each. A thread that moved up while pages were loaded is on two of them. */
+function rowsOf(pages: readonly RowPage[]): {
+  readonly rows: readonly Row[];
+  readonly pageStarts: readonly number[];
+} {
+  const rows = new Map<string, Row>();
+  const pageStarts: number[] = [];
+  for (const page of pages) {
+    pageStarts.push(rows.size);
+    for (const row of page.rows) if (!rows.has(row.id)) rows.set(row.id, row);
+  }
+  return { rows: [...rows.values()], pageStarts };
 }
+
+/** The page that a line is on. */
+const pageOf = (pageStarts: readonly number[], index: number): number =>
+  Math.max(
+    0,
+    pageStarts.findLastIndex((start) => start <= index),
+  );
 
 interface RowsProps extends ThreadListProps {
   readonly rows: readonly Row[];
+  readonly live: LiveList<RowPage>;
+  /** The place of the first line of each page. */
+  readonly pageStarts: readonly number[];
   /** The container in which the lines scroll; null: it does not exist yet. */
   readonly scroll: HTMLDivElement | null;
   readonly selected: ReadonlySet<string>;
@@ -155,7 +191,7 @@ interface RowsProps extends ThreadListProps {
 
 function Rows(props: RowsProps) {
   const { folder, rows, threadId, draftId, leaveRef, scroll, selected } = props;
-  const { isChoosing, onSelect, hasMore, onNearEnd } = props;
+  const { isChoosing, onSelect, hasMore, onNearEnd, live, pageStarts } = props;
   const { openThread, openDraft, openList } = useOpeners(folder);
   const virtual = useVirtualizer({
     count: rows.length,
@@ -166,10 +202,11 @@ function Rows(props: RowsProps) {
   useSteadyRows(rows, scroll);
   const shown = virtual.getVirtualItems();
   const last = shown.at(-1)?.index ?? 0;
+  const first = shown[0]?.index ?? 0;
   useEffect(() => {
-    tellScrolled(last, LIST_PAGE);
+    live.show(pageOf(pageStarts, first), pageOf(pageStarts, last));
     if (last >= rows.length - AHEAD) onNearEnd();
-  }, [last, rows.length, onNearEnd]);
+  }, [live, pageStarts, first, last, rows.length, onNearEnd]);
   const current = rows.findIndex((row) =>
     row.threadId === null ? row.draftId !== null && row.draftId === draftId : row.threadId === threadId,
   );

@@ -1,13 +1,15 @@
 /** One line of the list. */
+import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { Paperclip, Reply } from 'lucide-react';
 import { memo } from 'react';
+import { foldersQuery } from '../../api/queries.ts';
 import { draftLink, threadLink } from '../../app/links.ts';
 import { useSession } from '../../app/session.tsx';
 import { useWords } from '../../i18n/index.tsx';
 import { Avatar } from '../../ui/avatar.tsx';
 import { shown } from '../../ui/shown.ts';
-import type { Folder } from '../folders/folder.ts';
+import { accountFolder, type Folder } from '../folders/folder.ts';
 import { Marked } from '../search/marked.tsx';
 import { nameOf, type Row } from './rows.ts';
 
@@ -32,9 +34,22 @@ interface ThreadRowProps {
   readonly onStep: (position: number, by: number) => void;
 }
 
+/** True when there is more than one account, so that a line has to name its own. */
+function useHasAccounts(): boolean {
+  const { name } = useSession();
+  const { data = false } = useQuery({
+    ...foldersQuery(name),
+    select: ({ accounts }) => accounts.length > 1,
+  });
+  return data;
+}
+
 export const ThreadRow = memo(function ThreadRow(props: ThreadRowProps) {
   const { folder, row, top, position, isCurrent, isChecked, isStop, onCheck, onStep } = props;
   const { text } = useWords();
+  const hasAccounts = useHasAccounts();
+  // A folder of one account has its name already.
+  const account = hasAccounts && folder.key !== accountFolder(row.accountId) ? row.accountId : null;
   const subject = row.subject === '' ? text.list.noSubject : row.subject;
   const link =
     row.threadId !== null
@@ -54,7 +69,7 @@ export const ThreadRow = memo(function ThreadRow(props: ThreadRowProps) {
     >
       {link === null ? (
         <span className="row-link">
-          <RowText row={row} subject={subject} />
+          <RowText row={row} subject={subject} account={account} />
         </span>
       ) : (
         <Link
@@ -69,7 +84,7 @@ export const ThreadRow = memo(function ThreadRow(props: ThreadRowProps) {
             onStep(position, event.key === 'ArrowDown' ? 1 : -1);
           }}
         >
-          <RowText row={row} subject={subject} />
+          <RowText row={row} subject={subject} account={account} />
         </Link>
       )}
       {onCheck !== null && (
@@ -87,7 +102,14 @@ export const ThreadRow = memo(function ThreadRow(props: ThreadRowProps) {
   );
 });
 
-function RowText({ row, subject }: { readonly row: Row; readonly subject: string }) {
+interface RowTextProps {
+  readonly row: Row;
+  readonly subject: string;
+  /** null: it need not be named. */
+  readonly account: string | null;
+}
+
+function RowText({ row, subject, account }: RowTextProps) {
   const { text, format } = useWords();
   const { name: me } = useSession();
   const othersDraft = row.author !== null && row.author !== me ? text.write.draftOf(shown(row.author)) : null;
@@ -127,6 +149,7 @@ function RowText({ row, subject }: { readonly row: Row; readonly subject: string
       <span className="row-line">
         <span className="row-snippet truncate">{othersDraft ?? <Marked>{row.snippet}</Marked>}</span>
         <span className="row-side">
+          {account !== null && <span className="row-account truncate">{account}</span>}
           {row.labels.length > 0 && (
             <span className="row-labels">
               {row.labels.slice(0, MAX_LABELS).map((label) => (

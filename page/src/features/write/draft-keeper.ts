@@ -48,6 +48,8 @@ export interface KeeperPorts {
   readonly copies: Pick<DeviceCopies, 'keep' | 'drop'>;
   /** The account that writes: see `accountOf`. */
   readonly account: string;
+  /** False while another person, or none, is logged in: then nothing is stored in their name. */
+  readonly isOurs: () => boolean;
   /** Names the copy in this browser. */
   readonly key: string;
   readonly tell: (state: KeeperState) => void;
@@ -259,6 +261,7 @@ export class DraftKeeper {
     const message = this.#wanted;
     const answers = this.#wantedAnswers;
     if (message === null && answers === null && files === null) return;
+    if (!this.#ports.isOurs()) throw new Error('the writer is not logged in');
     this.#wanted = null;
     this.#wantedAnswers = null;
     this.#unsavedSince = null;

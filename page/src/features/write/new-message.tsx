@@ -1,8 +1,9 @@
 /** Writes a new message, in place of a thread. */
 import { useQuery, useQueryClient } from '@tanstack/react-query';
-import { useCanGoBack, useNavigate, useRouter } from '@tanstack/react-router';
+import { useCanGoBack, useNavigate, useRouter, useSearch } from '@tanstack/react-router';
 import { EmailWorkerError, type Draft } from 'email-worker-client';
 import { ArrowLeft, FilePen } from 'lucide-react';
+import { refreshLists } from '../../api/live.ts';
 import { accountsQuery, draftQuery, keys } from '../../api/queries.ts';
 import { useSession } from '../../app/session.tsx';
 import { useWords } from '../../i18n/index.tsx';
@@ -91,7 +92,14 @@ function Message({ draft, accounts, onLeave }: MessageProps) {
   const navigate = useNavigate();
   const queryClient = useQueryClient();
   const message = draft?.message ?? {};
-  const sender = draft?.account_id ?? (accounts.find(({ id }) => id === DEFAULT_ACCOUNT) ?? accounts[0])?.id;
+  const { account: wanted } = useSearch({ strict: false }) as { readonly account?: string };
+  const sender =
+    draft?.account_id ??
+    (
+      accounts.find(({ id }) => id === wanted) ??
+      accounts.find(({ id }) => id === DEFAULT_ACCOUNT) ??
+      accounts[0]
+    )?.id;
   return (
     <WriterForm
       title={text.write.newTitle}
@@ -114,7 +122,7 @@ function Message({ draft, accounts, onLeave }: MessageProps) {
       onMovedOn={() => undefined}
       focus="to"
       needsSubject
-      onKept={() => void queryClient.invalidateQueries({ queryKey: keys.lists })}
+      onKept={() => refreshLists(queryClient)}
       onEnd={onLeave}
       onTakenBack={(again) => void navigate({ to: '/write/$draftId', params: { draftId: again.id } })}
       onClose={onLeave}

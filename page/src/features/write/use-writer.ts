@@ -11,7 +11,8 @@ import {
 import { useEffect, useRef, useState } from 'react';
 import { useSession } from '../../app/session.tsx';
 import { client } from '../../api/client.ts';
-import { addressesQuery } from '../../api/queries.ts';
+import { addressesQuery, keys } from '../../api/queries.ts';
+import type { Session } from '../../api/session.ts';
 import { refreshLists } from '../../api/live.ts';
 import { useWords } from '../../i18n/index.tsx';
 import { notify } from '../../ui/toast.tsx';
@@ -110,6 +111,10 @@ export function useWriter(options: WriterOptions) {
         drafts: draftStore,
         copies: deviceCopies,
         account: accountOf(session),
+        isOurs: () => {
+          const now = queryClient.getQueryData<Session | null>(keys.session);
+          return now ? accountOf(now) === accountOf(session) : false;
+        },
         key: newContentId(),
         tell: setState,
       }),

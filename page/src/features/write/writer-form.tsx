@@ -29,7 +29,7 @@ import './writer.css';
 interface WriterFormProps extends WriterOptions {
   readonly title: string;
   readonly placeholder: string;
-  /** The accounts that may send it, shown by their addresses; one or none is no choice. */
+  /** The accounts that may send it, shown by their addresses; one is no choice. */
   readonly accounts?: readonly { readonly id: string; readonly address: string }[];
   readonly alwaysCc?: boolean;
   /** The field that gets the focus first. */
@@ -158,6 +158,12 @@ export function WriterForm(props: WriterFormProps) {
               </option>
             ))}
           </select>
+        </div>
+      )}
+      {accounts.length === 1 && (
+        <div className="writer-field">
+          <span className="writer-label">{text.write.from}</span>
+          <span className="writer-sender truncate">{accounts[0]?.address}</span>
         </div>
       )}
       {recipients('to', focus === 'to')}

@@ -2,7 +2,7 @@
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import type { Draft, ReplyPreview, ThreadEmail } from 'email-worker-client';
 import { useState } from 'react';
-import { keys, replyPreviewQuery } from '../../api/queries.ts';
+import { accountsQuery, keys, replyPreviewQuery } from '../../api/queries.ts';
 import { useSession } from '../../app/session.tsx';
 import { useWords } from '../../i18n/index.tsx';
 import { Button } from '../../ui/button.tsx';
@@ -71,6 +71,10 @@ function AnswerForm(props: AnswerFormProps) {
   const { name } = useSession();
   const queryClient = useQueryClient();
   const isForward = mode === 'forward';
+  const accounts = useQuery(accountsQuery).data ?? [];
+  const [sender] = accounts.flatMap(({ id, from_address: from }) =>
+    id === preview.account_id && from !== null ? [{ id, address: formatAddresses([from]) }] : [],
+  );
   const [seen] = useState(() => newestSeen(props.emails, draft?.created_at ?? null) ?? answers.email_id);
   return (
     <WriterForm
@@ -90,6 +94,7 @@ function AnswerForm(props: AnswerFormProps) {
       customerId={customerId}
       newestSeen={seen}
       accountId={preview.account_id}
+      accounts={sender === undefined ? [] : [sender]}
       alwaysCc={mode !== 'reply'}
       focus={isForward ? 'to' : 'text'}
       onKept={() => void queryClient.invalidateQueries({ queryKey: keys.threadDraft(threadId) })}
