@@ -89,7 +89,7 @@ export async function readRows(
 async function readThreads(
   filter: ThreadFilter,
   cursor: string | null,
-  options: { readonly signal: AbortSignal },
+  options: { readonly signal: AbortSignal | undefined },
 ): Promise<RowPage> {
   const list = (more: ThreadFilter, from: string | null) =>
     client.threads.list({ ...filter, ...more, limit: LIST_PAGE }, options).page(from);
