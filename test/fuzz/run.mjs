@@ -13,7 +13,14 @@ const { values } = parseArgs({
 });
 const { status } = spawnSync(
   process.execPath,
-  ['node_modules/vitest/vitest.mjs', 'run', 'test/fuzz/readers.test.ts', '--disable-console-intercept'],
+  [
+    'node_modules/vitest/vitest.mjs',
+    'run',
+    '--config',
+    'vitest.long.config.ts',
+    'test/fuzz/readers.test.ts',
+    '--disable-console-intercept',
+  ],
   { stdio: 'inherit', env: { ...process.env, FUZZ_MINUTES: values.minutes, FUZZ_SEED: values.seed } },
 );
 process.exitCode = status ?? 1;

@@ -65,10 +65,13 @@ function decodeText(part: ReceivedPart): string {
 /** `Danke` under the label of Base64: what it decodes to is no text. Longer clear text is found by startsBase64. */
 function isClearWord(encoded: Buffer, { mediaType, filename, parameters }: ReceivedPart): boolean {
   if (filename !== null || (mediaType !== 'text/plain' && mediaType !== 'text/html')) return false;
-  if (!/^\s*[A-Za-z0-9+/]{1,40}\s*$/.test(encoded.toString('latin1', 0, 100))) return false;
+  const word = encoded.toString('latin1', 0, 100).trim();
+  if (!/^[A-Za-z0-9+/]{1,40}$/.test(word)) return false;
   const decoded = decodeTransfer(encoded, 'base64');
   const isUnicode = /^(?:utf-?8|us-ascii)$/i.test(parameters.get('charset') ?? 'utf-8');
-  return isUnicode && (!isUtf8(decoded) || decoded.some((byte) => byte < 0x09));
+  // A text that ends with a line end has a digit or `=` in its Base64; a word has neither.
+  const isControl = /^[A-Za-z]+$/.test(word) && decoded.some((byte) => byte < 0x09);
+  return isUnicode && (!isUtf8(decoded) || isControl);
 }
 
 interface Pair {
