@@ -20,6 +20,23 @@ export interface StyleValue {
   readonly isImportant: boolean;
 }
 
+/** `letters`: by their fill, outline or shadow. `ground`: letters cut out of a background. `box`: by an animation. */
+type Showing = 'letters' | 'ground' | 'box';
+
+const TRANSPARENT =
+  /^transparent$|^(?:rgb|hsl)a?\([^()]*[,/] *0?\.?0+%?\)$|^#(?:[0-9a-f]{3}0|[0-9a-f]{6}00)$/i;
+
+const SHOWING: ReadonlyMap<string, readonly Showing[]> = new Map([
+  ['-webkit-text-fill-color', ['letters']],
+  ['-webkit-text-stroke', ['letters']],
+  ['-webkit-text-stroke-color', ['letters']],
+  ['text-shadow', ['letters']],
+  ['background-clip', ['letters', 'ground']],
+  ['-webkit-background-clip', ['letters', 'ground']],
+  ['animation', ['box']],
+  ['animation-name', ['box']],
+]);
+
 /** Declarations of one element or rule. What depends on each other is judged together, so it includes what was left out. */
 export class Styles {
   readonly values = new Map<string, StyleValue>();
@@ -32,9 +49,25 @@ export class Styles {
     return this.values.get(property)?.text;
   }
 
+  readonly #shown = new Set<Showing>();
+
+  /** A declaration that is left out would have shown what others hide: they go as well. */
+  show(what: Showing): void {
+    this.#shown.add(what);
+    for (const [property, { text }] of this.values)
+      if (this.#hides(property, text)) this.values.delete(property);
+  }
+
+  #hides(property: string, text: string): boolean {
+    if (property === 'color') return this.#shown.has('letters') && TRANSPARENT.test(text);
+    if (property === 'opacity') return this.#shown.has('box') && Number(text) === 0;
+    return this.#shown.has('ground') && (property === 'background' || property === 'background-image');
+  }
+
   /** A later declaration of the same property wins, and moves after those in between; an important one stays. */
   set(property: string, text: string, isImportant = false): void {
     if (!isImportant && this.values.get(property)?.isImportant === true) return;
+    if (this.#hides(property, text)) return;
     this.values.delete(property);
     this.values.set(property, { text, isImportant });
   }
@@ -42,6 +75,7 @@ export class Styles {
   /** Adds the declarations of a rule of higher weight. */
   addAll(later: Styles): void {
     for (const [property, { text, isImportant }] of later.values) this.set(property, text, isImportant);
+    for (const what of later.#shown) this.show(what);
     if (later.hasLostGround) this.hasLostGround = true;
     if (later.hasLostColor) this.hasLostColor = true;
   }
@@ -90,6 +124,7 @@ export function addDeclaration(styles: Styles, declaration: Declaration, context
   const { important } = declaration;
   const isImportant = important === true || String(important).toLowerCase() === 'important';
   if (typeof important === 'string' && !isImportant) return;
+  showHidden(styles, property, value);
   const rule = STYLE_RULES.get(property);
   const addresses: string[] = [];
   walk(value, (node) => {
@@ -111,6 +146,15 @@ export function addDeclaration(styles: Styles, declaration: Declaration, context
   if (/^(?:mso-|-)/.test(property)) return;
   const isRemote = addresses.some(context.isRemote) || /url|image\(|src/i.test(raw(value));
   context.onRemoved(isRemote ? 'remote_content' : 'styles');
+}
+
+/** Left out are the fill, outline and shadow of letters, backgrounds that they cut out, and animations; without them, hidden text would stay hidden. */
+function showHidden(styles: Styles, property: string, value: CssNode): void {
+  const shows = SHOWING.get(property) ?? [];
+  const written = generate(value);
+  if (shows.length === 0 || /^(?:none|initial|inherit|unset|transparent)$/i.test(written)) return;
+  if (shows.includes('ground') && !/^text$/i.test(written)) return;
+  for (const what of shows) styles.show(what);
 }
 
 const raw = (value: CssNode): string => (value.type === 'Raw' ? value.value : '');

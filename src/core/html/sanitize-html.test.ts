@@ -54,6 +54,21 @@ describe('what mail looks like', () => {
     ).toBe('<p style="margin:0cm;font-size:11pt;color:#333">a</p><p>b</p><i style="color:red">c</i>');
   });
 
+  it.each([
+    ['a fill', 'color:transparent;-webkit-text-fill-color:#333', ''],
+    ['an outline before it', '-webkit-text-stroke:1px #333;color:rgba(0,0,0,0)', ''],
+    ['a shadow', 'color:#0000;text-shadow:0 0 1px #333', ''],
+    [
+      'a background that is cut out',
+      'background:linear-gradient(90deg,red,blue);-webkit-background-clip:text;color:transparent;margin:1px',
+      'margin:1px',
+    ],
+    ['an animation', 'opacity:0;animation:show 1s forwards', ''],
+  ])('does not hide text that %s shows, where that is left out', (_, style, kept) => {
+    expect(safe(`<p style="${style}">a</p>`)).toBe(kept === '' ? '<p>a</p>' : `<p style="${kept}">a</p>`);
+    expect(safe('<p style="color:transparent;opacity:0">a</p>')).toContain('opacity:0');
+  });
+
   it('follows no declaration whose mark is not `!important`', () => {
     expect(safe('<p style="display:none !ie;color:red !IMPORTANT">a</p>')).toBe('<p style="color:red">a</p>');
   });
