@@ -30,10 +30,14 @@ export function repeatedSubject(subject: string): string | null {
   const own = withoutTags(subject);
   const start = own.slice(0, MAX_START_CHARS);
   const words = (AUTO_REPLY.exec(start) ?? CJK_AUTO_REPLY.exec(start))?.[0];
-  if (words === undefined) return null;
+  if (words === undefined || ORDINARY.test(words)) return null;
   const { base } = readBaseSubject(own.slice(words.length).replace(/^[\s:：)\]–—-]+/, ''));
   return base === '' ? null : base;
 }
+
+/** Words that people write before a subject of ours as well: `Urlaub: Mallorca 2027`, `Auto: Golf VII`. */
+const ORDINARY =
+  /^(?:auto|urlaub|abwesend|abwesenheit|vacation|away|absen(?:t|te|ce)|ausente|ausencia|assente|assenza|afwezig(?:heid)?|frånvaro|fravær|nieobecność|odsutnost|\(?ooo\)?|on (?:vacation|holiday))$/iu;
 
 /** Without the tags of lists at the beginning. */
 const withoutTags = (subject: string): string =>

@@ -53,6 +53,19 @@ describe('a stranger is a person', () => {
   });
 });
 
+it.each([
+  'X-Autorespond:',
+  'X-Failed-Recipients: ',
+  'X-Mail-Autoreply: no',
+  'Auto-Submitted: "no"',
+  'Auto-Submitted: =?utf-8?q?no?=',
+  'Auto-Submitted: none',
+  'X-Auto-Reply: false',
+  'Delivered-To: autoresponder@kunde.test',
+])('a field that denies a mark, or has none, is no mark: %s', (field) => {
+  expect(writerOf([field], STRANGER)).toBe('person');
+});
+
 describe('a stranger may be a person', () => {
   it.each([
     ['who writes to our Google Group', GOOGLE_GROUP],
@@ -62,6 +75,24 @@ describe('a stranger may be a person', () => {
     [
       'through a list that can be left',
       ['List-Unsubscribe: <mailto:x@y.test>', 'Mailing-List: list v@shop.test'],
+    ],
+    [
+      'who writes to a group of Microsoft 365',
+      ['List-Unsubscribe: <https://outlook.office365.com/owa/shop.test/groupsubscription.ashx?x=1>'],
+    ],
+    [
+      'who writes to a list of LISTSERV or Sympa',
+      [
+        'List-Id: <sales.shop.test>',
+        'Precedence: list',
+        'List-Unsubscribe: <mailto:x@y.test>',
+        'List-Owner: <mailto:o@y.test>',
+      ],
+    ],
+    ['through a list that only X-Precedence names', ['X-Precedence: list']],
+    [
+      'whose CRM writes the mark of a newsletter',
+      ['List-Unsubscribe: <mailto:x@y.test>', 'Subject: Re: Termin'],
     ],
     ['who answers through a list', ['List-Unsubscribe: <mailto:x@y.test>', 'In-Reply-To: <a@b.test>']],
     ['who answers through a ticket system', ['Precedence: bulk', 'References: <a@b.test>']],
@@ -179,7 +210,9 @@ describe('an answer to us', () => {
     ['Automatische Antwort: Re: Angebot  4711', 'machine'],
     ['Abwesenheitsnotiz: AW: angebot 4711', 'machine'],
     ['[Extern] Out of Office: Angebot 4711', 'machine'],
-    ['Auto: Angebot 4711', 'machine'],
+    ['Auto-Reply: Angebot 4711', 'machine'],
+    ['Auto: Angebot 4711', 'unsure'],
+    ['Urlaub: Angebot 4711', 'unsure'],
     ['自動返信: Angebot 4711', 'machine'],
     ['Automatic reply: Angebot 4712', 'unsure'],
     ['Automatic reply sensor broken', 'unsure'],
