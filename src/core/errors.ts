@@ -359,7 +359,7 @@ export const TYPE_TEXTS: Readonly<Record<string, string>> = {
   objects: 'eine Liste von Objekten',
 };
 
-/** Separates the `{type}`s of a value that may have several. */
+/** Separates the `{type}`s of a value that may have several, and rights of which one is enough. */
 export const TYPE_SEPARATOR = ' oder ';
 
 /** `message` of a send that was not recorded yet; not an error. */

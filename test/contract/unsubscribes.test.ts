@@ -110,7 +110,7 @@ describe('an email of a list', () => {
     [{ list: 'a\r\nX: y' }, {}, [400, 'invalid_list']],
     [{ list: 'x'.repeat(65) }, {}, [400, 'invalid_list']],
     [{ list: 'x\u0085' }, {}, [400, 'invalid_list']],
-    [{ list: '\ud800' }, {}, [400, 'invalid_list']],
+    [{ list: '\ud800' }, {}, [400, 'invalid_text']],
     [{ list: 7 }, {}, [400, 'invalid_request']],
     [{}, {}, [400, 'invalid_list']],
     ['x', {}, [400, 'invalid_request']],
