@@ -57,12 +57,14 @@ describe('the feed', () => {
       (await running.service.request(`/api/thread/${sent.threadId}/read`, { method: 'POST' })).status,
     ).toBe(200);
 
-    const events = await readSome(start, 4);
+    const events = await readSome(start, 5);
     expect(
       events.map(({ type, email_id, thread_id, customer_id }) => [type, email_id, thread_id, customer_id]),
     ).toEqual([
       ['thread.created', null, sent.threadId, customerId],
       ['email.sent', sent.id, sent.threadId, customerId],
+      // A program's send begins a thread that is done; the answer opens it.
+      ['thread.updated', null, sent.threadId, customerId],
       ['email.received', answer.id, sent.threadId, customerId],
       ['email.updated', answer.id, sent.threadId, customerId],
     ]);
@@ -76,7 +78,7 @@ describe('the feed', () => {
         to_addresses: [{ name: '', address: 'customer@example.org' }],
       },
     });
-    expect(events[3]?.data).toEqual({ changes: ['unread'], unread: false });
+    expect(events[4]?.data).toEqual({ changes: ['unread'], unread: false });
     expect(events.map(({ id }) => id).toSorted()).toEqual(events.map(({ id }) => id));
     expect(events.every(({ historical }) => !historical)).toBe(true);
   });

@@ -125,7 +125,8 @@ async function* readPieces(
 
 /** As `json`: the emails of the thread of the summary `s`; null for a large thread, and for one whose version is `known`. */
 const smallThread = (known: string) => `
-  select case when count(*) = count(d.json) and sum(octet_length(d.json)) <= ${SMALL_JSON_BYTES}
+  select case when s.email_count = 0 then ''
+    when count(*) = count(d.json) and sum(octet_length(d.json)) <= ${SMALL_JSON_BYTES}
     then string_agg(d.json, '},') || '}' end as json
   from (
     select j.json from email_json j
