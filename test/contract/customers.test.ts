@@ -88,8 +88,9 @@ describe('GET /api/customer/{customerId}', () => {
         complete: true,
         emails_inbound: 1,
         emails_outbound: 2,
-        threads_open: 2,
-        threads_done: 1,
+        // A program's send begins a thread that is done.
+        threads_open: 1,
+        threads_done: 2,
         first_activity_at: first.toISOString(),
         last_activity_at: expect.any(String) as string,
       });
@@ -157,7 +158,7 @@ describe('GET /api/customer/{customerId}', () => {
       name: 'Gamma KG',
       addresses: [],
       emails_outbound: 1,
-      threads_open: 1,
+      threads_done: 1,
     });
     expect(await ask('/api/customers?q=gamma', authorized)).toMatchObject({
       customers: [{ customer_id: customerId, name: 'Gamma KG' }],
