@@ -41,7 +41,7 @@ export function decodeTextPart(part: ReceivedPart): string {
 
 function decodeText(part: ReceivedPart): string {
   const encoded = part.kept.bytes();
-  if (part.encoding === 'base64' && isClearWord(encoded, part)) {
+  if (part.encoding === 'base64' && isClearText(encoded, part)) {
     part.encoding = 'identity';
     part.defects.add('wrong_encoding');
   }
@@ -62,16 +62,29 @@ function decodeText(part: ReceivedPart): string {
   return lines.slice(0, end);
 }
 
-/** `Danke` under the label of Base64: what it decodes to is no text. Longer clear text is found by startsBase64. */
-function isClearWord(encoded: Buffer, { mediaType, filename, parameters }: ReceivedPart): boolean {
+/** The longest text that is checked; longer clear text has a sign that Base64 has not, which startsBase64 finds. */
+const MAX_CLEAR_CHARS = 2000;
+/** The longest word or compound of a language, about. */
+const MAX_WORD_CHARS = 40;
+
+/**
+ * `Danke` under the label of Base64: a word, or words whose letters do not fill the groups of four that encoders write, that
+ * decodes to no text. Real Base64 may decode to no text where the charset is wrong.
+ */
+function isClearText(encoded: Buffer, { mediaType, filename, parameters }: ReceivedPart): boolean {
   if (filename !== null || (mediaType !== 'text/plain' && mediaType !== 'text/html')) return false;
-  const word = encoded.toString('latin1', 0, 100).trim();
-  if (!/^[A-Za-z0-9+/]{1,40}$/.test(word)) return false;
+  if (encoded.length > MAX_CLEAR_CHARS) return false;
+  const lines = encoded.toString('latin1').trim().split(/\s+/);
+  if (!lines.every((line) => /^[A-Za-z0-9+/]+$/.test(line))) return false;
+  if (!/^(?:utf-?8|us-ascii)$/i.test(parameters.get('charset') ?? 'utf-8')) return false;
+  const [word = ''] = lines;
+  const isWord = lines.length === 1 && word.length <= MAX_WORD_CHARS;
+  // No encoder writes less than a group.
+  if (isWord && word.length < 4) return word !== '';
+  if (!isWord && lines.every(({ length }) => length % 4 === 0)) return false;
   const decoded = decodeTransfer(encoded, 'base64');
-  const isUnicode = /^(?:utf-?8|us-ascii)$/i.test(parameters.get('charset') ?? 'utf-8');
   // A text that ends with a line end has a digit or `=` in its Base64; a word has neither.
-  const isControl = /^[A-Za-z]+$/.test(word) && decoded.some((byte) => byte < 0x09);
-  return isUnicode && (!isUtf8(decoded) || isControl);
+  return !isUtf8(decoded) || (/^[A-Za-z]+$/.test(lines.join('')) && decoded.some((byte) => byte < 0x09));
 }
 
 interface Pair {

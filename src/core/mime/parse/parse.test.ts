@@ -351,6 +351,9 @@ describe('parseMessage', () => {
     ['a text', 'text/plain; charset=utf-8', 'Guten Tag,\nbitte um ein Angebot.'],
     ['a word', 'text/plain; charset=utf-8', 'Danke'],
     ['a short word', 'text/plain', 'Test'],
+    ['a very short word', 'text/plain', 'Ja'],
+    ['short lines', 'text/plain; charset=utf-8', 'Hallo\nbitte liefern\nGruss'],
+    ['words and a number', 'text/plain; charset=utf-8', 'Lieferung\nbitte\n7'],
     ['words without marks', 'text/plain', 'bitte um ein Angebot bis Freitag'],
     ['HTML', 'text/html', '<p>Guten Tag</p>'],
   ])('reads %s that is clear under the label of Base64', (_, type, body) => {
@@ -359,6 +362,23 @@ describe('parseMessage', () => {
     expect(message.html ?? message.text).toContain(body);
     expect(message.defects).toContain('wrong_encoding');
     expect(inBytes(Buffer.from(raw))).toEqual(message);
+  });
+
+  it('reads Base64 whose charset is wrong', () => {
+    const lines = Buffer.from(
+      'Grüße aus Köln, bitte liefern Sie fünf Stück am Montag nach München oder Würzburg. '.repeat(3),
+      'latin1',
+    );
+    const encoded = lines
+      .subarray(0, lines.length - (lines.length % 3))
+      .toString('base64')
+      .replace(/.{76}/g, '$&\n');
+    const { text } = parseMessage(
+      Buffer.from(
+        `Content-Type: text/plain; charset=utf-8\nContent-Transfer-Encoding: base64\n\n${encoded}\n`,
+      ),
+    );
+    expect(text).toMatch(/^Gr.{1,6}e aus K.{1,4}ln, bitte liefern/);
   });
 
   it('keeps a clear file under the label of Base64 as it is', () => {
