@@ -217,13 +217,23 @@ export function refuseNoBody(body: Fields): void {
   if (!isGiven) throw new ServiceError('missing_body');
 }
 
+/** Contents are Base64, which is checked where it is decoded: long ones are never in memory. */
+function withoutContents(body: Fields): Fields {
+  const { attachments } = body;
+  if (!Array.isArray(attachments)) return body;
+  const others = attachments.map((file: unknown) =>
+    typeof file === 'object' && file !== null ? { ...file, content: null } : file,
+  );
+  return { ...body, attachments: others };
+}
+
 /**
  * The fields of a send in a body, even an incomplete one; the caller has checked `body` for unknown fields. Throws as readSendBody.
  *
  * @param path stands before the names of fields whose text can't be stored
  */
 export function readSendFields(body: Fields, json: EmailJson, limits: HttpLimits, path = ''): SendRequest {
-  refuseUnstorableIn(body, path);
+  refuseUnstorableIn(withoutContents(body), path);
   return {
     to: readAddressLists(body, 'to'),
     cc: readAddressLists(body, 'cc'),
