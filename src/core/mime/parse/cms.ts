@@ -12,10 +12,20 @@ export type Cms =
 const SIGNED_DATA = '1.2.840.113549.1.7.2';
 const ENCRYPTED = new Set(['1.2.840.113549.1.7.3', '1.2.840.113549.1.7.6', '1.2.840.113549.1.9.16.1.23']);
 
+/** null for anything else. Some texts whose length is wrong make the library throw instead of reporting it. */
+function readBer(file: Buffer): BaseBlock | null {
+  try {
+    const { offset, result } = fromBER(file);
+    return offset === -1 ? null : result;
+  } catch {
+    return null;
+  }
+}
+
 /** null when it is neither, or too deep or too fragmented to be read. */
 export function readCms(file: Buffer): Cms | null {
-  const { offset, result } = fromBER(file);
-  if (offset === -1) return null;
+  const result = readBer(file);
+  if (result === null) return null;
   const [type, explicit] = childrenOf(result);
   const oid = type instanceof ObjectIdentifier ? type.getValue() : '';
   if (ENCRYPTED.has(oid)) return { kind: 'encrypted' };
