@@ -90,7 +90,9 @@ function text(schema: JsonSchema): fc.Arbitrary<string> {
     minLength: schema.minLength ?? 0,
     maxLength: Math.min(schema.maxLength ?? 30, 30),
   });
-  return schema.pattern === undefined ? any : any.map((value) => `x${value}`);
+  if (schema.pattern === undefined) return any;
+  const pattern = new RegExp(schema.pattern, 'u');
+  return any.map((value) => `x${value}`).filter((value) => pattern.test(value));
 }
 
 /** Values that no field expects. */

@@ -14,13 +14,13 @@ export const answeredIds = (links: readonly InboundLink[]): readonly MessageId[]
 
 /** An array of the subjects of the sent emails with these Message-IDs; null for none. */
 export const answeredSubjects = (accountId: string, messageIds: string): string => `(
-  select jsonb_agg(distinct sent.subject) from (
-    select e.subject from emails e
-    where e.account_id = ${accountId} and e.message_id = any (${messageIds}) and e.direction = 'outbound'
+  select jsonb_agg(distinct answered.subject) from (
+    select sent.subject from emails sent
+    where sent.account_id = ${accountId} and sent.message_id = any (${messageIds}) and sent.direction = 'outbound'
     union all
-    select e.subject from emails e
-    where e.account_id = ${accountId} and e.relay_message_id = any (${messageIds}) and e.direction = 'outbound'
-  ) sent
+    select sent.subject from emails sent
+    where sent.account_id = ${accountId} and sent.relay_message_id = any (${messageIds}) and sent.direction = 'outbound'
+  ) answered
 )`;
 
 /** True for an address, lower-case, to which the account wrote, once that was learned. */
