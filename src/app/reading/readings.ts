@@ -63,7 +63,7 @@ function replyContext({ subject, text, fields }: ParsedMessage): ReplyContext {
   return {
     isReply: isReply || names.some((name) => (fieldValue(fields, name) ?? '').trim() !== ''),
     // `VS` marks a reply in Finnish, and a forward in Danish and Norwegian, whose word for From is `Fra`.
-    isForward: isForward || (/^\s*vs\s?:/i.test(subject) && /^\s*Fra\s?:/m.test(text)),
+    isForward: isForward || (/^\s*vs\s?:/i.test(subject) && /^[ \t]{0,9}Fra\s?:/m.test(text)),
   };
 }
 

@@ -284,7 +284,7 @@ function reportKindOf(message: Classified): readonly [kind: AutomaticKind, evide
 
 /** A forwarded one has a prefix. Seen in practice: words such as `[Preview]` and `DMARC aggregate` before it. */
 const REPORT_SUBJECT = /^(?:(?!(?:fwd?|wg|re|aw)\b)[\w[\]-]+ ){0,4}report[- ]domain:.{1,300}\bsubmitter:/i;
-const REPORT_FILE = /^[^!\s]+![^!\s]+!\d+!\d+.*\.(?:xml|json|gz|zip)$/i;
+const REPORT_FILE = /^[^!\s]+![^!\s]+!\d{1,12}!\d{1,12}(?!\d)\S*\.(?:xml|json|gz|zip)$/i;
 
 interface Match {
   readonly rule: Rule;
@@ -306,7 +306,7 @@ function matching(rules: readonly Rule[], fields: readonly HeaderField[]): reado
 function hasNullSender(fields: readonly HeaderField[], context: AutomaticContext): boolean {
   if (context.mailFrom !== undefined) return context.mailFrom === null;
   // Seen in practice: files of mail in which a server wrote the null sender so.
-  return /^<\s*(?:mailer-daemon)?\s*>/i.test(fieldValue(fields, 'return-path') ?? '');
+  return /^<(?:\s*mailer-daemon)?\s*>/i.test(fieldValue(fields, 'return-path') ?? '');
 }
 
 /** A program's message that people answer, such as a web form, forbids nothing and has a Reply-To. */

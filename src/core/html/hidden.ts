@@ -11,7 +11,7 @@ export interface Shown {
 
 export const SHOWN: Shown = { isVisible: true, isZero: false };
 
-const ZERO = /^[+-]?0*\.?0*(?:[a-z]+|%)?$/i;
+const ZERO = /^[+-]?0*(?:\.0*)?(?:[a-z]+|%)?$/i;
 const isZero = (value: string | undefined): boolean =>
   value !== undefined && /\d/.test(value) && ZERO.test(value);
 

@@ -64,7 +64,8 @@ export class StyleSheets {
     const condition = readMedia(
       media
         .trim()
-        .replace(/\s*([:,()<>=])\s*/g, '$1')
+        .replace(/\s+/g, ' ')
+        .replace(/ ?([:,()<>=]) ?/g, '$1')
         .replace(/and\(/gi, 'and ('),
       this.#options.scheme,
     );

@@ -165,7 +165,7 @@ function filenameOf({ headers }: FastifyRequest): string | null {
 }
 
 /** RFC 8187 §3.2: a value in UTF-8, percent-encoded. */
-const EXTENDED = /\*[ \t]*=[ \t]*"?([^'";]*)'[^'";]*'([^";]*)/g;
+const EXTENDED = /\*[ \t]{0,9}=[ \t]{0,9}"?([^'";]{0,40})'[^'";]{0,40}'([^";]*)/g;
 
 /** False for bytes that are no UTF-8, raw or encoded. */
 function isText(header: string): boolean {

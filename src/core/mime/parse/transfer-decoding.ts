@@ -143,7 +143,7 @@ class UuDecoder implements TransferDecoder {
   #decodeLine(line: Buffer): Buffer {
     if (this.#state === 'clear') return line;
     if (this.#state === 'after') return EMPTY;
-    const text = line.toString('latin1').replace(/[\r\n]+$/, '');
+    const text = line.toString('latin1').replace(/(?<![\r\n])[\r\n]+$/, '');
     const isBefore = this.#state === 'before';
     if (isBefore && text.trim() === '') return EMPTY;
     if (isBefore && /^begin(?:-base64)? [0-7]{3,4} /.test(text)) {

@@ -22,7 +22,10 @@ const MAX_SMALL_WORDS = 3;
 /** @param text one line, or a few joined ones, without direction marks */
 export function readAttribution(text: string): Attribution | null {
   // Zoho: `---- On … wrote ----`
-  const bare = text.replace(/^-{2,}\s*/, '').replace(/\s*-{2,}$/, '');
+  const bare = text
+    .replace(/^-{2,}\s*/, '')
+    .replace(/(?<!-)-{2,}$/, '')
+    .trimEnd();
   const isEnd = /[:：]$/.test(bare) || (text.startsWith('--') && text.endsWith('--'));
   const rest = bare.replace(ADDRESS, ' ');
   if (OWN_WRITING.test(rest) || /[!?]/.test(rest)) return null;
@@ -71,7 +74,7 @@ export function readAttribution(text: string): Attribution | null {
 }
 
 function endsWith(text: string, word: string): boolean {
-  return text.replace(/[^\p{L}]+$/u, '').endsWith(word);
+  return text.replace(/(?<=\p{L})[^\p{L}]+$/u, '').endsWith(word);
 }
 
 /** A text in another script, such as Hebrew, whose words for dates are not listed. */

@@ -58,7 +58,7 @@ export const ORIGINAL_MESSAGE = new RegExp(
  * most 500 characters, MAX_MARKER_CHARS.
  */
 export const FORWARDED = new RegExp(
-  `^\\s*>?\\s*[*]?(?:[-_=]{2,}${BLANK}*(?:${FORWARDED_WORDS})(?![\\p{L}\\p{N}]).*|(?:${FORWARDED_STARTS})\\s?[:：])[*]?\\s*$`,
+  `^(?:\\s*>)?\\s*[*]?(?:[-_=]{2,}${BLANK}*(?:${FORWARDED_WORDS})(?![\\p{L}\\p{N}]).*|(?:${FORWARDED_STARTS})\\s?[:：])[*]?\\s*$`,
   'iu',
 );
 

@@ -95,7 +95,7 @@ function withoutQuotes(given: readonly string[], isReply: boolean): Unquoted {
     if (startsOriginal(lines, at, isReply)) return { kept: [...kept, QUOTE], isForwarding: false };
     const inline = attributionWithin(lines, at, isReply);
     if (inline > 0) {
-      kept.push(line.slice(0, inline).replace(/[\s-]+$/, ''));
+      kept.push(line.slice(0, inline).replace(/(?<![\s-])[\s-]+$/, ''));
       lines[at] = line.slice(inline);
     }
     const attributionLines = countAttribution(lines, at, isReply);
@@ -134,7 +134,8 @@ function attributionWithin(lines: readonly string[], at: number, isReply: boolea
     const before = line.slice(0, start);
     // `Am Montag, den 2. März`, `---- On …`
     if (/,\s$/.test(before) || /^[\s-]*$/.test(before)) continue;
-    const hyphens = /-{2,}\s*$/.exec(before)?.[0].length ?? 0;
+    const bare = before.trimEnd().replace(/(?<!-)-{2,}$/, '');
+    const hyphens = bare === before.trimEnd() ? 0 : before.length - bare.length;
     const rest = [line.slice(start - hyphens), ...lines.slice(at + 1, at + MAX_ATTRIBUTION_LINES + 1)];
     if (countFrom(rest, 0, isReply, true) > 0) return start - hyphens;
   }
