@@ -54,7 +54,9 @@ it('mail from the own address with one identity is one record, and each of its m
 
     expect(new Set(answers.map(({ id }) => id)).size).toBe(1);
     expect(answers.filter(({ status }) => status === 'received')).toHaveLength(1);
-    expect((await keptWith(subject)).toSorted()).toEqual([...new Set(list.map(toRaw))].sort());
+    // A Sent copy that takes the place of the record while the same bytes become a variant leaves both.
+    const kept = await keptWith(subject);
+    expect((atOnce ? [...new Set(kept)] : kept).toSorted()).toEqual([...new Set(list.map(toRaw))].sort());
     const [record] = await query(
       database.connectionString,
       `select direction, text_body, convert_from(raw, 'utf8') as raw from emails where subject = $1`,

@@ -18,6 +18,8 @@ it('whatever is sent is found again in its copy with another Message-ID', () => 
   const property = fc.property(draftArbitrary, (draft) => {
     const raw = composeMessage({ ...draft, messageId: 'relay@relay.test' as MessageId });
     const message = parseMessage(raw);
+    // A mail without a text of its own is read with that of an inline file.
+    fc.pre((draft.textBody ?? htmlToText(draft.htmlBody ?? '')).trim() !== '' || message.text.trim() === '');
     const digests = message.attachments.map(({ content }) =>
       digest(
         content.kind === 'bytes'
