@@ -191,7 +191,10 @@ type Classified = Pick<
 export function classifyAutomatic(message: Classified, context: AutomaticContext = {}): AutomaticMail | null {
   const { fields, subject } = message;
   const isNullSender = hasNullSender(fields, context);
-  const rules = [RULES, LAST_RULES, QUIET_RULES].flatMap((all) => matching(all, fields));
+  const byRules = matching(RULES, fields);
+  const byLastRules = matching(LAST_RULES, fields);
+  const byQuietRules = matching(QUIET_RULES, fields);
+  const rules = [...byRules, ...byLastRules, ...byQuietRules];
   const found = (kind: AutomaticKind, evidence: string, own: WriterSign = 'machine'): AutomaticMail => ({
     kind,
     evidence: evidence.slice(0, 200).toWellFormed(),
@@ -209,9 +212,9 @@ export function classifyAutomatic(message: Classified, context: AutomaticContext
   // Seen in practice: Pigeonhole's comment. Without it, Postfix and Exim write the same about their bounces.
   const isVacation = /^auto-replied\s*\(vacation/i.test(fieldValue(fields, 'auto-submitted') ?? '');
   const answer = isVacation ? 'auto_reply' : answerKindOf(subject);
-  const [byRule] = matching(RULES, fields);
-  const [byLastRule] = matching(LAST_RULES, fields);
-  const [byQuietRule] = matching(QUIET_RULES, fields);
+  const [byRule] = byRules;
+  const [byLastRule] = byLastRules;
+  const [byQuietRule] = byQuietRules;
   // An answer repeats the subject of the email that it answers, which may be that of a bounce.
   if (answer === null) {
     if (sender !== null && isMailer(sender)) return found('bounce', `from: ${robot}`);
@@ -251,14 +254,15 @@ function signOf({ rule, evidence }: Match, message: Classified): WriterSign {
   const { sign = 'machine' } = rule;
   // Seen in practice: Exchange writes this on mail of people that a rule of a mailbox forwards.
   if (evidence.startsWith('auto-submitted: auto-generated') && isForwarded(message)) return 'doubt';
-  const isTalk =
-    message.inReplyTo.length > 0 ||
-    message.references.length > 0 ||
-    readBaseSubject(message.subject).isReply ||
-    matching(GROUP_RULES, message.fields).length > 0 ||
-    isOwnedList(message.fields);
-  return sign === 'mass' && isTalk ? 'doubt' : sign;
+  return sign === 'mass' && isTalk(message) ? 'doubt' : sign;
 }
+
+const isTalk = ({ inReplyTo, references, subject, fields }: Classified): boolean =>
+  inReplyTo.length > 0 ||
+  references.length > 0 ||
+  readBaseSubject(subject).isReply ||
+  matching(GROUP_RULES, fields).length > 0 ||
+  isOwnedList(fields);
 
 /** Seen in practice: LISTSERV and Sympa. Newsletters have one or the other. */
 const isOwnedList = (fields: readonly HeaderField[]): boolean =>
