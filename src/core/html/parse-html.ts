@@ -17,6 +17,10 @@ export class HtmlLimitError extends Error {
 export const isElement = (node: HtmlNode): node is HtmlElement => 'tagName' in node;
 export const isText = (node: HtmlNode): node is DefaultTreeAdapterTypes.TextNode => node.nodeName === '#text';
 
+/** The value of an attribute; null when the element has none of that name. */
+export const attributeOf = ({ attrs }: HtmlElement, name: string): string | null =>
+  attrs.find((attribute) => attribute.name === name)?.value ?? null;
+
 /** The element `html`. Throws HtmlLimitError. */
 export function parseHtml(html: string): HtmlElement {
   const document = parse<Tree>(html, { scriptingEnabled: false, treeAdapter: boundedAdapter() });

@@ -150,9 +150,10 @@ export function addDeclaration(styles: Styles, declaration: Declaration, context
 
 /** Left out are the fill, outline and shadow of letters, backgrounds that they cut out, and animations; without them, hidden text would stay hidden. */
 function showHidden(styles: Styles, property: string, value: CssNode): void {
-  const shows = SHOWING.get(property) ?? [];
+  const shows = SHOWING.get(property);
+  if (shows === undefined) return;
   const written = generate(value);
-  if (shows.length === 0 || /^(?:none|initial|inherit|unset|transparent)$/i.test(written)) return;
+  if (/^(?:none|initial|inherit|unset|transparent)$/i.test(written)) return;
   if (shows.includes('ground') && !/^text$/i.test(written)) return;
   for (const what of shows) styles.show(what);
 }

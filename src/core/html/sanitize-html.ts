@@ -21,6 +21,7 @@ import {
 } from './limits.ts';
 import type { Scheme } from './media-query.ts';
 import {
+  attributeOf,
   HtmlLimitError,
   isElement,
   isText,
@@ -537,8 +538,4 @@ function boxOf({ childNodes }: HtmlElement): HtmlElement | null {
   const [only, ...others] = childNodes;
   const isBox = only !== undefined && isElement(only) && only.tagName === 'div' && others.length === 0;
   return isBox && attributeOf(only, BOX_MARK_NAME) !== null ? only : null;
-}
-
-function attributeOf({ attrs }: HtmlElement, name: string): string | null {
-  return attrs.find((attribute) => attribute.name === name)?.value ?? null;
 }

@@ -3,7 +3,7 @@
  * that depend on what a reader does, on content that mail does not have or on a language of their own are not followed.
  */
 import type { AttributeSelector, CssNode, PseudoClassSelector, Selector } from 'css-tree';
-import { isElement, type HtmlElement } from './parse-html.ts';
+import { attributeOf, isElement, type HtmlElement } from './parse-html.ts';
 
 type Combinator = ' ' | '>' | '+' | '~';
 
@@ -147,7 +147,7 @@ function readAttribute(
   if (matcher === null || value === null) {
     return {
       written: `[${attribute}]`,
-      matches: (element) => valueOf(element, attribute) !== null,
+      matches: (element) => attributeOf(element, attribute) !== null,
     };
   }
   const text = value.type === 'String' ? value.value : value.name;
@@ -160,7 +160,7 @@ function readAttribute(
   return {
     written: `[${attribute}${matcher}"${text}"${flag === '' ? '' : ` ${flag}`}]`,
     matches: (element, budget) => {
-      const found = valueOf(element, attribute);
+      const found = attributeOf(element, attribute);
       if (found === null) return false;
       budget.cost -= found.length / 100;
       return compare(isCaseless ? found.toLowerCase() : found, wanted);
@@ -194,8 +194,8 @@ function readPseudoClass({ name, children }: PseudoClassSelector, own: ReadonlyS
 const SIMPLE: Readonly<Record<string, Test['matches']>> = {
   root: ({ tagName }) => tagName === 'html',
   // The style of unvisited links, the only state that mail may know.
-  link: (element) => element.tagName === 'a' && valueOf(element, 'href') !== null,
-  'any-link': (element) => element.tagName === 'a' && valueOf(element, 'href') !== null,
+  link: (element) => element.tagName === 'a' && attributeOf(element, 'href') !== null,
+  'any-link': (element) => element.tagName === 'a' && attributeOf(element, 'href') !== null,
   hover: () => false,
   'first-child': (element) => placeOf(element).before === 0,
   'last-child': (element) => placeOf(element).after === 0,
@@ -288,9 +288,6 @@ function siblingsOf({ parentNode }: HtmlElement): Siblings {
 const ALONE: Place = { before: 0, after: 0, beforeOfType: 0, afterOfType: 0 };
 const placeOf = (element: HtmlElement): Place => siblingsOf(element).places.get(element) ?? ALONE;
 
-const valueOf = ({ attrs }: HtmlElement, name: string): string | null =>
-  attrs.find((attribute) => attribute.name === name)?.value ?? null;
-
 const CLASSES = new WeakMap<HtmlElement, ReadonlySet<string>>();
 /** Of one element; more are not followed. */
 const MAX_CLASSES = 50;
@@ -298,7 +295,7 @@ const MAX_CLASSES = 50;
 export function classesOf(element: HtmlElement): ReadonlySet<string> {
   const known = CLASSES.get(element);
   if (known !== undefined) return known;
-  const list = valueOf(element, 'class')?.match(/[^ \t\n\f\r]+/g) ?? [];
+  const list = attributeOf(element, 'class')?.match(/[^ \t\n\f\r]+/g) ?? [];
   const classes = new Set(list.slice(0, MAX_CLASSES));
   CLASSES.set(element, classes);
   return classes;
@@ -344,7 +341,7 @@ function matchesCompound(
   budget.cost -= 1 + tests.length;
   if (budget.cost < 0) return false;
   if (tag !== null && tag !== element.tagName) return false;
-  if (ids.length > 0 && !ids.every((id) => valueOf(element, 'id') === id)) return false;
+  if (ids.length > 0 && !ids.every((id) => attributeOf(element, 'id') === id)) return false;
   if (!classes.every((one) => classesOf(element).has(one))) return false;
   return tests.every((test) => test.matches(element, budget));
 }

@@ -12,7 +12,7 @@ import {
   MAX_STYLE_SHEET_CHARS,
 } from './limits.ts';
 import { isForPrint, readMedia, type Scheme } from './media-query.ts';
-import type { HtmlElement } from './parse-html.ts';
+import { attributeOf, type HtmlElement } from './parse-html.ts';
 import { addDeclaration, Styles, writeStyles, type StyleContext } from './safe-styles.ts';
 import { classesOf, matches, readSelector, writeCompounds, type ReadSelector } from './selectors.ts';
 import { BOX_MARK_NAME } from './text-as-html.ts';
@@ -109,9 +109,9 @@ export class StyleSheets {
   /** The rules for an element that may hold on a screen, those of the highest weight last. */
   rulesFor(element: HtmlElement): readonly SheetRule[] {
     if (this.#rules.length === 0 || this.#budget.cost < 0) return [];
-    const id = element.attrs.find(({ name }) => name === 'id')?.value;
+    const id = attributeOf(element, 'id');
     const keys = ['*', element.tagName, ...[...classesOf(element)].map((one) => `.${one}`)];
-    if (id !== undefined) keys.push(`#${id}`);
+    if (id !== null) keys.push(`#${id}`);
     const found = keys
       .flatMap((key) => this.#byKey.get(key) ?? [])
       .filter(({ selector, media }) => {
