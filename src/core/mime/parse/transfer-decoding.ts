@@ -6,6 +6,7 @@
  * quoted-printable with bare `=`, lower-case digits, spaces at line ends and bare LF.
  */
 import { MAX_TRAILING_SPACE_BYTES } from '../limits.ts';
+import { trimEnd } from '../../trim-ends.ts';
 
 /** The encoding of a part's bytes; `identity` stands for 7bit, 8bit, binary and any unknown name. */
 export type TransferEncoding = 'base64' | 'quoted-printable' | 'uuencode' | 'identity';
@@ -143,7 +144,7 @@ class UuDecoder implements TransferDecoder {
   #decodeLine(line: Buffer): Buffer {
     if (this.#state === 'clear') return line;
     if (this.#state === 'after') return EMPTY;
-    const text = line.toString('latin1').replace(/(?<![\r\n])[\r\n]+$/, '');
+    const text = trimEnd(line.toString('latin1'), (one) => one === '\r' || one === '\n');
     const isBefore = this.#state === 'before';
     if (isBefore && text.trim() === '') return EMPTY;
     if (isBefore && /^begin(?:-base64)? [0-7]{3,4} /.test(text)) {

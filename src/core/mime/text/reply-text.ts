@@ -8,6 +8,7 @@
  * Own code: of 38 samples like those of reply-text.test.ts, email-reply-parser 2.3 reads 28 correctly and planer 1.2, which
  * drops everything after 1000 lines, 19.
  */
+import { trimEnd } from '../../trim-ends.ts';
 import { htmlToText } from './html-to-text.ts';
 import { MAX_HTML_CHARS, MAX_REPLY_CHARS } from '../limits.ts';
 import { startsHeaderBlock } from './header-block.ts';
@@ -95,7 +96,7 @@ function withoutQuotes(given: readonly string[], isReply: boolean): Unquoted {
     if (startsOriginal(lines, at, isReply)) return { kept: [...kept, QUOTE], isForwarding: false };
     const inline = attributionWithin(lines, at, isReply);
     if (inline > 0) {
-      kept.push(line.slice(0, inline).replace(/(?<![\s-])[\s-]+$/, ''));
+      kept.push(trimEnd(line.slice(0, inline), (one) => /[\s-]/.test(one)));
       lines[at] = line.slice(inline);
     }
     const attributionLines = countAttribution(lines, at, isReply);
