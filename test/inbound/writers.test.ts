@@ -34,14 +34,14 @@ const finish = async (threadId: string) => {
 };
 let people = 0;
 /** An address that no other email has. */
-const somebody = () => `person${(people += 1)}@writers.test`;
+const newAddress = () => `person${(people += 1)}@writers.test`;
 const later = () => new Date(Date.now() + 60_000).toUTCString();
 
 /** A send to a new address, in a thread that is done, and the answer to it. */
 async function answered(
   fields: MailFields,
 ): Promise<SentResult & { readonly answer: string; readonly to: string }> {
-  const to = somebody();
+  const to = newAddress();
   const sent = await sendJson(running.service, { to, subject: 'Angebot 4711', text_body: 'Hallo' });
   await finish(sent.threadId);
   const raw = mail({
@@ -126,16 +126,16 @@ const NEWSLETTER = {
 it('a newsletter is no work unless its sender is a customer or an address that we wrote to', async () => {
   const news = async (from: string) =>
     await receive(running.service, mail({ ...NEWSLETTER, from, date: later() }));
-  const stranger = await news(somebody());
+  const stranger = await news(newAddress());
   expect((await page(stranger.threadId)).thread).toMatchObject({ unanswered: false });
   expect(await emailOf(stranger.id)).toMatchObject({ written_by: 'machine' });
 
-  const partner = somebody();
+  const partner = newAddress();
   await sendJson(running.service, { to: partner, subject: 'Hallo', text_body: 'Hallo' });
   await backgroundWorkIsDone(running.database.connectionString);
   expect(await emailOf((await news(partner)).id)).toMatchObject({ written_by: 'person' });
 
-  const customer = somebody();
+  const customer = newAddress();
   const response = await running.service.request(
     '/api/customer/6f1c2a9e-3b47-4d58-8e0a-5c7d9b1f2e34/addresses',
     {
@@ -152,7 +152,7 @@ it('a newsletter is no work unless its sender is a customer or an address that w
 it('an answer to an email of ours that is recorded later is shown', async () => {
   const { id, threadId } = await receive(
     running.service,
-    mail({ from: somebody(), inReplyTo: '<not-recorded-yet@example.com>', headers: GOOGLE_GROUP }),
+    mail({ from: newAddress(), inReplyTo: '<not-recorded-yet@example.com>', headers: GOOGLE_GROUP }),
   );
   expect(await emailOf(id)).toMatchObject({ written_by: 'unsure' });
   expect((await page(threadId)).thread).toMatchObject({ unanswered: true });
