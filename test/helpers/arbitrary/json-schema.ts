@@ -92,7 +92,10 @@ function text(schema: JsonSchema): fc.Arbitrary<string> {
   });
   if (schema.pattern === undefined) return any;
   const pattern = new RegExp(schema.pattern, 'u');
-  return any.map((value) => `x${value}`).filter((value) => pattern.test(value));
+  const odd = any.map((value) => `x${value}`);
+  // A filter that nothing passes would search for ever.
+  const passed = fc.sample(odd, { numRuns: 40, seed: 1 }).filter((value) => pattern.test(value));
+  return passed.length >= 10 ? odd.filter((value) => pattern.test(value)) : fc.stringMatching(pattern);
 }
 
 /** Values that no field expects. */
