@@ -1,13 +1,24 @@
-/** The commands of docs/api.md do what they say. */
+/** The commands on the pages of docs/api run. */
 import { execFile } from 'node:child_process';
 import { readFileSync } from 'node:fs';
+import { readdir } from 'node:fs/promises';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { startServiceWithDatabase } from './helpers/running-service.ts';
 import { TEST_SECRET, type ServiceProcess } from './helpers/service-process.ts';
 
 const read = (path: string) => readFileSync(new URL(`../docs/${path}`, import.meta.url), 'utf8');
-const script = /```sh\n(.*?)```/s.exec(read('api.md'))?.[1] ?? '';
+const scriptOf = (page: string) =>
+  [...read(`api/${page}`).matchAll(/^```sh\n(.*?)^```$/gms)].map(([, commands]) => commands).join('');
+
+const FIRST = scriptOf('README.md');
+const pages = (await readdir(new URL('../docs/api/', import.meta.url))).filter(
+  (page) => page !== 'README.md',
+);
+/** The commands for a shell that starts programs by itself. */
+const scripts = pages
+  .map((page) => ({ page, script: scriptOf(page) }))
+  .filter(({ page }) => page !== 'mcp.md');
 
 let service: ServiceProcess;
 let end: () => Promise<void>;
@@ -17,21 +28,32 @@ beforeAll(async () => {
 });
 afterAll(() => end());
 
-it('docs/api.md has an example of each operation', () => {
+it('docs/api has an example of each operation', () => {
   const { paths } = JSON.parse(read('openapi.json')) as {
     paths: Record<string, Record<string, { operationId?: string }>>;
   };
   const operations = Object.values(paths).flatMap((methods) =>
     Object.values(methods).flatMap(({ operationId }) => operationId ?? []),
   );
-  expect(operations.filter((name) => !new RegExp(`^# .*\\b${name}\\b`, 'm').test(script))).toEqual([]);
+  const all = [FIRST, ...scripts.map(({ script }) => script)].join('');
+  expect(operations.filter((name) => !new RegExp(`^# .*\\b${name}\\b`, 'm').test(all))).toEqual([]);
 });
 
-it('each command of docs/api.md is carried out', { tags: ['long'] }, async () => {
-  const { stdout } = await promisify(execFile)('bash', ['-euo', 'pipefail', '-c', script], {
-    env: { ...process.env, BASE: service.url, SECRET: TEST_SECRET },
-  });
-  expect(stdout).toContain('"code":"not_unknown"');
-  expect(stdout).toContain('"code":"quarantined_not_found"');
-  expect(stdout).toContain('ten euros');
-});
+const EXPECTED: Readonly<Record<string, string>> = {
+  'sending.md': '"code":"not_unknown"',
+  'receiving.md': '"code":"quarantined_not_found"',
+  'files.md': 'ten euros',
+  'search.md': '304',
+};
+
+it.each(scripts)(
+  'each command of docs/api/$page is carried out',
+  { tags: ['long'] },
+  async ({ page, script }) => {
+    const { stdout } = await promisify(execFile)('bash', ['-euo', 'pipefail', '-c', FIRST + script], {
+      env: { ...process.env, BASE: service.url, SECRET: TEST_SECRET },
+    });
+    expect(script).not.toBe('');
+    expect(stdout).toContain(EXPECTED[page] ?? '"');
+  },
+);

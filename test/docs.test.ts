@@ -1,6 +1,6 @@
 /** Documents that are generated from the code are up to date, and their claims about the tests are true. */
 import { execFile } from 'node:child_process';
-import { readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
@@ -162,4 +162,39 @@ describe('docs/concurrency.md', () => {
   });
 
   it('names many', () => expect(places.length).toBeGreaterThan(50));
+});
+
+describe('the pages', () => {
+  const ROOT = new URL('../', import.meta.url);
+  const pages = [
+    'README.md',
+    'CONTRIBUTING.md',
+    'SECURITY.md',
+    'clients/typescript/README.md',
+    ...readdirSync(new URL('docs/', ROOT), { recursive: true, encoding: 'utf8' })
+      .filter((file) => file.endsWith('.md'))
+      .map((file) => `docs/${file.replaceAll('\\', '/')}`),
+  ];
+  const read = (page: string | URL) => readFileSync(new URL(page, ROOT), 'utf8');
+  const anchorOf = (heading: string) =>
+    heading
+      .toLowerCase()
+      .replace(/[^\p{L}\p{N} _-]/gu, '')
+      .replaceAll(' ', '-');
+  const anchorsOf = (text: string) =>
+    [...text.matchAll(/^#+ (.+)$/gm)].map(([, heading = '']) => anchorOf(heading));
+
+  it.each(pages)('%s links to files and headings that are there', (page) => {
+    const links = [...read(page).matchAll(/\]\(([^)\s]+)\)/g)].map(([, link = '']) => link);
+    const broken = links
+      .filter((link) => !/^(?:https?|mailto):|^\//.test(link))
+      .filter((link) => {
+        const url = new URL(link, new URL(page, ROOT));
+        const anchor = decodeURIComponent(url.hash.slice(1));
+        url.hash = '';
+        if (!existsSync(url)) return true;
+        return anchor !== '' && url.pathname.endsWith('.md') && !anchorsOf(read(url)).includes(anchor);
+      });
+    expect(broken).toEqual([]);
+  });
 });

@@ -27,7 +27,7 @@ it.each([
 it.each([
   'https://mail.example.com/t/1?limit=5&cursor=abc',
   'mail from ada@customer.test to https://crm.test',
-  'http://127.0.0.1:3000 listens; see docs/api.md',
+  'http://127.0.0.1:3000 listens; see docs/api/keys.md',
   'no password',
 ])('leaves the rest as it is: %s', (text) => {
   expect(hideSecrets(text)).toBe(text);

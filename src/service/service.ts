@@ -28,7 +28,7 @@ import { readVersion } from '../config/version.ts';
 import { createViews } from './create-views.ts';
 import { createApplication } from './create-application.ts';
 import { noteOpenListener, noteReadableFiles } from './exposure.ts';
-import { findPage } from './find-page.ts';
+import { findGuide, findPage } from './find-page.ts';
 import { listenFailure } from './listen-failure.ts';
 import { openCertificates, type Certificates } from './open-certificates.ts';
 import { openParts } from './open-parts.ts';
@@ -134,7 +134,7 @@ async function startParts(
     maxMs: config.sessionMaxHours * HOUR_MS,
   });
   teardown.push(() => sessions.close());
-  const page = await findPage();
+  const [page, guide] = await Promise.all([findPage(), findGuide()]);
   const app = createHttpApp({
     application,
     applicationOf: createViews({ application, accountOf: createAccountOf(pool), defaultAccountId }),
@@ -147,6 +147,7 @@ async function startParts(
     keys,
     sessions,
     page,
+    guide,
     spool,
     secrets,
     logger,

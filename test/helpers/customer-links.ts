@@ -1,6 +1,6 @@
 /**
  * The customer that every email should have, computed from the emails and the rules in the database in the simplest way, independently of
- * the code under test: the rule of docs/api.md, sentence by sentence.
+ * the code under test: the rule of docs/api/customers.md, sentence by sentence.
  */
 import { query } from './query.ts';
 

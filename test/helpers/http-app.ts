@@ -45,6 +45,8 @@ export interface TestHttpAppOptions {
   readonly hstsDays?: number;
   /** The folder of a built page. */
   readonly page?: string;
+  /** The folder of the guide. */
+  readonly guide?: string;
 }
 
 export async function createTestHttpApp(options: TestHttpAppOptions): Promise<TestHttpApp> {
@@ -68,6 +70,7 @@ export async function createTestHttpApp(options: TestHttpAppOptions): Promise<Te
     observers: options.observers ?? [],
     followsRequests: options.followsRequests ?? true,
     page: options.page ?? null,
+    guide: options.guide ?? null,
     tls: options.tls ?? null,
     hstsDays: options.hstsDays ?? 0,
     clock: options.clock ?? (() => new Date()),

@@ -1,4 +1,4 @@
-/** The examples of docs/webhooks.md check signatures as the library does. */
+/** The examples of docs/api/webhooks.md check signatures as the library does. */
 import { execFile, spawn } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { mkdir, rm, writeFile } from 'node:fs/promises';
@@ -10,7 +10,7 @@ import { findFreePort } from '../helpers/free-port.ts';
 import { waitUntil } from '../helpers/wait-until.ts';
 
 const ROOT = path.join(import.meta.dirname, '../..');
-const DOCUMENT = readFileSync(path.join(ROOT, 'docs/webhooks.md'), 'utf8');
+const DOCUMENT = readFileSync(path.join(ROOT, 'docs/api/webhooks.md'), 'utf8');
 const example = (language: string) =>
   new RegExp(`\`\`\`${language}\n(.*?)\`\`\``, 's').exec(DOCUMENT)?.[1] ?? '';
 const SECRET = `whsec_${Buffer.from('a secret of thirty-two bytes 123').toString('base64')}`;

@@ -104,6 +104,8 @@ export interface HttpAppOptions {
   readonly sessions?: SessionUseCases;
   /** The folder of the built page; default: no page. */
   readonly page?: string | null;
+  /** The folder of the guide, whose pages stand below /api/docs; default: no guide. */
+  readonly guide?: string | null;
   /** Receives log-ins, in addition to the security log; default: nothing does. */
   readonly access?: AccessLog;
   /** True: all log lines that a request causes contain its ID, not only those of this edge. Default: where that is cheap. */
@@ -265,7 +267,7 @@ export function createHttpApp(options: HttpAppOptions): HttpApp {
     page?.has(request) === true ? page.send(request, reply) : routes.answerUnrouted(request, reply),
   );
   const log = { sessions, failures, security, access, checkHost };
-  registerRoutes(app, context, authenticate, routes, options.mcp);
+  registerRoutes(app, context, authenticate, routes, options);
   registerOpenSessionRoute(app, context, log);
   registerSessionRoutes(app, context, authenticate, log);
 
@@ -277,10 +279,10 @@ function registerRoutes(
   context: HttpContext,
   authenticate: onRequestHookHandler,
   routes: RouteTable,
-  mcp: McpHandler | undefined,
+  { mcp, guide = null }: HttpAppOptions,
 ): void {
   registerHealthRoutes(app, context);
-  registerDocumentRoutes(app, context, routes);
+  registerDocumentRoutes(app, context, routes, guide);
   registerSignedImageRoutes(app, context);
   registerUnsubscribePage(app, context);
   app.register(async (secured: HttpServer) => {

@@ -1,4 +1,4 @@
-/** The types of events in the feed; docs/events.md says when each one is written and what its `data` contains. */
+/** The types of events in the feed; docs/api/events.md describes when each one is written and what its `data` contains. */
 export const EVENT_TYPES = [
   'email.received',
   'email.queued',

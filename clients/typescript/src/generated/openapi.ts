@@ -1307,7 +1307,7 @@ export interface paths {
         put?: never;
         /**
          * Create a webhook
-         * @description Posts each event that matches the filters at least once, with retries for three days. docs/webhooks.md shows how to verify the signature. Needs the right `admin`.
+         * @description Posts each event that matches the filters at least once, with retries for three days. The [guide](/api/docs/webhooks) shows how to verify the signature. Needs the right `admin`.
          */
         post: operations["createWebhook"];
         delete?: never;
@@ -3649,11 +3649,11 @@ export interface components {
         /** @description Position of an event in the feed. Opaque; ids sort as text in feed order. */
         EventId: string;
         /**
-         * @description Type of the event; docs/events.md describes each. New types may be added.
+         * @description Type of the event; the [guide](/api/docs/events) describes each. New types may be added.
          * @enum {string}
          */
         EventType: "email.received" | "email.queued" | "email.sent" | "email.deferred" | "email.failed" | "email.unknown" | "email.settled" | "email.cancelled" | "email.delivered" | "email.bounced" | "email.complained" | "email.updated" | "email.deleted" | "thread.created" | "thread.merged" | "thread.split" | "thread.updated" | "customer.linked" | "customer.unlinked" | "draft.created" | "draft.changed" | "draft.deleted" | "draft.sent" | "suppression.added" | "suppression.lifted" | "address.unsubscribed" | "account.failing" | "account.recovered" | "storage.failing" | "storage.recovered" | "quarantine.added" | "merge.refused" | "webhook.paused" | "webhook.resumed" | "clock.skewed" | "clock.corrected" | "clock.jumped" | "clock.trusted" | "retention.held";
-        /** @description Depends on the type; see docs/events.md. */
+        /** @description Depends on the type; see the [guide](/api/docs/events). */
         EventData: {
             [key: string]: unknown;
         };

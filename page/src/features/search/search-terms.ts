@@ -1,5 +1,5 @@
 /**
- * The words of a search, and their places in a text, found the way the service finds them (docs/api.md, "Searching"), so that the marks
+ * The words of a search, and their places in a text, found the way the service finds them (docs/api/search.md), so that the marks
  * show what was found.
  */
 

@@ -1,10 +1,11 @@
-/** GET /api/openapi.json: the description of this API. GET /api/docs: the same as a page, which works without the network. */
+/** GET /api/openapi.json: the description of this API. GET /api/docs: the same as a page, and the guide; both work without the network. */
 import Fastify from 'fastify';
 import type { FastifyInstance } from 'fastify';
 import type { StaticDocumentSpec } from '@fastify/swagger';
 import { ServiceError } from '../../../core/errors.ts';
 import type { HttpContext, HttpServer } from '../answers/context.ts';
 import { createErrorHandler } from '../answers/error-handler.ts';
+import { createGuide, GUIDE_STYLE } from './guide.ts';
 import { buildOpenApiDocument } from './openapi.ts';
 import type { RouteTable } from './route-table.ts';
 import { errorResponses } from '../schemas/error-schemas.ts';
@@ -25,7 +26,16 @@ const PAGE_CSP = [
   "frame-ancestors 'none'",
 ].join('; ');
 
-export function registerDocumentRoutes(app: HttpServer, context: HttpContext, routes: RouteTable): void {
+const GUIDE_CSP =
+  "default-src 'none'; style-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
+
+/** `folder`: the folder of the guide's pages; null: no guide. */
+export function registerDocumentRoutes(
+  app: HttpServer,
+  context: HttpContext,
+  routes: RouteTable,
+  folder: string | null,
+): void {
   const document = once(() => buildOpenApiDocument(routes.documented()));
   app.get(
     DOCUMENT_PATH,
@@ -49,15 +59,25 @@ export function registerDocumentRoutes(app: HttpServer, context: HttpContext, ro
     async () => document(),
   );
 
+  const guide = createGuide(folder, PAGE_PATH);
   const page = once(() => buildPage(context, document));
   app.addHook('onClose', async () => {
     if (page.started()) await (await page()).close();
   });
+  app.get(`${PAGE_PATH}/guide.css`, { schema: { hide: true } }, async (_, reply) =>
+    reply.type('text/css; charset=utf-8').send(GUIDE_STYLE),
+  );
   for (const url of [PAGE_PATH, `${PAGE_PATH}/*`]) {
     app.route({
       method: ['GET', 'HEAD'],
       url,
       handler: async (request, reply) => {
+        const html = await guide.page((request.params as { readonly '*'?: string })['*'] ?? '');
+        if (html !== null)
+          return reply
+            .header('content-security-policy', GUIDE_CSP)
+            .type('text/html; charset=utf-8')
+            .send(html);
         const { routing } = await page();
         // The page overrides some of the headers of every answer.
         for (const [name, value] of Object.entries(reply.getHeaders()))

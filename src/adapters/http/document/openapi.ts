@@ -20,6 +20,13 @@ and 501 \`unsupported_transfer_coding\`.
 429, 503 and 409 \`idempotency_in_progress\` come with \`Retry-After\`. Every answer has \`X-Request-Id\`. Each key has a share of what the
 service does: \`RateLimit-Policy\` and \`RateLimit\` show it in every answer to a known caller, and 429 \`rate_limited\` refuses what is beyond it.`;
 
+/** `page`: its page of the guide. */
+const tag = (name: string, description: string, page: string) => ({
+  name,
+  description,
+  externalDocs: { url: `/api/docs/${page}` },
+});
+
 /** In every answer; see security-headers.ts. */
 const REQUEST_ID = {
   description:
@@ -63,25 +70,26 @@ export async function buildOpenApiDocument(routes: readonly DocumentedRoute[]): 
       },
       servers: [{ url: '/', description: 'This installation.' }],
       tags: [
-        { name: 'Sending', description: 'Send an email.' },
-        { name: 'Receiving', description: 'Record mail received elsewhere.' },
-        { name: 'Mailboxes', description: 'Mailboxes and their status.' },
-        { name: 'Suppressions', description: 'Suppressed addresses.' },
-        { name: 'Unsubscribes', description: 'Unsubscribed addresses.' },
-        { name: 'Emails', description: 'Read sent and received emails.' },
-        { name: 'Threads', description: 'Threads of emails.' },
-        { name: 'Customers', description: 'Customers and their addresses.' },
-        { name: 'Erasure', description: 'Erase all data of a person.' },
-        { name: 'Events', description: 'The feed of events, in order.' },
-        { name: 'Drafts', description: 'Drafts.' },
-        { name: 'Templates', description: 'Templates of emails.' },
-        { name: 'Webhooks', description: 'Post events to a URL.' },
-        { name: 'Statistics', description: 'Statistics of mail, and imports.' },
-        { name: 'Keys', description: 'API keys, and the audit log.' },
-        { name: 'Sessions', description: 'Log in and out with a browser.' },
-        { name: 'Health', description: 'Health checks.' },
-        { name: 'Document', description: 'The OpenAPI document.' },
+        tag('Sending', 'Send an email.', 'sending'),
+        tag('Receiving', 'Record mail received elsewhere.', 'receiving'),
+        tag('Mailboxes', 'Mailboxes and their status.', 'receiving'),
+        tag('Suppressions', 'Suppressed addresses.', 'delivery'),
+        tag('Unsubscribes', 'Unsubscribed addresses.', 'delivery'),
+        tag('Emails', 'Read sent and received emails.', 'search'),
+        tag('Threads', 'Threads of emails.', 'threads'),
+        tag('Customers', 'Customers and their addresses.', 'customers'),
+        tag('Erasure', 'Erase all data of a person.', 'deleting'),
+        tag('Events', 'The feed of events, in order.', 'events'),
+        tag('Drafts', 'Drafts.', 'replies-and-drafts'),
+        tag('Templates', 'Templates of emails.', 'templates'),
+        tag('Webhooks', 'Post events to a URL.', 'webhooks'),
+        tag('Statistics', 'Statistics of mail, and imports.', 'search'),
+        tag('Keys', 'API keys, and the audit log.', 'keys'),
+        tag('Sessions', 'Log in and out with a browser.', 'keys'),
+        tag('Health', 'Health checks.', 'errors'),
+        tag('Document', 'The OpenAPI document.', 'guide'),
       ],
+      externalDocs: { description: 'API guide', url: '/api/docs/guide' },
       components: {
         securitySchemes: {
           bearer: {

@@ -30,7 +30,7 @@ export const EventId = {
 } as const;
 export const EventTypeName = {
   title: 'EventType',
-  $comment: 'Type of the event; docs/events.md describes each. New types may be added.',
+  $comment: 'Type of the event; the [guide](/api/docs/events) describes each. New types may be added.',
   type: 'string',
   enum: EVENT_TYPES,
 } as const;
@@ -56,7 +56,7 @@ const EventSchema = record('Event', {
   },
   data: {
     title: 'EventData',
-    $comment: 'Depends on the type; see docs/events.md.',
+    $comment: 'Depends on the type; see the [guide](/api/docs/events).',
     type: 'object',
     additionalProperties: true,
   },

@@ -117,8 +117,8 @@ export function registerWebhookRoutes(app: HttpServer, context: HttpContext): vo
         tags: ['Webhooks'],
         summary: 'Create a webhook',
         description:
-          'Posts each event that matches the filters at least once, with retries for three days. docs/webhooks.md shows how to ' +
-          'verify the signature.',
+          'Posts each event that matches the filters at least once, with retries for three days. The ' +
+          '[guide](/api/docs/webhooks) shows how to verify the signature.',
         body: CreateBody,
         response: {
           200: jsonResponse('Created, with its secret.', WebhookWithSecret),
