@@ -43,7 +43,7 @@ import { formatTsquery, parseSearchQuery } from '../../src/core/search/query.ts'
 /** Swallows the errors that are meant for callers. */
 export type Reader = (input: Buffer) => void;
 
-const REPLY = { isReply: true, isForward: false };
+const REPLY = { isReply: true, isForward: false, sender: null };
 
 /** A whole message, as receiving one reads it. */
 export function readMail(raw: Buffer): void {
@@ -77,7 +77,7 @@ export const READERS = {
   base64: (input) => void decodeTransfer(input, 'base64'),
   'quoted-printable': (input) => void decodeTransfer(input, 'quoted-printable'),
   'HTML to text': ofText(htmlToText),
-  'quoted HTML': ofText((text) => cutQuotedHtml(text, false)),
+  'quoted HTML': ofText((text) => cutQuotedHtml(text, null)),
   'reply text': ofText((text) => newText(text, null, REPLY)),
   'reply text with HTML': ofText((text) => newText('see below', text, REPLY)),
   'flowed text': ofText((text) => unflow(text, true)),

@@ -57,13 +57,14 @@ export function understand(chunks: Iterable<Buffer>, context: AutomaticContext):
   };
 }
 
-function replyContext({ subject, text, fields }: ParsedMessage): ReplyContext {
+function replyContext({ subject, text, fields, from }: ParsedMessage): ReplyContext {
   const { isReply, isForward } = readBaseSubject(subject);
   const names = ['in-reply-to', 'references'];
   return {
     isReply: isReply || names.some((name) => (fieldValue(fields, name) ?? '').trim() !== ''),
     // `VS` marks a reply in Finnish, and a forward in Danish and Norwegian, whose word for From is `Fra`.
     isForward: isForward || (/^\s*vs\s?:/i.test(subject) && /^[ \t]{0,9}Fra\s?:/m.test(text)),
+    sender: from.length === 0 ? null : from.map(({ name, localPart }) => `${name} ${localPart}`).join(' '),
   };
 }
 

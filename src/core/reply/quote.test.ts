@@ -38,7 +38,7 @@ describe('the quote of a reply', () => {
   it.each(['de', 'en'] as const)('is told apart from the answer again: %s', (language) => {
     const quote = makeQuote(email, { ...reply, language });
     const written = withQuote({ textBody: 'Danke, passt.', htmlBody: '<p>Danke, passt.</p>' }, quote);
-    const context = { isReply: true, isForward: false };
+    const context = { isReply: true, isForward: false, sender: null };
     expect(newText(written.textBody ?? '', null, context)).toBe('Danke, passt.');
     expect(newText('Danke, passt.\n\nx', written.htmlBody, context).trim()).toBe('Danke, passt.');
   });

@@ -12,11 +12,11 @@ const DEVICES = [
   `(?:apple )?(?:iphone|ipad|ipod(?: touch)?)${MODEL}{0,4}`,
   'apple watch',
   'mac(?:book)?(?: (?:pro|air))?',
-  '(?:verizon wireless |t-mobile |at&t |vodafone )?blackberry(?:®)?(?:[ -](?:\\d{1,5}|wireless|smartphone|handheld|device|gerät)){0,2}',
+  '(?:verizon wireless |t-mobile |at&t |vodafone )?blackberry(?:®)?(?:[ -](?:\\d{1,5}|work|wireless|smartphone|handheld|device|gerät)){0,2}',
   'android(?:[ -](?:phone|smartphone|device|tablet|mobile|gerät|handy|mobiltelefon|telefon|smartphone))?',
-  'windows phone',
+  'windows(?: \\d{1,2})? (?:phone|pc|tablet|device)',
   `(?:samsung )?galaxy(?:[ -](?:smartphone|phone|device|tablet|gerät|tab|${MODEL_WORD})){0,4}`,
-  `(?:samsung|huawei|honor|xiaomi|redmi|oneplus|oppo|nokia|sony|xperia|htc|lg|motorola|moto|google pixel|pixel|fairphone)(?:[ -](?:mobile|phone|smartphone|handset|device|tablet|gerät|handy|p|g|note|redmi|xperia|${MODEL_WORD})){0,4}`,
+  `(?:samsung|huawei|honor|xiaomi|redmi|oneplus|oppo|nokia|sony|xperia|htc|lg|motorola|moto|google pixel|pixel|fairphone|wiko|alcatel)(?:[ -](?:mobile|android|phone|smartphone|handset|device|tablet|gerät|handy|p|g|note|redmi|xperia|${MODEL_WORD})){0,4}`,
   '(?:mobile|cell|smart|handheld)[ -]?(?:phone|device)?|phone|tablet|smartphone|handy|mobiltelefon|mobilgerät|mobile|móvil|telefon|téléphone|portable|telefoon|mobiel|telefono|cellulare|celular|mobil|telefonu',
 ];
 
@@ -37,11 +37,16 @@ const PROGRAMS = [
 const THING = `(?:${[...DEVICES, ...PROGRAMS].join('|')})`;
 
 /** A link of the program behind its name. */
-const LINK = '(?:\\s?[<(]https?:\\/\\/[^\\s<>()]{1,300}[>)])?';
+const LINK = '(?:\\s?[<(]?https?:\\/\\/[^\\s<>()]{1,300}[>)]?)?';
+
+/** What people let their phone add. */
+const EXCUSE =
+  '(?:\\s?[.,;–-]?\\s{1,2}(?:please |bitte )?(?:excuse|pardon|forgive|ignore|entschuldigen sie)(?: (?:any|the|my|all|eventuelle|etwaige))?(?: (?:brevity|typos?|typoze|errors?|mistakes?|spelling|autocorrect|terseness|tippfehler|fehler|kürze|and|or|und)){1,4})?';
 
 const FORMS = [
-  `sent (?:from|via|with|using) (?:my |the |a )?${THING}`,
-  `(?:get|download|holen sie sich|laden sie|obtenez|téléchargez|obtener|descargar|obter|scarica|ottieni|download) outlook ${FOR}`,
+  `sent (?:from|via|with|using|by) (?:my |the |a )?${THING}`,
+  `sent from \\[?mail\\]?${LINK} ${FOR}`,
+  `(?:get|download|holen sie sich|laden sie|obtenez|téléchargez|obtener|descargar|obter|scarica|ottieni) \\[?outlook ${FOR}\\]?`,
   `outlook ${FOR}(?: (?:beziehen|herunterladen|downloaden|downloaden))?`,
   `von (?:meinem|meiner|dem|der) ${THING} (?:aus )?(?:gesendet|gesandt|verschickt)`,
   `diese (?:nachricht|e-mail|mail) wurde von (?:meinem|meiner) ${THING}(?: mit ${THING})? (?:gesendet|verschickt)`,
@@ -54,6 +59,7 @@ const FORMS = [
   `sendt (?:fra|med|via)(?: min)? ${THING}`,
   `wysłan[eoya] (?:z|za pomocą)(?: (?:mojego|aplikacji|urządzenia))? ${THING}`,
   `отправлено (?:с|из|от)(?: (?:моего|мобильного|устройства))? ${THING}`,
+  '從我的 (?:iphone|ipad) 傳送|从我的 ?(?:iphone|ipad) ?发送|iphoneから送信|나의 iphone에서 보냄',
   `odesláno z(?: (?:mého|aplikace))? ${THING}`,
   `odoslané z(?: (?:môjho))? ${THING}`,
   `trimis de pe(?: (?:telefonul meu|dispozitivul meu))? ?${THING}?`,
@@ -61,6 +67,6 @@ const FORMS = [
 
 /** Input: at most 500 characters, MAX_MARKER_CHARS. */
 export const PROGRAM_SIGNATURE = new RegExp(
-  `^\\s*[*_]?(?:${FORMS.join('|')})${LINK}\\s?[.!]?[*_]?\\s*$`,
+  `^\\s*(?:[*_]|[(<]{1,2})?(?:${FORMS.join('|')})${LINK}${EXCUSE}\\s?[.!]?(?:[*_]|[)>]{1,2})?\\s*$`,
   'iu',
 );

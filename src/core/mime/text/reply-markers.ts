@@ -64,7 +64,7 @@ export const FORWARDED = new RegExp(
 
 /** The verb of an attribution, `wrote`. */
 export const WROTE =
-  /(?:\b(?:wrote|writes|schrieb|geschrieben|a écrit|ecrit|escribió|escrigué|ha escrit|escreveu|ha scritto|schreef|geschreven|skrev|kirjoitti|kirjutas|napsal|napísal|napisao|napisala|napisal|ezt írta|a scris|rašė|rakstīja|menulis)(?:\(a\)|\/la|\(-a\))?|napisał(?:\(a\))?|написала?|(?<!\p{L})írta|пишет|пише|έγραψε|đã viết|şun(?:u|ları) yazdı|写道|寫道|のメール|님이 작성|כתב\/ה|כתב|كتب)/giu;
+  /(?:\b(?:wrote|writes|sent(?=\s?:\s*$)|schrieb|geschrieben|a écrit|ecrit|escribió|escrigué|ha escrit|escreveu|ha scritto|schreef|geschreven|skrev|kirjoitti|kirjutas|napsal|napísal|napisao|napisala|napisal|ezt írta|a scris|rašė|rakstīja|menulis)(?:\(a\)|\/la|\(-a\))?|napisał(?:\(a\))?|написала?|(?<!\p{L})írta|пишет|пише|έγραψε|đã viết|şun(?:u|ları) yazdı|写道|寫道|のメール|님이 작성|כתב\/ה|כתב|كتب)/giu;
 
 /** The beginning of an attribution: a word and a date in the languages of WROTE, or a date. */
 export const ATTRIBUTION_START =
@@ -77,8 +77,9 @@ export const DATE_FIRST =
 /** Words by which people report their own writing, which are not an attribution. */
 export const OWN_WRITING = /\b(?:(?:i|we|ich|wir) (?:wrote|schrieb\w*)|schrieb\w* (?:ich|wir)\b)/iu;
 
-/** Old programs write `You wrote:`, too; only a quote below proves it. */
-export const YOUR_WRITING = /\b(?:(?:you|sie|du|ihr) (?:wrote|schrieb\w*)|schrieb\w* (?:sie|du|ihr)\b)/iu;
+/** Some programs write `You wrote:` or `… sent:`; only a quote below proves it. */
+export const YOUR_WRITING =
+  /\bsent\s?:\s*$|\b(?:(?:you|sie|du|ihr) (?:wrote|schrieb\w*)|schrieb\w* (?:sie|du|ihr)\b)/iu;
 
 /** An address within an attribution. */
 export const EMAIL = /[^\s<>@]@[^\s<>@]/;

@@ -47,7 +47,7 @@ describe('newText', () => {
   it('gives back all of a mail that answers nothing and has no address', () => {
     fc.assert(
       fc.property(text([...WORDS, ...NUMBERS]), (given) => {
-        expect(newText(given, null, { isReply: false, isForward: false })).toBe(whole(given));
+        expect(newText(given, null, { isReply: false, isForward: false, sender: null })).toBe(whole(given));
       }),
       { numRuns: runs(2000) },
     );
@@ -57,7 +57,7 @@ describe('newText', () => {
     const words = WORDS.filter((word) => !word.startsWith('>'));
     fc.assert(
       fc.property(text([...words, 'eva@example.com', '<eva@example.com>']), (given) => {
-        expect(newText(given, null, { isReply: true, isForward: false })).toBe(whole(given));
+        expect(newText(given, null, { isReply: true, isForward: false, sender: null })).toBe(whole(given));
       }),
       { numRuns: runs(2000) },
     );
@@ -69,7 +69,7 @@ describe('newText', () => {
       fc.property(text(words), fc.boolean(), (given, isReply) => {
         const lines = given.split('\n').map((line) => line.trimEnd());
         let from = 0;
-        for (const line of newText(given, null, { isReply, isForward: false }).split('\n')) {
+        for (const line of newText(given, null, { isReply, isForward: false, sender: null }).split('\n')) {
           if (line.trim() === '') continue;
           const at = lines.findIndex((of, index) => index >= from && of.startsWith(line.trimEnd()));
           expect(at).toBeGreaterThanOrEqual(from);

@@ -1,9 +1,9 @@
 /**
  * The new text of a reply: without quotes and signature. The only standard is RFC 3676 §4.3 (`-- `) and §4.5 (`>`); the
- * rest follows the practice of mail programs (reply-markers.ts, reply-attribution.ts, header-block.ts,
+ * rest follows the practice of mail programs (reply-markers.ts, attribution-lines.ts, header-block.ts, signature-lines.ts,
  * program-signature.ts). In doubt, text is kept: too much is a nuisance, too little a loss. So a quote is what a mail
- * program's form proves, by its labels and its values. Time grows with the length only; texts above MAX_REPLY_CHARS are kept
- * whole.
+ * program's form proves, by its labels and its values, and a signature has nothing but names, numbers and addresses. Time grows
+ * with the length only; texts above MAX_REPLY_CHARS are kept whole.
  *
  * Own code: of 38 samples like those of reply-text.test.ts, email-reply-parser 2.3 reads 28 correctly and planer 1.2, which
  * drops everything after 1000 lines, 19.
@@ -11,12 +11,21 @@
 import { trimEnd } from '../../trim-ends.ts';
 import { htmlToText } from './html-to-text.ts';
 import { MAX_HTML_CHARS, MAX_REPLY_CHARS } from '../limits.ts';
+import {
+  countAttribution,
+  countFrom,
+  isIntroduced,
+  isQuoted,
+  marker,
+  MAX_ATTRIBUTION_LINES,
+  nextFilled,
+  startsQuote,
+} from './attribution-lines.ts';
+import { ANSWER_BELOW, isMarkedAnswer } from './answers-within.ts';
 import { startsHeaderBlock } from './header-block.ts';
 import { PROGRAM_SIGNATURE } from './program-signature.ts';
 import { cutQuotedHtml } from './quoted-html.ts';
-import { readAttribution } from './reply-attribution.ts';
 import {
-  DIRECTION_MARKS,
   EMAIL,
   FORWARDED,
   INLINE_ATTRIBUTION,
@@ -24,16 +33,16 @@ import {
   ORIGINAL_MESSAGE,
   RULE,
 } from './reply-markers.ts';
+import { isListFooter, isSignature } from './signature-lines.ts';
 
 export interface ReplyContext {
   /** The header says that the message answers another one: In-Reply-To, References, or a prefix of the subject. */
   readonly isReply: boolean;
   /** The subject marks a forward. */
   readonly isForward: boolean;
+  /** The names and local part of the message's author; null: unknown. */
+  readonly sender: string | null;
 }
-
-/** Lines over which an attribution may be wrapped. */
-const MAX_ATTRIBUTION_LINES = 4;
 
 /** Places within a line that are tried as the beginning of an attribution. */
 const MAX_INLINE_STARTS = 8;
@@ -41,11 +50,11 @@ const MAX_INLINE_STARTS = 8;
 /** Lines below a mark `Original Message` in which an address proves the mark of a mail that answers nothing. */
 const MAX_MARKED_LINES = 12;
 
-/** Lines of a signature, empty ones not counted; a longer one is text. */
-const MAX_SIGNATURE_LINES = 40;
+/** Signatures below each other: of a person, and of a list. */
+const MAX_SIGNATURES = 3;
 
-/** The first line of an attribution: it has a date, an address, or no more than a name and a verb. */
-const MAY_ATTRIBUTE = /[\d@]|^(?:-{2,}\s*)?\p{Lu}[^.]{1,100}(?:[:：]|--)$/u;
+/** `-- `, whose space many programs lose; or the line above the footer of a list. */
+const SEPARATOR = /^(?:--[ \u00a0]?|_{2,60})$/;
 
 /** A quote that was left out. */
 const QUOTE = null;
@@ -61,23 +70,47 @@ export function newText(text: string, html: string | null, context: ReplyContext
   const lines = text.split('\n');
   const whole = trimEnds(lines);
   if (text.length > MAX_REPLY_CHARS || context.isForward) return whole;
-  const { kept, isForwarding } = withoutQuotes(lines, context.isReply);
-  if (!isForwarding && !kept.includes(QUOTE) && html !== null && html.length <= MAX_HTML_CHARS) {
-    const cut = cutQuotedHtml(html, context.isReply);
-    const rendered =
-      cut === null
-        ? ''
-        : toText([...withoutQuotes(htmlToText(cut).split('\n'), context.isReply).kept, QUOTE]);
-    if (rendered !== '') return rendered;
+  const { isReply, sender } = context;
+  const unquoted = withoutQuotes(lines, isReply);
+  const { kept, isForwarding, openFrom } = unquoted;
+  if (isForwarding) return toText(kept, sender, true);
+  const result = toText(kept, sender);
+  const isUnsure = isReply && (!kept.includes(QUOTE) || openFrom !== null);
+  if (isUnsure && html !== null && html.length <= MAX_HTML_CHARS) {
+    const cut = cutQuotedHtml(html, sender);
+    const rest = cut === null ? [] : withoutQuotes(htmlToText(cut).split('\n'), isReply).kept;
+    const rendered = toText([...rest, QUOTE], sender);
+    // Where the text shows no end of a quote, its HTML may.
+    const isBetter = openFrom === null || lettersOf(rendered).length > lettersOf(result).length;
+    if (rendered !== '' && isBetter) return ANSWER_BELOW.test(rendered) ? whole : rendered;
   }
-  const result = isForwarding ? toText(kept, isForwarding) : toText(kept);
-  return result === '' ? whole : result;
+  return result === '' || hidesAnswers(unquoted, lines, html !== null, sender) ? whole : result;
+}
+
+const lettersOf = (text: string): string => text.replace(/\P{L}+/gu, '');
+
+/**
+ * True if answers may stand within a quote: one in which a person's program marks no lines (Outlook), or one that is made of HTML, whose
+ * marks stand before answers, too.
+ */
+function hidesAnswers(
+  { kept, openFrom }: Unquoted,
+  lines: readonly string[],
+  isHtml: boolean,
+  sender: string | null,
+): boolean {
+  const last = kept.indexOf(QUOTE);
+  if (last === -1 || last < kept.length - 1 || (openFrom === null && !isHtml)) return false;
+  if (ANSWER_BELOW.test(kept.join('\n'))) return true;
+  return openFrom !== null && lines.slice(openFrom).some((line) => isMarkedAnswer(marker(line), sender));
 }
 
 interface Unquoted {
   readonly kept: readonly Line[];
   /** The kept text includes the part after the marker of a forward. */
   readonly isForwarding: boolean;
+  /** The line from which on everything is quoted, whatever it is; null: there is none. */
+  readonly openFrom: number | null;
 }
 
 function withoutQuotes(given: readonly string[], isReply: boolean): Unquoted {
@@ -92,19 +125,23 @@ function withoutQuotes(given: readonly string[], isReply: boolean): Unquoted {
       at++;
       continue;
     }
-    if (FORWARDED.test(line)) return { kept: [...kept, ...lines.slice(at)], isForwarding: true };
-    if (startsOriginal(lines, at, isReply)) return { kept: [...kept, QUOTE], isForwarding: false };
+    if (FORWARDED.test(line)) {
+      return { kept: [...kept, ...lines.slice(at)], isForwarding: true, openFrom: null };
+    }
+    if (startsOriginal(lines, at, isReply)) {
+      return { kept: [...kept, QUOTE], isForwarding: false, openFrom: at };
+    }
     const inline = attributionWithin(lines, at, isReply);
     if (inline > 0) {
       kept.push(trimEnd(line.slice(0, inline), (one) => /[\s-]/.test(one)));
       lines[at] = line.slice(inline);
     }
     const attributionLines = countAttribution(lines, at, isReply);
-    if (attributionLines > 0) {
-      const next = nextFilled(lines, at + attributionLines);
+    const next = nextFilled(lines, at + attributionLines);
+    if (attributionLines > 0 && (isQuoted(lines[next] ?? '') || !isIntroduced(kept, kept.length))) {
       kept.push(QUOTE);
       // Without `>` below it, the end of the quote is unknown.
-      if (!isQuoted(lines[next] ?? '')) return { kept, isForwarding: false };
+      if (!isQuoted(lines[next] ?? '')) return { kept, isForwarding: false, openFrom: next };
       isQuoting = true;
       at = endOfQuote(lines, next);
     } else if (isQuoted(line)) {
@@ -120,7 +157,7 @@ function withoutQuotes(given: readonly string[], isReply: boolean): Unquoted {
       at++;
     }
   }
-  return { kept, isForwarding: false };
+  return { kept, isForwarding: false, openFrom: null };
 }
 
 /**
@@ -149,49 +186,10 @@ function startsOriginal(lines: readonly string[], at: number, isReply: boolean):
   if (ORIGINAL_MESSAGE.test(line)) {
     return isReply || lines.slice(at + 1, at + MAX_MARKED_LINES).some((below) => EMAIL.test(marker(below)));
   }
-  return startsHeaderBlock(lines, RULE.test(line) ? nextFilled(lines, at + 1) : at, isReply);
-}
-
-/**
- * The number of lines of the attribution at `at`, `On … wrote:`; 0 when there is none. Lines that end in an attribution of
- * their own are text and an attribution.
- */
-function countAttribution(lines: readonly string[], at: number, isReply: boolean): number {
-  const count = countFrom(lines, at, isReply, false);
-  for (let from = 1; from < count; from++) {
-    if (countFrom(lines, at + from, isReply, true) === count - from) return 0;
-  }
-  return count;
-}
-
-function countFrom(lines: readonly string[], at: number, isReply: boolean, isDated: boolean): number {
-  let joined = '';
-  for (let count = 1; count <= MAX_ATTRIBUTION_LINES; count++) {
-    const line = marker(lines[at + count - 1])
-      .replace(DIRECTION_MARKS, '')
-      .trim();
-    // `<eva@example.org⏎> wrote:`
-    if (line === '' || (isQuoted(line) && !/<[^<>]*$/.test(joined))) return 0;
-    joined = joined === '' ? line : `${joined} ${line}`;
-    if (joined.length > MAX_MARKER_CHARS || (count === 1 && !MAY_ATTRIBUTE.test(line))) return 0;
-    const isQuoteBelow = isQuoted(lines[nextFilled(lines, at + count)] ?? '');
-    if (!isQuoteBelow && !/[:：-]$/.test(joined)) continue;
-    const attribution = readAttribution(joined);
-    const isEnd = /[:：]$/.test(joined);
-    if (attribution === null && isEnd) return 0;
-    if (attribution === null || (isDated && !attribution.hasDate) || !(isReply || attribution.hasAddress))
-      continue;
-    if (attribution.isComplete || isQuoteBelow) return count;
-  }
-  return 0;
-}
-
-function marker(line: string | undefined): string {
-  return line === undefined || line.length > MAX_MARKER_CHARS ? '' : line;
-}
-
-function isQuoted(line: string): boolean {
-  return line.startsWith('>') || /^ {1,2}>/.test(line);
+  const isRuled = RULE.test(line);
+  // A person's own block, in a mail that answers nothing, or as data: `Es geht um diese Mail:`.
+  if ((!isReply && !isRuled) || isIntroduced(lines, at)) return false;
+  return startsHeaderBlock(lines, isRuled ? nextFilled(lines, at + 1) : at, isReply);
 }
 
 /** A line above that ends in a colon introduces a list, of which each line begins with `>`. */
@@ -200,15 +198,12 @@ function isList(lines: readonly string[], at: number): boolean {
 }
 
 /**
- * True if `>` without an attribution above marks a quote: one within it (Apple Mail puts it there), a quote of a quote, or an
- * empty line, which no list has.
+ * True if `>` without an attribution above marks a quote, by one within it (Apple Mail puts it there). Without any, it may be a
+ * person's own words in an element for quotes.
  */
 function provesQuote(block: readonly string[], isReply: boolean): boolean {
   const inner = block.map((line) => marker(line).replace(/^ {0,2}> ?/, ''));
-  const start = nextFilled(inner, 0);
-  if (countAttribution(inner, start, isReply) > 0 || startsHeaderBlock(inner, start, isReply)) return true;
-  if (!isReply || block.length < 2) return false;
-  return inner.some((line, at) => line.startsWith('>') || (line.trim() === '' && at > 0));
+  return startsQuote(inner, nextFilled(inner, 0), isReply);
 }
 
 /** The index after the quoted lines; empty lines between them belong to them. */
@@ -222,39 +217,54 @@ function endOfQuote(lines: readonly string[], from: number): number {
   return end;
 }
 
-/** Index of the next line that is not blank; the number of lines when there is none. */
-function nextFilled(lines: readonly Line[], from: number): number {
-  let at = from;
-  while (at < lines.length && (lines[at] ?? ' ').trim() === '' && lines[at] !== QUOTE) at++;
-  return at;
-}
-
 /** What is kept, without signatures and the rules above quotes. */
-function toText(kept: readonly Line[], isForwarding = false): string {
+function toText(kept: readonly Line[], sender: string | null, isForwarding = false): string {
   if (isForwarding) return trimEnds(kept.map((line) => line ?? ''));
-  const lines = withoutSignatures(kept);
+  const lines = withoutSignatures(kept, sender);
   return kept.length === lines.length && !kept.includes(QUOTE) ? trimEnds(lines) : joinAroundQuotes(lines);
 }
 
-/**
- * Without the lines from `-- ` on, up to a quote or the end (RFC 3676 §4.3), and without lines such as `Sent from my iPhone` at
- * the end of a text. Several `-- ` separate parts of a text.
- */
-function withoutSignatures(kept: readonly Line[]): readonly Line[] {
-  const starts = kept.flatMap((line, index) => (line === '-- ' ? [index] : []));
-  const [start] = starts;
-  let lines = kept;
-  if (start !== undefined && starts.length === 1) {
-    const quote = kept.indexOf(QUOTE, start);
+/** Without the signatures at the end of the text and above each quote. */
+function withoutSignatures(kept: readonly Line[], sender: string | null): readonly Line[] {
+  const lines: Line[] = [];
+  let from = 0;
+  while (from < kept.length) {
+    const quote = kept.indexOf(QUOTE, from);
     const end = quote === -1 ? kept.length : quote;
-    const signature = kept.slice(start + 1, end).filter((line) => line !== QUOTE && line.trim() !== '');
-    if (signature.length <= MAX_SIGNATURE_LINES) lines = [...kept.slice(0, start), ...kept.slice(end)];
+    for (const line of withoutSignature(kept.slice(from, end) as readonly string[], sender)) lines.push(line);
+    if (quote !== -1) lines.push(QUOTE);
+    from = end + 1;
   }
-  return lines.filter((line, index) => {
-    if (line === QUOTE || line.length > MAX_MARKER_CHARS || !PROGRAM_SIGNATURE.test(line)) return true;
-    const next = lines[nextFilled(lines, index + 1)];
-    return next !== undefined && next !== QUOTE && next !== '-- ';
-  });
+  return lines;
+}
+
+/** Signatures of a person and footers of lists (RFC 3676 §4.3), then lines such as `Sent from my iPhone`. */
+function withoutSignature(given: readonly string[], sender: string | null): readonly string[] {
+  let end = given.length;
+  for (let tries = 0; tries < MAX_SIGNATURES; tries++) {
+    end = endOfProgramSignatures(given, end);
+    const at = given.slice(0, end).findLastIndex((line) => SEPARATOR.test(line));
+    const below = given.slice(at + 1, end);
+    const separator = given[at] ?? '';
+    const isCut =
+      at !== -1 &&
+      (separator.startsWith('_')
+        ? isListFooter(below)
+        : !isIntroduced(given, at) && isSignature(below, separator !== '--', sender));
+    if (!isCut) break;
+    end = at;
+  }
+  return given.slice(0, end);
+}
+
+function endOfProgramSignatures(lines: readonly string[], from: number): number {
+  let end = from;
+  for (let at = from - 1; at >= 0; at--) {
+    const line = marker(lines[at]);
+    if (PROGRAM_SIGNATURE.test(line)) end = at;
+    else if ((lines[at] ?? '').trim() !== '') break;
+  }
+  return end;
 }
 
 /** The lines, with one empty line in place of each quote, and without a rule above it that the text has only once. */
