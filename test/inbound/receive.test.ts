@@ -56,6 +56,27 @@ describe('an email without a Date that can be read', () => {
   );
 });
 
+it('shows names without an address as names', async () => {
+  const raw = mail({
+    from: '"Scanner Büro" <>',
+    headers: ['Cc: Lager Köln <>, eva@cc.test', 'Reply-To: "Verkauf Nord" <>'],
+  });
+  const email = await emailOf((await receive(service, raw)).id);
+  expect(email).toMatchObject({
+    from_address: { name: 'Scanner Büro', address: '' },
+    cc_addresses: [
+      { name: 'Lager Köln', address: '' },
+      { name: '', address: 'eva@cc.test' },
+    ],
+    reply_to_addresses: [{ name: 'Verkauf Nord', address: '' }],
+    defects: ['invalid_address'],
+  });
+  const { threadId: _, ...preview } = await getJson<Record<string, unknown>>(
+    `/api/emails/${String(email['id'])}/reply?kind=reply_all`,
+  );
+  expect(preview).toMatchObject({ to: [], cc: [{ name: '', address: 'eva@cc.test' }] });
+});
+
 describe('a conversation', () => {
   it('goes on where Python wrote the ids in encoded words', async () => {
     const encoded = (id: string): string =>

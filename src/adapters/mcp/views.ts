@@ -172,7 +172,7 @@ export const DraftView = z.strictObject({
 
 /** An address is untrusted data as well: a stranger chooses its name, and the part before the `@`. */
 const toAddress = ({ name, address }: AddressJson): string =>
-  name === '' ? address : `${name} <${address}>`;
+  name === '' || address === '' ? name + address : `${name} <${address}>`;
 const toAddresses = (addresses: readonly AddressJson[]): string[] =>
   addresses.slice(0, MAX_ADDRESSES).map(toAddress);
 

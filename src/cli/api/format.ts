@@ -8,9 +8,9 @@ export interface AddressJson {
   readonly address: string;
 }
 
-/** `Ada <ada@example.com>` */
+/** `Ada <ada@example.com>`; the one of both that there is. */
 export function formatAddress({ name, address }: AddressJson): string {
-  return name === '' ? address : `${name} <${address}>`;
+  return name === '' || address === '' ? name + address : `${name} <${address}>`;
 }
 
 /** `1 file`, `2 files`; only for nouns with a plural in s. */

@@ -101,6 +101,31 @@ describe('parseLenientAddressList', () => {
     });
   });
 
+  it.each([
+    ['"Scanner Büro" <>', 'Scanner Büro'],
+    ['Scanner Büro <>', 'Scanner Büro'],
+    ['Scanner <>', 'Scanner'],
+    ['"Scanner" <>', 'Scanner'],
+    ['=?utf-8?Q?Scanner_B=C3=BCro?= <>', 'Scanner Büro'],
+    ['=?utf-8?B?U2Nhbm5lciBCw7xybw==?=', 'Scanner Büro'],
+    ['"Scanner Büro"', 'Scanner Büro'],
+    ['Scanner Büro', 'Scanner Büro'],
+    ['Büro', 'Büro'],
+    ["'Scanner Büro'", "'Scanner Büro'"],
+    ['<> (Scanner Büro)', 'Scanner Büro'],
+    ['"Scanner, Büro" < >', 'Scanner, Büro'],
+    ['"HP LaserJet 400" <>', 'HP LaserJet 400'],
+    ['"Mail Delivery System" <>', 'Mail Delivery System'],
+    ['Centro de Atención al Cliente', 'Centro de Atención al Cliente'],
+    ['Service clientèle <>', 'Service clientèle'],
+  ])('reads %s as a name without an address', (text, name) => {
+    expect(parseLenientAddressList(text)).toEqual({
+      addresses: [{ name, localPart: '', domain: '' }],
+      hasBroken: true,
+      isCut: false,
+    });
+  });
+
   it('makes no address of what is none', () => {
     const none = [
       'Max @home',

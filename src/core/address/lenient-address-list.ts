@@ -6,6 +6,7 @@
  * spaces, `;` between addresses, a name as a comment after the address, routes, quotes and brackets that are never
  * closed, `mailto:`, addresses in quotes or brackets of their own, a whole mailbox in an encoded word, and zero-width characters in an
  * address. What is left without a domain is never the text of an address: it would be taken for one wherever addresses are compared.
+ * Words alone are a name without an address (`"Scanner Büro" <>`).
  */
 import { decodeHeaderText } from '../mime/text/header-text.ts';
 import type { Address } from './address.ts';
@@ -14,7 +15,7 @@ import { MAX_DISPLAY_NAME_CHARS } from './limits.ts';
 import { findScattered, type Word } from './scattered-addresses.ts';
 
 export interface LenientAddressList {
-  /** Order and repeats are kept. A broken address has an empty domain and its text as local part. */
+  /** Order and repeats are kept. A broken address has an empty domain and its text as local part; a name alone has neither. */
   readonly addresses: readonly Address[];
   /** At least one address is broken. */
   readonly hasBroken: boolean;
@@ -219,7 +220,9 @@ function toAddresses(element: Element, mayBeEncoded: boolean): readonly Address[
     if (address !== null) return NO_RECIPIENTS.test(address.localPart) ? [] : [{ ...address, name }];
     const scattered = findAddresses([[{ text: bare, quoted: true }], words, commentWords], words);
     if (scattered.length > 0) return scattered;
-    return spec === '' && name === '' ? [] : toUnread(spec || name, mayBeEncoded, name);
+    return spec === ''
+      ? toNamed(name, mayBeEncoded, !name.includes('@'))
+      : toUnread(spec, mayBeEncoded, name);
   }
   const name = toName([{ text: comment, quoted: false }]);
   const spec = words
@@ -235,7 +238,19 @@ function toAddresses(element: Element, mayBeEncoded: boolean): readonly Address[
   const spaced = readSpec(withoutBlank(spec));
   if (spaced !== null) return [{ ...spaced, name }];
   const shown = toName(words);
-  return shown === '' ? [] : toUnread(shown, mayBeEncoded);
+  return toNamed(shown, mayBeEncoded, !NO_NAME.test(shown));
+}
+
+/** What may be an address without its domain, `MAILER-DAEMON`, or one that can't be read. */
+const NO_NAME = /^[\w.+-]*$|@/;
+
+/** Words without an address. @param isName they are no remains of one */
+function toNamed(name: string, mayBeEncoded: boolean, isName: boolean): readonly Address[] {
+  if (name === '') return [];
+  const found = toUnread(name, mayBeEncoded, isName ? name : '');
+  return isName
+    ? found.map((address) => (address.domain === '' ? { ...address, localPart: '' } : address))
+    : found;
 }
 
 /**

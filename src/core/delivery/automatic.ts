@@ -150,8 +150,11 @@ export function isMailer({ localPart, name }: Address): boolean {
 
 /** True if the address claims to be a mail server's, or that of a person who looks after one. */
 export function isPostmaster(address: Address): boolean {
-  return isMailer(address) || POSTMASTER.test(address.localPart);
+  return isMailer(address) || POSTMASTER.test(claimOf(address));
 }
+
+/** Some programs have a name and no address. */
+const claimOf = ({ localPart, name }: Address): string => (localPart === '' ? name.trim() : localPart);
 
 /** Local parts that send notices, but also answers of a person. */
 const POSTMASTER = /^(?:post_?master|mail[._ -]delivery[._ -](?:sub)?system)$/i;
@@ -207,8 +210,8 @@ export function classifyAutomatic(message: Classified, context: AutomaticContext
   if (report !== null) return found(...report);
   if ((fieldValue(fields, 'x-failed-recipients') ?? '').trim() !== '')
     return found('bounce', 'x-failed-recipients');
-  const sender = message.from.find((one) => isPostmaster(one) || ROBOTS.test(one.localPart)) ?? null;
-  const robot = sender?.localPart ?? null;
+  const sender = message.from.find((one) => isPostmaster(one) || ROBOTS.test(claimOf(one))) ?? null;
+  const robot = sender === null ? null : claimOf(sender);
   // Seen in practice: Pigeonhole's comment. Without it, Postfix and Exim write the same about their bounces.
   const isVacation = /^auto-replied\s*\(vacation/i.test(fieldValue(fields, 'auto-submitted') ?? '');
   const answer = isVacation ? 'auto_reply' : answerKindOf(subject);

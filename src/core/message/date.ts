@@ -2,7 +2,8 @@
  * The Date field of received mail: RFC 5322 §3.3, with the obsolete forms of §4.3 and those of broken software.
  *
  * Seen in practice, and accepted: no or a wrong day of the week, no space after it, full month names, those of other languages, a dot after the
- * day, hyphens, a zone as a name or missing (read as UTC), encoded words, ISO 8601, and the form of C's asctime.
+ * day, hyphens, a zone as a name or missing, encoded words, ISO 8601, and the form of C's asctime. What can't be read for certain,
+ * such as a zone that is missing, unknown or impossible, is reported.
  */
 import { decodeHeaderText } from '../mime/text/header-text.ts';
 
@@ -33,8 +34,16 @@ const ASCTIME = new RegExp(`^[a-z]{2,12},? ([a-z]{3,9}) (\\d{1,2}),? ${TIME}(.*?
 // Input: at most 200 characters, MAX_DATE_CHARS.
 const ISO_8601 = new RegExp(`^(\\d{4})-(\\d{2})-(\\d{2})[t ]${TIME}(.*)$`, 'i');
 
-/** RFC 5322 §4.3, in hours. Military letters and unknown names are UTC, as the RFC demands. */
+/**
+ * In hours. Of names that mean several zones only those of RFC 5322 §4.3 are read. Letters of the military are not: RFC 5322 §4.3
+ * calls them unusable, since RFC 822 had their signs wrong.
+ */
 const ZONES: Readonly<Record<string, number>> = {
+  // RFC 5322 §3.3, §4.3 and RFC 3339.
+  ut: 0,
+  utc: 0,
+  gmt: 0,
+  z: 0,
   est: -5,
   edt: -4,
   cst: -6,
@@ -44,22 +53,50 @@ const ZONES: Readonly<Record<string, number>> = {
   pst: -8,
   pdt: -7,
   // Seen in practice.
+  wet: 0,
+  west: 1,
   bst: 1,
   cet: 1,
   cest: 2,
+  met: 1,
+  mest: 2,
   mez: 1,
   mesz: 2,
   eet: 2,
   eest: 3,
   msk: 3,
   jst: 9,
+  kst: 9,
+  hkt: 8,
+  sgt: 8,
+  sast: 2,
+  akst: -9,
+  akdt: -8,
+  hst: -10,
+  aest: 10,
+  aedt: 11,
+  awst: 8,
+  nzst: 12,
+  nzdt: 13,
 };
+
+/** No zone is further from UTC, in minutes: Kiritimati has 14 hours. */
+const MAX_OFFSET_MINUTES = 14 * 60;
 
 /** A longer value is not a date. */
 const MAX_DATE_CHARS = 200;
 
+export interface MessageDate {
+  readonly date: Date;
+  /** A part of it is missing, unknown or impossible: the zone is read as UTC, a second above 60 as 60. */
+  readonly isUncertain: boolean;
+}
+
+/** The date of readMessageDate, uncertain or not. */
+export const parseMessageDate = (text: string): Date | null => readMessageDate(text)?.date ?? null;
+
 /** Reads a date; null when the text is not a date, or one before 1900 or after 9999. */
-export function parseMessageDate(text: string): Date | null {
+export function readMessageDate(text: string): MessageDate | null {
   if (text.length > MAX_DATE_CHARS) return null;
   const clean = withoutComments(decodeHeaderText(text)).normalize().replace(/\s+/g, ' ').trim();
   const rfc = RFC_5322.exec(clean);
@@ -80,18 +117,22 @@ export function parseMessageDate(text: string): Date | null {
 
 type Time = readonly [hour: string, minute: string, second: string | undefined, half: string | undefined];
 
-function toDate(year: number, month: number, day: number, time: Time, zone: string): Date | null {
+function toDate(year: number, month: number, day: number, time: Time, zone: string): MessageDate | null {
   const [hourText, minuteText, secondText, half] = time;
   let hour = Number(hourText);
   if (half !== undefined) hour = (hour % 12) + (half.toLowerCase() === 'pm' ? 12 : 0);
   const minute = Number(minuteText);
+  const second = Number(secondText ?? 0);
+  // Date.UTC takes years below 100 for those of the last century.
+  if (year < 1900 || year > 9999 || month < 0 || month > 11 || day < 1) return null;
+  if (hour > 24 || minute > 59 || (hour === 24 && minute + second > 0)) return null;
   // RFC 5322 §3.3 allows leap seconds.
-  const second = Math.min(Number(secondText ?? 0), 60);
-  if (month < 0 || month > 11 || day < 1 || hour > 24 || minute > 59) return null;
-  const utc = Date.UTC(year, month, day, hour, minute, second);
+  const utc = Date.UTC(year, month, day, hour, minute, Math.min(second, 60));
   if (new Date(Date.UTC(year, month, day)).getUTCDate() !== day) return null;
-  const date = new Date(utc - toOffsetMinutes(zone) * 60_000);
-  return date.getUTCFullYear() >= 1900 && date.getUTCFullYear() <= 9999 ? date : null;
+  const offset = toOffsetMinutes(zone);
+  const date = new Date(utc - (offset ?? 0) * 60_000);
+  if (date.getUTCFullYear() < 1900 || date.getUTCFullYear() > 9999) return null;
+  return { date, isUncertain: offset === null || second > 60 };
 }
 
 // RFC 5322 §4.3: two digits below 50 are in this century, other years of fewer than four digits in the last one.
@@ -107,17 +148,19 @@ function toMonth(name: string): number {
   return MONTHS.findIndex((starts) => starts.some((start) => plain.startsWith(start)));
 }
 
-function toOffsetMinutes(zone: string): number {
+/** null: missing, unknown or impossible. `-0000` is UTC (RFC 5322 §3.3). */
+function toOffsetMinutes(zone: string): number | null {
   // Seen in practice: `-600`, `+1`, and white space after the sign.
-  const [, sign, hours, minutes = '0'] = /(?:^|[^\d])([+-]) ?(\d{1,2}):?(\d{2})?\b/.exec(zone) ?? [];
+  const [, sign, digits = ''] = /(?:^|[^\d])([+-]) ?(\d{1,9}(?::\d{2})?)(?!\d)/.exec(zone) ?? [];
   if (sign !== undefined) {
+    const [, hours, minutes = '0'] = /^(\d{1,2}?):?(\d{2})?$/.exec(digits) ?? [];
     const offset = Number(hours) * 60 + Number(minutes);
-    // An offset of a day or more is not a zone.
-    if (offset >= 24 * 60) return 0;
-    return sign === '-' ? -offset : offset;
+    if (hours === undefined || Number(minutes) > 59 || offset > MAX_OFFSET_MINUTES) return null;
+    return sign === '-' ? 0 - offset : offset;
   }
   const name = /[a-z]+/i.exec(zone)?.[0].toLowerCase() ?? '';
-  return (Object.hasOwn(ZONES, name) ? (ZONES[name] ?? 0) : 0) * 60;
+  const hours = Object.hasOwn(ZONES, name) ? ZONES[name] : undefined;
+  return hours === undefined ? null : hours * 60;
 }
 
 /** RFC 5322 §3.2.2: comments may contain comments. The text after one that never ends is left out. */

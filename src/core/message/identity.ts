@@ -161,8 +161,12 @@ export function secondsOf(date: Date | null): string {
   return date === null ? '' : String(Math.floor(date.getTime() / 1000));
 }
 
+const isNameAlone = ({ localPart, domain }: Address): boolean => localPart === '' && domain === '';
+
 function mailboxes(addresses: readonly Address[]): readonly string[] {
-  return addresses.map((address) => addrSpec(address).toLowerCase()).sort();
+  return addresses
+    .map((address) => (isNameAlone(address) ? address.name : addrSpec(address)).toLowerCase())
+    .sort();
 }
 
 /** Text with runs of white space as one space, and none at the ends. */

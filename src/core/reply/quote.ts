@@ -132,6 +132,7 @@ function shownList(list: readonly Mailbox[]): string {
 }
 
 function shown({ name, address }: Mailbox): string {
+  if (address === '') return oneLine(name);
   return oneLine(name === '' ? `<${address}>` : `${name} <${address}>`);
 }
 

@@ -156,7 +156,8 @@ export function Message({ threadId, email, isOpenAtFirst, printed, onPrint }: Me
   );
 }
 
-const inFull = ({ name, address }: Address): string => shown(name === '' ? address : `${name} <${address}>`);
+const inFull = ({ name, address }: Address): string =>
+  shown(name === '' || address === '' ? name + address : `${name} <${address}>`);
 
 function Details({ email }: { readonly email: ThreadEmail }) {
   const { text } = useWords();

@@ -94,7 +94,7 @@ export const EnhancedStatus = {
 
 export const AddressObject = record('Address', {
   name: { type: 'string', description: 'Display name; empty when there is none.' },
-  address: { type: 'string', description: '`local@domain`.' },
+  address: { type: 'string', description: '`local@domain`; empty for a received name without an address.' },
 });
 
 export const attachmentProperties = {

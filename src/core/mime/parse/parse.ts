@@ -8,7 +8,7 @@
  */
 import { parseLenientAddressList, type LenientAddressList } from '../../address/lenient-address-list.ts';
 import type { Address } from '../../address/address.ts';
-import { parseMessageDate } from '../../message/date.ts';
+import { readMessageDate } from '../../message/date.ts';
 import { addrSpec } from '../../address/address.ts';
 import { normaliseMessageId } from '../../message/message-id.ts';
 import { parseMessageIdLists, withoutAddresses } from '../../message/references.ts';
@@ -144,8 +144,9 @@ function readIdentity(
   const hasIdField = fieldValue(fields, 'message-id') !== null;
   if (messageId === null) defects.add(hasIdField ? 'invalid_message_id' : 'missing_message_id');
   const dateText = fieldValue(fields, 'date');
-  const date = parseMessageDate(dateText ?? '');
-  if (date === null) defects.add(dateText === null ? 'missing_date' : 'invalid_date');
+  const read = readMessageDate(dateText ?? '');
+  if (read === null) defects.add(dateText === null ? 'missing_date' : 'invalid_date');
+  else if (read.isUncertain) defects.add('uncertain_date');
   const { from, sender, replyTo, to, cc, bcc } = people;
   const allAddresses = [...from, ...(sender === null ? [] : [sender]), ...replyTo, ...to, ...cc, ...bcc].map(
     addrSpec,
@@ -158,7 +159,7 @@ function readIdentity(
     otherMessageId,
     inReplyTo: listOf('in-reply-to'),
     references: listOf('references'),
-    date,
+    date: read?.date ?? null,
   };
 }
 

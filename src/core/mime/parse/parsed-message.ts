@@ -14,6 +14,7 @@ export const PARSE_DEFECTS = [
   'invalid_message_id',
   'missing_date',
   'invalid_date',
+  'uncertain_date',
   'invalid_address',
   'duplicate_field',
   'malformed_header',

@@ -27,7 +27,8 @@ export function isSignature(lines: readonly string[], isStandard: boolean, sende
   const kinds = filled.map(kindOf);
   if (kinds.includes('text')) return false;
   const [first] = filled;
-  if (first === undefined || kinds.includes('contact')) return true;
+  if (first === undefined) return false;
+  if (kinds.includes('contact')) return true;
   return kinds[0] === 'name' && filled.length <= MAX_NAMED_LINES && isNameOf(first, sender, isStandard);
 }
 
@@ -36,8 +37,8 @@ export function isListFooter(lines: readonly string[]): boolean {
   const filled = lines.map(undecorated).filter((line) => line !== '');
   return (
     filled.length <= MAX_NAMED_LINES &&
-    filled.some((line) => /\bmailing list$/i.test(line)) &&
-    filled.some((line) => /^https?:\/\/\S+\/listinfo\/\S+$/i.test(line))
+    filled.some((line) => line.toLowerCase().endsWith(' mailing list')) &&
+    filled.some((line) => /^https?:\/\/\S*$/i.test(line) && line.includes('/listinfo/'))
   );
 }
 
