@@ -1724,7 +1724,7 @@ export interface components {
         Address: {
             /** @description Display name; empty when there is none. */
             name: string;
-            /** @description `local@domain`. */
+            /** @description `local@domain`; empty for a received name without an address. */
             address: string;
         };
         NewEmail: {
