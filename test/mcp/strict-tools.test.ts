@@ -529,6 +529,17 @@ describe('text that can not be stored', () => {
   });
 });
 
+it.each([
+  ['cut off', '{"jsonrpc":"2.0","id":1', 'invalid_json'],
+  ['empty', '', 'invalid_json'],
+  ['with a name twice', '{"jsonrpc":"2.0","id":1,"id":2,"method":"tools/list"}', 'duplicate_field'],
+])('a message that is no JSON is a parse error of the protocol: %s', async (_title, text, code) => {
+  expect(await post(text)).toMatchObject({
+    status: 400,
+    json: { jsonrpc: '2.0', id: null, error: { code: -32_700, data: { code } } },
+  });
+});
+
 it('a page of another origin reaches no tool, even by a name that leads to this machine; the own page and programs do', async () => {
   const list = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/list' });
   const own = new URL(running.service.url);

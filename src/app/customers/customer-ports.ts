@@ -136,12 +136,13 @@ export interface CustomerStore {
    * From now on exactly these rules are registered for the customer, and past mail is linked by them; all or nothing.
    * What sends taught stays.
    *
+   * @param companyId undefined: unchanged
    * @param name undefined: unchanged
    */
   replaceRegistration(
     customerId: string,
     rules: CustomerRules,
-    companyId: string | null,
+    companyId: string | null | undefined,
     name: CustomerName | null | undefined,
     options?: ReplaceOptions,
   ): Promise<Relinked>;

@@ -26,7 +26,8 @@ export interface RegistrationRequest {
   readonly customerId: string;
   /** undefined: unchanged. */
   readonly name: string | null | undefined;
-  readonly companyId: string | null;
+  /** undefined: unchanged. */
+  readonly companyId: string | null | undefined;
   /** New ones as text; claims as they were read. */
   readonly addresses: readonly (string | AddressClaim)[];
   readonly domains: readonly (string | DomainClaim)[];

@@ -50,11 +50,11 @@ describe('PUT /api/customer/{customerId}/addresses', () => {
     });
   });
 
-  it('takes an absent company as no company', async () => {
+  it('leaves the company when none is given, and removes it by null', async () => {
     const application = await start();
     await put({ addresses: [], domains: [] });
     await put({ addresses: [], domains: [], company_id: null });
-    expect(application.registrations.map(({ companyId }) => companyId)).toEqual([null, null]);
+    expect(application.registrations.map(({ companyId }) => companyId)).toEqual([undefined, null]);
   });
 
   it.each([

@@ -45,7 +45,7 @@ const RegistrationBody = {
       description:
         '`example.org`, or `*.example.org` for all below it. At most 200. Entries may be given back as they were read, with `complete`.',
     },
-    company_id: { ...NullableUuid, description: 'Absent or null: none.' },
+    company_id: { ...NullableUuid, description: 'Absent: unchanged; null: removed.' },
     name: { ...CustomerName, description: 'Display name. Absent: unchanged; null: removed.' },
     customer_id: { ...Uuid, description: 'As in the response of GET; must match the customer of the path.' },
     complete: {
@@ -184,7 +184,7 @@ export function registerCustomerRuleRoutes(
       const { registration, relinked } = await operationsFor(request).registerCustomer({
         customerId,
         name,
-        companyId: companyId?.toLowerCase() ?? null,
+        companyId: companyId?.toLowerCase() ?? companyId,
         addresses: addresses.map((one) => (typeof one === 'string' ? one : toAddressClaim(one))),
         domains: domains.map((one) => (typeof one === 'string' ? one : toDomainClaim(one))),
         isComplete,

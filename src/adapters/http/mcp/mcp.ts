@@ -2,7 +2,8 @@
  * POST /mcp: the tools of the service for language models (Model Context Protocol, streamable HTTP without sessions). Each tool makes
  * requests to the API on behalf of the caller.
  */
-import type { FastifyRequest, preValidationAsyncHookHandler } from 'fastify';
+import type { FastifyReply, FastifyRequest, preValidationAsyncHookHandler } from 'fastify';
+import { ServiceError } from '../../../core/errors.ts';
 import { allows, type Right } from '../../../core/keys/rights.ts';
 import type { HttpContext, HttpServer } from '../answers/context.ts';
 import { freeJsonBody } from '../body/json-body.ts';
@@ -50,6 +51,7 @@ export function registerMcpRoutes(app: HttpServer, { limits }: HttpContext, hand
       schema: { hide: true, anyRight: ['read', 'draft', 'send'] },
       // Before the body is read, as the protocol asks for (Streamable HTTP, security warning).
       preValidation: [checkOrigin, freeJsonBody(limits, MAX_MESSAGE_BYTES)],
+      errorHandler: answerParseError,
     },
     async (request, reply) => {
       // The requests of its tools take places of their own, and must not wait for this one's.
@@ -68,6 +70,19 @@ export function registerMcpRoutes(app: HttpServer, { limits }: HttpContext, hand
       return reply.code(answer.status).headers(answer.headers).send(answer.body);
     },
   );
+}
+
+/** JSON-RPC 2.0 §5.1. */
+const PARSE_ERROR = -32_700;
+
+/** A body that is no JSON is answered in the terms of JSON-RPC, which its clients read; other errors are those of the API. */
+function answerParseError(error: Error, _request: FastifyRequest, reply: FastifyReply): FastifyReply {
+  if (!(error instanceof ServiceError) || (error.code !== 'invalid_json' && error.code !== 'duplicate_field'))
+    throw error;
+  const { code, message } = error;
+  return reply
+    .code(400)
+    .send({ jsonrpc: '2.0', id: null, error: { code: PARSE_ERROR, message, data: { code } } });
 }
 
 const checkOrigin: preValidationAsyncHookHandler = async (request) => {

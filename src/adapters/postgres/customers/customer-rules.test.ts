@@ -301,3 +301,19 @@ it('records mail while rules change, without waiting, and links it by the new ru
   // The address that the send taught was not lost either.
   expect(await ownerOf(await receive(addressOf('new', domain)))).toBe(`${customer} address`);
 });
+
+it('keeps the company of a customer whose addresses are set without naming one', async () => {
+  const domain = newDomain();
+  const [customer, company] = [randomUUID(), randomUUID()];
+  const companyNow = async () => (await customers.readRegistration(customer)).companyId;
+  await put(customer, [`ada@${domain}`], [], company);
+  await customers.replaceRegistration(
+    customer,
+    { addresses: [`bob@${domain}`], domains: [] },
+    undefined,
+    undefined,
+  );
+  expect(await companyNow()).toBe(company);
+  await customers.replaceRegistration(customer, { addresses: [], domains: [] }, null, undefined);
+  expect(await companyNow()).toBeNull();
+});

@@ -120,7 +120,12 @@ async function replaceDomains(
 }
 
 /** Returns true if the company has changed. */
-async function replaceCompany(trx: Executor, customerId: string, companyId: string | null): Promise<boolean> {
+async function replaceCompany(
+  trx: Executor,
+  customerId: string,
+  companyId: string | null | undefined,
+): Promise<boolean> {
+  if (companyId === undefined) return false;
   const rows =
     companyId === null
       ? await run(trx, REMOVE_COMPANY, { customerId })
