@@ -76,13 +76,12 @@ export function registerMcpRoutes(app: HttpServer, { limits }: HttpContext, hand
 const PARSE_ERROR = -32_700;
 
 /** A body that is no JSON is answered in the terms of JSON-RPC, which its clients read; other errors are those of the API. */
-function answerParseError(error: Error, _request: FastifyRequest, reply: FastifyReply): FastifyReply {
+function answerParseError(error: Error, _request: FastifyRequest, reply: FastifyReply): void {
   if (!(error instanceof ServiceError) || (error.code !== 'invalid_json' && error.code !== 'duplicate_field'))
     throw error;
   const { code, message } = error;
-  return reply
-    .code(400)
-    .send({ jsonrpc: '2.0', id: null, error: { code: PARSE_ERROR, message, data: { code } } });
+  const answer = { jsonrpc: '2.0', id: null, error: { code: PARSE_ERROR, message, data: { code } } };
+  void reply.code(400).send(answer);
 }
 
 const checkOrigin: preValidationAsyncHookHandler = async (request) => {
