@@ -3510,7 +3510,7 @@ export interface components {
             addresses: (string | components["schemas"]["AddressClaim"])[];
             /** @description `example.org`, or `*.example.org` for all below it. At most 200. Entries may be given back as they were read, with `complete`. */
             domains: (string | components["schemas"]["DomainClaim"])[];
-            /** @description Absent or null: none. */
+            /** @description Absent: unchanged; null: removed. */
             company_id?: components["schemas"]["NullableUuid"];
             /** @description Display name. Absent: unchanged; null: removed. */
             name?: components["schemas"]["CustomerName"];
