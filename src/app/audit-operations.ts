@@ -105,7 +105,7 @@ export function auditOperations(
     try {
       await log.end(position, code, toAuditDetails(Object(result) as Fields));
     } catch (err) {
-      logger.error({ err, position, code }, 'the outcome of an act could not be written to the audit log');
+      logger.error({ err, position, code }, 'the outcome of an action could not be written to the audit log');
     }
   }
 

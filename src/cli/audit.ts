@@ -16,7 +16,7 @@ const MAX_NAMED = 20;
 
 const TEXTS: Readonly<Record<AuditFinding, string>> = {
   missing: 'not known',
-  lost: 'without the email they are said to have',
+  lost: 'without their recorded email',
   other: 'with the email of another Message-ID',
   marked_gone: 'there, but marked as gone',
   not_marked: 'gone, but not marked',
@@ -24,31 +24,31 @@ const TEXTS: Readonly<Record<AuditFinding, string>> = {
 
 export const auditCommand = defineCommand({
   name: 'audit',
-  summary: 'Compares the mailboxes with what is recorded of them: UIDs and Message-IDs.',
+  summary: 'Compares mailboxes with their record: UIDs and Message-IDs.',
   description:
-    'Differences are listed, and the exit code is 1 when there are any that were not repaired. Repaired messages are ' +
-    'taken again by the service: within seconds while it runs, else when it is started.\n\n' +
-    'A message with the email of another Message-ID gets its own email when it is taken again; unless that email itself ' +
-    'was recorded wrongly. This is not known before, so the exit code is 1 with --repair, too. Run audit once more then: ' +
-    'for an email that it still names, run reparse with --email.\n\n' +
-    'A message that only waits, or is set aside, is no difference; it is counted. Nothing is changed in a mailbox.',
+    'Lists differences. The exit code is 1 when some were not repaired. The service fetches repaired messages again: within ' +
+    'seconds while it runs, else after its start.\n\n' +
+    'A message with the email of another Message-ID gets its own email when it is fetched again, unless that email itself was ' +
+    'recorded wrongly. This is not known before, so the exit code is 1 with --repair as well. Run audit again: for an email ' +
+    'that it still lists, run reparse with --email.\n\n' +
+    'Waiting and quarantined messages are counted and are no difference. Mailboxes are never changed.',
   arguments: [],
   options: {
     account: {
       type: 'string',
       value: 'id',
       multiple: true,
-      meaning: 'Only this account. Default: all that have a mailbox.',
+      meaning: 'Only this account. Default: all accounts with a mailbox.',
     },
     repair: {
       type: 'boolean',
-      meaning: 'Has missing messages and those with a wrong record taken again, and corrects wrong marks.',
+      meaning: 'Fetches missing and wrongly recorded messages again, and corrects wrong marks.',
     },
   },
   examples: [
     {
       line: 'audit --account sales --repair',
-      meaning: 'Compares the mailboxes of one account, and has what is missing taken again.',
+      meaning: 'Compares the mailboxes of one account and fetches missing messages.',
     },
   ],
   async run({ account: wanted = [], repair = false }, _paths, { config, output, logger, signal, open }) {
@@ -96,7 +96,7 @@ function formatAudit(accountId: string, audit: MailboxAudit, repaired: boolean):
   const { path, kind, messages, waiting, quarantined, findings } = audit;
   if (kind === 'other_uids') {
     return [
-      `${accountId} ${path}: ${formatCount(messages, 'message')}, not read yet under its present UIDVALIDITY`,
+      `${accountId} ${path}: ${formatCount(messages, 'message')}, not read yet under its current UIDVALIDITY`,
     ];
   }
   const differences = AUDIT_FINDINGS.flatMap((finding) => {

@@ -16,11 +16,11 @@ export const backupCommand = defineCommand({
   name: 'backup',
   summary: 'Writes a backup of the database and the files into a folder or a bucket.',
   description:
-    'The service may run meanwhile. The backup is what was committed at one moment; a file that the place has already, from a backup before, is ' +
-    'not copied again. With BACKUP_KEY everything in it is encrypted. Its last object is the manifest, without which it is no backup: one that ' +
-    'was cut off is never taken for whole, and its files are used by the next.\n\n' +
-    'The place belongs to one database. What is in DATA_DIR besides, such as `api-secret`, and the configuration are not in a backup: keep ' +
-    'them elsewhere, and BACKUP_KEY in another place than the backups.',
+    'The service may run meanwhile. The backup contains what was committed at one moment; files that an earlier backup has are ' +
+    'not copied again. With BACKUP_KEY everything is encrypted. The manifest is written last: an interrupted backup has none ' +
+    'and does not count, and the next backup reuses its files.\n\n' +
+    'A place belongs to one database. The configuration and the rest of DATA_DIR, such as `api-secret`, are not in a backup: ' +
+    'keep them elsewhere, and BACKUP_KEY apart from the backups.',
   arguments: [
     {
       name: 'place',
@@ -34,13 +34,13 @@ export const backupCommand = defineCommand({
     keep: {
       type: 'string',
       value: 'number',
-      meaning: 'Deletes all backups but the last ones, this one included, and files that none of these has.',
+      meaning: 'Keeps this number of backups, including this one, and deletes older ones and their files.',
     },
-    list: { type: 'boolean', meaning: 'Only prints the backups in the place.' },
+    list: { type: 'boolean', meaning: 'Only lists the backups in the place.' },
     'new-key': { type: 'boolean', meaning: 'Only prints a new key, as a file for BACKUP_KEY_FILE.' },
   },
   examples: [
-    { line: 'backup /mnt/backups --keep 30', meaning: 'Makes a backup, and keeps the last 30.' },
+    { line: 'backup /mnt/backups --keep 30', meaning: 'Makes a backup and keeps the last 30.' },
     { line: 'backup --new-key >backup.key', meaning: 'Makes a key for BACKUP_KEY_FILE.' },
   ],
   async run({ keep, list = false, 'new-key': newKey = false }, [place], context): Promise<CommandResult> {
@@ -75,7 +75,7 @@ async function run(place: string, keep: number | null, context: CommandContext):
   const data = await context.open();
   const left = await settleLeftSends(config, data, logger);
   if (left > 0)
-    output.note(`sends in the journal that could not be stored yet, and are not in the backup: ${left}`);
+    output.note(`sends in the journal that could not be stored and are not in the backup: ${left}`);
   const vault = await openVault(config, place, true);
   try {
     const { id, manifest, copied, removedBackups, removedFiles } = await makeBackup(
@@ -92,7 +92,7 @@ async function run(place: string, keep: number | null, context: CommandContext):
         serviceVersion: readVersion(),
         keep,
         signal,
-        onMissing: (path) => output.note(printable(`missing in the storage, and so in the backup: ${path}`)),
+        onMissing: (path) => output.note(printable(`missing in the storage and in the backup: ${path}`)),
         onStep: (text) => logger.info({}, text),
       },
     );

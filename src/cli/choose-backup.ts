@@ -4,7 +4,7 @@ import { BackupError } from '../core/backup/manifest.ts';
 
 export const PLACE = {
   name: 'place',
-  meaning: 'Where the backups are: a folder or `s3://…`.',
+  meaning: 'Place of the backups: a folder or `s3://…`.',
   required: true,
   repeated: false,
   completes: 'files',
@@ -14,7 +14,7 @@ export const AT_OPTION = {
   at: {
     type: 'string',
     value: 'id',
-    meaning: 'Which backup; `backup --list` shows them. Default: the last whole one.',
+    meaning: 'Id of the backup; `backup --list` shows them. Default: the last complete one.',
   },
 } as const;
 
@@ -22,6 +22,6 @@ export const AT_OPTION = {
 export async function chooseBackup(vault: Vault, wanted: string | null): Promise<string> {
   if (wanted !== null) return wanted;
   const last = (await vault.list()).findLast(({ isWhole }) => isWhole);
-  if (last === undefined) throw new BackupError('the place has no whole backup');
+  if (last === undefined) throw new BackupError('the place has no complete backup');
   return last.id;
 }

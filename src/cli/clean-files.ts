@@ -10,14 +10,14 @@ const DEFAULT_HOURS = 24;
 
 export const cleanFilesCommand = defineCommand({
   name: 'clean-files',
-  summary: 'Deletes stored files that no email refers to, such as those left by a crash.',
+  summary: 'Deletes unreferenced files, such as those left by a crash.',
   description:
-    'It looks through DATA_DIR/files, or the bucket, and asks the database of each file. Each one that is deleted is ' +
-    'printed. Files that are younger than a day may belong to an email that is being recorded, and stay; so do files ' +
-    'that are not named as the service names them. The service may run meanwhile.\n\n' +
-    'Never let two databases share one bucket and prefix: to each, the files of the other are left over. When more than half ' +
-    'of the files seem to be, nothing is deleted: another database, or an old backup of it, is likelier than that many ' +
-    'crashes.',
+    'Checks every file in DATA_DIR/files, or the bucket, against the database and prints each deleted file. Files younger than ' +
+    'a day may belong to an email that is being recorded, and stay; so do files with names that the service does not use. The ' +
+    'service may run meanwhile.\n\n' +
+    'Never let two databases share one bucket and prefix: each would delete the files of the other. When more than half of the ' +
+    'files seem unreferenced, nothing is deleted, because another database, or an old backup of it, is more likely than that ' +
+    'many crashes.',
   arguments: [],
   options: {
     'older-than': {
@@ -26,9 +26,9 @@ export const cleanFilesCommand = defineCommand({
       meaning: `Only files that were stored at least this many hours ago, 1 or more. Default: ${DEFAULT_HOURS}.`,
     },
     'dry-run': { type: 'boolean', meaning: 'Only prints what would be deleted.' },
-    force: { type: 'boolean', meaning: 'Deletes also when it is more than half of the files.' },
+    force: { type: 'boolean', meaning: 'Deletes even more than half of the files.' },
   },
-  examples: [{ line: 'clean-files --dry-run', meaning: 'Lists the files that no email refers to.' }],
+  examples: [{ line: 'clean-files --dry-run', meaning: 'Lists unreferenced files.' }],
   async run(
     { 'older-than': olderThan = String(DEFAULT_HOURS), 'dry-run': dryRun = false, force = false },
     _positionals,

@@ -4,14 +4,15 @@ import { defineCommand } from './command.ts';
 
 export const clockCommand = defineCommand({
   name: 'clock',
-  summary: "Compares the clock of this machine with the database's, and confirms the latter after a jump.",
+  summary:
+    "Compares the clocks of this machine and of the database, and confirms the database's clock after a jump.",
   description:
-    'What is due, expires or is deleted is decided by the clock of the database. When that steps forward by more than a day, nothing is ' +
-    'deleted or forgotten until an operator confirms that the time is right, or the new time has lasted a day. The exit code is 1 while ' +
-    'the clocks differ by more than a minute, or the jump is not confirmed. The service may run meanwhile.',
+    "The database's clock decides when things are due, expire or are deleted. After it jumps forward by more than a day, " +
+    'nothing is deleted until an operator confirms the time, or it has lasted a day. The exit code is 1 while the clocks differ ' +
+    'by more than a minute, or the jump is not confirmed. The service may run meanwhile.',
   arguments: [],
   options: {
-    confirm: { type: 'boolean', meaning: 'The time of the database, as this command prints it, is right.' },
+    confirm: { type: 'boolean', meaning: "Confirms the database's time that this command prints." },
   },
   examples: [
     { line: 'clock', meaning: 'Shows both clocks.' },
@@ -25,8 +26,8 @@ export const clockCommand = defineCommand({
     const { jump, isSkewed } = confirm && before.jump !== null ? await guard.trust(null) : before;
     if (jump !== null) {
       output.print(
-        `The database's clock stepped forward, from ${jump.expectedAt.toISOString()} to ${jump.jumpedAt.toISOString()}: nothing is ` +
-          'deleted or forgotten. If its time is right, run it with --confirm',
+        `The database's clock jumped forward, from ${jump.expectedAt.toISOString()} to ${jump.jumpedAt.toISOString()}: nothing is ` +
+          'deleted. If its time is right, run the command with --confirm',
       );
     } else if (before.jump !== null) output.print('confirmed');
     if (isSkewed)

@@ -12,8 +12,8 @@ const SHELLS = ['bash', 'zsh', 'fish'] as const;
 export function createCompletionCommand(commands: () => readonly Command[]): Command {
   return defineCommand({
     name: 'completion',
-    summary: 'Prints what lets a shell complete commands and options.',
-    description: `For ${PROGRAM} as it is called when it is installed. Words are completed without asking the service: commands, options, and values of which there are few.`,
+    summary: 'Prints a completion script for a shell.',
+    description: `For the installed ${PROGRAM}. Completes commands, options and short lists of values without a request to the service.`,
     arguments: [
       {
         name: 'shell',

@@ -16,15 +16,14 @@ const TYPES = ['both', 'rsa', 'ed25519'] as const;
 
 export const dkimCommand = defineCommand({
   name: 'dkim',
-  summary: 'Makes keys that sign mail (DKIM), prints the DNS records that go with them, and checks them.',
+  summary: 'Creates DKIM keys, prints their DNS records, and checks them.',
   description:
-    'generate makes a private key of RSA and one of Ed25519, each in a file that only this user can read; no file is ever ' +
-    'replaced. It prints the setting that has the service sign with them, and the DNS records. Publish those first, and change ' +
-    'the setting when dkim check finds them.\n\n' +
-    'show prints the records of the keys that are set, with records of SPF and DMARC to begin with.\n\n' +
-    'check asks DNS for them and says of each what is wrong. It fails when something is.\n\n' +
-    'To change keys: generate others, publish their records, set them, and leave the old records in DNS for as long as mail ' +
-    'that they signed waits or is under way: scheduled mail, too, is signed when it is accepted.',
+    'generate creates an RSA key and an Ed25519 key, each in a file that only this user can read, and never replaces a file. It ' +
+    'prints the DNS records and the setting. Publish the records first; change the setting when dkim check finds them.\n\n' +
+    'show prints the records of the configured keys, with initial records for SPF and DMARC.\n\n' +
+    'check looks the records up and lists errors. The exit code is 1 when there are any.\n\n' +
+    'To change keys: generate new ones, publish their records, set them, and keep the old records in DNS until all mail with ' +
+    'their signatures is delivered. Scheduled mail is signed when it is accepted.',
   arguments: [
     {
       name: 'action',
@@ -43,7 +42,7 @@ export const dkimCommand = defineCommand({
     selector: {
       type: 'string',
       value: 'name',
-      meaning: 'generate: what the selectors begin with. Default: mail and the month, such as mail202601.',
+      meaning: 'generate: prefix of the selectors. Default: mail and the month, such as mail202601.',
     },
     type: {
       type: 'string',
@@ -55,17 +54,16 @@ export const dkimCommand = defineCommand({
       type: 'string',
       value: 'folder',
       completes: 'files',
-      meaning: 'generate: where the keys are written. Default: `DATA_DIR/dkim`.',
+      meaning: 'generate: folder for the keys. Default: `DATA_DIR/dkim`.',
     },
     resolver: {
       type: 'string',
       value: 'address',
-      meaning:
-        'check: the DNS server to ask, such as 1.1.1.1 or 127.0.0.1:5353. Default: the one of this machine.',
+      meaning: 'check: DNS server, such as 1.1.1.1 or 127.0.0.1:5353. Default: that of this machine.',
     },
   },
   examples: [
-    { line: 'dkim generate', meaning: 'Makes keys, and prints the setting and the DNS records.' },
+    { line: 'dkim generate', meaning: 'Creates keys, and prints the setting and the DNS records.' },
     { line: 'dkim check --resolver 1.1.1.1', meaning: 'Checks whether the records are published.' },
   ],
   async run(values, [action], { config, output }) {

@@ -6,7 +6,7 @@ import { wrapWords } from './wrap-words.ts';
 /** The options that every command has. */
 export const COMMON_OPTIONS = {
   help: { type: 'boolean', short: 'h', meaning: 'Shows this help.' },
-  verbose: { type: 'boolean', meaning: 'Says more on standard error.' },
+  verbose: { type: 'boolean', meaning: 'Prints more on standard error.' },
 } as const;
 
 const WIDTH = 100;

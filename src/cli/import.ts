@@ -29,16 +29,15 @@ export const importCommand = defineCommand({
   name: 'import',
   summary: 'Records emails from files: .eml, mbox and Maildir.',
   description:
-    'A folder is searched with all it holds: Maildirs with their subfolders, .eml files, and files that begin as ' +
-    'an mbox does. Symbolic links in folders are not followed. No program should deliver into the files meanwhile.\n\n' +
-    'Each email is recorded once, in its thread, however often it is imported and by whatever path it came. After an ' +
-    'interruption, or when emails were added, run the same command again: what is done is passed by, and counted as ' +
-    'files, or bytes of mbox files, done before. What can not be imported is listed, and stops nothing; files without ' +
-    'anything in them are listed as empty, and are no failure.\n\n' +
-    'Folders and mbox files with the name of a Sent folder (Sent, Sent Items, Gesendet, Envoyés …, with all they hold) are ' +
-    'emails that were sent from the account: they are recorded as outbound. Drafts, by their folder or their flag in a ' +
-    'Maildir, and folders of junk and trash are left out and counted; junk or trash that is named as a path is imported. ' +
-    '--sent and --received say otherwise, for everything.',
+    'Folders are searched recursively for Maildirs with their subfolders, .eml files, and files that begin like an mbox. ' +
+    'Symbolic links in folders are not followed. No program should deliver into the files during the import.\n\n' +
+    'Each email is recorded once, in its thread, however often it is imported and however it arrived before. After an ' +
+    'interruption, or when emails were added, run the same command again: finished files, and finished bytes of mbox files, are ' +
+    'skipped and counted. Emails that cannot be imported are listed and do not stop the import; empty files are listed and are ' +
+    'no failure.\n\n' +
+    'Folders and mbox files named like a Sent folder (Sent, Sent Items, Gesendet, Envoyés …, with their content) are recorded ' +
+    'as outbound. Drafts, by their folder or their Maildir flag, and junk and trash folders are skipped and counted; junk or ' +
+    'trash given as a path is imported. --sent and --received override this for all files.',
   arguments: [
     { name: 'path', meaning: 'A file or a folder.', required: true, repeated: true, completes: 'files' },
   ],
@@ -50,42 +49,40 @@ export const importCommand = defineCommand({
     },
     sent: {
       type: 'boolean',
-      meaning:
-        'All were sent from the account, by any program: record them as outbound. For Sent folders only.',
+      meaning: 'Record all emails as outbound, sent from the account by any program. For Sent folders only.',
     },
     received: {
       type: 'boolean',
-      meaning: 'All were received, whatever their folders are called; nothing is left out.',
+      meaning: 'Record all emails as received, whatever their folders are called; skip nothing.',
     },
     since: {
       type: 'string',
       value: 'date',
-      meaning: 'Leaves out emails from before this date (2026-01-31, or with a time: 2026-01-31T12:00:00Z).',
+      meaning: 'Skips emails before this date (2026-01-31, or with a time: 2026-01-31T12:00:00Z).',
     },
     unread: {
       type: 'boolean',
       meaning:
-        'They all count as unread. Default: as their flags in a Maildir or their Status in an mbox file say, else as read.',
+        'Records all emails as unread. Default: the flags in a Maildir or the Status in an mbox, else read.',
     },
     restore: {
       type: 'boolean',
       meaning:
-        'Also records emails that were deleted, by a request or by erasing a person: they are known no longer as deleted. ' +
-        'Reads all files again.',
+        'Also records emails that were deleted or erased, which are then no longer treated as deleted. Reads all files again.',
     },
     report: {
       type: 'string',
       value: 'file',
       completes: 'files',
       meaning:
-        'Where to list what could not be imported, one JSON object a line. Default: a new file in `DATA_DIR/imports`.',
+        'File for the list of failures, one JSON object a line. Default: a new file in `DATA_DIR/imports`.',
     },
   },
   examples: [
     { line: 'import ~/Maildir archive.mbox', meaning: 'Records a Maildir and an mbox.' },
     {
       line: "import --account sales --since 2026-01-01 'Sent Items.mbox'",
-      meaning: 'Records what an account has sent since then.',
+      meaning: 'Records what an account has sent since a date.',
     },
   ],
   async run(

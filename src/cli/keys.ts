@@ -19,11 +19,11 @@ const PAGE = 200;
 
 export const keysCommand = defineCommand({
   name: 'keys',
-  summary: 'Makes, lists, changes, revokes and rotates keys of the API.',
+  summary: 'Creates, lists, changes, revokes and rotates API keys.',
   description:
-    '`create` and `rotate` print the key, `ewk_…`, as the only line of the result; it is stored nowhere and shown this once. `list` prints ' +
-    'each key with its rights, accounts, expiry and last use, in UTC, never its secret. A revoked key stops working within two seconds. The ' +
-    'service may run meanwhile.',
+    '`create` and `rotate` print the key, `ewk_…`, as the only line of the result; it is not stored and is shown only once. ' +
+    '`list` prints each key with its rights, accounts, expiry and last use (UTC), never its secret. A revoked key stops working ' +
+    'within two seconds. The service may run meanwhile.',
   arguments: [
     {
       name: 'action',
@@ -32,13 +32,13 @@ export const keysCommand = defineCommand({
       repeated: false,
       completes: ['create', 'list', 'change', 'revoke', 'rotate'],
     },
-    { name: 'id', meaning: 'Of the key to change, revoke or rotate.', required: false, repeated: false },
+    { name: 'id', meaning: 'Id of the key to change, revoke or rotate.', required: false, repeated: false },
   ],
   options: {
     name: {
       type: 'string',
       value: 'text',
-      meaning: 'For people; of a new key, or a new one of a key to change.',
+      meaning: 'create, change: name of the key.',
     },
     right: {
       type: 'string',
@@ -56,18 +56,18 @@ export const keysCommand = defineCommand({
     },
     'all-accounts': {
       type: 'boolean',
-      meaning: 'The new key sees and acts for all accounts, those of later too.',
+      meaning: 'The new key is for all accounts, including future ones.',
     },
     'rate-limit': {
       type: 'string',
       value: 'requests',
       meaning:
-        'create, change: requests within a minute that the key may make in each process; `default`: as many as the service allows.',
+        'create, change: maximum requests per minute in each process; `default`: HTTP_RATE_PER_MINUTE.',
     },
     expires: {
       type: 'string',
       value: 'time',
-      meaning: 'When the new key stops working, such as 2027-01-31T12:00:00Z. Default: never.',
+      meaning: 'Expiry of the new key, such as 2027-01-31T12:00:00Z. Default: never.',
     },
     overlap: {
       type: 'string',
@@ -76,13 +76,13 @@ export const keysCommand = defineCommand({
     },
     json: {
       type: 'boolean',
-      meaning: 'list, change, revoke: prints JSON as the API tells it, one object a line.',
+      meaning: 'list, change, revoke: prints JSON as the API returns it, one object a line.',
     },
   },
   examples: [
     {
       line: 'keys create --name crm --right read --right send --account sales',
-      meaning: 'Makes a key for another program.',
+      meaning: 'Creates a key for another program.',
     },
     { line: 'keys list', meaning: 'Lists all keys.' },
   ],

@@ -13,10 +13,10 @@ import { parseUrl } from './values.ts';
 
 export const loginLinkCommand = defineCommand({
   name: 'login-link',
-  summary: 'Prints a link that logs a browser in, once and within an hour.',
+  summary: 'Prints a link that logs a browser in once within an hour.',
   description:
-    'The only line of the result is the link. It logs in as `API_SECRET`, which may do everything, or with `--key` as that key: ' +
-    'a holder of the link may do what the key may, so give it to its person alone. The service may run meanwhile.',
+    'The link is the only line of the result. It logs in as `API_SECRET`, with all rights, or with `--key` as that key. Anyone ' +
+    'with the link has the rights of the key: give it only to its user. The service may run meanwhile.',
   arguments: [],
   options: {
     key: { type: 'string', value: 'key', meaning: 'The id or the name of a key. Default: API_SECRET.' },
@@ -24,7 +24,7 @@ export const loginLinkCommand = defineCommand({
       type: 'string',
       value: 'url',
       meaning:
-        'Where browsers reach the service. Default: the name of the certificate, else 127.0.0.1, and the port of `PORT`.',
+        'URL at which browsers reach the service. Default: the name in the certificate, else 127.0.0.1, with the port of `PORT`.',
     },
   },
   examples: [{ line: 'login-link', meaning: 'Prints a link for the browser on this machine.' }],
@@ -54,8 +54,7 @@ async function keyHolder({ pool }: OpenData, wanted: string): Promise<LinkHolder
   const isGood = ({ expiresAt }: CheckedKey) => expiresAt === null || expiresAt > new Date();
   const found = keys.filter((key) => (key.id === wanted || key.name === wanted) && isGood(key));
   const [one] = found;
-  if (one === undefined)
-    throw new UsageError(`no key that opens anything is called ${wanted}; keys list shows them`);
+  if (one === undefined) throw new UsageError(`no valid key is called ${wanted}; keys list shows them`);
   if (found.length > 1) throw new UsageError(`several keys are called ${wanted}; name the id of one`);
   return { kind: 'key', id: one.id, hash: one.hash };
 }

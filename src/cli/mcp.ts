@@ -8,8 +8,9 @@ export const mcpCommand = defineCommand({
   name: 'mcp',
   summary: 'Serves the tools of a running service to a language model (MCP over standard input and output).',
   description:
-    'For programs that start their MCP servers themselves; others are given the address of the service with /mcp. Standard output belongs to ' +
-    'the protocol. Set EMAIL_WORKER_KEY to a key with the rights that the model is to have (see keys): read, draft if it may write drafts, and send if it may send.',
+    'For programs that start their MCP servers as processes; others use the URL of the service with /mcp. Standard output ' +
+    'belongs to the protocol. Set EMAIL_WORKER_KEY to a key with the rights for the model (see keys): read, draft to write ' +
+    'drafts, send to send.',
   arguments: [],
   options: {
     url: { type: 'string', value: 'url', meaning: `Of the service. Default: ${DEFAULT_URL}.` },
@@ -22,8 +23,7 @@ export const mcpCommand = defineCommand({
   ],
   async run({ url = DEFAULT_URL }, _positionals, { config, signal }): Promise<CommandResult> {
     const token = config.commands.serviceKey;
-    if (token === null)
-      throw new UsageError('EMAIL_WORKER_KEY is not set: it names the key that the model is to use.');
+    if (token === null) throw new UsageError('EMAIL_WORKER_KEY is not set: set it to the key of the model.');
     const service = parseUrl('--url', url);
     // Loaded for this command only: its libraries are half of all that the commands load.
     const { serveStdio } = await import('../adapters/mcp/stdio.ts');

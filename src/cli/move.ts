@@ -15,22 +15,23 @@ export const moveCommand = defineCommand({
   name: 'move',
   summary: 'Moves the database from the embedded PostgreSQL to another server, back, or between servers.',
   description:
-    'Run it with the old settings, with all services stopped; then change DATABASE_URL, and start them. Everything goes on as it was: the ' +
-    'queue, events, webhooks, sessions. Files stay where BLOB_URL says. The new database has to be empty, or be the one that this one was ' +
-    'moved from before.\n\n' +
-    'The old database stays as it is, with a mark that keeps services and commands from it. An interrupted move is done again by the same ' +
-    'command; until then no service starts on either database, unless --cancel gives it up.',
+    'Stop all services and run it with the old settings; then change DATABASE_URL and start them. The queue, events, webhooks ' +
+    'and sessions continue. Files stay at BLOB_URL. The new database must be empty, or be the one from which this one was ' +
+    'moved.\n\n' +
+    'The old database keeps its data and is marked as moved, so that services and commands refuse it. After an interruption, ' +
+    'the same command repeats the move; until then no service starts on either database, unless --cancel abandons it.',
   arguments: [],
   options: {
     to: {
       type: 'string',
       value: 'url',
       meaning:
-        'Where to: `postgres://user@host:5432/name`, or `embedded`. The password may be in PGPASSWORD, so that no other user sees it.',
+        'Target: `postgres://user@host:5432/name`, or `embedded`. Put the password into PGPASSWORD, so that no other user sees ' +
+        'it.',
     },
     cancel: {
       type: 'boolean',
-      meaning: 'Only lets services start again on the database that was to be moved.',
+      meaning: 'Only lets services start on the old database again.',
     },
   },
   examples: [
@@ -50,7 +51,7 @@ export const moveCommand = defineCommand({
       const source = createMovedDatabase(databases.source);
       if (cancel) {
         await cancelMove(source);
-        output.print('services may start on the database again');
+        output.print('services can start on the database again');
         return 'done';
       }
       const result = await moveDatabase(
@@ -69,7 +70,7 @@ export const moveCommand = defineCommand({
       await recordAfterwards(() => databases.target(signal), ['move'], config, logger);
       output.print(
         result === null
-          ? 'the database had been moved before; that is final now'
+          ? 'the earlier move of the database is now complete'
           : `${formatCount(result.rows, 'row')} moved`,
       );
       output.print(
@@ -93,6 +94,6 @@ function readTarget(to: string | undefined, from: string | null): string | null 
   }
   if (!URL.canParse(to) || !/^postgres(ql)?:$/.test(new URL(to).protocol))
     throw new UsageError('--to must be postgres://user@host:5432/name, or embedded');
-  if (to === from) throw new UsageError('the database is there already');
+  if (to === from) throw new UsageError('the database is already there');
   return to;
 }

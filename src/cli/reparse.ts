@@ -14,13 +14,13 @@ const TELL_EVERY = 10_000;
 
 export const reparseCommand = defineCommand({
   name: 'reparse',
-  summary: 'Reads received messages again with the current parser, and records what is different.',
+  summary: 'Parses received messages again and records the differences.',
   description:
-    'For after an update that reads more, and for emails with the defect not_parsed, of which nothing but the bytes ' +
-    'could be kept. Texts, addresses, subject, defects, attachments and what the email answers are replaced, whole or not ' +
-    'at all; ids, customers and decisions about threads stay, and an attachment with the same bytes and name keeps ' +
-    'its id. Threads that turn out to be one are merged; to take threads apart, run rethread.\n\n' +
-    'Each email that is changed is printed with what changed. The service may run meanwhile.',
+    'Use it after an update with a better parser, and for emails with the defect not_parsed, of which only the bytes could be ' +
+    'kept. Texts, addresses, subject, defects, attachments and references are replaced, completely or not at all. Ids, ' +
+    'customers and decisions about threads stay, and an attachment with the same bytes and name keeps its id. Threads that turn ' +
+    'out to be one are merged; to split threads, run rethread.\n\n' +
+    'Each changed email is printed with its changes. The service may run meanwhile.',
   arguments: [],
   options: {
     email: { type: 'string', value: 'id', meaning: 'Only this email.' },
@@ -39,14 +39,14 @@ export const reparseCommand = defineCommand({
     after: {
       type: 'string',
       value: 'id',
-      meaning: 'Continues after this email, which an interrupted run has named.',
+      meaning: 'Continues after this email, which an interrupted run printed.',
     },
     'dry-run': { type: 'boolean', meaning: 'Only prints what would change.' },
   },
   examples: [
     {
       line: 'reparse --defect not_parsed --dry-run',
-      meaning: 'Shows what a new version reads of emails that could not be read.',
+      meaning: 'Shows what a new version parses in emails with this defect.',
     },
   ],
   async run({ email, account, defect, since, after, 'dry-run': dryRun = false }, _positionals, context) {

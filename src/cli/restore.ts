@@ -13,25 +13,25 @@ import { defineCommand, type CommandContext, type CommandResult } from './comman
 
 export const restoreCommand = defineCommand({
   name: 'restore',
-  summary: 'Restores a backup into the database and the storage that are configured.',
+  summary: 'Restores a backup into the configured database and storage.',
   description:
-    'No service may run, on any machine. Every hash is checked; the database is filled in one transaction, after the files are there, so that a ' +
-    'restore that is cut off changes nothing but files, and no service starts on it before it is repeated. The version of email-worker must be the ' +
-    'one that made the backup.\n\n' +
-    'What waited to be sent, or was being sent, becomes `unknown`, because it may have been sent after the backup: it settles when its copy ' +
-    'is found in the Sent mailbox, or an operator decides. Sessions of browsers end. Readers of events that have seen what is undone get ' +
-    '`events_expired`; all others go on.',
+    'Stop all services on all machines first. Every hash is checked; one transaction fills the database after the files are ' +
+    'stored. An interrupted restore changes only files, and no service starts on the database until the restore is repeated. ' +
+    'Use the version of email-worker that made the backup.\n\n' +
+    'Sends that waited or were in progress become `unknown`, because they may have been sent after the backup: a copy in the ' +
+    'Sent mailbox or an operator settles them. Browser sessions end. Readers of events that are past the backup get ' +
+    '`events_expired`; all others continue.',
   arguments: [PLACE],
   options: {
     ...AT_OPTION,
     replace: {
       type: 'boolean',
-      meaning: 'Also when the database holds emails: these are gone then. Their files stay; see clean-files.',
+      meaning: 'Replaces a database that contains emails, which are lost. Their files stay; see clean-files.',
     },
     'send-waiting': {
       type: 'boolean',
       meaning:
-        'What waited to be sent is sent. Only when nothing was sent after the backup, such as when the service was stopped before.',
+        'Keeps waiting sends in the queue. Use it only when nothing was sent after the backup, for example after a stop.',
     },
   },
   examples: [{ line: 'restore /mnt/backups', meaning: 'Restores the last backup into an empty database.' }],
@@ -83,14 +83,12 @@ async function restore(
   );
   const { deleted, missing } = manifest.files;
   if (deleted + missing > 0)
-    output.print(
-      `files that records name but that were not in the backup: ${deleted + missing}; see email-worker verify`,
-    );
+    output.print(`recorded files that were not in the backup: ${deleted + missing}; see email-worker verify`);
   if (heldSends > 0)
-    output.print(`sends that are unknown now, since they may have been sent after the backup: ${heldSends}`);
-  if (closedKeys > 0)
     output.print(
-      `requests with an Idempotency-Key that were under way, and whose repeat sends nothing: ${closedKeys}`,
+      `sends that are now unknown, because they may have been sent after the backup: ${heldSends}`,
     );
+  if (closedKeys > 0)
+    output.print(`interrupted requests with an Idempotency-Key, whose repeat sends nothing: ${closedKeys}`);
   return 'done';
 }

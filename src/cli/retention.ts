@@ -10,29 +10,29 @@ import { defineCommand, UsageError } from './command.ts';
 
 export const retentionCommand = defineCommand({
   name: 'retention',
-  summary: 'Deletes threads that are kept no longer, by RETENTION_DAYS or the accounts file.',
+  summary: 'Deletes threads that are due by RETENTION_DAYS or the accounts file.',
   description:
-    'The service does so by itself, every hour. This is for a look at what a rule would delete, and for a large backlog: only a small ' +
-    'part of all emails is deleted in an hour, unless more is confirmed. The service may run meanwhile.',
+    'The service deletes them every hour. Use this command to preview a rule, or for a large backlog: only a small share of all ' +
+    'emails is deleted in an hour, unless you confirm more. The service may run meanwhile.',
   arguments: [],
   options: {
     'dry-run': { type: 'boolean', meaning: 'Only counts what would be deleted.' },
     confirm: {
       type: 'string',
       value: 'emails',
-      meaning: 'Deletes up to this number of emails at once, whatever may be deleted in an hour.',
+      meaning: 'Deletes up to this number of emails at once, beyond the hourly limit.',
     },
   },
   examples: [
     { line: 'retention --dry-run', meaning: 'Counts what would be deleted.' },
-    { line: 'retention --confirm 5000', meaning: 'Deletes what is due, also when it is up to 5,000 emails.' },
+    { line: 'retention --confirm 5000', meaning: 'Deletes due threads of up to 5,000 emails.' },
   ],
   async run({ 'dry-run': dryRun = false, confirm }, _positionals, { config, output, logger, signal, open }) {
     if (confirm !== undefined && !/^[1-9]\d{0,9}$/.test(confirm))
       throw new UsageError('--confirm must be a number of emails, at least 1');
     const rules = retentionRules(config.accounts);
     if (rules.length === 0) {
-      output.note('every account keeps everything: RETENTION_DAYS is not set');
+      output.note('all accounts keep all emails: RETENTION_DAYS is not set');
       return 'done';
     }
     const { pool, blobs, requireCertainty } = await open();

@@ -9,17 +9,17 @@ const TELL_EVERY = 100_000;
 
 export const rethreadCommand = defineCommand({
   name: 'rethread',
-  summary: 'Computes from the stored emails which threads they make, and puts right what differs.',
+  summary: 'Computes all threads from the stored emails and corrects differences.',
   description:
-    'Threads follow from Message-ID, In-Reply-To and References, and from what was decided about them; a split, merge ' +
-    'or move stays as it is. Usually nothing differs. Each email that belongs in another thread is listed with the ' +
-    'reason. The service may run meanwhile. After an interruption, run the same command again.\n\n' +
-    'The dry run reads one moment of the database and changes nothing.',
+    'Threads follow from Message-ID, In-Reply-To, References and decisions: a split, merge or move is kept. Usually nothing ' +
+    'differs. Each email in a wrong thread is listed with the reason. The service may run meanwhile. After an interruption, run ' +
+    'the same command again.\n\n' +
+    'The dry run reads one snapshot of the database and changes nothing.',
   arguments: [],
   options: {
     'dry-run': { type: 'boolean', meaning: 'Only lists what would change.' },
   },
-  examples: [{ line: 'rethread --dry-run', meaning: 'Lists emails that belong in another thread.' }],
+  examples: [{ line: 'rethread --dry-run', meaning: 'Lists emails in a wrong thread.' }],
   async run({ 'dry-run': dryRun = false }, _positionals, { output, signal, open }) {
     const data = await open();
     let told = 0;

@@ -142,7 +142,7 @@ function watchSignals(output: Output): {
   const onSignal = (signal: Signal) => {
     if (received !== null) process.exit(EXIT_OF_SIGNAL[signal]);
     received = signal;
-    output.note('stopping; once more ends it at once');
+    output.note('stopping; interrupt again to end at once');
     controller.abort();
   };
   for (const signal of SIGNALS) process.on(signal, onSignal);

@@ -14,19 +14,19 @@ import { printable } from './output.ts';
 
 export const verifyCommand = defineCommand({
   name: 'verify',
-  summary: 'Reads a backup whole, or the files of the live data, and says what is not as it was recorded.',
+  summary: 'Checks a complete backup, or the files of the live data.',
   description:
-    'With a place: every object of a backup is read and its hash and counts are compared; no database is needed, and nothing of this machine ' +
-    'but BACKUP_KEY. Without one: every file that a record names is read from the storage and compared with its checksum, or with its size where ' +
-    'there is none, as for raw messages; and files that no record names, which clean-files deletes, are counted. The service may run meanwhile. ' +
-    'The code is 1 when something is not as it was.',
+    'With a place, reads every object of a backup and compares hashes and counts; this needs no database, only BACKUP_KEY. ' +
+    'Without a place, reads every recorded file from the storage and compares its checksum, or its size where there is none, as ' +
+    'for raw messages; unreferenced files, which clean-files deletes, are counted. The service may run meanwhile. The exit code ' +
+    'is 1 when something differs.',
   arguments: [{ ...PLACE, required: false }],
   options: {
     ...AT_OPTION,
   },
   examples: [
-    { line: 'verify /mnt/backups', meaning: 'Reads the last backup whole.' },
-    { line: 'verify', meaning: 'Reads the file of every record.' },
+    { line: 'verify /mnt/backups', meaning: 'Checks the last backup.' },
+    { line: 'verify', meaning: 'Checks the file of every record.' },
   ],
   run({ at }, [place], context): Promise<CommandResult> {
     if (place !== undefined) return verifyPlace(place, at ?? null, context);

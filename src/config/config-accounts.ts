@@ -114,19 +114,21 @@ const DEFAULT_ACCOUNT = {
   from: variable('MAIL_FROM', {
     parse: (value, name) => readFrom(name, value ?? DEFAULT_FROM),
     defaultText: DEFAULT_FROM,
-    meaning: "The default account's address, with a display name if wanted.",
+    meaning: 'Address of the default account, optionally with a display name.',
   }),
   smtpUrl: secretVariable('SMTP_URL', {
     parse: (value, name) => readUrl(name, value, SMTP_PROTOCOLS),
     defaultText: 'an outbox folder in `DATA_DIR`',
     meaning:
-      'The mail server that takes outgoing mail: `smtp://user:pass@host:587` (STARTTLS when offered), `smtps://host:465`; more in docs/configuration.md. Without it each email is written as an .eml file and not delivered.',
+      'Mail server for outgoing mail: `smtp://user:pass@host:587` (STARTTLS when offered), `smtps://host:465`; more in ' +
+      'docs/configuration.md. Without it each email is written as an .eml file and not delivered.',
   }),
   perMinute: variable('SMTP_RATE_PER_MINUTE', {
     parse: (value, name) => readRate(name, value),
     defaultText: 'no limit',
     meaning:
-      'Messages of the default account in a rolling minute at most, over all processes. The queue waits; a synchronous send gets 429.',
+      'Maximum number of messages of the default account in a rolling minute, over all processes. The queue waits; a ' +
+      'synchronous send gets 429.',
   }),
   perDay: variable('SMTP_RATE_PER_DAY', {
     parse: (value, name) => readRate(name, value),
@@ -135,46 +137,53 @@ const DEFAULT_ACCOUNT = {
   }),
   imapUrl: secretText(
     'IMAP_URL',
-    'The mail server whose mailboxes are read for the default account: `imaps://user:pass@host`, or `imap://` with STARTTLS; more in docs/configuration.md. Nothing is ever changed in them; only `IMAP_SENT_COPIES` adds to one.',
+    'Mail server with the mailboxes of the default account: `imaps://user:pass@host`, or `imap://` with STARTTLS; more in ' +
+      'docs/configuration.md. Nothing is changed in them; only `IMAP_SENT_COPIES` adds to one.',
   ),
   imapSince: text(
     'IMAP_SINCE',
-    'The first sync of a mailbox starts with what came on this day: `2026-01-31`.',
+    'First day of the first sync of a mailbox: `2026-01-31`.',
     `${FIRST_SYNC_DAYS} days before the first sync`,
   ),
   imapSent: text(
     'IMAP_SENT',
-    'The mailbox with sent mail, such as `INBOX.Gesendet`.',
+    'Mailbox with sent mail, such as `INBOX.Gesendet`.',
     'what the server says, or its name in many languages',
   ),
   imapSentCopies: text(
     'IMAP_SENT_COPIES',
-    'Whether what the default account sends is put into its Sent mailbox, once: `on`; `auto`: on, unless the mail server of `SMTP_URL` does so by itself, as those of Gmail, Microsoft 365, iCloud and Yahoo do; or `off`.',
+    'Whether emails of the default account are stored in its Sent mailbox, once each: `on`; `auto`: unless the mail server of ' +
+      '`SMTP_URL` does so, as those of Gmail, Microsoft 365, iCloud and Yahoo do; or `off`.',
     '`off`',
   ),
   dkimKeys: text(
     'DKIM_KEYS',
-    'Private keys that sign the mail of the default account: `selector=file`, several with commas between them, such as `mail2026=keys/rsa.pem,mail2026e=keys/ed25519.pem`; `email-worker dkim generate` makes them. In place of a file, `${NAME}` takes the key from that environment variable.',
+    'Private keys that sign mail of the default account: `selector=file`, separated by commas, such as ' +
+      '`mail2026=keys/rsa.pem,mail2026e=keys/ed25519.pem`; `email-worker dkim generate` creates them. In place of a file, ' +
+      '`${NAME}` takes the key from that environment variable.',
     'mail is not signed here',
   ),
-  dkimDomain: text('DKIM_DOMAIN', 'The domain that signs.', 'the domain of `MAIL_FROM`'),
+  dkimDomain: text('DKIM_DOMAIN', 'Signing domain.', 'the domain of `MAIL_FROM`'),
   retentionDays: variable('RETENTION_DAYS', {
     parse: (value, name) => readDays(name, value, MAX_RETENTION_DAYS),
     defaultText: 'everything is kept',
     meaning:
-      'Days after which a thread in which nothing was sent or received is deleted, with its files, as `DELETE /api/threads/{id}` does.',
+      'Days without activity after which a thread is deleted with its files, as by `DELETE /api/threads/{id}`.',
   }),
   trustedAuthservIds: variable('TRUSTED_AUTHSERV_IDS', {
     parse: (value, name) => readAuthservIds(name, value === null ? null : value.split(',')),
     defaultText: 'none',
     meaning:
-      'Mail servers of the default account whose Authentication-Results (RFC 8601) are believed, by the name that the field begins with, with commas between them: `mx.google.com`; `*` for the topmost field, whatever its name. Only for servers that write it into each email.',
+      'Mail servers of the default account whose Authentication-Results (RFC 8601) are trusted, by the name at the beginning of ' +
+      'the field, separated by commas: `mx.google.com`; `*` for the topmost field, whatever its name. Only for servers that ' +
+      'write it into each email.',
   }),
   joinBySubjectDays: variable('JOIN_BY_SUBJECT_DAYS', {
     parse: (value, name) => readDays(name, value, MAX_WINDOW_DAYS),
     defaultText: 'none',
     meaning:
-      'A received reply that names no other email joins one of the same subject and counterparty that is at most this many days old.',
+      'A received reply that references no email joins one with the same subject and counterparty that is at most this many ' +
+      'days old.',
   }),
 };
 
@@ -182,7 +191,9 @@ export const ACCOUNT_VARIABLES = {
   ...DEFAULT_ACCOUNT,
   file: text(
     'ACCOUNTS_FILE',
-    'JSON file with several accounts, the first being the default one: `[{"id": "sales", "from": "Sales <sales@example.com>", "smtp_url": "${SALES_SMTP_URL}", "imap_url": "${SALES_IMAP_URL}"}]`; more in docs/configuration.md. `${NAME}` is replaced by that environment variable.',
+    'JSON file with several accounts; the first one is the default: `[{"id": "sales", "from": "Sales <sales@example.com>", ' +
+      '"smtp_url": "${SALES_SMTP_URL}", "imap_url": "${SALES_IMAP_URL}"}]`; more in docs/configuration.md. `${NAME}` is replaced ' +
+      'by that environment variable.',
   ),
 };
 

@@ -7,8 +7,7 @@ export const COMMAND_VARIABLES = {
   serviceUrl: variable('EMAIL_WORKER_URL', {
     parse: readServiceUrl,
     defaultText: 'the service that `HOST` and `PORT` configure',
-    meaning:
-      'Only for commands: where they reach the service that they ask, such as `https://mail.example.com`.',
+    meaning: 'Only for commands: URL of the service, such as `https://mail.example.com`.',
   }),
   /** null: the API secret of this configuration, for its own service. */
   serviceKey: secretVariable('EMAIL_WORKER_KEY', {
@@ -19,7 +18,7 @@ export const COMMAND_VARIABLES = {
       return value;
     },
     defaultText: 'the API secret of this configuration',
-    meaning: 'Only for commands: the key that they ask the service with; needed with `EMAIL_WORKER_URL`.',
+    meaning: 'Only for commands: key for the service; required with `EMAIL_WORKER_URL`.',
   }),
 };
 

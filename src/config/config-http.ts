@@ -20,70 +20,78 @@ export const HTTP_VARIABLES = {
     'HTTP_MAX_CONNECTIONS',
     500,
     { min: 1, max: 100_000 },
-    'HTTP connections at the same time; for one more, one that never brought a right secret is closed. A key keeps half of them at most.',
+    'Maximum number of HTTP connections. A further one replaces a connection that never showed a right secret. A key keeps half ' +
+      'of them at most.',
   ),
   httpRatePerMinute: integer(
     'HTTP_RATE_PER_MINUTE',
     6000,
     { min: 1, max: 10_000_000 },
-    'Requests of one key within a minute, in each process; `rate_limit` of a key takes its place. More are answered with 429. The sessions of a key may do as much again, and `API_SECRET` a hundred times as much.',
+    'Requests per minute of one key in each process, unless the key has its own `rate_limit`; further ones get 429. The ' +
+      'sessions of a key have the same limit again, `API_SECRET` a hundred times as much.',
   ),
   httpMaxAtOnce: integer(
     'HTTP_MAX_AT_ONCE',
     32,
     { min: 1, max: 100_000 },
-    'Requests of one key under way at the same time, in each process, until their answers begin; waits for events do not count. More are answered with 429. `API_SECRET` may have eight times as many.',
+    'Simultaneous requests of one key in each process, until their responses begin; waits for events do not count. Further ones ' +
+      'get 429. `API_SECRET` may have eight times as many.',
   ),
   publicUrl: variable('PUBLIC_URL', {
     parse: readPublicUrl,
     defaultText: 'none',
     meaning:
-      'Where recipients of mail reach the service, such as `https://mail.example.com`; a proxy may take a path in front of it away. For links to unsubscribe; only `/unsubscribe/` needs to be reachable there.',
+      'URL at which recipients of mail reach the service, such as `https://mail.example.com`, for unsubscribe links. A proxy ' +
+      'may strip its path. Only `/unsubscribe/` must be public.',
   }),
   allowedHosts: variable('ALLOWED_HOSTS', {
     parse: readHosts,
     defaultText: 'none',
     meaning:
-      'Names of hosts, such as `mail.intern.example,mail`, under which browsers reach the page, beside those of `PUBLIC_URL` and `HOST`, `localhost` and addresses. Under any other name the service answers 421 to what has no bearer secret, so that no page of a stranger whose name leads here can use a log-in.',
+      'Host names, such as `mail.intern.example,mail`, under which browsers reach the page, besides those of `PUBLIC_URL` and ' +
+      '`HOST`, `localhost` and IP addresses. Requests without a bearer secret under any other name get 421, so that a page of a ' +
+      'stranger whose name resolves to this service cannot use a login.',
   }),
   accessLog: variable('ACCESS_LOG', {
     parse: (value, name) => readWord(name, value ?? 'off', ['off', 'routes', 'paths']),
     defaultText: 'off',
     meaning:
-      'Whether the log has a line for each request: `routes` names its route, such as `/api/thread/:threadId`; `paths` also its path and query, which may hold addresses of people.',
+      'Log line for each request: `routes` with its route, such as `/api/thread/:threadId`; `paths` also with path and query, ' +
+      'which may contain addresses of people.',
   }),
   /** null: metrics are off. */
   metricsListen: variable('METRICS_LISTEN', {
     parse: (value, name) => readListen(name, value),
     defaultText: 'off',
     meaning:
-      'Address for Prometheus, such as `127.0.0.1:9464`, where `/metrics` is served without TLS and without a secret; see ops/.',
+      'Address for Prometheus, such as `127.0.0.1:9464`: serves `/metrics` without TLS and without a secret; see ops/.',
   }),
   /** Addresses, or networks such as `10.0.0.0/8`. */
   trustedProxies: variable('TRUSTED_PROXIES', {
     parse: (value, name) => readNetworks(name, value),
     defaultText: 'none',
     meaning:
-      'Addresses and networks of proxies, such as `127.0.0.1,10.0.0.0/8`, whose `X-Forwarded-For` says who the client is: for failed log-ins, the security log and the access log. A number of hops is not taken: a client that reaches the service past the proxies could claim any address.',
+      'Addresses and networks of proxies, such as `127.0.0.1,10.0.0.0/8`, whose `X-Forwarded-For` names the client: for failed ' +
+      'logins, the security log and the access log. A number of hops is not supported, because a client that bypasses the ' +
+      'proxies could claim any address.',
   }),
   /** Empty: the service makes one and keeps it in the data folder. */
   apiSecrets: secretVariable('API_SECRET', {
     parse: readSecrets,
     defaultText: 'made at the first start, kept in `DATA_DIR/api-secret`',
-    meaning:
-      'The bearer secret, at least 16 characters; two, separated by a comma, while it is being changed.',
+    meaning: 'Bearer secret, at least 16 characters; two, separated by a comma, during a change.',
   }),
   sessionIdleHours: integer(
     'SESSION_IDLE_HOURS',
     168,
     { min: 1, max: MAX_SESSION_HOURS },
-    'Hours without use after which a browser has to log in again.',
+    'Hours without use after which a browser must log in again.',
   ),
   sessionMaxHours: integer(
     'SESSION_MAX_HOURS',
     720,
     { min: 1, max: MAX_SESSION_HOURS },
-    'Hours after which a browser has to log in again, however much it is used.',
+    'Hours after which a browser must log in again in any case.',
   ),
 };
 

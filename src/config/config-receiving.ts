@@ -11,7 +11,7 @@ export const MAILBOX_VARIABLES = {
     'IMAP_POLL_MS',
     60_000,
     { min: 50, max: 3_600_000 },
-    'How long a mailbox may go without being checked, in ms, also when the server says at once what is new in INBOX.',
+    'How often each mailbox is checked, in ms, even when the server announces new mail in INBOX.',
   ),
   leaseMs: integer(
     'IMAP_LEASE_MS',
@@ -45,47 +45,52 @@ export const LISTENER_VARIABLES = {
     parse: (value, name) => readListen(name, value),
     defaultText: 'none',
     meaning:
-      'Where to take received mail by LMTP, `host:port`, from a mail server such as Postfix; `[::1]:2424` for IPv6.',
+      'Address for received mail by LMTP, `host:port`, from a mail server such as Postfix; `[::1]:2424` for IPv6.',
   }),
   smtpListen: variable('SMTP_LISTEN', {
     parse: (value, name) => readListen(name, value),
     defaultText: 'none',
-    meaning: "The same by SMTP. Only mail to the accounts' addresses is taken, also with `+detail`.",
+    meaning:
+      "Address for received mail by SMTP. Only mail to the accounts' addresses is accepted, also with `+detail`.",
   }),
   checkSenders: variable('SMTP_CHECK_SENDERS', {
     parse: (value, name) => readSwitch(name, value),
     defaultText: 'false',
     meaning:
-      '`true` when SMTP_LISTEN takes mail from the internet itself: SPF, DKIM, DMARC and ARC of each message are checked. Not behind another mail server: its address would be taken for the sender’s.',
+      '`true` when SMTP_LISTEN receives mail directly from the internet: checks SPF, DKIM, DMARC and ARC of each message. Not ' +
+      'behind another mail server, whose address would be taken for that of the sender.',
   }),
   checkSignatures: variable('LMTP_CHECK_SIGNATURES', {
     parse: (value, name) => readSwitch(name, value),
     defaultText: 'false',
     meaning:
-      '`true`: DKIM and ARC of each message that comes by LMTP are checked, and DMARC by them, where the Authentication-Results of TRUSTED_AUTHSERV_IDS do not say it. Only behind a mail server that leaves messages as they came.',
+      '`true`: checks DKIM and ARC of each message by LMTP, and DMARC by them, unless the Authentication-Results of ' +
+      'TRUSTED_AUTHSERV_IDS contain the result. Only behind a mail server that does not change messages.',
   }),
   dnsServers: variable('DNS_SERVERS', {
     parse: (value, name) => readDnsServers(name, value),
     defaultText: 'those of the system',
-    meaning: 'Where these checks ask, such as `127.0.0.1,[::1]:5353`.',
+    meaning: 'DNS servers for these checks, such as `127.0.0.1,[::1]:5353`.',
   }),
   max: integer(
     'LISTEN_MAX_CLIENTS',
     100,
     MAX_CLIENTS,
-    'Connections of mail clients at the same time, per listener; for one more, the client that has gone longest without delivering has to go.',
+    'Maximum number of mail client connections per listener; a further one replaces the client with the longest time since its ' +
+      'last delivery.',
   ),
   maxPerAddress: integer(
     'LISTEN_MAX_CLIENTS_PER_ADDRESS',
     50,
     MAX_CLIENTS,
-    'Those of one address (or IPv6 network of 64 bits); more get 421. At most LISTEN_MAX_CLIENTS.',
+    'Maximum number of mail client connections of one address (or IPv6 network of 64 bits); further ones get 421. At most ' +
+      'LISTEN_MAX_CLIENTS.',
   ),
   maxInboundBytes: integer(
     'MAX_INBOUND_BYTES',
     50 * 1024 * 1024,
     { min: 1, max: 1024 * 1024 * 1024 },
-    'One received message, in bytes as it came (50 MiB); larger ones are refused.',
+    'Maximum size of one received message, in bytes (50 MiB); larger ones are refused.',
   ),
 };
 
@@ -107,18 +112,21 @@ export const READING_VARIABLES = {
     'READ_PROCESSES',
     Math.min(4, Math.max(2, availableParallelism())),
     { min: 1, max: 64 },
-    'Processes that read received mail, so that no mail stops the service; started when there is something to read, and as many again while mail is slow to read.',
+    'Processes that parse received mail, so that no mail stops the service; started on demand, and as many again while mail is ' +
+      'slow to parse.',
     'the number of processors, from 2 to 4',
   ),
   timeoutMs: milliseconds(
     'READ_TIMEOUT_MS',
     5000,
-    'Processor time that reading one received message may take, in ms. One that takes more is recorded with its bytes and the defect `not_parsed`.',
+    'Maximum processor time for parsing one received message, in ms. After that it is recorded with its bytes and the defect ' +
+      '`not_parsed`.',
   ),
   memoryMb: integer(
     'READ_MEMORY_MB',
     512,
     { min: 128, max: 16_384 },
-    'Memory that a process which reads one received message may take, in MiB; half of it for the JavaScript heap. The same happens to a message that takes more.',
+    'Maximum memory for parsing one received message, in MiB; half of it for the JavaScript heap. Beyond that it is recorded ' +
+      'with its bytes and the defect `not_parsed`.',
   ),
 };

@@ -10,7 +10,7 @@ export const SMTP_VARIABLES = {
     'SMTP_MAX_CONNECTIONS',
     10,
     { min: 1, max: 1000 },
-    'Connections to the mail server at the same time, per account.',
+    'Maximum number of connections to the mail server, per account.',
   ),
   connectTimeoutMs: milliseconds('SMTP_CONNECT_TIMEOUT_MS', 30_000, 'Connecting, TLS included, in ms.'),
   greetingTimeoutMs: milliseconds(
@@ -26,7 +26,7 @@ export const SMTP_VARIABLES = {
   dataTimeoutMs: milliseconds(
     'SMTP_DATA_TIMEOUT_MS',
     600_000,
-    'Waiting for the reply after the end of a message, in ms; when it passes, the outcome is unknown.',
+    'Waiting for the reply after the end of a message, in ms; after that the outcome is unknown.',
   ),
 };
 
@@ -39,7 +39,8 @@ export const QUEUE_VARIABLES = {
     parse: readDelays,
     defaultText: '300,900,1800,3600,7200,14400',
     meaning:
-      'Seconds until a send that the mail server put off is tried again, after the first, second, … attempt; the last one repeats. A fifth of it when the server could not be reached.',
+      'Seconds until a deferred send is retried, after the first, second, … attempt; the last one repeats. A fifth of it when ' +
+      'the server was unreachable.',
   }),
   giveUpAfterMs: variable('SEND_GIVE_UP_HOURS', {
     parse: (value, name) =>
@@ -47,19 +48,20 @@ export const QUEUE_VARIABLES = {
         ? DEFAULT_RETRY_SCHEDULE.giveUpAfterMs
         : Math.ceil(readPositive(name, value, MAX_GIVE_UP_HOURS, 'must be a number') * 3_600_000),
     defaultText: '96',
-    meaning: 'How long a queued send is tried, in hours; fractions are allowed.',
+    meaning: 'How long a queued send is retried, in hours; fractions are allowed.',
   }),
   sendLeaseMs: integer(
     'SEND_LEASE_MS',
     30_000,
     { min: 100, max: LONGEST_LEASE_MS },
-    'How long a process may be silent before others take its hand-overs under way for lost (state `unknown`), in ms.',
+    'How long a process may be silent before other processes treat its hand-overs as lost (state `unknown`), in ms.',
   ),
   workPollMs: integer(
     'WORK_POLL_MS',
     2000,
     { min: 10, max: 60_000 },
-    'How often an idle process asks the database for work that other processes left, in ms: queued sends, emails to be made searchable, changes of the suppression list. What it wrote itself, and what becomes due, it does at once.',
+    'How often an idle process checks the database for work of other processes, in ms: queued sends, emails to index, changes ' +
+      'of the suppression list. Its own and due work starts at once.',
   ),
 };
 
@@ -88,19 +90,20 @@ export const LIMIT_VARIABLES = {
     'MAX_RECIPIENTS',
     200,
     { min: 1, max: 10_000 },
-    'Recipients of one email: to, cc and bcc together.',
+    'Maximum number of recipients of one email: to, cc and bcc together.',
   ),
   loopMaxEmails: integer(
     'LOOP_MAX_EMAILS',
     20,
     { min: 0, max: 10_000 },
-    'Emails of an automatic exchange (answers to programs, and automatic answers) that go from an account to one address within the window; the next one gets 429, other mail is not affected. 0: no limit.',
+    'Emails of an automatic exchange (answers to programs, and automatic answers) from an account to one address within the ' +
+      'window; further ones get 429, other mail is not affected. 0: no limit.',
   ),
   loopWindowHours: integer(
     'LOOP_WINDOW_HOURS',
     24,
     { min: 1, max: 24 * 366 },
-    'That rolling window, in hours.',
+    'Rolling window of LOOP_MAX_EMAILS, in hours.',
   ),
 };
 

@@ -36,25 +36,26 @@ export const DATABASE_VARIABLES = {
     'DATABASE_READ_MAX_LAG_MS',
     50,
     { min: 0, max: 10_000 },
-    'How long a read waits for the replica to have what the primary has, in ms; then the primary serves it.',
+    'How long a read waits for the replica to catch up with the primary, in ms; then the primary serves it.',
   ),
   databaseSchema: variable('DATABASE_SCHEMA', {
     parse: readSchema,
     defaultText: 'email_worker',
     meaning:
-      'Schema of the database that everything is in; it is made when it is missing. The role of `DATABASE_URL` owns it and needs no other right.',
+      'Database schema of all tables, created when it is missing. The role of `DATABASE_URL` owns it and needs no other right.',
   }),
   databasePooler: variable('DATABASE_POOLER', {
     parse: (value, name) => readWord(name, value ?? 'auto', ['auto', 'transaction', 'none']),
     defaultText: 'auto',
     meaning:
-      'Whether a pooler between the service and PostgreSQL shares sessions: `auto` finds out for each connection, `transaction` says so, `none` says that each connection has a session of its own (a pooler in session mode; saves CPU).',
+      'Whether a pooler between the service and PostgreSQL shares sessions: `auto` detects it for each connection; ' +
+      '`transaction`: yes; `none`: each connection has its own session (a pooler in session mode; saves CPU).',
   }),
   databasePoolSize: integer(
     'DATABASE_POOL_SIZE',
     10,
     { min: 2, max: 1000 },
-    'Database connections of this process at most. Callers hold two thirds of them at most, and the rest is left for mail.',
+    'Maximum number of database connections of this process. Callers use at most two thirds of them; the rest is for mail.',
   ),
   databaseConnectTimeoutMs: milliseconds(
     'DATABASE_CONNECT_TIMEOUT_MS',
@@ -64,7 +65,7 @@ export const DATABASE_VARIABLES = {
   databaseStatementTimeoutMs: milliseconds(
     'DATABASE_STATEMENT_TIMEOUT_MS',
     10_000,
-    'How long one statement may take, in ms; a send whose record takes longer is answered with 207.',
+    'Time limit of one statement, in ms; a send whose record takes longer gets 207.',
   ),
 };
 
@@ -74,7 +75,7 @@ export const FILE_VARIABLES = {
     parse: (value, name) => readUrl(name, value, ['s3:']),
     defaultText: 'a folder in `DATA_DIR`',
     meaning:
-      'Where attachments are stored: `s3://bucket/prefix?endpoint=https://…&region=…`; see docs/configuration.md.',
+      'Storage of attachments: `s3://bucket/prefix?endpoint=https://…&region=…`; see docs/configuration.md.',
   }),
   accessKeyId: secretText('AWS_ACCESS_KEY_ID', 'Access key for an S3 `BLOB_URL`.'),
   secretAccessKey: secretText('AWS_SECRET_ACCESS_KEY', 'Secret key for an S3 `BLOB_URL`.'),
@@ -82,7 +83,7 @@ export const FILE_VARIABLES = {
     'MAX_ATTACHMENT_BYTES',
     25 * 1024 * 1024,
     { min: 1, max: 1024 * 1024 * 1024 },
-    'All attachments of one email together, in bytes of the raw files (25 MiB).',
+    'Maximum size of all attachments of one email, in bytes of the raw files (25 MiB).',
   ),
 };
 
@@ -92,7 +93,8 @@ export const BACKUP_VARIABLES = {
     parse: readBackupKey,
     defaultText: 'none: backups are not encrypted',
     meaning:
-      'The age identity, `AGE-SECRET-KEY-1…`, that backups are encrypted for and read with; a file of `age-keygen` or of `email-worker backup --new-key`.',
+      'age identity, `AGE-SECRET-KEY-1…`, that encrypts and decrypts backups, from `age-keygen` or `email-worker backup ' +
+      '--new-key`.',
   }),
 };
 

@@ -9,18 +9,20 @@ const MAX_HSTS_DAYS = 730;
 export const TLS_VARIABLES = {
   certFile: text(
     'TLS_CERT_FILE',
-    'PEM file with the certificate and its chain; with it HTTP is spoken over TLS alone. Read again every 5 seconds: a renewed certificate needs no restart.',
+    'PEM file with the certificate and its chain; HTTP then uses TLS only. The file is read again every 5 seconds, so a renewed ' +
+      'certificate needs no restart.',
   ),
   keyFile: text('TLS_KEY_FILE', 'PEM file with its private key, without a passphrase.'),
   hstsDays: integer(
     'HSTS_DAYS',
     0,
     { min: 0, max: MAX_HSTS_DAYS },
-    'How long browsers may use nothing but https for this host, on all of its ports, in days (RFC 6797). Sent over TLS, also that of a trusted proxy; 0: not sent.',
+    'Days for which browsers use only https for this host, on all ports (RFC 6797). Sent over TLS, also that of a trusted ' +
+      'proxy; 0: not sent.',
   ),
   listenCertFile: text(
     'LISTEN_TLS_CERT_FILE',
-    'The same for LMTP_LISTEN and SMTP_LISTEN, which offer STARTTLS with it.',
+    'PEM file with the certificate for STARTTLS of LMTP_LISTEN and SMTP_LISTEN.',
     '`TLS_CERT_FILE`',
   ),
   listenKeyFile: text('LISTEN_TLS_KEY_FILE', 'PEM file with its private key.', '`TLS_KEY_FILE`'),

@@ -16,14 +16,17 @@ const endpoint = (name: string, meaning: string) =>
 export const TRACING_VARIABLES = {
   endpoint: endpoint(
     'OTEL_EXPORTER_OTLP_ENDPOINT',
-    'Collector of OpenTelemetry that gets traces, such as `http://127.0.0.1:4318`; `/v1/traces` is put behind it. Without it nothing is traced.',
+    'OpenTelemetry collector for traces, such as `http://127.0.0.1:4318`; `/v1/traces` is appended. Without it nothing is traced.',
   ),
-  tracesEndpoint: endpoint('OTEL_EXPORTER_OTLP_TRACES_ENDPOINT', 'The same as a whole address.'),
+  tracesEndpoint: endpoint(
+    'OTEL_EXPORTER_OTLP_TRACES_ENDPOINT',
+    'Complete URL for traces, in place of OTEL_EXPORTER_OTLP_ENDPOINT.',
+  ),
   headers: secretVariable('OTEL_EXPORTER_OTLP_HEADERS', {
     parse: readHeaders,
     defaultText: 'none',
     meaning:
-      'Fields of requests to the collector, such as `authorization=Bearer%20secret`; values are percent-encoded.',
+      'Header fields of requests to the collector, such as `authorization=Bearer%20secret`; values are percent-encoded.',
   }),
   protocol: variable('OTEL_EXPORTER_OTLP_PROTOCOL', {
     parse: (value, name) => readWord(name, value ?? 'http/protobuf', ['http/protobuf']),
@@ -33,7 +36,8 @@ export const TRACING_VARIABLES = {
   exporter: variable('OTEL_TRACES_EXPORTER', {
     parse: (value, name) => readWord(name, value ?? 'otlp', ['otlp', 'none']),
     defaultText: 'otlp',
-    meaning: '`none`: nothing is traced, whatever the others say. `OTEL_SDK_DISABLED=true` says the same.',
+    meaning:
+      '`none`: nothing is traced, whatever the other variables are. `OTEL_SDK_DISABLED=true` has the same effect.',
   }),
 };
 

@@ -14,12 +14,13 @@ export const WEBHOOK_VARIABLES = {
     parse: (value, name) => readTargets(name, value),
     defaultText: 'none',
     meaning:
-      'Host names, addresses and networks, such as `crm.internal,10.1.0.0/16`, that webhooks may name although they are not public; also without TLS.',
+      'Host names, addresses and networks, such as `crm.internal,10.1.0.0/16`, that webhooks may use although they are not ' +
+      'public, also without TLS.',
   }),
   timeoutMs: milliseconds(
     'WEBHOOK_TIMEOUT_MS',
     15_000,
-    'How long an endpoint may take to answer, connection and all, in ms.',
+    'Maximum time for a request to an endpoint, including the connection, in ms.',
   ),
   leaseMs: integer(
     'WEBHOOK_LEASE_MS',

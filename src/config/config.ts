@@ -35,12 +35,7 @@ import {
 const LOG_LEVELS = ['debug', 'info', 'warn', 'error', 'silent'] as const;
 
 const PROCESS_VARIABLES = {
-  eventsDays: integer(
-    'EVENTS_DAYS',
-    30,
-    { min: 1, max: 3650 },
-    'How long events can be read, in whole days.',
-  ),
+  eventsDays: integer('EVENTS_DAYS', 30, { min: 1, max: 3650 }, 'How long events are kept, in whole days.'),
   auditDays: integer(
     'AUDIT_DAYS',
     3650,
@@ -51,12 +46,15 @@ const PROCESS_VARIABLES = {
     'SHUTDOWN_DRAIN_MS',
     0,
     { min: 0, max: 600_000 },
-    'How long requests are still taken after SIGTERM or SIGINT, in ms, while `/api/health/ready` answers 503 and connections end with their answer; for several instances behind a load balancer. At most half of `SHUTDOWN_TIMEOUT_MS`, which includes it.',
+    'How long requests are still accepted after SIGTERM or SIGINT, in ms, while `/api/health/ready` answers 503 and connections ' +
+      'end with their response; for several instances behind a load balancer. At most half of `SHUTDOWN_TIMEOUT_MS`, which ' +
+      'includes it.',
   ),
   shutdownTimeoutMs: milliseconds(
     'SHUTDOWN_TIMEOUT_MS',
     30_000,
-    'How long the whole stop after SIGTERM or SIGINT may take, in ms. What still runs near its end is cut off and recorded; at its end the process ends in any case. Supervisors must wait longer before they kill.',
+    'Maximum time of the whole stop after SIGTERM or SIGINT, in ms. Shortly before its end, running work is cut off and ' +
+      'recorded; at its end the process exits. Supervisors must wait longer before they kill it.',
   ),
   logLevel: variable('LOG_LEVEL', {
     parse(value, name) {

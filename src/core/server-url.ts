@@ -53,8 +53,8 @@ export interface ServerUrl {
 export const SERVER_URL_PARAMETERS = {
   allow_plaintext_auth: '`true` sends credentials without TLS to a host that is not this machine',
   tls_verify: '`false` accepts any certificate',
-  tls_ca: 'PEM file with the authorities to trust in place of the built-in ones',
-  tls_servername: 'name to ask for and to check in the certificate; default: the host',
+  tls_ca: 'PEM file with trusted authorities in place of the built-in ones',
+  tls_servername: 'name for SNI and for the check of the certificate; default: the host',
 } as const;
 
 /** The longest time that a timer of Node.js can wait, in ms. */

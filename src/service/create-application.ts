@@ -197,7 +197,7 @@ export function createApplication(
     requireCertainty,
     deleteFiles: () =>
       deleteDeletedFiles(deletedFiles).catch((err: unknown) => {
-        logger.warn({ err }, 'files of deleted emails could not be deleted yet; it is tried again');
+        logger.warn({ err }, 'files of deleted emails could not be deleted yet; this is retried');
       }),
   };
   const deletions = createDeletions(deletionPorts);

@@ -151,7 +151,7 @@ async function untilAlone(dataDir: string, logger: Logger, signal: AbortSignal):
       const lock = await tryLock(path.join(commandsFolder(dataDir), name));
       await lock?.release();
       if (lock !== null || signal.aborted) break;
-      if (!told) logger.warn({}, 'waiting for other commands, which use the database of this one');
+      if (!told) logger.warn({}, 'waiting for other commands that use the same database');
       told = true;
       await wait(RETRY_AFTER_MS);
     }

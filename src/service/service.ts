@@ -277,7 +277,7 @@ async function stopBefore(
     () => {
       logger.warn(
         {},
-        'sends or files were still under way near the end of the shutdown time; they are cut off',
+        'sends or files were still running near the end of the shutdown time; they are cut off',
       );
       for (const part of waiting) part.abort();
     },
@@ -307,7 +307,7 @@ async function drain(
   logger: Logger,
 ): Promise<void> {
   if (shutdownDrainMs === 0) return;
-  logger.info({ drainMs: shutdownDrainMs }, 'waiting for load balancers to send elsewhere');
+  logger.info({ drainMs: shutdownDrainMs }, 'waiting for load balancers to use other instances');
   shutdown.beginDrain();
   await wait(shutdownDrainMs);
   shutdown.turnAway();

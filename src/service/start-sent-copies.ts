@@ -40,9 +40,9 @@ async function giveUpCopies(
 ): Promise<void> {
   try {
     const copies = await queue.giveUp(accountIds, 'the account no longer puts copies into its Sent mailbox');
-    if (copies > 0) logger.warn({ accountIds, copies }, 'copies of sent emails that waited were given up');
+    if (copies > 0) logger.warn({ accountIds, copies }, 'pending copies of sent emails were given up');
   } catch (err) {
     // The next start tries again.
-    logger.warn({ err }, 'copies of sent emails that wait for nothing could not be given up');
+    logger.warn({ err }, 'pending copies of sent emails could not be given up');
   }
 }

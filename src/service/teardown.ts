@@ -7,6 +7,6 @@ export type Teardown = (() => Promise<void>)[];
 /** A step that fails is logged, and stops none of the others; a second call does nothing. */
 export async function takeDown(teardown: Teardown, logger: Logger): Promise<void> {
   for (const step of teardown.splice(0).reverse()) {
-    await step().catch((err: unknown) => logger.error({ err }, 'a part could not be taken down'));
+    await step().catch((err: unknown) => logger.error({ err }, 'a part could not be stopped'));
   }
 }

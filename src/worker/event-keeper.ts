@@ -22,7 +22,7 @@ export function startEventKeeper({ feed, guard, logger, eventsDays }: EventKeepe
     logger,
     async run() {
       const days = await feed.keep((await guard.check()) === null ? eventsDays : null);
-      if (days !== null && days > 0) logger.info({ days }, 'old events were forgotten');
+      if (days !== null && days > 0) logger.info({ days }, 'old events were deleted');
     },
   });
 }

@@ -157,7 +157,8 @@ export function startMailboxReader(ports: MailboxReaderPorts, options: MailboxRe
   }
 
   function lose(id: string, reading: Reading): void {
-    if (!reading.stop.signal.aborted) logger.warn({ accountId: id }, 'the account is not read here any more');
+    if (!reading.stop.signal.aborted)
+      logger.warn({ accountId: id }, 'this process no longer reads the account');
     abort(reading);
   }
 
@@ -276,7 +277,7 @@ export function startMailboxReader(ports: MailboxReaderPorts, options: MailboxRe
     } catch (err) {
       logger.warn(
         { err, leaseMs },
-        'accounts could not be given back; others take them when the lease expires',
+        'accounts could not be released; other processes take over when the lease expires',
       );
     }
   }

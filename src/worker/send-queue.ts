@@ -301,7 +301,7 @@ export function startSendQueue(ports: SendQueuePorts, options: SendQueueOptions)
       account.isEmpty = false;
     } catch (err) {
       claimsDue = true;
-      logger.warn({ err, emailId: claim.emailId }, 'a claim could not be given back yet');
+      logger.warn({ err, emailId: claim.emailId }, 'a claim could not be released yet');
     }
   }
 
@@ -365,7 +365,7 @@ function startHeartbeat(
       const claims = [...runs.values()].map(({ claim }) => claim);
       if (claims.length > 0) await queue.renew(owner, claims, leaseMs);
       for (const { emailId, attempt } of await queue.expire(owner)) {
-        logger.warn({ emailId, attempt }, 'the process that was sending fell silent; the outcome is unknown');
+        logger.warn({ emailId, attempt }, 'the sending process stopped responding; the outcome is unknown');
       }
       onBeat();
     },

@@ -69,7 +69,7 @@ export function startSentCopier(ports: SentCopierPorts, options: SentCopierOptio
       const { kind, message } = error.reason;
       const delayMs = accountRetryDelay(kind, failures, random());
       pauses.set(accountId, { failures, until: timers.now() + delayMs, reason: message });
-      logger.warn({ err: error.reason, accountId, retryMs: delayMs }, 'copies of sent emails have to wait');
+      logger.warn({ err: error.reason, accountId, retryMs: delayMs }, 'copies of sent emails are delayed');
       await queue.putOff(accountId, delayMs, message);
     }
   }

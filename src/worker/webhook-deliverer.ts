@@ -145,7 +145,7 @@ export function startWebhookDeliverer(ports: WebhookDelivererPorts): WebhookDeli
       await queue.release([]).catch((err: unknown) => {
         logger.warn(
           { err },
-          'webhooks were not given back; another process takes them when their claim has run out',
+          'webhooks were not released; another process takes over when their claim expires',
         );
       });
     },

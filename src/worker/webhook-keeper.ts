@@ -22,7 +22,7 @@ export function startWebhookKeeper({ log, requireTime, logger, eventsDays }: Web
     async run() {
       await requireTime();
       const days = await log.forget(eventsDays);
-      if (days > 0) logger.info({ days }, 'old deliveries of webhooks were forgotten');
+      if (days > 0) logger.info({ days }, 'old deliveries of webhooks were deleted');
     },
   });
 }

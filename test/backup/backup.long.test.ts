@@ -296,7 +296,7 @@ it('tells what the storage has lost, and has the rest', async () => {
   );
   const target = await createTarget();
   expect((await target.run('restore', place)).stdout).toContain(
-    'files that records name but that were not in the backup: 1',
+    'recorded files that were not in the backup: 1',
   );
   expect((await contentOf(target))['emails']).toHaveLength(3);
 });

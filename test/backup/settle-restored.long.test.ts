@@ -102,7 +102,7 @@ it('sends nothing that may have been sent since the backup, until an operator sa
   await backUp();
   const restored = await target.run('restore', place);
   expect(restored.stdout).toContain(
-    'sends that are unknown now, since they may have been sent after the backup: 3',
+    'sends that are now unknown, because they may have been sent after the backup: 3',
   );
   expect(await statesOf(target)).toEqual({
     [waiting]: 'unknown unknown f',
@@ -125,7 +125,7 @@ it('sends what waited when nothing can have been sent since, but for what was un
   const { waiting, begun, later } = await makeSends();
   await backUp();
   expect((await target.run('restore', place, '--send-waiting')).stdout).toContain(
-    'sends that are unknown now, since they may have been sent after the backup: 1',
+    'sends that are now unknown, because they may have been sent after the backup: 1',
   );
   expect(await statesOf(target)).toEqual({
     [waiting]: 'queued pending t',
@@ -147,7 +147,7 @@ it('answers a repeat of a request that was under way, and sends nothing for it',
   await keys.complete(ended, { kind: 'failed', code: 'send_failed', details: 'no' });
   await backUp();
   expect((await target.run('restore', place)).stdout).toContain(
-    'requests with an Idempotency-Key that were under way, and whose repeat sends nothing: 2',
+    'interrupted requests with an Idempotency-Key, whose repeat sends nothing: 2',
   );
 
   const restored = createIdempotencyKeys(poolOf(target), INSTANCE);

@@ -518,7 +518,7 @@ describe('a link to log in', () => {
       env: { ...env, API_SECRET: TEST_SECRET },
     });
     expect(exitCode).toBe(2);
-    expect(stderr).toContain('no key that opens anything is called nobody');
+    expect(stderr).toContain('no valid key is called nobody');
   });
 });
 

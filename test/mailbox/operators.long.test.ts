@@ -143,7 +143,7 @@ describe.skipIf(skipWithoutMailServers())('mailboxes of a Dovecot', () => {
       [
         'default INBOX: 20 messages, 0 to be taken, 0 set aside; differences:',
         `  3 not known${repaired}: UID 6, 7, 8`,
-        `  2 without the email they are said to have${repaired}: UID 3, 4`,
+        `  2 without their recorded email${repaired}: UID 3, 4`,
         `  1 with the email of another Message-ID${repaired}: UID 10 (email ${emailOf11})`,
         `  1 there, but marked as gone${repaired}: UID 9`,
         `  1 gone, but not marked${repaired}: UID 4000000000`,

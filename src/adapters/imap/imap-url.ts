@@ -52,7 +52,7 @@ export const IMAP_URL_PARAMETERS: Readonly<Record<string, string>> = {
   ...SERVER_URL_PARAMETERS,
   connect_timeout_ms: 'name lookup, connecting, TLS and login together; default 30000',
   command_timeout_ms: 'silence of the server during a command; default 120000',
-  idle_renew_ms: 'IDLE is renewed after this, and a dead line noticed; default 300000, at most 1740000',
+  idle_renew_ms: 'interval of renewing IDLE and detecting dead connections; default 300000, at most 1740000',
 };
 
 const RULES = {

@@ -49,7 +49,7 @@ export class LmdbJournal implements Journal {
     try {
       const journal = new LmdbJournal(spool, log);
       const swept = await journal.#sweep();
-      if (swept > 0) logger.info({ folders: swept }, 'journal: left-over spool folders deleted');
+      if (swept > 0) logger.info({ folders: swept }, 'journal: orphaned spool folders deleted');
       return journal;
     } catch (error) {
       await log.close();

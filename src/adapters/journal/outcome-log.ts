@@ -166,7 +166,7 @@ export class OutcomeLog {
     } catch (err) {
       if (!this.#reported.has(name)) {
         this.#reported.add(name);
-        this.#logger.error({ err, emailId: emailIdOf(key) }, 'journal: entry can not be read; it is kept');
+        this.#logger.error({ err, emailId: emailIdOf(key) }, 'journal: an entry cannot be read; it is kept');
       }
       return null;
     }

@@ -103,7 +103,7 @@ export class AccountTokens {
     await this.#keeping;
     if (this.#unkept === null) return;
     await this.#keep(this.#unkept).catch((err: unknown) =>
-      this.#options.logger.error({ accountId: this.#account.id, err }, 'an OAuth2 token could not be kept'),
+      this.#options.logger.error({ accountId: this.#account.id, err }, 'an OAuth2 token could not be stored'),
     );
   }
 
@@ -249,7 +249,7 @@ export class AccountTokens {
       await store().save(this.#name, owner, row.revision, this.#sealer.seal(held, this.#now));
       this.#unkept = null;
     } catch (error) {
-      logger.warn({ accountId: this.#account.id, err: error }, 'an OAuth2 token is not kept yet');
+      logger.warn({ accountId: this.#account.id, err: error }, 'an OAuth2 token is not stored yet');
       this.#keepLater(held);
     }
   }

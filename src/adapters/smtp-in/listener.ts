@@ -142,7 +142,7 @@ export async function startListener(options: ListenerOptions): Promise<Listener>
         },
         (err: unknown) => {
           clients.noteMessageEnd(session.id, false);
-          logger.warn({ err, protocol }, 'a delivered message could not be taken; it is put off');
+          logger.warn({ err, protocol }, 'a delivered message could not be accepted; it is deferred');
           // The rest of the message is read and dropped, so that the client is listening when the reply arrives.
           stream.resume();
           callback(LATER);

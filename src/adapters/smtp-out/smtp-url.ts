@@ -72,16 +72,16 @@ export const SMTP_URL_PARAMETERS: Readonly<Record<string, string>> = {
   starttls: '`required`, `if_offered` (default) or `off`; only with `smtp://`',
   auth_method: '`PLAIN`, `LOGIN` or `CRAM-MD5`; default: the first of these that the server offers',
   ...SERVER_URL_PARAMETERS,
-  name: 'what EHLO says; default: the name of this machine',
+  name: 'name in EHLO; default: the name of this machine',
   connect_timeout_ms: 'name lookup, connecting, greeting and TLS together',
   greeting_timeout_ms: 'waiting for the greeting or a TLS handshake',
   command_timeout_ms: 'silence of the server during a command or the message',
   data_timeout_ms: 'from the end of the message to the reply; then the outcome is unknown',
   idle_timeout_ms: 'an unused connection is closed after this',
-  queue_timeout_ms: 'how long a message may wait for a connection',
-  max_connections: 'connections at the same time',
+  queue_timeout_ms: 'maximum wait of a message for a connection',
+  max_connections: 'maximum number of connections',
   max_messages_per_connection: 'a connection is closed after this many messages',
-  max_queue_length: 'messages that wait for a connection',
+  max_queue_length: 'maximum number of messages that wait for a connection',
 };
 
 const RULES = {

@@ -123,7 +123,7 @@ describe('files of a certificate', () => {
     expect(followed.current).toMatchObject(old);
     expect(told).toEqual([]);
     expect(log.map(({ level, text }) => [level, text])).toEqual([
-      ['error', 'the TLS certificate in these files can not be used; the one before stays'],
+      ['error', 'the TLS certificate in these files cannot be used; the previous one stays'],
     ]);
     expect(JSON.stringify(log)).not.toContain('PRIVATE KEY');
     const renewed = lastingYear();

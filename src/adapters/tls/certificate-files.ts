@@ -113,7 +113,7 @@ export class CertificateFiles implements CertificateSource {
     const { certFile, keyFile, logger } = this.#options;
     logger.error(
       { err, certFile, keyFile, expiresAt: this.#current.expiresAt },
-      'the TLS certificate in these files can not be used; the one before stays',
+      'the TLS certificate in these files cannot be used; the previous one stays',
     );
   }
 

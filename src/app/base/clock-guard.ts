@@ -163,7 +163,7 @@ export class ClockGuard {
       if (isSkewed)
         logger.error(
           fields,
-          'the clocks of this process and of the database differ by more than a minute: nothing is deleted or forgotten until one of them is corrected',
+          'the clocks of this process and of the database differ by more than a minute: nothing is deleted until one of them is corrected',
         );
       else logger.info(fields, 'the clocks of this process and of the database agree again');
       try {
@@ -180,7 +180,7 @@ export class ClockGuard {
     else
       logger.error(
         { ...jump, databaseClock: databaseAt.toISOString() },
-        'the clock of the database stepped forward by more than a day: nothing is deleted or forgotten until that is confirmed (email-worker clock --confirm), or the new time has lasted a day',
+        'the clock of the database stepped forward by more than a day: nothing is deleted until an operator confirms the time (email-worker clock --confirm), or it has lasted a day',
       );
   }
 }

@@ -29,7 +29,7 @@ export function createMakeSafeHtml({
     failed.add(digest ?? digestOf(htmlBody), result.reason);
     logger.error(
       { emailId: id, reason: result.reason, detail: result.detail },
-      'the HTML of an email could not be made safe; its text is shown',
+      'the HTML of an email could not be sanitised; its text is shown',
     );
     return null;
   };

@@ -39,7 +39,7 @@ export async function deleteQuietThreads(
   for (const rule of rules) {
     const total = { threads: 0, emails: 0 };
     const isHeld = await deleteUnder(ports, rule, total, signal);
-    if (total.threads > 0) logger.info({ ...rule, ...total }, 'threads were deleted that are kept no longer');
+    if (total.threads > 0) logger.info({ ...rule, ...total }, 'threads were deleted by retention');
     if (signal.aborted) return null;
     if (!isHeld) continue;
     const due = await countDue(ports);

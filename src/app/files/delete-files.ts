@@ -9,7 +9,7 @@ export async function deleteFiles(
 ): Promise<void> {
   for (const path of paths) {
     await blobs.delete(path).catch((err: unknown) => {
-      logger.warn({ err, path }, 'a file that nothing refers to could not be deleted');
+      logger.warn({ err, path }, 'an unreferenced file could not be deleted');
     });
   }
 }

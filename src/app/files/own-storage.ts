@@ -171,9 +171,9 @@ export class OwnStorage {
     if (state !== 'right') this.#rightAt = Number.NEGATIVE_INFINITY;
     const { logger } = this.#options;
     if (state !== 'right') {
-      logger.error({ ...state }, 'the storage of files can not be used: nothing that needs files is done');
+      logger.error({ ...state }, 'the file storage cannot be used: operations that need files are refused');
     } else if (before !== 'unchecked') {
-      logger.info({}, 'the storage of files can be used again');
+      logger.info({}, 'the file storage can be used again');
     }
     for (const listener of this.#listeners) listener();
   }

@@ -31,7 +31,7 @@ export async function watchImport(
     try {
       await log.note(id, toProgress(counts, bytesDone, bytesTotal), outcome);
     } catch (error) {
-      logger.warn({ err: error }, 'the progress of the import could not be noted');
+      logger.warn({ err: error }, 'the progress of the import could not be recorded');
     }
   };
   const timer = setInterval(() => {

@@ -129,7 +129,7 @@ export class KeyRing {
     this.#noted.set(id, now());
     const noting = store
       .noteUse([id])
-      .catch((err: unknown) => logger.warn({ err, key: id }, 'the use of a key could not be noted'))
+      .catch((err: unknown) => logger.warn({ err, key: id }, 'the use of a key could not be recorded'))
       .finally(() => this.#noting.delete(noting));
     this.#noting.add(noting);
   }

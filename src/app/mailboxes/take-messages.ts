@@ -242,7 +242,7 @@ async function takeBatch(
     failed.push(failureOf(message, failure, error));
     ports.logger.warn(
       { err: error, accountId: mailbox.accountId, mailboxId: mailbox.mailboxId, uid: message.uid },
-      'a message of a mailbox could not be taken; it is tried again later',
+      'a message of a mailbox could not be recorded; it is retried later',
     );
   };
   const record = async (message: WantedMessage, raw: Content, folder: SpoolFolder) => {

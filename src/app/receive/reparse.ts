@@ -114,10 +114,7 @@ async function readAgain(
   const unused = result.kind === 'changed' ? removedFrom(email, attachments) : added;
   for (const { stored } of unused) {
     await ports.blobs.delete(stored.storagePath).catch((err: unknown) => {
-      ports.logger.warn(
-        { err, path: stored.storagePath },
-        'a file that nothing refers to could not be deleted',
-      );
+      ports.logger.warn({ err, path: stored.storagePath }, 'an unreferenced file could not be deleted');
     });
   }
   return result;

@@ -67,7 +67,7 @@ export async function takeDelivery(
         await ports.receive(request, ports.spool.create());
         recorded.add(accountId);
       } catch (err) {
-        ports.logger.warn({ err, accountId }, 'a delivered message could not be recorded; it is put off');
+        ports.logger.warn({ err, accountId }, 'a delivered message could not be recorded; it is deferred');
       }
     }
     return recorded;

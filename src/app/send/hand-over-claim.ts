@@ -41,7 +41,7 @@ export async function handOverClaim(
     const { emailId } = claim;
     ports.logger.error(
       { err: raw.error, emailId },
-      'the message of a send could not be read; the send is put off',
+      'the message of a send could not be read; the send is deferred',
     );
     await endUnsent(ports, claim, `the message can not be read: ${raw.detail}`);
     return { kind: 'not_read' };

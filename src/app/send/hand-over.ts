@@ -127,7 +127,7 @@ async function sendFenced(
     try {
       begun = await mayBegin();
     } catch (err) {
-      logger.warn({ err, emailId }, 'the database could not be asked whether a claim still stands');
+      logger.warn({ err, emailId }, 'the database could not confirm a claim');
     }
     if (!begun) throw new NotBegun();
   };

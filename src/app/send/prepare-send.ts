@@ -364,7 +364,7 @@ export async function toText(
   if (result.kind === 'read') return result.value;
   logger.error(
     { reason: result.reason, detail: result.detail },
-    'the HTML of a send could not be made a text',
+    'the HTML of a send could not be converted to text',
   );
   return '';
 }

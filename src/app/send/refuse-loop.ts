@@ -40,7 +40,7 @@ export async function refuseLoop(
   if (oldestMs === null) return;
   logger.warn(
     { code: 'loop_suspected', accountId, address, limit: maxEmails },
-    'a send was refused: two machines seem to answer each other',
+    'a send was refused: two programs seem to answer each other',
   );
   throw new ServiceError('loop_suspected', {
     values: { value: address },

@@ -111,7 +111,10 @@ async function complete(ports: SendOncePorts, hold: KeyHold, outcome: SendOutcom
   try {
     await ports.keys.complete(hold, outcome);
   } catch (err) {
-    ports.logger.warn({ err, emailId: hold.emailId }, 'an outcome could not be stored with its key yet');
+    ports.logger.warn(
+      { err, emailId: hold.emailId },
+      'an outcome could not be stored with its idempotency key yet',
+    );
     ports.work.keep(hold, outcome);
   }
 }
@@ -121,7 +124,7 @@ async function giveBack(ports: SendOncePorts, hold: KeyHold): Promise<void> {
   try {
     if (!(await settleKey(ports, hold))) ports.work.needsSettling();
   } catch (err) {
-    ports.logger.warn({ err, emailId: hold.emailId }, 'a key could not be given back yet');
+    ports.logger.warn({ err, emailId: hold.emailId }, 'an idempotency key could not be released yet');
     ports.work.needsSettling();
   }
 }

@@ -28,7 +28,7 @@ export async function settleClaims(ports: SettleClaimsPorts, isFirst: boolean): 
   for (const ref of await queue.claimsOf(journal.owner)) {
     if (held.has(ref) || journal.has(ref)) continue;
     if (await queue.release(journal.owner, ref, { evenBegun: isFirst })) {
-      logger.info({ emailId: ref.emailId }, 'a claim that was never handed over is back in the queue');
+      logger.info({ emailId: ref.emailId }, 'a claim without a hand-over is back in the queue');
     }
   }
 }

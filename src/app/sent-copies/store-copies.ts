@@ -148,7 +148,7 @@ async function noteFailure(
   { emailId, tries }: ClaimedCopy,
   error: MailboxError | ServiceError,
 ): Promise<void> {
-  logger.warn({ err: error, emailId }, 'an email could not be put into the Sent mailbox; it is tried again');
+  logger.warn({ err: error, emailId }, 'an email could not be stored in the Sent mailbox; it is retried');
   const reason = error instanceof ServiceError ? `the message is not at hand: ${error.code}` : error.message;
   await queue.failed(claimId, { emailId, reason, retryMs: copyRetryDelay(tries + 1, random()) });
 }

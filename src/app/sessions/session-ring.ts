@@ -123,7 +123,7 @@ export class SessionRing {
     if (!isDue || this.#renewing.has(id)) return;
     const renewing = store
       .renew(digest, idleMs)
-      .catch((err: unknown) => logger.warn({ err }, 'the use of a session could not be noted'))
+      .catch((err: unknown) => logger.warn({ err }, 'the use of a session could not be recorded'))
       .finally(() => this.#renewing.delete(id));
     this.#renewing.set(id, renewing);
   }

@@ -106,7 +106,7 @@ async function readTemplate<K extends ReadingKind & ('template' | 'templateCheck
   const { reason, detail } = result;
   // The template engine's own bounds stop nearly all excess; the process's limits of time and memory stop the rest.
   if (reason !== 'crash') return { kind: 'too_much', field: null };
-  logger.error({ reason, detail }, 'a template could not be filled in');
+  logger.error({ reason, detail }, 'a template could not be rendered');
   throw new ServiceError('internal_error', { cause: new Error(detail) });
 }
 

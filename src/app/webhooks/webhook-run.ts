@@ -175,7 +175,7 @@ export class WebhookRun {
         cancel = timers.after(LEAVE_MS, () => {
           logger.warn(
             { webhookId: this.webhook.id },
-            'a delivery to a webhook does not end; it is left alone',
+            'a delivery to a webhook does not end; it is abandoned',
           );
           resolve();
         });

@@ -79,17 +79,17 @@ const COLUMNS: readonly Column<AccountJson>[] = [
 
 export const accountsCommand = defineCommand({
   name: 'accounts',
-  summary: 'Shows the accounts, and how far their mailboxes are read.',
+  summary: 'Lists accounts and the progress of their mailboxes.',
   description:
-    'READ is how long ago the least recently read mailbox was read, TO READ how many messages are still to be taken, SET ASIDE how many could ' +
-    'not be read. It asks the running service.',
+    'READ is the time since the least recently read mailbox was read, TO READ the number of messages still to be recorded, SET ' +
+    'ASIDE the number of quarantined messages. Needs a running service.',
   arguments: [],
   options: API_OPTIONS,
   examples: [
-    { line: 'accounts', meaning: 'Shows all accounts.' },
+    { line: 'accounts', meaning: 'Lists all accounts.' },
     {
       line: "accounts --json | jq 'select(.last_error != null) | .id'",
-      meaning: 'Prints the ids of those that fail.',
+      meaning: 'Prints the ids of failing accounts.',
     },
   ],
   async run({ url, json = false }, _positionals, context) {

@@ -21,18 +21,18 @@ const WAIT_S = 25;
 
 export const eventsCommand = defineCommand({
   name: 'events',
-  summary: 'Prints what happens, each event as one line of JSON.',
+  summary: 'Prints events, each as one line of JSON.',
   description:
-    'Without options, all events that are kept, the oldest first. With `--follow` it goes on with new ones until Ctrl-C; without `--after` it begins with the ' +
-    'next one then. The `id` of the last event that you have dealt with is the `--after` of the next run, so that none is missed and none comes twice. ' +
-    'It outlives a restart of the service, which it asks.',
+    'Without options, prints all stored events, oldest first. `--follow` continues with new events until Ctrl-C; without ' +
+    '`--after` it starts with the next one. Pass the `id` of the last processed event as `--after` of the next run, so that no ' +
+    'event is missed or repeated. The command survives a restart of the service.',
   arguments: [],
   options: {
     follow: { type: 'boolean', meaning: 'Waits for new events.' },
     after: {
       type: 'string',
       value: 'id',
-      meaning: 'Only events behind this one; 0000000000000000: from the first that is kept.',
+      meaning: 'Only events after this one; 0000000000000000: from the first stored event.',
     },
     type: {
       type: 'string',
@@ -45,10 +45,10 @@ export const eventsCommand = defineCommand({
     url: API_OPTIONS.url,
   },
   examples: [
-    { line: 'events --follow --type email.received', meaning: 'Prints each email as it comes.' },
+    { line: 'events --follow --type email.received', meaning: 'Prints each email as it arrives.' },
     {
       line: 'events --follow --after 000512c000000006 >> events.jsonl',
-      meaning: 'Goes on behind an event, after a restart.',
+      meaning: 'Continues after an event.',
     },
   ],
   async run({ follow = false, after, type, account, url }, _positionals, context) {

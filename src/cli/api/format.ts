@@ -66,7 +66,11 @@ export const DEFAULT_LIMIT = 50;
 const MAX_LIMIT = 10_000;
 
 export const LIMIT_OPTION = {
-  limit: { type: 'string', value: 'number', meaning: `How many at most. Default: ${DEFAULT_LIMIT}.` },
+  limit: {
+    type: 'string',
+    value: 'number',
+    meaning: `Maximum number of results. Default: ${DEFAULT_LIMIT}.`,
+  },
 } as const;
 
 export function readLimit(text: string | undefined): number {

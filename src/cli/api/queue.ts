@@ -39,12 +39,14 @@ const COLUMNS: readonly Column<EmailJson>[] = [
 
 export const queueCommand = defineCommand({
   name: 'queue',
-  summary: 'Shows what is to be sent, and decides about single emails.',
+  summary: 'Lists queued sends, and retries, cancels or resolves them.',
   description:
-    '`list`, the default, shows what is being sent, what is tried again and what waits. `unknown` shows emails whose connection broke after they were ' +
-    'handed over: the service does not send them again by itself, since recipients may have them. Ask the mail server, then `resolve` them as ' +
-    '`sent` or `failed`, or `retry` them, which makes a second copy where the first one came through. `failed` shows what was given up.\n\n' +
-    '`retry` sends a failed, cancelled or unknown email again, or a deferred one now; `cancel` takes a waiting one out of the queue. It asks the running service.',
+    '`list`, the default, shows sends in progress, retries and waiting sends. `unknown` shows emails whose connection broke ' +
+    'after the hand-over: the service does not send them again, because recipients may have them. Check the log of the mail ' +
+    'server, then `resolve` them as `sent` or `failed`, or `retry` them, which sends a second copy if the first one arrived. ' +
+    '`failed` shows sends that were given up.\n\n' +
+    '`retry` sends a failed, cancelled or unknown email again, or a deferred one now; `cancel` removes a waiting one from the ' +
+    'queue. Needs a running service.',
   arguments: [
     {
       name: 'action',
@@ -53,25 +55,25 @@ export const queueCommand = defineCommand({
       repeated: false,
       completes: ACTIONS,
     },
-    { name: 'id', meaning: 'Of the email, to retry, cancel or resolve.', required: false, repeated: false },
+    { name: 'id', meaning: 'Id of the email to retry, cancel or resolve.', required: false, repeated: false },
   ],
   options: {
     outcome: {
       type: 'string',
       value: 'outcome',
       completes: OUTCOMES,
-      meaning: 'resolve: what became of it, `sent` or `failed`.',
+      meaning: 'resolve: the outcome, `sent` or `failed`.',
     },
     account: { type: 'string', value: 'id', multiple: true, meaning: 'Only of this account.' },
     ...LIMIT_OPTION,
     ...API_OPTIONS,
   },
   examples: [
-    { line: 'queue', meaning: 'Shows what is to be sent.' },
-    { line: 'queue unknown', meaning: 'Shows what an operator has to decide about.' },
+    { line: 'queue', meaning: 'Lists queued sends.' },
+    { line: 'queue unknown', meaning: 'Lists sends that need a decision.' },
     {
       line: 'queue resolve 0199d3a4-5b1e-7c52-9f0e-2f6a1d3b8c47 --outcome sent',
-      meaning: 'Says that the mail server has sent it.',
+      meaning: 'Records that the mail server has sent it.',
     },
   ],
   async run({ outcome, account, limit, url, json = false }, [action = 'list', id], context) {

@@ -21,14 +21,14 @@ const COLUMNS: readonly Column<EmailJson>[] = [
 
 export const searchCommand = defineCommand({
   name: 'search',
-  summary: 'Finds emails that have all the words, the newest first.',
+  summary: 'Lists emails that contain all words, newest first.',
   description:
-    'Words are found in subjects, texts, names, addresses and names of files, "several words" as they stand, and a word with - before it is left out, as in the ' +
-    'search of the page. Without a word, the newest emails are listed. It asks the running service.',
-  arguments: [{ name: 'word', meaning: 'What to look for.', required: false, repeated: true }],
+    'Searches subjects, texts, names, addresses and file names. "several words" are a phrase, and a minus excludes a word, as ' +
+    'on the page. Without words, the newest emails are listed. Needs a running service.',
+  arguments: [{ name: 'word', meaning: 'Words to search for.', required: false, repeated: true }],
   options: {
-    from: { type: 'string', value: 'text', meaning: 'Only from such an address or name.' },
-    to: { type: 'string', value: 'text', meaning: 'Only to such an address or name.' },
+    from: { type: 'string', value: 'text', meaning: 'Only emails from this address or name.' },
+    to: { type: 'string', value: 'text', meaning: 'Only emails to this address or name.' },
     account: { type: 'string', value: 'id', multiple: true, meaning: 'Only of this account.' },
     state: {
       type: 'string',
@@ -40,10 +40,10 @@ export const searchCommand = defineCommand({
     ...API_OPTIONS,
   },
   examples: [
-    { line: 'search invoice 4711', meaning: 'Finds emails with both words.' },
+    { line: 'search invoice 4711', meaning: 'Lists emails with both words.' },
     {
       line: 'search --from ada@example.com --json | jq -r .subject',
-      meaning: 'Prints the subjects of what one person wrote.',
+      meaning: 'Prints the subjects of one sender.',
     },
   ],
   async run({ from, to, account, state, limit, url, json = false }, words, context) {

@@ -33,12 +33,13 @@ const UNKNOWN_CODES: ReadonlySet<string> = new Set(['send_unknown', 'idempotency
 
 export const sendCommand = defineCommand({
   name: 'send',
-  summary: 'Sends an email by the running service.',
+  summary: 'Sends an email through the running service.',
   description:
-    'The text is read from standard input when neither --text nor --html is given. It prints the ids of the email and its thread when the mail server has ' +
-    'taken it, or with --at when it is in the queue.\n\n' +
-    'An email is sent once: a request whose answer was lost is repeated with its idempotency key. When even then nothing is known, the key is named; the same ' +
-    'command with --idempotency-key says later what became of it, and never sends it twice. Scripts name a key of their own, such as that of an invoice.',
+    'Without --text and --html, the text is read from standard input. The command prints the ids of the email and its thread ' +
+    'when the mail server has accepted it, or with --at when it is queued.\n\n' +
+    'An email is sent once: a request without a response is repeated with its idempotency key. If the outcome is still unknown, ' +
+    'the command prints the key; the same command with --idempotency-key reports the outcome later and never sends twice. ' +
+    'Scripts set their own key, such as the number of an invoice.',
   arguments: [],
   options: {
     to: {
@@ -48,7 +49,7 @@ export const sendCommand = defineCommand({
       meaning: 'Recipients, such as "Ada <ada@example.com>"; may be given several times.',
     },
     cc: { type: 'string', value: 'addresses', multiple: true, meaning: 'Copies, in the same form.' },
-    bcc: { type: 'string', value: 'addresses', multiple: true, meaning: 'Hidden copies, in the same form.' },
+    bcc: { type: 'string', value: 'addresses', multiple: true, meaning: 'Blind copies, in the same form.' },
     subject: { type: 'string', value: 'text', meaning: 'The subject.' },
     text: { type: 'string', value: 'text', meaning: 'The plain text.' },
     html: { type: 'string', value: 'file', completes: 'files', meaning: 'A file with the HTML.' },
@@ -57,16 +58,16 @@ export const sendCommand = defineCommand({
       value: 'file',
       multiple: true,
       completes: 'files',
-      meaning: 'A file that goes along; may be given several times.',
+      meaning: 'A file to attach; may be given several times.',
     },
     account: { type: 'string', value: 'id', meaning: 'The account that sends. Default: the first one.' },
-    thread: { type: 'string', value: 'id', meaning: 'The thread it belongs to.' },
+    thread: { type: 'string', value: 'id', meaning: 'Thread of the email.' },
     at: {
       type: 'string',
       value: 'time',
       meaning: 'When to send it, such as 2027-01-31T12:00:00Z. Default: now.',
     },
-    draft: { type: 'boolean', meaning: 'Sends nothing: leaves a draft, which a person sends on the page.' },
+    draft: { type: 'boolean', meaning: 'Sends nothing: creates a draft, which a person sends on the page.' },
     'dry-run': { type: 'boolean', meaning: 'Sends nothing: prints as JSON what would be sent.' },
     'idempotency-key': {
       type: 'string',
@@ -81,7 +82,10 @@ export const sendCommand = defineCommand({
       line: "send --to ada@example.com --subject 'Your invoice' --text 'Dear Ada, …' --attach invoice.pdf --idempotency-key invoice-4711",
       meaning: 'Sends a text with a file, once, however often it is run.',
     },
-    { line: 'send --to ops@example.com --subject Backup < backup.log', meaning: 'Sends what a file says.' },
+    {
+      line: 'send --to ops@example.com --subject Backup < backup.log',
+      meaning: 'Sends the content of a file.',
+    },
   ],
   async run(values, _positionals, context) {
     const { to = [], subject, draft = false, url, json = false } = values;

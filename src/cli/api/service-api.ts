@@ -20,7 +20,8 @@ export const API_OPTIONS = {
     type: 'string',
     value: 'url',
     meaning:
-      'Where the service is. Default: EMAIL_WORKER_URL, or where this configuration has it listen. EMAIL_WORKER_KEY is the key to ask with; by default the API secret, for the service of this configuration alone.',
+      'URL of the service. Default: EMAIL_WORKER_URL, or the address in this configuration. EMAIL_WORKER_KEY is the key; by ' +
+      'default the API secret, but only for the service of this configuration.',
   },
   json: { type: 'boolean', meaning: 'Prints JSON as the API returns it, one object a line.' },
 } as const;

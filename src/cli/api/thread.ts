@@ -47,10 +47,10 @@ const RULE_COLUMNS = 72;
 
 export const threadCommand = defineCommand({
   name: 'thread',
-  summary: 'Prints the emails of a thread, the oldest first.',
+  summary: 'Prints the emails of a thread, oldest first.',
   description:
-    'Of each email its own text; with `--quotes` also what it quotes. Characters that could steer the terminal are shown as \\u001b and the like. ' +
-    'Long threads: the newest emails, as many as --limit says. It asks the running service.',
+    'Prints the new text of each email; with `--quotes` also the quoted text. Control characters are printed as \\u001b and the ' +
+    'like. Of a long thread, --limit newest emails are printed. Needs a running service.',
   arguments: [
     {
       name: 'id',
@@ -60,12 +60,12 @@ export const threadCommand = defineCommand({
     },
   ],
   options: {
-    quotes: { type: 'boolean', meaning: 'Also prints what emails quote.' },
+    quotes: { type: 'boolean', meaning: 'Also prints quoted text.' },
     ...LIMIT_OPTION,
     ...API_OPTIONS,
     json: {
       type: 'boolean',
-      meaning: 'Prints one JSON object: `thread`, and its `emails` as the API tells them, the oldest first.',
+      meaning: 'Prints one JSON object: `thread`, and its `emails` as in the API, oldest first.',
     },
   },
   examples: [

@@ -67,10 +67,10 @@ const DELIVERY_COLUMNS: readonly Column<DeliveryJson>[] = [
 
 export const webhooksCommand = defineCommand({
   name: 'webhooks',
-  summary: 'Shows webhooks and their deliveries, pauses and resumes them.',
+  summary: 'Lists webhooks and their deliveries, pauses and resumes webhooks.',
   description:
-    '`list`, the default, shows all of them. `deliveries` shows what was tried for one, the newest first. `pause` keeps events back, and `resume` ' +
-    'goes on where it stopped; even if the service itself paused the webhook because it failed for long. It asks the running service.',
+    '`list`, the default, shows all webhooks. `deliveries` shows the attempts of one, newest first. `pause` holds events back; ' +
+    '`resume` continues at the same position, also after the service paused a failing webhook. Needs a running service.',
   arguments: [
     {
       name: 'action',
@@ -79,23 +79,28 @@ export const webhooksCommand = defineCommand({
       repeated: false,
       completes: ACTIONS,
     },
-    { name: 'id', meaning: 'Of the webhook, for all but `list`.', required: false, repeated: false },
+    {
+      name: 'id',
+      meaning: 'Id of the webhook, for all actions but `list`.',
+      required: false,
+      repeated: false,
+    },
   ],
   options: {
     outcome: {
       type: 'string',
       value: 'outcome',
       completes: OUTCOMES,
-      meaning: 'deliveries: only these, `delivered` or `failed`.',
+      meaning: 'deliveries: only `delivered` or only `failed` attempts.',
     },
     ...LIMIT_OPTION,
     ...API_OPTIONS,
   },
   examples: [
-    { line: 'webhooks', meaning: 'Shows all webhooks.' },
+    { line: 'webhooks', meaning: 'Lists all webhooks.' },
     {
       line: 'webhooks deliveries 0199d3a4-5b1e-7c52-9f0e-2f6a1d3b8c47 --outcome failed',
-      meaning: 'Shows what an endpoint did not take, and why.',
+      meaning: 'Lists failed deliveries with their reasons.',
     },
   ],
   async run({ outcome, limit, url, json = false }, [action = 'list', id], context) {

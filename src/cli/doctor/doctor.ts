@@ -15,21 +15,22 @@ const STYLES: Readonly<Record<Grade, Style>> = { ok: 'green', warning: 'yellow',
 
 export const doctorCommand = defineCommand({
   name: 'doctor',
-  summary: 'Checks everything that the service depends on, and says what to do.',
+  summary: 'Checks everything that the service depends on, and suggests what to do.',
   description:
-    'Configuration, program, data folder, database, storage, mail servers, DNS of the senders, listeners, and what waits. All checks run side by side, ' +
-    'none for longer than 20 seconds, and change nothing: a file of its own is written and deleted. The service may run meanwhile or not; without it, an ' +
-    'embedded database is started for a moment.\n\n' +
-    'A `problem` is something that does not work or loses mail, and the exit code is 1 then. A `warning` works, and is less safe or less lasting than it could be.',
+    'Checks configuration, program, data folder, database, storage, mail servers, DNS of the senders, listeners and pending ' +
+    'work. All checks run at the same time, each for at most 20 seconds, and change nothing, except that a test file is written ' +
+    'and deleted. The service may run or not; without it, an embedded database is started for the check.\n\n' +
+    'A `problem` does not work or loses mail; the exit code is then 1. A `warning` works, but is less safe or less durable than ' +
+    'it could be.',
   arguments: [],
   options: {
     resolver: {
       type: 'string',
       value: 'address',
       meaning:
-        'The DNS server to ask, such as 1.1.1.1 or 127.0.0.1:5353. Default: DNS_SERVERS, or the one of this machine.',
+        'DNS server, such as 1.1.1.1 or 127.0.0.1:5353. Default: DNS_SERVERS, or that of this machine.',
     },
-    quiet: { type: 'boolean', meaning: 'Leaves out what is as it should be.' },
+    quiet: { type: 'boolean', meaning: 'Prints only problems and warnings.' },
     json: {
       type: 'boolean',
       meaning:
@@ -37,7 +38,7 @@ export const doctorCommand = defineCommand({
     },
   },
   examples: [
-    { line: 'doctor', meaning: 'Looks at everything.' },
+    { line: 'doctor', meaning: 'Checks everything.' },
     {
       line: 'doctor --json | jq \'.findings[] | select(.grade == "problem")\'',
       meaning: 'Prints the problems for a program.',

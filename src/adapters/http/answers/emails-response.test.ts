@@ -175,9 +175,7 @@ it('what fails in the middle cuts the connection and is logged', async () => {
   // The last chunk is missing, so no client takes this for a complete answer.
   expect(answer).not.toMatch(/0\r\n\r\n$/);
   expect(answer).not.toContain('database_unavailable');
-  await expect
-    .poll(() => app.logs)
-    .toMatchObject([{ level: 'error', message: 'an answer could not be sent whole' }]);
+  await expect.poll(() => app.logs).toMatchObject([{ level: 'error', message: 'a response was cut off' }]);
 });
 
 it('what fails before the first piece is an error like any other', async () => {

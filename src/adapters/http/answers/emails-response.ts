@@ -45,7 +45,7 @@ export function createEmailsResponse(limits: HttpLimits, logger: Logger): Emails
       // Before the first byte it is an ordinary error, and the error handler logs it.
       if (reply.raw.headersSent) {
         const { id: requestId, routeOptions } = reply.request;
-        logger.error({ err, requestId, route: routeOptions.url }, 'an answer could not be sent whole');
+        logger.error({ err, requestId, route: routeOptions.url }, 'a response was cut off');
       }
     });
     return reply.send(stream);

@@ -47,7 +47,7 @@ export function sendFile(
     // Before the first byte it is an ordinary error, and the error handler logs it.
     if (reply.raw.headersSent) {
       const { id: requestId, routeOptions } = reply.request;
-      logger.error({ err, requestId, route: routeOptions.url }, 'file could not be sent whole');
+      logger.error({ err, requestId, route: routeOptions.url }, 'a download was cut off');
     }
   });
   // Failures reach `checked`; a client that goes away is not a failure.

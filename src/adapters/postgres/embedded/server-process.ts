@@ -94,7 +94,7 @@ export class ServerProcess {
         await verify();
         return;
       } catch (error) {
-        this.#options.logger.warn({ err: error }, 'the embedded PostgreSQL left running does not answer');
+        this.#options.logger.warn({ err: error }, 'the orphaned embedded PostgreSQL does not answer');
         await this.#end();
       }
     }
@@ -129,7 +129,7 @@ export class ServerProcess {
       if (!this.#abort.signal.aborted) this.#pid = null;
       return false;
     }
-    logger.info({ pid: running.pid }, 'the embedded PostgreSQL was still running and is used');
+    logger.info({ pid: running.pid }, 'using the embedded PostgreSQL that was still running');
     return true;
   }
 
@@ -137,7 +137,7 @@ export class ServerProcess {
     const { setup, logger } = this.#options;
     const running = await findRunning(setup.location.dataFolder, this.#commandLine);
     if (running.kind === 'none') return;
-    logger.info({ pid: running.pid }, 'ending an embedded PostgreSQL that was left running');
+    logger.info({ pid: running.pid }, 'stopping an orphaned embedded PostgreSQL');
     await terminate(running.pid);
   }
 

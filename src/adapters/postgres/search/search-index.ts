@@ -77,7 +77,7 @@ async function write(client: PoolClient, rows: readonly EmailRow[], logger: Logg
     if (rows.length > 1) {
       for (const one of rows) await write(client, [one], logger);
     } else if (row !== undefined) {
-      logger.error({ err, emailId: row.id }, 'the words of an email could not be stored; no search finds it');
+      logger.error({ err, emailId: row.id }, 'an email could not be indexed; searches do not find it');
     }
   }
 }
