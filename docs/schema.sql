@@ -476,6 +476,7 @@ create table emails (
   reply_to_addresses jsonb not null default '[]'::jsonb,
   defects text[] not null default '{}'::text[],
   protection text,
+  invitation jsonb,
   automatic jsonb,
   written_by text not null default 'person'::text,
   new_participant boolean not null default false,
@@ -517,6 +518,7 @@ create table emails (
   constraint emails_from_address_check CHECK ((jsonb_typeof(from_address) = 'object'::text)),
   constraint emails_headers_check CHECK ((jsonb_typeof(headers) = 'object'::text)),
   constraint emails_identity_key_check CHECK ((length(identity_key) = 32)),
+  constraint emails_invitation_check CHECK ((jsonb_typeof(invitation) = 'object'::text)),
   constraint emails_list_id_check CHECK (((length(list_id) >= 1) AND (length(list_id) <= 255))),
   constraint emails_metadata_check CHECK ((json_typeof(metadata) = 'object'::text)),
   constraint emails_placement_rule_check CHECK ((placement_rule = ANY (ARRAY['thread_id'::text, 'in_reply_to'::text, 'references'::text, 'message_id'::text, 'bounce'::text, 'subject'::text, 'decision'::text, 'new'::text]))),
@@ -548,6 +550,7 @@ CREATE INDEX emails_created_at ON emails (created_at, date, id);
 CREATE INDEX emails_customer ON emails (customer_id, direction, date DESC, id DESC) INCLUDE (account_id, state) WHERE (customer_id IS NOT NULL);
 CREATE INDEX emails_exchange ON emails (account_id, exchange_with, created_at) WHERE (exchange_with IS NOT NULL);
 CREATE UNIQUE INDEX emails_identity ON emails (account_id, identity_key) WHERE (identity_key IS NOT NULL);
+CREATE INDEX emails_invitation ON emails (account_id, ((invitation ->> 'uid'::text))) WHERE (invitation IS NOT NULL);
 CREATE INDEX emails_list ON emails (list_id, date DESC, id DESC) WHERE (list_id IS NOT NULL);
 CREATE INDEX emails_message_id ON emails (account_id, message_id);
 CREATE INDEX emails_not_parsed ON emails (date DESC, id DESC) WHERE (defects @> '{not_parsed}'::text[]);
@@ -570,7 +573,7 @@ CREATE TRIGGER emails_json_after_insert AFTER INSERT ON emails REFERENCING NEW T
 CREATE TRIGGER emails_labels_after_unlisted AFTER INSERT ON emails FOR EACH ROW WHEN ((NOT email_is_listed(new.state))) EXECUTE FUNCTION emails_labels_after_unlisted();
 CREATE TRIGGER emails_queue_inserted AFTER INSERT ON emails REFERENCING NEW TABLE AS inserted FOR EACH STATEMENT EXECUTE FUNCTION emails_queue_inserted();
 CREATE TRIGGER emails_queue_moved AFTER UPDATE OF thread_id, state, date ON emails FOR EACH ROW WHEN (((old.thread_id <> new.thread_id) OR (old.date <> new.date) OR (email_is_listed(old.state) <> email_is_listed(new.state)))) EXECUTE FUNCTION emails_queue_updated();
-CREATE TRIGGER emails_queue_rewritten AFTER UPDATE OF subject, text_body, from_address, to_addresses, cc_addresses, bcc_addresses, direction, written_by, authentication ON emails FOR EACH ROW EXECUTE FUNCTION emails_queue_updated();
+CREATE TRIGGER emails_queue_rewritten AFTER UPDATE OF subject, text_body, from_address, to_addresses, cc_addresses, bcc_addresses, invitation, direction, written_by, authentication ON emails FOR EACH ROW EXECUTE FUNCTION emails_queue_updated();
 CREATE TRIGGER emails_sent_copies_after_sent AFTER INSERT OR UPDATE OF state ON emails FOR EACH ROW WHEN ((new.keeps_copy AND (new.state = 'sent'::text))) EXECUTE FUNCTION emails_sent_copies_after_sent();
 CREATE TRIGGER emails_tags_after_insert AFTER INSERT ON emails FOR EACH ROW WHEN ((new.tags <> '{}'::text[])) EXECUTE FUNCTION emails_tags();
 CREATE TRIGGER emails_tags_after_update AFTER UPDATE OF tags, date ON emails FOR EACH ROW WHEN ((((old.tags <> '{}'::text[]) OR (new.tags <> '{}'::text[])) AND ((old.tags IS DISTINCT FROM new.tags) OR (old.date IS DISTINCT FROM new.date)))) EXECUTE FUNCTION emails_tags();
@@ -1826,7 +1829,9 @@ AS $function$
           -- Left out where nothing is known
           ',"authentication":{"verdict":"' || (e.authentication ->> 'verdict') || '"}',
           case when e.direction = 'inbound' then ',"written_by":"' || e.written_by || '"' end,
-          ',"protection":"' || e.protection || '"', '}')
+          ',"protection":"' || e.protection || '"',
+          case when e.direction = 'inbound' then ',"invitation":' || json_build_object('method', e.invitation -> 'method',
+            'uid', e.invitation -> 'uid', 'sequence', e.invitation -> 'sequence') end, '}')
     else event_with_notes(concat('{"email":', case
     when length(e.json_before_text) < 16000
     -- They go on with the text of the email, and with its files.
@@ -1836,7 +1841,9 @@ AS $function$
           -- Left out where nothing is known
           ',"authentication":{"verdict":"' || (e.authentication ->> 'verdict') || '"}',
           case when e.direction = 'inbound' then ',"written_by":"' || e.written_by || '"' end,
-          ',"protection":"' || e.protection || '"', '}'), e.tags, e.metadata)
+          ',"protection":"' || e.protection || '"',
+          case when e.direction = 'inbound' then ',"invitation":' || json_build_object('method', e.invitation -> 'method',
+            'uid', e.invitation -> 'uid', 'sequence', e.invitation -> 'sequence') end, '}'), e.tags, e.metadata)
   end,
         event_author(e.author_key), took_ms
       from inserted e

@@ -182,6 +182,23 @@ export const ERRORS = {
     409,
     'Die E-Mail kann nicht erneut gesendet werden: Sie ist gesendet, wartet bereits oder wird gerade gesendet.',
   ),
+  no_invitation: permanent(
+    409,
+    'Die E-Mail enthält keine Einladung, auf die geantwortet werden kann. Es wurde nichts gesendet.',
+  ),
+  invitation_cancelled: permanent(409, 'Der Termin ist abgesagt. Es wurde nichts gesendet.'),
+  invitation_replaced: permanent(
+    409,
+    'Die Einladung gilt nicht mehr: Die E-Mail {value} ersetzt sie. Es wurde nichts gesendet.',
+  ),
+  not_invited: permanent(
+    409,
+    'Eingeladen ist nicht die Adresse des Kontos ({value}). Es wurde nichts gesendet.',
+  ),
+  organizer_not_sender: permanent(
+    409,
+    'Der Organisator ({value}) ist nicht als Absender der E-Mail bestätigt. Wer ihm antworten will, nennt seine Adresse in organizer. Es wurde nichts gesendet.',
+  ),
   thread_has_moved_on: permanent(
     409,
     'Im Thread ist inzwischen eine neuere E-Mail als die in if_newest. Es wurde nichts gesendet.',

@@ -19,3 +19,8 @@ export const TRIMMED_LINE_PATTERN = `^[^${NEVER_IN_NAMES}\\s]([^${NEVER_IN_NAMES
 const ONE_LINE = new RegExp(ONE_LINE_PATTERN, 'u');
 
 export const isOneLine = (text: string): boolean => ONE_LINE.test(text);
+
+const NEVER = new RegExp(`[${NEVER_IN_NAMES}]+`, 'gu');
+
+/** What a stranger wrote, as such a line. */
+export const toOneLine = (text: string): string => text.replace(NEVER, ' ').trim();

@@ -69,3 +69,48 @@ export const ENCRYPTED_MAIL = {
   pgp_encrypted:
     'Diese E-Mail ist verschlüsselt (PGP). Ihr Text kann hier nicht gelesen werden, sondern nur mit dem Schlüssel des Empfängers in einem Mailprogramm.',
 } as const;
+
+/** The text of an invitation, where its email has none. `{summary}`, `{count}` and `{zone}` are filled in. */
+export const INVITATION_TEXTS = {
+  request: 'Einladung: {summary}',
+  update: 'Geänderte Einladung: {summary}',
+  cancel: 'Abgesagt: {summary}',
+  accepted: 'Zusage: {summary}',
+  tentative: 'Zusage unter Vorbehalt: {summary}',
+  declined: 'Absage: {summary}',
+  reply: 'Antwort auf eine Einladung: {summary}',
+  counter: 'Anderer Vorschlag: {summary}',
+  decline_counter: 'Vorschlag abgelehnt: {summary}',
+  refresh: 'Bitte um den aktuellen Stand: {summary}',
+  event: 'Termin: {summary}',
+  task: 'Aufgabe: {summary}',
+  untitled: 'ohne Titel',
+  when: 'Wann',
+  due: 'Fällig',
+  repeats: 'Wiederholung',
+  where: 'Wo',
+  from: 'Von',
+  to: 'Eingeladen',
+  clock: 'Uhr',
+  unknownZone: 'Zeitzone „{zone}“',
+  more: 'und {count} weitere',
+  DAILY: 'täglich',
+  WEEKLY: 'wöchentlich',
+  MONTHLY: 'monatlich',
+  YEARLY: 'jährlich',
+  otherRule: 'ja',
+} as const;
+
+/** Subject and text of an answer to an invitation. `{summary}` is filled in. */
+export const INVITATION_ANSWERS = {
+  de: {
+    accepted: 'Zugesagt: {summary}',
+    tentative: 'Unter Vorbehalt zugesagt: {summary}',
+    declined: 'Abgelehnt: {summary}',
+  },
+  en: {
+    accepted: 'Accepted: {summary}',
+    tentative: 'Tentatively accepted: {summary}',
+    declined: 'Declined: {summary}',
+  },
+} as const;

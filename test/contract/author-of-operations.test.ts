@@ -5,6 +5,7 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { mail, receive } from '../helpers/inbound-mail.ts';
+import { invitationMail } from '../helpers/invitation-mail.ts';
 import { getJson, sendJson, startServiceWithSink, type SentResult } from '../helpers/running-service.ts';
 
 interface EventJson {
@@ -58,6 +59,7 @@ const received: Prepare = async () => {
   const { id, threadId } = await receive(running.service, mail({ from: 'bea@customer.test' }));
   return { email: id, thread: threadId };
 };
+const invited: Prepare = async () => ({ email: (await receive(running.service, invitationMail())).id });
 const conversation: Prepare = async () => {
   const first = await sendJson(running.service, SEND);
   const second = await sendJson(running.service, { ...SEND, thread_id: first.threadId });
@@ -96,6 +98,11 @@ const NAMED: Readonly<Record<string, readonly [types: readonly string[], prepare
     ['email.sent'],
     received,
     (call, { email }) => call(...post(`/api/emails/${email}/reply-all`, { text_body: 'x' })),
+  ],
+  answerInvitation: [
+    ['email.sent'],
+    invited,
+    (call, { email }) => call(...post(`/api/emails/${email}/invitation-answer`, { answer: 'accepted' })),
   ],
   forwardEmail: [
     ['email.sent'],

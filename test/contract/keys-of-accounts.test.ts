@@ -237,6 +237,9 @@ const CHECKS: Readonly<Record<string, ((others: Others) => readonly Check[]) | n
       EMAIL,
     ],
   ],
+  answerInvitation: ({ email }) => [
+    [`/api/emails/${email}/invitation-answer`, { json: { answer: 'accepted' } }, EMAIL],
+  ],
   forwardEmail: ({ email }) => [
     [`/api/emails/${email}/forward`, { json: { to: 'eve@customer.test' } }, EMAIL],
   ],

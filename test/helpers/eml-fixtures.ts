@@ -50,7 +50,7 @@ export function describeMessage(raw: Buffer): unknown {
           ? content.bytes.toString('latin1')
           : decodeTransfer(raw.subarray(content.start, content.end), content.encoding).toString('latin1'),
     })),
-    calendars: message.calendars,
+    invitation: message.invitation,
     reports: message.reports.map(({ partPath, contentType }) => `${partPath} ${contentType}`),
     contentType: message.contentType,
     reportType: message.reportType,

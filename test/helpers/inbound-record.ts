@@ -49,6 +49,7 @@ export function inboundRecord(
     date,
     defects: [],
     protection: null,
+    invitation: null,
     automatic: null,
     report: null,
     bySubject: null,

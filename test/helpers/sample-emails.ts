@@ -193,6 +193,7 @@ export const sampleThreadEmail: ThreadEmail = {
   writtenBy: null,
   undelivered: null,
   protection: null,
+  invitation: null,
   newParticipant: false,
   tags: ['angebot'],
   metadata: { order: 17 },
@@ -258,6 +259,7 @@ export const sampleDetail: EmailDetail = {
   automatic: null,
   writtenBy: null,
   protection: null,
+  invitation: null,
   bounce: null,
   authentication: {
     source: 'header',

@@ -92,6 +92,7 @@ const LEAST: Readonly<Record<string, Json>> = {
   send_email: { to: 'a@b.test', subject: 'x', text_body: 'x' },
   reply_to_email: { email_id: UNKNOWN, text_body: 'x' },
   forward_email: { email_id: UNKNOWN, to: 'a@b.test' },
+  answer_invitation: { email_id: UNKNOWN, answer: 'accepted' },
 };
 
 describe('a tool', () => {
@@ -138,6 +139,7 @@ describe('a tool', () => {
     same(taken('send_email'), [...api('SendRequest'), 'idempotency_key']);
     same(taken('reply_to_email'), [...api('ReplyRequest'), 'email_id', 'reply_all', 'idempotency_key']);
     same(taken('forward_email'), [...api('ForwardRequest'), 'email_id', 'idempotency_key']);
+    same(taken('answer_invitation'), [...api('InvitationAnswerRequest'), 'email_id', 'idempotency_key']);
     const draft = [...api('DraftMessage'), ...api('DraftRequest')].filter((field) => field !== 'message');
     same(taken('create_draft'), draft);
     same(taken('edit_draft'), [...draft, 'draft_id', 'version']);

@@ -4,6 +4,7 @@ import { VanishedUids } from '../../src/adapters/imap/vanished-uids.ts';
 import { decodeBase64 } from '../../src/adapters/http/body/base64-decoder.ts';
 import { parseAddressList } from '../../src/core/address/address-list.ts';
 import { parseLenientAddressList } from '../../src/core/address/lenient-address-list.ts';
+import { readInvitation } from '../../src/core/calendar/read-invitation.ts';
 import { classifyAutomatic } from '../../src/core/delivery/automatic.ts';
 import { readBounce } from '../../src/core/delivery/bounce.ts';
 import { severityOf } from '../../src/core/delivery/failure-severity.ts';
@@ -81,6 +82,7 @@ export const READERS = {
   'reply text': ofText((text) => newText(text, null, REPLY)),
   'reply text with HTML': ofText((text) => newText('see below', text, REPLY)),
   'flowed text': ofText((text) => unflow(text, true)),
+  calendar: ofText((text) => readInvitation(text, null)),
   TNEF: (input) => void unpackTnef(input),
   mbox: readMbox,
   'mbox status': (input) => void readStatus(input),
@@ -94,6 +96,7 @@ export const READERS = {
       from: [text],
       to: [text],
       files: [text],
+      event: text,
       body: text,
     }),
   ),

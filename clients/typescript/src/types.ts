@@ -46,6 +46,7 @@ export type Folders = Schemas['Folders'];
 export type HealthResult = Schemas['Health'];
 export type AuditEntry = Schemas['AuditEntry'];
 export type Key = Schemas['Key'];
+export type Invitation = Schemas['Invitation'];
 export type KeyAuthor = Schemas['KeyAuthor'];
 export type Session = Schemas['Session'];
 export type BrowserSession = Schemas['BrowserSession'];
@@ -214,6 +215,12 @@ export type ForwardMessage = AnswerFields & {
   readonly to: string | readonly string[];
   /** Includes all files of the email. Default true. */
   readonly with_files?: boolean | null | undefined;
+};
+
+/** The answer to an invitation; its text is made from it. */
+export type InvitationAnswer = Input<Omit<Schemas['InvitationAnswerRequest'], 'send_at'>> & {
+  readonly send_at?: string | Date | null | undefined;
+  readonly attachments?: never;
 };
 
 /** The changes to a waiting send; attachments are replaced as a whole. */

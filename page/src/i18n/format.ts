@@ -19,6 +19,12 @@ export interface Formats {
   day(moment: string): string;
   /** Day and time. */
   full(moment: string): string;
+  /** Day and time of both, in the reader's zone; the end is exclusive. */
+  span(start: Date, end: Date | null): string;
+  /** The same of times that are given as if they were UTC: those of another zone, or of none. */
+  writtenSpan(start: Date, end: Date | null): string;
+  /** Of whole days, given as midnight in UTC; the end is exclusive. */
+  daySpan(start: Date, end: Date | null): string;
   count(value: number): string;
   size(bytes: number): string;
   /** A part of 1, in percent. */
@@ -31,6 +37,12 @@ export interface Formats {
 }
 
 const KB = 1000;
+const DAY_MS = 86_400_000;
+
+/** The library refuses an end before the start. */
+const rangeOf = (format: Intl.DateTimeFormat, start: Date, end: Date | null): string =>
+  end === null || end <= start ? format.format(start) : format.formatRange(start, end);
+
 const UNITS = [
   ['day', 86_400],
   ['hour', 3600],
@@ -52,6 +64,10 @@ export function createFormats(locale: string): Formats {
   const day = new Intl.DateTimeFormat(locale, { day: 'numeric', month: 'short' });
   const date = new Intl.DateTimeFormat(locale, { day: '2-digit', month: '2-digit', year: '2-digit' });
   const full = new Intl.DateTimeFormat(locale, { dateStyle: 'medium', timeStyle: 'short' });
+  const moment = { dateStyle: 'full', timeStyle: 'short' } as const;
+  const span = new Intl.DateTimeFormat(locale, moment);
+  const writtenSpan = new Intl.DateTimeFormat(locale, { ...moment, timeZone: 'UTC' });
+  const daySpan = new Intl.DateTimeFormat(locale, { dateStyle: 'full', timeZone: 'UTC' });
   const number = new Intl.NumberFormat(locale);
   const sizes = (['byte', 'kilobyte', 'megabyte'] as const).map(
     (unit) =>
@@ -75,6 +91,9 @@ export function createFormats(locale: string): Formats {
     time: (moment) => time.format(new Date(moment)),
     day: (moment) => day.format(new Date(moment)),
     full: (moment) => full.format(new Date(moment)),
+    span: (start, end) => rangeOf(span, start, end),
+    writtenSpan: (start, end) => rangeOf(writtenSpan, start, end),
+    daySpan: (start, end) => rangeOf(daySpan, start, end === null ? null : new Date(end.getTime() - DAY_MS)),
     count: (value) => number.format(value),
     size(bytes) {
       const step = bytes < KB ? 0 : bytes < KB * KB ? 1 : 2;

@@ -4,6 +4,8 @@
  * the field out.
  */
 import { z } from 'zod';
+import { INVITATION_ANSWER_STATUSES } from '../../core/calendar/compose-answer.ts';
+import { MAX_DESCRIPTION_CHARS } from '../../core/calendar/limits.ts';
 import { AUTO_SUBMITTED } from '../../core/delivery/loop-guard.ts';
 import { MAX_LANE_LENGTH, PRIORITIES } from '../../core/delivery/priority.ts';
 import { MAX_TAGS } from '../../core/message/limits.ts';
@@ -117,6 +119,27 @@ export const SEND_FIELDS = {
 };
 export const REPLY_FIELDS = { ...recipients, ...common, ...ifNewest, ...quoting, attachments: newFiles };
 export const FORWARD_FIELDS = { ...REPLY_FIELDS, to: addresses, with_files: withFiles };
+
+/** The text of the answer is made from it. */
+export const INVITATION_ANSWER_FIELDS = {
+  answer: z.enum(INVITATION_ANSWER_STATUSES),
+  comment: z.string().min(1).max(MAX_DESCRIPTION_CHARS).optional(),
+  organizer: z
+    .string()
+    .min(1)
+    .max(MAX_NAME_CHARS)
+    .optional()
+    .describe(
+      'Only where organizer_is_sender is false: the address that gets the answer. Ask the user before.',
+    ),
+  language: quoting.language.describe('Of the text.'),
+  send_at: common.send_at,
+  priority: common.priority,
+  lane: common.lane,
+  tags: common.tags,
+  metadata: common.metadata,
+  ...ifNewest,
+};
 
 const message = { ...recipients, ...common, ...place };
 export const DRAFT_FIELDS = { ...message, attachments: newFiles };

@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { path } from './api-call.ts';
 import { defineTool, type Tool } from './define-tool.ts';
-import { FORWARD_FIELDS, id, REPLY_FIELDS, SEND_FIELDS } from './message-fields.ts';
+import { FORWARD_FIELDS, id, INVITATION_ANSWER_FIELDS, REPLY_FIELDS, SEND_FIELDS } from './message-fields.ts';
 import { idempotencyKey, Outcome, toOutcome } from './sending.ts';
 
 const sendEmail = defineTool({
@@ -56,4 +56,19 @@ const forwardEmail = defineTool({
   },
 });
 
-export const SENDING_TOOLS: readonly Tool[] = [sendEmail, replyToEmail, forwardEmail];
+const answerInvitation = defineTool({
+  name: 'answer_invitation',
+  title: 'Answer an invitation',
+  description:
+    'Accepts or declines the invitation in an email, now or at send_at: the organizer’s calendar notes it. A later answer replaces it.',
+  rights: ['read', 'send'],
+  effect: 'sends',
+  input: z.strictObject({ email_id: id, ...INVITATION_ANSWER_FIELDS, idempotency_key: idempotencyKey }),
+  output: Outcome,
+  async run(call, { email_id: emailId, idempotency_key: key, ...body }, { derivedKey }) {
+    const target = path('api', 'emails', emailId, 'invitation-answer');
+    return toOutcome(await call({ method: 'POST', path: target, body, idempotencyKey: key ?? derivedKey }));
+  },
+});
+
+export const SENDING_TOOLS: readonly Tool[] = [sendEmail, replyToEmail, forwardEmail, answerInvitation];

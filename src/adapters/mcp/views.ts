@@ -14,6 +14,21 @@ interface AttachmentJson {
   readonly content_type: string;
   readonly size_bytes: number;
 }
+interface CalendarTimeJson {
+  readonly local: string;
+  readonly utc: string | null;
+}
+interface InvitationJson {
+  readonly method: string | null;
+  readonly summary: string;
+  readonly location: string | null;
+  readonly start: CalendarTimeJson | null;
+  readonly end: CalendarTimeJson | null;
+  readonly organizer: AddressJson | null;
+  readonly organizer_is_sender: boolean;
+  readonly replaced_by: { readonly method: string } | null;
+  readonly answer: { readonly status: string } | null;
+}
 export interface EmailJson {
   readonly id: string;
   readonly thread_id?: string;
@@ -31,6 +46,7 @@ export interface EmailJson {
   readonly new_participant?: boolean;
   readonly written_by?: 'person' | 'machine' | 'unsure' | null;
   readonly authentication: { readonly verdict: 'passed' | 'failed' | 'unknown' } | null;
+  readonly invitation?: InvitationJson | null;
   readonly email_attachments: readonly AttachmentJson[];
 }
 export interface ThreadJson {
@@ -121,6 +137,19 @@ export const EmailView = z.strictObject({
     .enum(WRITERS)
     .optional()
     .describe('Of a received email: machine needs no answer; unsure may be a person.'),
+  invitation: z
+    .strictObject({
+      method: text.nullable().describe('request: answer_invitation answers it.'),
+      untrusted_summary: text,
+      untrusted_location: text.optional(),
+      start: text.nullable(),
+      end: text.nullable(),
+      untrusted_organizer: text.optional(),
+      organizer_is_sender: z.boolean(),
+      replaced_by: text.optional().describe('A later request or cancel: this one counts no more.'),
+      answer: text.optional().describe('How it was answered from here.'),
+    })
+    .optional(),
   untrusted_cc: texts.optional(),
   untrusted_text: text,
   next_offset: nextOffset,
@@ -213,6 +242,20 @@ const toFiles = (files: readonly AttachmentJson[]) =>
     })),
   );
 
+const momentOf = (time: CalendarTimeJson | null): string | null => time?.utc ?? time?.local ?? null;
+
+const toInvitation = (invitation: InvitationJson): NonNullable<z.infer<typeof EmailView>['invitation']> => ({
+  method: invitation.method,
+  untrusted_summary: invitation.summary,
+  ...(invitation.location === null ? {} : { untrusted_location: invitation.location }),
+  start: momentOf(invitation.start),
+  end: momentOf(invitation.end),
+  ...(invitation.organizer === null ? {} : { untrusted_organizer: toAddress(invitation.organizer) }),
+  organizer_is_sender: invitation.organizer_is_sender,
+  ...(invitation.replaced_by === null ? {} : { replaced_by: invitation.replaced_by.method }),
+  ...(invitation.answer === null ? {} : { answer: invitation.answer.status }),
+});
+
 export const toEmailView = (
   email: EmailJson,
   body: string,
@@ -223,6 +266,7 @@ export const toEmailView = (
   ...(email.customer_id === undefined ? {} : { customer_id: email.customer_id }),
   ...(email.new_participant === undefined ? {} : { sender_is_new_in_thread: email.new_participant }),
   ...(email.written_by ? { written_by: email.written_by } : {}),
+  ...(email.invitation ? { invitation: toInvitation(email.invitation) } : {}),
   ...unlessEmpty('untrusted_cc', toAddresses(email.cc_addresses ?? [])),
   ...pieceOf(body, offset, maxChars),
   ...toFiles(email.email_attachments),

@@ -5,6 +5,7 @@ import type { AccountFilter } from '../base/account-filter.ts';
 import type { RawLocation } from '../files/file-ports.ts';
 import type { MailSource, VariantDetail, VariantView } from './variant-view.ts';
 import type { CompanySource, CustomerSource } from '../../core/customer/link-emails.ts';
+import type { Attendee, Invitation } from '../../core/calendar/invitation.ts';
 import type { Protection } from '../../core/mime/parse/parsed-message.ts';
 import type { AutomaticMail } from '../../core/delivery/automatic.ts';
 import type { Writer } from '../../core/delivery/writer.ts';
@@ -131,6 +132,8 @@ export interface EmailDetail extends EmailSummary {
   readonly defects: readonly string[];
   /** Of a received email that is signed or encrypted; null for any other. */
   readonly protection: Protection | null;
+  /** null when it has none. */
+  readonly invitation: InvitationView | null;
   /** How its message arrived; null for a sent email, and when it is not known. */
   readonly receivedBy: MailSource | null;
   /** The oldest first. */
@@ -161,6 +164,19 @@ export interface EmailDetail extends EmailSummary {
   readonly claimLost: boolean;
   /** Its copy in the Sent mailbox of its account; null when no copy is kept, or the email is not sent yet. */
   readonly sentCopy: SentCopyView | null;
+}
+
+/** The invitation in an email, and what became of it. */
+export interface InvitationView {
+  readonly event: Invitation;
+  /** The later email by which the organizer changed or cancelled it; null: it counts. */
+  readonly replacedBy: { readonly emailId: string; readonly method: 'request' | 'cancel' } | null;
+  /** The last answer from the account; null: none. */
+  readonly answer: {
+    readonly emailId: string;
+    readonly status: Attendee['status'];
+    readonly date: Date;
+  } | null;
 }
 
 export interface DeliveryView extends RecipientOutcome {

@@ -1,4 +1,5 @@
 /** The readings themselves. They run apart from everything else; see reading-ports.ts. */
+import { invitationText } from '../../core/calendar/invitation-text.ts';
 import { classifyAutomatic, withReport, type AutomaticContext } from '../../core/delivery/automatic.ts';
 import { readBounce } from '../../core/delivery/bounce.ts';
 import { identityOf } from '../../core/message/identity.ts';
@@ -46,7 +47,9 @@ export const LATE_READINGS: ReadLate = {
 export function understand(chunks: Iterable<Buffer>, context: AutomaticContext): ReceivedMessage {
   const message = parse(chunks);
   const bounce = readBounce(message, context);
-  const replyText = newText(message.text, message.html, replyContext(message));
+  // An invitation in words looks like the header block of a quote.
+  const isWorded = message.invitation !== null && message.text === invitationText(message.invitation);
+  const replyText = isWorded ? message.text : newText(message.text, message.html, replyContext(message));
   return {
     message,
     // A long text is not copied twice.

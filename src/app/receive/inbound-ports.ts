@@ -1,5 +1,6 @@
 /** The database operations that receiving needs. */
 import type { Address } from '../../core/address/address.ts';
+import type { Invitation } from '../../core/calendar/invitation.ts';
 import type { AutomaticMail } from '../../core/delivery/automatic.ts';
 import type { EmailState } from '../../core/delivery/states.ts';
 import type { MessageIdentity } from '../../core/message/identity.ts';
@@ -59,6 +60,7 @@ export interface InboundRecord extends RecordedRaw {
   readonly defects: readonly ParseDefect[];
   /** null when it is neither signed nor encrypted. */
   readonly protection: Protection | null;
+  readonly invitation: Invitation | null;
   readonly automatic: AutomaticMail | null;
   /** See suggestCounterparty. */
   readonly suggestedCounterparty: SuggestedCounterparty | null;

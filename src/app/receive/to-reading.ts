@@ -32,6 +32,7 @@ type ReadFields =
   | 'date'
   | 'defects'
   | 'protection'
+  | 'invitation'
   | 'automatic'
   | 'report'
   | 'suggestedCounterparty';
@@ -69,6 +70,7 @@ export function toReading(
     date: message.date ?? receivedAt,
     defects: message.defects,
     protection: message.protection,
+    invitation: message.invitation,
     automatic,
     report: bounce === null ? null : { ...bounce, reportedAt: message.date ?? receivedAt },
     suggestedCounterparty:

@@ -19,6 +19,7 @@ import { asksForQueue } from '../send/queue-request.ts';
 import type { KeyedSend } from '../send/send-once.ts';
 import type { CheckedEmail, SendOnceResult, SendRequest, SendResult } from '../send/use-cases.ts';
 import type { FillTemplate } from '../templates/fill-template.ts';
+import { answerInvitation } from './answer-invitation.ts';
 import {
   imagesOfForward,
   imagesOfReply,
@@ -103,6 +104,13 @@ export function createReplies(ports: ReplyPorts): Replies {
 }
 
 async function toSend(ports: ReplyPorts, request: ReplyRequest, email: EmailDetail): Promise<SendRequest> {
+  const { invitation } = request;
+  if (invitation !== undefined) {
+    const account = ports.accounts.get(email.accountId);
+    if (account === undefined)
+      throw new ServiceError('unknown_account', { values: { value: email.accountId } });
+    return { ...request.message, ...answerInvitation(email, account, invitation, request.language) };
+  }
   // The subject of an answer is that of the email, whatever the template contains.
   const message = await fillIn(ports.fillTemplate, request.message, email.accountId);
   const derived = recipientsOf(ports, email, request);

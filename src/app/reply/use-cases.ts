@@ -2,6 +2,7 @@
 import type { CheckedEmail, SendOnceResult, SendRequest, SendResult } from '../send/use-cases.ts';
 import type { AddressView, AttachmentView } from '../emails/email-ports.ts';
 import type { SpoolFolder } from '../files/file-ports.ts';
+import type { InvitationAnswerStatus } from '../../core/calendar/compose-answer.ts';
 import type { MessageId } from '../../core/message/message-id.ts';
 import type { ReplyLanguage } from '../../core/reply/quote.ts';
 
@@ -23,12 +24,23 @@ export interface ReplyOptions {
   readonly timeZone: string;
 }
 
+/** The answer of a person to an invitation; its text is made of it. */
+export interface InvitationAnswer {
+  readonly status: InvitationAnswerStatus;
+  /** null for none. */
+  readonly comment: string | null;
+  /** The organizer's address, as a caller confirms it; needed where it is not the sender's. null: not named. */
+  readonly organizer: string | null;
+}
+
 /** A reply as the caller requested it. */
 export interface ReplyRequest extends ReplyOptions {
   /** The answered email is quoted below the new text. A forward without a quote has only its files. */
   readonly quote: boolean;
   /** A forward includes the files of the email; no meaning for a reply. */
   readonly withFiles: boolean;
+  /** Answers the invitation in the email, in place of a reply; `kind` is `reply`. */
+  readonly invitation?: InvitationAnswer;
   /** All files together, given and included, in bytes, and their number. */
   readonly maxFileBytes: number;
   readonly maxFiles: number;
@@ -66,7 +78,7 @@ export interface ReplyUseCases {
       readonly authorKeyId?: string;
     },
   ): Promise<ReplyPreview>;
-  /** Like `sendMessage`; in addition `email_not_found`, `content_missing`. */
+  /** Like `sendMessage`; in addition `email_not_found`, `content_missing`, and with an invitation the errors of answerInvitation. */
   sendReply(request: ReplyRequest, folder: SpoolFolder): Promise<SendResult>;
   /** Like `checkSend`; in addition `email_not_found`, `content_missing`. */
   checkReply(request: ReplyRequest, folder: SpoolFolder): Promise<CheckedEmail>;

@@ -1,6 +1,7 @@
 /** The database operations that changing a waiting send needs. */
 import type { AddressView, Placement, StoredAttachment } from '../emails/email-ports.ts';
 import type { RecordedRaw } from '../files/file-ports.ts';
+import type { Invitation } from '../../core/calendar/invitation.ts';
 import type { AutomaticMail } from '../../core/delivery/automatic.ts';
 import type { CustomHeaders } from '../../core/message/custom-headers.ts';
 import type { MessageId } from '../../core/message/message-id.ts';
@@ -31,6 +32,7 @@ export interface WaitingSend {
   readonly exchangeWith: string | null;
   readonly unsubscribeList: string | null;
   readonly attachments: readonly StoredAttachment[];
+  readonly invitation: Invitation | null;
 }
 
 /** The new content of a send, which replaces its earlier one. */

@@ -155,6 +155,7 @@ async function toRequest(
     attachments:
       change.attachments?.map((file) => namedAsBefore(file, send.attachments)) ??
       send.attachments.map(toReference),
+    invitation: send.invitation,
     respondAsync: true,
     sendAt: change.sendAt ?? null,
     autoSubmitted: autoSubmittedOf(send),

@@ -2,6 +2,7 @@
 import type { Placement, StoredAttachment } from '../emails/email-ports.ts';
 import type { RecordedRaw } from '../files/file-ports.ts';
 import type { Address } from '../../core/address/address.ts';
+import type { Invitation } from '../../core/calendar/invitation.ts';
 import type { AutoSubmitted } from '../../core/delivery/loop-guard.ts';
 import type { QueuedSend } from '../../core/delivery/priority.ts';
 import type { EmailState, RecipientOutcome, RecordedAttempt } from '../../core/delivery/states.ts';
@@ -33,6 +34,8 @@ export interface OutboundRecord extends RecordedOutcome, RecordedRaw {
   readonly customerId: string | null;
   readonly companyId: string | null;
   readonly attachments: readonly StoredAttachment[];
+  /** The answer to an invitation that it is; null or absent: none. */
+  readonly invitation?: Invitation | null;
   /** null when a person wrote it. */
   readonly autoSubmitted?: AutoSubmitted | null;
   readonly replyTo?: readonly Address[];

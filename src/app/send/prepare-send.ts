@@ -1,6 +1,7 @@
 /** Checks, places and composes a requested email: every step before anything is written or handed over. */
 import { parseAddressList } from '../../core/address/address-list.ts';
 import { addrSpec, dedupeAddresses, type Address } from '../../core/address/address.ts';
+import { formatReply } from '../../core/calendar/compose-answer.ts';
 import { automaticExchange } from '../../core/delivery/loop-guard.ts';
 import { invalidRequest, ServiceError } from '../../core/errors.ts';
 import { subjectKeyOf } from '../../core/message/base-subject.ts';
@@ -170,6 +171,7 @@ export async function prepareSend(
         })
       : before.threadIndex;
   const links = before ?? linksTo(placement);
+  const invitation = request.invitation ?? null;
   const draft: Draft = {
     messageId:
       before?.messageId ??
@@ -192,6 +194,7 @@ export async function prepareSend(
       contentId: stored.contentId,
       inline: stored.inline,
     })),
+    calendar: invitation === null ? null : { method: 'REPLY', text: formatReply(invitation, date) },
     autoSubmitted: request.autoSubmitted,
     headers: additions.headers,
     unsubscribeUrl: unsubscribe?.url ?? null,
@@ -224,6 +227,7 @@ export async function prepareSend(
       customerId: request.customerId,
       companyId: request.companyId,
       attachments: attachments.map(({ stored }): StoredAttachment => stored),
+      ...(invitation === null ? {} : { invitation: { ...invitation, stamp: date.toISOString() } }),
       autoSubmitted: request.autoSubmitted,
       ...additions.recorded,
       exchangeWith,

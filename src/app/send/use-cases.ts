@@ -5,6 +5,7 @@ import type { TemplateUse } from '../templates/use-cases.ts';
 import type { SendAttachment } from './take-references.ts';
 import type { EmailDetail } from '../emails/email-ports.ts';
 import type { SpoolFolder } from '../files/file-ports.ts';
+import type { Invitation } from '../../core/calendar/invitation.ts';
 import type { AutoSubmitted } from '../../core/delivery/loop-guard.ts';
 import type { Priority } from '../../core/delivery/priority.ts';
 import type { EmailState, RecipientOutcome } from '../../core/delivery/states.ts';
@@ -38,6 +39,8 @@ export interface SendRequest {
   /** null: the thread's account, otherwise the default one. */
   readonly accountId: string | null;
   readonly attachments: readonly SendAttachment[];
+  /** The answer to an invitation that it is; null or absent: none. */
+  readonly invitation?: Invitation | null;
   /** True: only put it into the queue, and answer at once. */
   readonly respondAsync: boolean;
   /** Send it then, from the queue; null: now. */

@@ -1,5 +1,5 @@
 /** One thread with a page of its emails, and the fields that people may set on it. */
-import type { AddressView, AttachmentView, DeliveryView } from '../emails/email-ports.ts';
+import type { AddressView, AttachmentView, DeliveryView, InvitationView } from '../emails/email-ports.ts';
 import type { Place } from '../base/paging.ts';
 import type { AutomaticMail } from '../../core/delivery/automatic.ts';
 import type { Protection } from '../../core/mime/parse/parsed-message.ts';
@@ -92,6 +92,8 @@ export interface ThreadEmail {
   readonly undelivered: (typeof UNDELIVERED_REASONS)[number] | null;
   /** Of a received email that is signed or encrypted; null for any other. */
   readonly protection: Protection | null;
+  /** null when it has none. */
+  readonly invitation: InvitationView | null;
   readonly newParticipant: boolean;
   /** The tags that its send gave it. */
   readonly tags: readonly string[];

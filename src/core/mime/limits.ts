@@ -91,10 +91,10 @@ export const MAX_PARTS = 1000;
 /** Multiparts within multiparts. Real mail has up to 6. */
 export const MAX_PART_DEPTH = 50;
 
-/** Text, HTML and calendar parts of one message that are read, still encoded, in bytes together. */
+/** Text and HTML of one message that are read, still encoded, in bytes together. */
 export const MAX_TEXT_BYTES = 10_000_000;
 
-/** Reports and the heads of contained messages of one message, still encoded, in bytes together. */
+/** Reports and the heads of contained messages of one message, still encoded, in bytes together; and the same of its calendars. */
 export const MAX_REPORT_BYTES = 1_000_000;
 
 /** Part of one contained message that is read, still encoded, in bytes: its header, and a small body. */

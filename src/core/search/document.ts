@@ -1,6 +1,6 @@
 /**
  * The searchable words of an email, as PostgreSQL's text form of a `tsvector`: words with their places. Subject, people,
- * file names and body follow each other with gaps, so that no phrase reaches from one into the next. Words of subject and
+ * file names, event and body follow each other with gaps, so that no phrase reaches from one into the next. Words of subject and
  * people are included a second time, prefixed with the sign of their part, so that a word of one part is found however
  * common it is elsewhere.
  *
@@ -19,6 +19,8 @@ export interface SearchedEmail {
   readonly to: readonly string[];
   /** Names of attachments. */
   readonly files: readonly string[];
+  /** Summary and place of an invitation; empty for none. */
+  readonly event: string;
   readonly body: string;
 }
 
@@ -47,7 +49,7 @@ const GAP = 10;
 const MAX_BYTES_PER_CHAR = 3;
 
 /** Contains only letters, digits and signs of parts, so nothing needs quoting. */
-export function toSearchDocument({ subject, from, to, files, body }: SearchedEmail): string {
+export function toSearchDocument({ subject, from, to, files, event, body }: SearchedEmail): string {
   const places = new Map<string, string[]>();
   let place = 1;
   let bytes = 0;
@@ -81,6 +83,7 @@ export function toSearchDocument({ subject, from, to, files, body }: SearchedEma
     }
   }
   for (const name of files.slice(0, MAX_FILES)) add(name);
+  add(event);
   add(body.slice(0, MAX_BODY_CHARS));
   let document = '';
   for (const [word, at] of places) {

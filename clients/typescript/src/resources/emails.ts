@@ -13,6 +13,7 @@ import type {
   EmailListing,
   ExplainedPlacement,
   ForwardMessage,
+  InvitationAnswer,
   QueryOf,
   ReplyMessage,
   ReplyPreview,
@@ -115,7 +116,12 @@ export class Emails {
     return sendMessage(this.#transport, message, options, this.#post('forward', id));
   }
 
-  /** The email that `reply` would send; nothing is sent. Also for `replyAll` and `forward`: */
+  /** Accepts or declines the invitation in the email. Never sends twice, like `send`; a later answer replaces an earlier one. */
+  answerInvitation(id: string, answer: InvitationAnswer, options: SendOptions = {}): Promise<SendResult> {
+    return sendMessage(this.#transport, answer, options, this.#post('invitation-answer', id));
+  }
+
+  /** The email that `reply` would send; nothing is sent. Also for `replyAll`, `forward` and `answerInvitation`: */
   async checkReply(id: string, message: ReplyMessage, options: CheckOptions = {}): Promise<CheckedSend> {
     return checkMessage(this.#transport, message, options, this.#post('reply', id));
   }
@@ -128,7 +134,15 @@ export class Emails {
     return checkMessage(this.#transport, message, options, this.#post('forward', id));
   }
 
-  #post(kind: 'reply' | 'reply-all' | 'forward', id: string): PostSend {
+  async checkInvitationAnswer(
+    id: string,
+    answer: InvitationAnswer,
+    options: CheckOptions = {},
+  ): Promise<CheckedSend> {
+    return checkMessage(this.#transport, answer, options, this.#post('invitation-answer', id));
+  }
+
+  #post(kind: 'reply' | 'reply-all' | 'forward' | 'invitation-answer', id: string): PostSend {
     const path = { id: segment('id', id) };
     return (init) =>
       this.#transport.api.POST(`/api/emails/{id}/${kind}`, {

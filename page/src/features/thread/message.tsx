@@ -17,6 +17,8 @@ import { PlainText } from './plain-text.tsx';
 
 /** Loaded apart: few emails wait to be sent. */
 const ChangeTime = lazy(() => import('../write/change-time.tsx'));
+/** Loaded apart: few emails have one. */
+const Invitation = lazy(() => import('./invitation.tsx'));
 /** Loaded apart: few emails fail. */
 const UndeliveredActs = lazy(() => import('../write/undelivered-acts.tsx'));
 /** A send that goes out sooner is undone by its notice instead. */
@@ -126,6 +128,11 @@ export function Message({ threadId, email, isOpenAtFirst, printed, onPrint }: Me
           {(email.undelivered !== null || email.state === 'failed') && (
             <Suspense>
               <UndeliveredActs threadId={threadId} email={email} />
+            </Suspense>
+          )}
+          {email.invitation !== null && (
+            <Suspense>
+              <Invitation threadId={threadId} email={email} invitation={email.invitation} />
             </Suspense>
           )}
           {/* A frame that is loaded only now would be empty on paper. */}

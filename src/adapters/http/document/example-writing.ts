@@ -88,6 +88,7 @@ export const WRITING_VALUES: Readonly<Record<string, unknown>> = {
   // Requests
   LoginRequest: { secret: 'ewk_0123456789ab_q1bR3c5kQmM8o0uU3bY2f7h9d1e4g6i8j0k2l4n6p8s' },
   ReplyRequest: { text_body: 'Vielen Dank!', time_zone: 'Europe/Berlin' },
+  InvitationAnswerRequest: { answer: 'accepted', comment: 'Wir freuen uns.' },
   ForwardRequest: {
     to: 'einkauf@example.org, lager@example.org',
     text_body: 'Zur Kenntnis.',

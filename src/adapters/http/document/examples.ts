@@ -14,7 +14,7 @@ import {
 } from '../../../core/errors.ts';
 import { MAX_WEBHOOKS } from '../../../core/webhook/webhook.ts';
 import { codesOf } from '../schemas/error-schemas.ts';
-import { ATTACHMENT, EMAIL, EVENT_ID, LATER } from './example-story.ts';
+import { ATTACHMENT, EMAIL, EVENT_ID, LATER, REPLY } from './example-story.ts';
 import { EXAMPLE_VALUES } from './example-values.ts';
 import { operationsOf, rightOf, type Media, type Operation, type Paths } from './components.ts';
 
@@ -37,7 +37,7 @@ const ERROR_VALUES: Partial<Readonly<Record<ErrorCode, ErrorValues>>> = {
   too_many_recipients: { values: { limit: 100 } },
   invalid_message_id: { fields: ['in_reply_to'] },
   header_injection: { fields: ['subject', 'address', 'addresses'] },
-  invalid_text: { fields: ['subject', 'note'] },
+  invalid_text: { fields: ['subject', 'note', 'comment'] },
   invalid_base64: { fields: ['attachments[0].content'] },
   invalid_content_id: { fields: ['attachments[0].content_id'] },
   invalid_filename: { fields: ['attachments[0].filename', 'filename'] },
@@ -65,6 +65,9 @@ const ERROR_VALUES: Partial<Readonly<Record<ErrorCode, ErrorValues>>> = {
   invalid_webhook_header: { values: { field: 'Content-Length' } },
   too_many_keys: { values: { limit: 1000 } },
   too_many_webhooks: { values: { limit: MAX_WEBHOOKS } },
+  invitation_replaced: { values: { value: REPLY } },
+  not_invited: { values: { value: 'vertrieb@example.org' } },
+  organizer_not_sender: { values: { value: 'ann@example.com' } },
   loop_suspected: { values: { value: 'ann@example.com' } },
 };
 

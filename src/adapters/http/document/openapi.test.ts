@@ -139,6 +139,7 @@ describe('the OpenAPI document', () => {
       'post /api/drafts/{id}/send',
       'post /api/emails/{id}/cancel',
       'post /api/emails/{id}/forward',
+      'post /api/emails/{id}/invitation-answer',
       'post /api/emails/{id}/reply',
       'post /api/emails/{id}/reply-all',
       'post /api/emails/{id}/resolve',

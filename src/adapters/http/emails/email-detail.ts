@@ -41,6 +41,7 @@ import {
   toVariantJson,
 } from './email-view.ts';
 import { Authentication, toAuthenticationJson } from './authentication-schema.ts';
+import { NullableInvitation, toInvitationJson } from './invitation-schema.ts';
 import { SentCopy, toSentCopyJson } from '../sent-copies/sent-copy-schema.ts';
 import { NullableSource, Variant } from './variant-schema.ts';
 
@@ -172,6 +173,7 @@ export const EmailDetailSchema = record('EmailDetail', {
   },
   written_by: WrittenBy,
   protection: NullableProtection,
+  invitation: NullableInvitation,
   bounce: {
     anyOf: [BounceSchema, { type: 'null' }],
     description: 'Content of a received delivery report or complaint; null for any other email.',
@@ -288,6 +290,7 @@ export function toEmailDetailJson(email: EmailDetail): EmailDetailJson {
           },
     written_by: email.writtenBy,
     protection: email.protection,
+    invitation: toInvitationJson(email.invitation, email.from.address, email.authentication?.verdict ?? null),
     bounce: email.bounce === null ? null : toBounceJson(email.bounce),
     defects: [...email.defects],
     received_by: toSourceJson(email.receivedBy),

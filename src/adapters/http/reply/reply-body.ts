@@ -1,9 +1,20 @@
 /** The body of a reply or a forward: that of a send, without the fields that the answered email determines. */
+import { INVITATION_ANSWER_STATUSES } from '../../../core/calendar/compose-answer.ts';
+import { MAX_DESCRIPTION_CHARS } from '../../../core/calendar/limits.ts';
 import { REPLY_LANGUAGES, isTimeZone, type ReplyLanguage } from '../../../core/reply/quote.ts';
 import { invalidRequest, ServiceError } from '../../../core/errors.ts';
 import type { ReplyKind, ReplyRequest } from '../../../app/reply/use-cases.ts';
 import type { HttpLimits } from '../connections/limits.ts';
-import { isBlank, refuseUnknown, refuseWithout, toFields, wrongType, type Fields } from '../body/fields.ts';
+import {
+  isBlank,
+  readText,
+  refuseUnknown,
+  refuseWithout,
+  toFields,
+  wrongType,
+  type Fields,
+} from '../body/fields.ts';
+import { refuseUnstorableIn } from '../body/refuse-unstorable.ts';
 import type { EmailJson } from '../send/attachment-body.ts';
 import {
   OF_TEMPLATE,
@@ -16,7 +27,8 @@ import {
 
 export const Language = {
   title: 'ReplyLanguage',
-  $comment: 'Language of the line above a quote and of the header block of a forward.',
+  $comment:
+    'Language of the line above a quote, of the header block of a forward, and of the answer to an invitation.',
   type: 'string',
   enum: REPLY_LANGUAGES,
 } as const;
@@ -43,6 +55,9 @@ export const NullableTimeZone = {
   title: 'NullableTimeZone',
   type: ['string', 'null'],
 } as const;
+
+/** As in the calendar, of which real ones take no more. */
+const MAX_COMMENT_CHARS = MAX_DESCRIPTION_CHARS;
 
 const DEFAULT_LANGUAGE: ReplyLanguage = 'de';
 const DEFAULT_TIME_ZONE = 'UTC';
@@ -107,6 +122,67 @@ export const ForwardBody = {
     with_files: { type: ['boolean', 'null'], description: 'Attach all files of the email. Default true.' },
   },
 } as const;
+
+const { send_at, priority, lane, tags, metadata, if_newest } = SEND_PROPERTIES;
+
+export const InvitationAnswerBody = {
+  type: 'object',
+  title: 'InvitationAnswerRequest',
+  additionalProperties: false,
+  required: ['answer'],
+  properties: {
+    answer: { type: 'string', enum: INVITATION_ANSWER_STATUSES },
+    comment: {
+      type: ['string', 'null'],
+      maxLength: MAX_COMMENT_CHARS,
+      description: 'Stands in the text and in the calendar.',
+    },
+    organizer: {
+      type: ['string', 'null'],
+      description:
+        'Address of the organizer, which confirms it where `organizer_is_sender` is false; otherwise not needed.',
+    },
+    language: NullableLanguage,
+    send_at,
+    priority,
+    lane,
+    tags,
+    metadata,
+    if_newest,
+  },
+} as const;
+
+/** Throws ServiceError with status 400. */
+export function readInvitationAnswer(json: EmailJson, limits: HttpLimits): ReplyInput {
+  const body = toFields(json.value);
+  if (body === null) throw invalidRequest('not_an_object');
+  refuseUnknown(body, new Set(Object.keys(InvitationAnswerBody.properties)), '');
+  const { answer: asked, comment: _comment, organizer: _organizer, language: _language, ...ofSend } = body;
+  const status = INVITATION_ANSWER_STATUSES.find((one) => one === asked);
+  if (status === undefined) {
+    throw invalidRequest('not_one_of', { field: 'answer', values: INVITATION_ANSWER_STATUSES.join(', ') });
+  }
+  const comment = (readText(body, 'comment') ?? '').trim();
+  if (comment.length > MAX_COMMENT_CHARS)
+    throw invalidRequest('too_long', { field: 'comment', limit: MAX_COMMENT_CHARS });
+  refuseUnstorableIn({ comment, organizer: body['organizer'] }, '');
+  const {
+    accountId: _account,
+    inReplyTo: _reply,
+    threadId: _thread,
+    ...message
+  } = readSendFields(ofSend, json, limits);
+  return {
+    quote: false,
+    language: readLanguage(body['language'], 'language'),
+    timeZone: DEFAULT_TIME_ZONE,
+    withFiles: false,
+    maxFileBytes: limits.maxAttachmentBytes,
+    maxFiles: limits.maxAttachments,
+    invitation: { status, comment: comment === '' ? null : comment, organizer: readText(body, 'organizer') },
+    message,
+  };
+}
 
 /** Fields that a send does not have. */
 const OWN = new Set(['quote', 'language', 'time_zone', 'with_files']);

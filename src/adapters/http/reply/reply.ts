@@ -28,7 +28,9 @@ import { CHECKED_SEND_RESPONSES, SEND_ERRORS, SendHeaders } from '../send/send-a
 import type { SendInput } from '../send/send-input.ts';
 import {
   ForwardBody,
+  InvitationAnswerBody,
   Language,
+  readInvitationAnswer,
   readReplyBody,
   readTimeZone,
   ReplyBody,
@@ -106,6 +108,34 @@ const KINDS: readonly {
   },
 ];
 
+/** An answer to an invitation has no recipients, files or templates of its own. */
+const NOT_OF_ANSWERS: ReadonlySet<string> = new Set([
+  'missing_recipient_or_subject',
+  'missing_body',
+  'template_invalid',
+  'template_variable_missing',
+  'template_too_complex',
+  'template_empty',
+  'template_not_found',
+  'variables_too_large',
+  'too_many_recipients',
+  'invalid_message_id',
+  'header_injection',
+  'header_not_allowed',
+  'invalid_content_id',
+  'invalid_filename',
+  'invalid_content_type',
+  'unsubscribe_unavailable',
+  'invalid_list',
+  'one_recipient_expected',
+  'upload_not_found',
+  'attachment_not_found',
+  'content_missing',
+  'attachments_too_large',
+  'recipient_unsubscribed',
+]);
+const ANSWER_ERRORS = SEND_ERRORS.filter((code) => !NOT_OF_ANSWERS.has(code));
+
 /** The path names the email that is answered. */
 const ERRORS = SEND_ERRORS.filter((code) => code !== 'invalid_message_id');
 
@@ -149,6 +179,50 @@ export function registerReplyRoutes(
       },
     );
   }
+
+  app.post(
+    '/api/emails/:id/invitation-answer',
+    {
+      validatorCompiler: () => () => true,
+      schema: {
+        operationId: 'answerInvitation',
+        right: ['read', 'send'],
+        tags: ['Sending'],
+        summary: 'Accept or decline an invitation',
+        description:
+          'Sends the answer to the organizer (iTIP, RFC 5546), in the thread, as the account’s address, which must be among the attendees. ' +
+          'Refused unless the email is a `request` that is neither cancelled nor replaced by a later one. A later answer replaces an earlier ' +
+          'one. Other fields and the response are those of a send.',
+        params: EmailParams,
+        querystring: SendDryRun,
+        headers: SendHeaders,
+        body: InvitationAnswerBody,
+        response: {
+          ...CHECKED_SEND_RESPONSES,
+          ...errorResponses(
+            ...ANSWER_ERRORS,
+            'email_not_found',
+            'no_invitation',
+            'invitation_cancelled',
+            'invitation_replaced',
+            'not_invited',
+            'organizer_not_sender',
+          ),
+        },
+      },
+    },
+    (request, reply) => {
+      const emailId = readUuidParameter(request.params as object, 'id');
+      const application = applicationFor(request);
+      return input.answer(request, reply, {
+        read: readInvitationAnswer,
+        send: (body, folder) => application.sendReply(toRequest(body, emailId, 'reply'), folder),
+        sendOnce: (key, body, folder) =>
+          application.sendReplyOnce(key, toRequest(body, emailId, 'reply'), folder),
+        check: (body, folder) => application.checkReply(toRequest(body, emailId, 'reply'), folder),
+      });
+    },
+  );
 
   app.get(
     '/api/emails/:id/reply',

@@ -31,6 +31,7 @@ import {
   stateProperties,
   WrittenBy,
 } from '../emails/email-schemas.ts';
+import { NullableInvitation, toInvitationJson } from '../emails/invitation-schema.ts';
 import { toAddressJson } from '../emails/email-view.ts';
 import { NullableVerdict } from '../emails/authentication-schema.ts';
 import { NullableKeyAuthor } from '../schemas/author.ts';
@@ -146,6 +147,7 @@ const ThreadEmailSchema = record('ThreadEmail', {
       'does not, or was dealt with.',
   },
   protection: NullableProtection,
+  invitation: NullableInvitation,
   new_participant: {
     type: 'boolean',
     description: 'True when the sender has not taken part in the thread before.',
@@ -380,6 +382,7 @@ function toThreadEmailJson(email: ThreadEmail): XStatic<typeof ThreadEmailSchema
     written_by: email.writtenBy,
     undelivered: email.undelivered,
     protection: email.protection,
+    invitation: toInvitationJson(email.invitation, email.from.address, email.verdict),
     new_participant: email.newParticipant,
     tags: [...email.tags],
     metadata: { ...email.metadata },

@@ -4,6 +4,7 @@
  */
 import type { AddressView } from '../../../app/emails/email-ports.ts';
 import type { MailSource } from '../../../app/emails/variant-view.ts';
+import type { Invitation } from '../../../core/calendar/invitation.ts';
 import type { AutomaticMail } from '../../../core/delivery/automatic.ts';
 import type { CustomHeaders } from '../../../core/message/custom-headers.ts';
 import type { MailAuthentication } from '../../../core/message/authentication.ts';
@@ -27,6 +28,7 @@ export interface ColumnTypes {
   'emails.cc_addresses': AddressView[];
   'emails.from_address': AddressView;
   'emails.headers': CustomHeaders;
+  'emails.invitation': Invitation;
   'emails.metadata': Metadata;
   'emails.received_by': MailSource;
   'emails.reply_to_addresses': AddressView[];

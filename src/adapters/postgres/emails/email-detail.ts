@@ -10,6 +10,13 @@ import { columnsOf, jsonObject, jsonObjects, type JsonOf } from '../db/json.ts';
 import { statement, type RowOf } from '../db/statement.ts';
 import { SENT_COPY, toSentCopyView, type SentCopyJson } from '../sent-copies/sent-copies.ts';
 import { ATTACHMENTS, toAttachmentView, type AttachmentJson } from './attachment-rows.ts';
+import {
+  INVITATION_ANSWER,
+  INVITATION_REPLACED_BY,
+  toInvitationView,
+  type InvitationAnswerJson,
+  type ReplacedByJson,
+} from './invitations.ts';
 import { EMAIL_ID } from './email-aliases.ts';
 import { toMessageId } from './message-id-column.ts';
 import { toVariant, VARIANTS, type VariantJson } from './variant-rows.ts';
@@ -85,7 +92,8 @@ export const READ_EMAIL = statement(
     e.company_source, e.cc_addresses, e.bcc_addresses,
     e.html_body, e.in_reply_to, e.reference_ids, e.relay_message_id, e.state, e.state_detail, e.placement_rule,
     e.placement_message_id, e.raw_size_bytes, e.reply_text, e.sender_address, e.suggested_counterparty, e.reply_to_addresses, e.defects,
-    e.automatic, e.protection, ${WRITTEN_BY} as written_by, e.authentication, e.new_participant, e.created_at, e.headers, e.tags, e.metadata, e.unsubscribe_list, e.list_id, ${AUTHOR} as author,
+    e.automatic, e.protection, e.invitation, ${INVITATION_REPLACED_BY} as replaced_by, ${INVITATION_ANSWER} as answer,
+    ${WRITTEN_BY} as written_by, e.authentication, e.new_participant, e.created_at, e.headers, e.tags, e.metadata, e.unsubscribe_list, e.list_id, ${AUTHOR} as author,
     exists (select from unread_emails u where u.email_id = e.id) as unread, e.received_by,
     ${VARIANTS} as variants,
     coalesce((select r.messages from email_variants_refused r where r.email_id = e.id), 0) as refused_variants,
@@ -104,6 +112,8 @@ export const READ_EMAIL = statement(
 interface DetailColumns {
   written_by: Writer | null;
   protection: Protection | null;
+  replaced_by: ReplacedByJson | null;
+  answer: InvitationAnswerJson | null;
   message_id: string;
   attachments: AttachmentJson[];
   unread: boolean;
@@ -168,6 +178,7 @@ export function toDetail(row: DetailRow): EmailDetail {
     refusedVariants: Number(row.refused_variants),
     automatic: row.automatic,
     protection: row.protection,
+    invitation: toInvitationView(row.invitation, row.replaced_by, row.answer),
     writtenBy: row.written_by,
     authentication: row.authentication,
     newParticipant: row.new_participant,

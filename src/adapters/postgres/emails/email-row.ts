@@ -7,6 +7,7 @@ import type { MailSource } from '../../../app/emails/variant-view.ts';
 import type { SuggestedCounterparty } from '../../../core/message/suggested-counterparty.ts';
 import type { RecordedRaw } from '../../../app/files/file-ports.ts';
 import type { Address } from '../../../core/address/address.ts';
+import type { Invitation } from '../../../core/calendar/invitation.ts';
 import type { Protection } from '../../../core/mime/parse/parsed-message.ts';
 import type { AutomaticMail } from '../../../core/delivery/automatic.ts';
 import type { Writer } from '../../../core/delivery/writer.ts';
@@ -36,6 +37,8 @@ export interface EmailContent {
   readonly date: Date;
   readonly automatic: AutomaticMail | null;
   readonly attachments: readonly StoredAttachment[];
+  /** null or absent: none. */
+  readonly invitation?: Invitation | null;
   /** Values that only reading a message yields. */
   readonly read?: {
     readonly writtenMessageId: MessageId | null;
@@ -179,6 +182,7 @@ function toRow(
     reply_text: read === undefined ? undefined : short('reply_text', read.replyText),
     defects: read?.defects,
     protection: read?.protection,
+    invitation: content.invitation ?? undefined,
     identity_key: read?.identityKey,
     content_digest: read?.contentDigest,
     id: email.id,
@@ -279,6 +283,7 @@ export const READ_COLUMNS = [
   column('subject', 'text'),
   filled('defects', 'text[]', '{}'),
   column('protection', 'text'),
+  column('invitation', 'jsonb'),
   column('automatic', 'jsonb'),
   text('text_body'),
   text('html_body'),

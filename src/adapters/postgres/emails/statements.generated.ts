@@ -299,6 +299,21 @@ declare module '../db/statement.ts' {
       };
       row: object;
     };
+    'invitation-answer-json': {
+      values: object;
+      row: {
+        email_id: string;
+        status: string | null;
+        date: string;
+      };
+    };
+    'invitation-replaced-by-json': {
+      values: object;
+      row: {
+        email_id: string;
+        method: string | null;
+      };
+    };
     'join-cluster': {
       values: {
         into: string | null;
@@ -659,6 +674,9 @@ declare module '../db/statement.ts' {
         defects: string[];
         automatic: ColumnTypes['emails.automatic'] | null;
         protection: 'smime_signed' | 'smime_encrypted' | 'pgp_signed' | 'pgp_encrypted' | null;
+        invitation: ColumnTypes['emails.invitation'] | null;
+        replaced_by: unknown;
+        answer: unknown;
         written_by: string | null;
         authentication: ColumnTypes['emails.authentication'] | null;
         new_participant: boolean;

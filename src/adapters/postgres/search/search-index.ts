@@ -85,13 +85,14 @@ async function write(client: PoolClient, rows: readonly EmailRow[], logger: Logg
 async function toColumns(rows: readonly EmailRow[]) {
   const documents: string[] = [];
   let chars = 0;
-  for (const { subject, body, sender, recipients, files } of rows) {
+  for (const { subject, event, body, sender, recipients, files } of rows) {
     documents.push(
       toSearchDocument({
         subject,
         from: sender === null ? [] : [inWords(sender)],
         to: recipients.map(inWords),
         files,
+        event,
         body,
       }),
     );
@@ -136,13 +137,13 @@ const KEEP = statement(
 const READ = statement(
   'search-read',
   `select e.id, e.thread_id, e.date, email_is_listed(e.state) as is_listed, e.subject,
-    left(e.text_body, ${MAX_BODY_CHARS}) as body,
+    left(e.text_body, ${MAX_BODY_CHARS}) as body, concat_ws(E'\\n', e.invitation ->> 'summary', e.invitation ->> 'location') as event,
     e.from_address as sender, e.to_addresses || e.cc_addresses || e.bcc_addresses as recipients,
     array(
       select a.filename from email_attachments a where a.email_id = e.id order by a.ordinal limit ${MAX_FILES}
     ) as files
   from emails e where e.id = any($ids::uuid[])`,
-).narrow<{ is_listed: boolean; body: string; recipients: AddressView[]; files: string[] }>();
+).narrow<{ is_listed: boolean; body: string; event: string; recipients: AddressView[]; files: string[] }>();
 
 const WRITE = statement(
   'search-write',

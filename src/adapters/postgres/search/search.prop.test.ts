@@ -34,6 +34,7 @@ describe('PostgreSQL', () => {
         from: [typed],
         to: [],
         files: [typed],
+        event: typed,
         body: withoutNul(body),
       });
       const query = parseSearchQuery(typed);
@@ -64,6 +65,7 @@ describe('PostgreSQL', () => {
       from: [body],
       to: [body],
       files: Array.from({ length: 200 }, () => body.slice(0, 255)),
+      event: '',
       body: body.repeat(3),
     });
     const { rows } = await pool.query<{ bytes: number }>('select pg_column_size($1::tsvector) as bytes', [
@@ -88,7 +90,14 @@ describe('PostgreSQL', () => {
         const typed = as(body[at % body.length]!);
         const query = parseSearchQuery(typed)!;
         const { rows } = await pool.query<{ found: boolean }>('select $1::tsvector @@ $2::tsquery as found', [
-          toSearchDocument({ subject: 'Betreff', from: [], to: [], files: [], body: body.join(', ') }),
+          toSearchDocument({
+            subject: 'Betreff',
+            from: [],
+            to: [],
+            files: [],
+            event: '',
+            body: body.join(', '),
+          }),
           formatTsquery(query),
         ]);
         expect(rows[0]!.found, `${typed} in ${body.join(', ')}`).toBe(true);

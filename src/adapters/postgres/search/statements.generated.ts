@@ -22,6 +22,7 @@ declare module '../db/statement.ts' {
         is_listed: boolean | null;
         subject: string;
         body: string | null;
+        event: string | null;
         sender: ColumnTypes['emails.from_address'];
         recipients: unknown;
         files: string[] | null;

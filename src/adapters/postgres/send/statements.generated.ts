@@ -604,6 +604,7 @@ declare module '../db/statement.ts' {
         automatic: ColumnTypes['emails.automatic'] | null;
         exchange_with: string | null;
         unsubscribe_list: string | null;
+        invitation: ColumnTypes['emails.invitation'] | null;
         attachments: unknown;
       };
     };

@@ -924,6 +924,9 @@ declare module '../db/statement.ts' {
         written_by: string | null;
         undelivered: string | null;
         protection: 'smime_signed' | 'smime_encrypted' | 'pgp_signed' | 'pgp_encrypted' | null;
+        invitation: ColumnTypes['emails.invitation'] | null;
+        replaced_by: unknown;
+        answer: unknown;
         author: unknown;
         verdict: string | null;
         unread: boolean | null;

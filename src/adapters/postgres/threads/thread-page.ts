@@ -13,6 +13,13 @@ import { columnsOf, jsonObjects, type JsonOf } from '../db/json.ts';
 import { run, statements, type Executor, type RowOf } from '../db/statement.ts';
 import { ATTACHMENTS, toAttachmentView, type AttachmentJson } from '../emails/attachment-rows.ts';
 import { AUTHOR, DELIVERIES, toDelivery, WRITTEN_BY, type DeliveryJson } from '../emails/email-detail.ts';
+import {
+  INVITATION_ANSWER,
+  INVITATION_REPLACED_BY,
+  toInvitationView,
+  type InvitationAnswerJson,
+  type ReplacedByJson,
+} from '../emails/invitations.ts';
 import { STEP_BYTES } from '../emails/email-json.ts';
 import { LISTED } from '../emails/listed.ts';
 import { toMessageId } from '../emails/message-id-column.ts';
@@ -54,7 +61,7 @@ const page = (withHtml: boolean, isNext: boolean) => `
       select e.id, e.date, ${FRAME_BYTES} + ${bytesOf('e.text_body', 4 * MAX_TEXT_CHARS)}
         + ${bytesOf('e.reply_text', 4 * MAX_TEXT_CHARS)}
         + octet_length(e.json_before_text) + pg_column_size(e.cc_addresses) + pg_column_size(e.bcc_addresses)
-        + coalesce(pg_column_size(e.metadata), 0)
+        + coalesce(pg_column_size(e.metadata), 0) + coalesce(pg_column_size(e.invitation), 0)
         ${withHtml ? `+ ${bytesOf('e.html_body', MAX_HTML_BYTES)}` : ''} as size
       from emails e
       where e.thread_id = t.id
@@ -100,6 +107,9 @@ const EMAIL = jsonObjects('thread-email-json', { withHtml: [false, true] }, ({ w
     written_by: WRITTEN_BY,
     undelivered: '(select x.reason from undelivered_sends x where x.email_id = e.id)',
     protection: 'e.protection',
+    invitation: 'e.invitation',
+    replaced_by: INVITATION_REPLACED_BY,
+    answer: INVITATION_ANSWER,
     author: AUTHOR,
     verdict: "e.authentication ->> 'verdict'",
     unread: 'exists (select from unread_emails u where u.email_id = e.id)',
@@ -117,6 +127,8 @@ interface EmailColumns {
   written_by: Writer | null;
   undelivered: ThreadEmail['undelivered'];
   protection: Protection | null;
+  replaced_by: ReplacedByJson | null;
+  answer: InvitationAnswerJson | null;
   author: KeyAuthor | null;
   verdict: AuthVerdict | null;
   unread: boolean;
@@ -221,6 +233,7 @@ function toEmail(row: JsonOf<typeof EMAIL>): ThreadEmail {
     writtenBy: row.written_by,
     undelivered: row.undelivered,
     protection: row.protection,
+    invitation: toInvitationView(row.invitation, row.replaced_by, row.answer),
     newParticipant: row.new_participant,
     tags: row.tags,
     metadata: row.metadata ?? {},

@@ -20,7 +20,7 @@ import {
   messageIdTokens,
   textTokens,
 } from './header.ts';
-import { attachmentPart, multipart, textPart } from './part.ts';
+import { attachmentPart, calendarPart, multipart, textPart } from './part.ts';
 import type { FilePart, Part, PartContent } from './part.ts';
 
 /** A message before composing. */
@@ -47,6 +47,8 @@ export interface Draft {
   readonly threadIndex?: string | null;
   /** Names go through displayFilename; content types are as given, such as `text/csv; charset=utf-8`. */
   readonly attachments: readonly FilePart[];
+  /** The answer to an invitation: a calendar with its method, such as `REPLY`; null for none. */
+  readonly calendar?: { readonly method: string; readonly text: string } | null;
   /** For an email that no person wrote; null for any other. */
   readonly autoSubmitted?: AutoSubmitted | null;
   /** Further fields; see readCustomHeaders. */
@@ -148,6 +150,7 @@ function planBody(draft: Draft): Part {
     // RFC 2046 §5.1.4: the richest alternative comes last.
     texts.push(shown.length === 0 ? html : multipart('related', seed, [html, ...shown]));
   }
+  if (draft.calendar) texts.push(calendarPart(draft.calendar.method, draft.calendar.text, seed));
   const [only, ...more] = texts;
   const text = only !== undefined && more.length === 0 ? only : multipart('alternative', seed, texts);
   return others.length === 0 ? text : multipart('mixed', seed, [text, ...others]);

@@ -31,6 +31,15 @@ export function textPart(subtype: 'plain' | 'html', text: string, field: string,
   return { header, body: [bytes] };
 }
 
+/** A calendar beside the text, RFC 6047 §2.4: programs find its method in the header. Throws `invalid_text`. */
+export function calendarPart(method: string, text: string, seed: string): Part {
+  const { transferEncoding, bytes } = encodeText(text, 'invitation', !text.includes(seed));
+  const header =
+    `Content-Type: text/calendar; charset=utf-8; method=${method}\r\n` +
+    `Content-Transfer-Encoding: ${transferEncoding}\r\n`;
+  return { header, body: [bytes] };
+}
+
 /** A file, for download or shown by the HTML beside it. */
 export interface FilePart {
   readonly filename: string;

@@ -110,8 +110,7 @@ class BodyReader {
     }
     if (part.boundary !== null) return this.#readEmptyMultipart(part);
     if (LEFT_OUT.has(part.mediaType) && !part.isAttachment) return NOTHING;
-    const isText = part.keep === 'text' && part.mediaType !== 'text/calendar';
-    if (!isText || (part.filename !== null && this.#hasText)) {
+    if (part.keep !== 'text' || (part.filename !== null && this.#hasText)) {
       this.attachments.push(part);
       return NOTHING;
     }

@@ -161,7 +161,7 @@ describe('parsing', () => {
           filesInOrder(draft).map(({ content }) => (content as { bytes: Buffer }).bytes.toString('base64')),
         );
         // A calendar is read as text, and these are random bytes.
-        expect(message.defects.filter((defect) => !/charset|characters/.test(defect))).toEqual([]);
+        expect(message.defects.filter((defect) => !/charset|characters|calendar/.test(defect))).toEqual([]);
       }),
       { numRuns: runs(1000) },
     );

@@ -10,6 +10,9 @@ import { parseLenientAddressList, type LenientAddressList } from '../../address/
 import type { Address } from '../../address/address.ts';
 import { readMessageDate } from '../../message/date.ts';
 import { addrSpec } from '../../address/address.ts';
+import type { Invitation } from '../../calendar/invitation.ts';
+import { invitationText } from '../../calendar/invitation-text.ts';
+import { readInvitation } from '../../calendar/read-invitation.ts';
 import { normaliseMessageId } from '../../message/message-id.ts';
 import { parseMessageIdLists, withoutAddresses } from '../../message/references.ts';
 import { decodeTextPart, readBody } from './body-text.ts';
@@ -25,7 +28,7 @@ import { MAX_READ_SUBJECT_CHARS } from '../limits.ts';
 import { MessageLimitError } from './message-limit-error.ts';
 import { toParseLimits } from './parse-limits.ts';
 import type { ParseLimitName, ParseLimits } from './parse-limits.ts';
-import type { CalendarPart, ParsedMessage, ParseDefect, ReportPart } from './parsed-message.ts';
+import type { ParsedMessage, ParseDefect, ReportPart } from './parsed-message.ts';
 import { readProtection, withProtection } from './protection.ts';
 import { decodedBytes, readAttachments } from './read-attachments.ts';
 import { readFrom, withoutBroken } from './read-from.ts';
@@ -90,17 +93,19 @@ function toMessage(structure: Structure, limits: ParseLimits): ParsedMessage {
   const html = sentHtml === null ? null : declareUtf8(sentHtml);
   const text = isBlank(body) ? (unpacked.text ?? body.text) : body.text;
   const shownText = text !== null && text.trim() !== '' ? text : readHtmlText(html ?? '', root.defects);
-  const protection = readProtection(root, shownText);
   const parts = allParts(root);
+  const invitation = firstInvitation(parts);
+  const isWordless = shownText.trim() === '' && invitation !== null;
+  const protection = readProtection(root, shownText);
   const message = {
     fields,
     ...readIdentity(fields, people, root.defects),
     ...people,
     subject: readSubject(fields),
-    text: withProtection(shownText, protection),
+    text: withProtection(isWordless ? invitationText(invitation) : shownText, protection),
     html,
     attachments: unpacked.attachments,
-    calendars: parts.flatMap(toCalendar),
+    invitation,
     reports: parts.flatMap(toReport),
     contentType: root.mediaType,
     reportType: root.parameters.get('report-type')?.toLowerCase() ?? null,
@@ -205,10 +210,20 @@ function allParts(root: ReceivedPart): readonly ReceivedPart[] {
   return [root, ...root.children.flatMap(allParts)];
 }
 
-function toCalendar(part: ReceivedPart): readonly CalendarPart[] {
-  if (part.mediaType !== 'text/calendar') return [];
-  const method = part.parameters.get('method')?.toUpperCase() ?? null;
-  return [{ partPath: part.path, method, text: decodeTextPart(part) }];
+/** Seen in practice: the same calendar as an alternative and as a file. */
+function firstInvitation(parts: readonly ReceivedPart[]): Invitation | null {
+  const found = parts.filter(({ keep }) => keep === 'calendar').flatMap(toInvitation);
+  const [first] = found;
+  if (first === undefined) return null;
+  const others = new Set(found.map(({ uid }) => uid)).size - 1;
+  return { ...first, moreEvents: first.moreEvents + others };
+}
+
+function toInvitation(part: ReceivedPart): readonly Invitation[] {
+  const method = part.parameters.get('method') ?? null;
+  const { invitation, isDamaged } = readInvitation(decodeTextPart(part), method);
+  if (isDamaged || part.isCut) part.defects.add('damaged_calendar');
+  return invitation === null ? [] : [invitation];
 }
 
 function toReport(part: ReceivedPart): readonly ReportPart[] {

@@ -2,6 +2,7 @@
  * A received message after parsing. All of its content was written by a stranger.
  */
 import type { Address } from '../../address/address.ts';
+import type { Invitation } from '../../calendar/invitation.ts';
 import type { MessageId } from '../../message/message-id.ts';
 import type { HeaderField } from './header-fields.ts';
 import type { TransferEncoding } from './transfer-decoding.ts';
@@ -37,6 +38,7 @@ export const PARSE_DEFECTS = [
   'invalid_characters',
   'html_text_cut',
   'tnef_not_unpacked',
+  'damaged_calendar',
 ] as const;
 export type ParseDefect = (typeof PARSE_DEFECTS)[number];
 
@@ -66,7 +68,7 @@ export interface ParsedAttachment {
   readonly partPath: string;
   /** The result of displayFilename; made up when the message names none. */
   readonly filename: string;
-  /** `type/subtype`, lower-case. */
+  /** `type/subtype`, lower-case; of a calendar with its method and charset. */
   readonly contentType: string;
   /** As labelled; null when there is none. */
   readonly charset: string | null;
@@ -75,15 +77,6 @@ export interface ParsedAttachment {
   /** Shown within the HTML body, which refers to its Content-ID; or an image that declares itself inline. */
   readonly inline: boolean;
   readonly content: AttachmentContent;
-}
-
-/** A calendar part (RFC 6047). It is among the attachments as well. */
-export interface CalendarPart {
-  readonly partPath: string;
-  /** Upper-case, such as `REQUEST`; null when the part names none. */
-  readonly method: string | null;
-  /** iCalendar, RFC 5545, with `\n` line ends. */
-  readonly text: string;
 }
 
 /**
@@ -123,12 +116,16 @@ export interface ParsedMessage {
   readonly subject: string;
   /** null when there is none that could be read. */
   readonly date: Date | null;
-  /** `\n` line ends, no NUL, well-formed. Rendered from HTML when there is no plain text; empty when there is neither. */
+  /**
+   * `\n` line ends, no NUL, well-formed. Rendered from HTML when there is no plain text, else worded from the invitation; empty when there is
+   * nothing.
+   */
   readonly text: string;
   /** As sent, not sanitised; null when there is none. */
   readonly html: string | null;
   readonly attachments: readonly ParsedAttachment[];
-  readonly calendars: readonly CalendarPart[];
+  /** Of the first calendar with an event (RFC 6047), which is among the attachments as well; null when there is none. */
+  readonly invitation: Invitation | null;
   readonly reports: readonly ReportPart[];
   /** Content type of the whole message, `type/subtype`, lower-case. */
   readonly contentType: string;

@@ -81,12 +81,22 @@ function toAttachment(part: ReceivedPart, shown: ReadonlySet<string>): ParsedAtt
   return {
     partPath: part.path,
     filename: displayFilename(part.filename ?? madeUpName(part)),
-    contentType: part.mediaType,
+    contentType: toContentType(part),
     charset: part.parameters.get('charset') ?? null,
     contentId: part.contentId,
     inline: isShown(part, shown),
     content: toContent(part),
   };
+}
+
+/** A calendar is an invitation by its method alone, also where it is sent on (RFC 6047 §2.4). */
+function toContentType({ mediaType, parameters }: ReceivedPart): string {
+  if (mediaType !== 'text/calendar') return mediaType;
+  const kept = ['method', 'charset'].flatMap((name) => {
+    const value = parameters.get(name) ?? '';
+    return /^[\w-]{1,40}$/.test(value) ? [`; ${name}=${value}`] : [];
+  });
+  return mediaType + kept.join('');
 }
 
 function toContent({ start, end, source, encoding }: ReceivedPart): AttachmentContent {

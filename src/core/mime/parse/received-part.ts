@@ -14,10 +14,11 @@ import type { TransferEncoding } from './transfer-decoding.ts';
 
 /**
  * The bytes of a body that are kept: `text` to be read as text, `other_text` where there is no other, `report` the whole
- * body, `contained` the head of a message, `tnef` a winmail.dat, `cms` an S/MIME
- * message, `preamble` in case no part follows.
+ * body, `contained` the head of a message, `tnef` a winmail.dat, `cms` an S/MIME message, `calendar` an invitation,
+ * `preamble` in case no part follows.
  */
-export type Keep = 'text' | 'other_text' | 'report' | 'contained' | 'tnef' | 'cms' | 'preamble' | 'nothing';
+export type Keep =
+  'text' | 'other_text' | 'report' | 'contained' | 'tnef' | 'cms' | 'calendar' | 'preamble' | 'nothing';
 
 export interface ReceivedPart {
   /** RFC 9051 §6.4.5, such as `1.2`; empty for a multipart that is the whole message. */
@@ -183,9 +184,13 @@ function isSmime(
   return isTyped ? isMessage || isNamed || parameters.has('smime-type') : isNamed;
 }
 
+/** RFC 5545 §8.1 and, seen in practice, files with other types. */
+const isCalendar = (mediaType: string, filename: string): boolean =>
+  mediaType === 'text/calendar' || mediaType === 'application/ics' || /\.ics$/i.test(filename);
+
 function toKeep(mediaType: string, filename: string, isAttachment: boolean): Keep {
   if (mediaType === 'application/ms-tnef' || filename.toLowerCase() === 'winmail.dat') return 'tnef';
-  if (mediaType === 'text/calendar') return 'text';
+  if (isCalendar(mediaType, filename)) return 'calendar';
   if (REPORT_TYPES.has(mediaType)) return 'report';
   if (CONTAINED_TYPES.has(mediaType)) return 'contained';
   if (isAttachment || !mediaType.startsWith('text/')) return 'nothing';

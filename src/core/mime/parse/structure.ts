@@ -33,7 +33,7 @@ export interface Structure extends ContentDigests {
   readonly passedLimits: readonly ParseLimitName[];
 }
 
-type Budget = 'text' | 'other_text' | 'report' | 'tnef' | 'cms';
+type Budget = 'text' | 'other_text' | 'report' | 'tnef' | 'cms' | 'calendar';
 
 const BUDGETS: Readonly<Record<Exclude<Keep, 'nothing'>, Budget>> = {
   text: 'text',
@@ -43,6 +43,7 @@ const BUDGETS: Readonly<Record<Exclude<Keep, 'nothing'>, Budget>> = {
   contained: 'report',
   tnef: 'tnef',
   cms: 'cms',
+  calendar: 'calendar',
 };
 
 const LF = 0x0a;
@@ -104,6 +105,7 @@ export class StructureReader {
       report: reportBytes,
       tnef: tnefBytes,
       cms: tnefBytes,
+      calendar: reportBytes,
     };
   }
 

@@ -154,6 +154,8 @@ export const EMAILS = [
     defects text[] not null default '{}',
     -- Of a received email that is signed or encrypted; signatures are not verified
     protection text check (protection in ('smime_signed', 'smime_encrypted', 'pgp_signed', 'pgp_encrypted')),
+    -- See core/calendar/invitation.ts; of a sent email: the answer to one
+    invitation jsonb check (jsonb_typeof(invitation) = 'object'),
     automatic jsonb check (jsonb_typeof(automatic) = 'object'),
     -- See core/delivery/writer.ts; of a sent email: machine for an automatic one
     written_by text not null default 'person' check (written_by in ('person', 'machine', 'unsure')),
@@ -217,6 +219,8 @@ export const EMAILS = [
   `create index emails_message_id on emails (account_id, message_id)`,
   `create index emails_relay_message_id on emails (account_id, relay_message_id) where relay_message_id is not null`,
   `create index emails_subject_key on emails (account_id, subject_key, date) where subject_key is not null`,
+  // Emails about one event
+  `create index emails_invitation on emails (account_id, (invitation ->> 'uid')) where invitation is not null`,
   `create index emails_anchor on emails (anchor_id) where anchor_id is not null`,
   // The first email of a thread that names a customer
   `create index emails_party on emails (thread_id, created_at, id) where party_id is not null`,

@@ -37,6 +37,6 @@ export const SEARCH = [
       or email_is_listed(old.state) <> email_is_listed(new.state))
     execute function emails_queue_updated()`,
   `create trigger emails_queue_rewritten after update of subject, text_body, from_address, to_addresses, cc_addresses,
-      bcc_addresses, direction, written_by, authentication on emails
+      bcc_addresses, invitation, direction, written_by, authentication on emails
     for each row execute function emails_queue_updated()`,
 ];
