@@ -404,6 +404,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/emails/{id}/invitation-answer": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Accept or decline an invitation
+         * @description Sends the answer to the organizer (iTIP, RFC 5546), in the thread, as the account’s address, which must be among the attendees. Refused unless the email is a `request` that is neither cancelled nor replaced by a later one. A later answer replaces an earlier one. Other fields and the response are those of a send. Needs the rights `read` and `send`.
+         */
+        post: operations["answerInvitation"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/drafts": {
         parameters: {
             query?: never;
@@ -1991,6 +2011,79 @@ export interface components {
         UndeliveredReason: "failed" | "unknown" | "refused" | "bounced" | null;
         /** @enum {string|null} */
         NullableProtection: "smime_signed" | "smime_encrypted" | "pgp_signed" | "pgp_encrypted" | null;
+        CalendarTime: {
+            /** @description `2026-05-12T10:00:00` in its zone, or `2026-05-12` for a whole day. */
+            local: string;
+            /**
+             * Format: date-time
+             * @description The instant; null for a day, for a time without a zone, and in a zone that is not known.
+             */
+            utc: string | null;
+            /** @description IANA name; null when there is none. */
+            time_zone: string | null;
+            /** @description The zone as the calendar writes it. */
+            time_zone_name: string | null;
+        };
+        /** @enum {string} */
+        AttendeeStatus: "needs_action" | "accepted" | "declined" | "tentative" | "delegated" | "completed" | "in_process";
+        Attendee: {
+            name: string;
+            address: string;
+            status: components["schemas"]["AttendeeStatus"];
+            /** @enum {string} */
+            role: "chair" | "required" | "optional" | "informed";
+            /** @description The organizer asks for an answer. */
+            rsvp: boolean;
+        };
+        InvitationChange: {
+            email_id: components["schemas"]["Uuid"];
+            /** @enum {string} */
+            method: "request" | "cancel";
+        };
+        InvitationAnswered: {
+            email_id: components["schemas"]["Uuid"];
+            status: components["schemas"]["AttendeeStatus"];
+            date: components["schemas"]["Timestamp"];
+        };
+        Invitation: {
+            /**
+             * @description RFC 5546; null for a calendar that names none.
+             * @enum {string|null}
+             */
+            method: "request" | "cancel" | "reply" | "counter" | "decline_counter" | "add" | "refresh" | "publish" | null;
+            /** @enum {string} */
+            component: "event" | "task";
+            uid: string | null;
+            sequence: number;
+            /** @description The date of a series that it is about; null for the series, and for a single date. */
+            recurrence_id: components["schemas"]["CalendarTime"] | null;
+            summary: string;
+            /** @description The first 2,000 characters. */
+            description: string | null;
+            location: string | null;
+            start: components["schemas"]["CalendarTime"] | null;
+            /** @description Exclusive: an event of one day ends on the next one. For a task: when it is due. */
+            end: components["schemas"]["CalendarTime"] | null;
+            all_day: boolean;
+            /** @description The value of RRULE (RFC 5545); null for a single date. */
+            recurrence: string | null;
+            /** @enum {string|null} */
+            status: "tentative" | "confirmed" | "cancelled" | "needs_action" | "completed" | "in_process" | null;
+            organizer: components["schemas"]["Address"] | null;
+            /** @description The organizer is the address in From, whose check did not fail. Otherwise an answer goes to another address than the sender’s, and needs it as `organizer`. */
+            organizer_is_sender: boolean;
+            /** @description The first 500. The address is empty where the calendar names none. */
+            attendees: components["schemas"]["Attendee"][];
+            attendee_count: number;
+            /** @description What the person who answers wrote. */
+            comment: string | null;
+            /** @description Further events of the calendar, such as moved dates of a series: they are in its file. */
+            more_events: number;
+            /** @description The later email by which the organizer changed or cancelled it; null while it counts. */
+            replaced_by: components["schemas"]["InvitationChange"] | null;
+            /** @description The last answer from the account to it; null when there is none. */
+            answer: components["schemas"]["InvitationAnswered"] | null;
+        };
         /** @description The JSON object of the send request. */
         Metadata: {
             [key: string]: unknown;
@@ -2054,6 +2147,8 @@ export interface components {
             undelivered: components["schemas"]["UndeliveredReason"];
             /** @description A received email that is signed or encrypted by S/MIME or PGP; null for any other. Signatures are not verified. The text of an encrypted email is a sentence about this; its content stays among the attachments and in the raw message. */
             protection: components["schemas"]["NullableProtection"];
+            /** @description The event or task of a calendar in the email (RFC 5545): an invitation, its change or cancellation, or the answer to one. Its sender wrote all of it. null when there is none. */
+            invitation: components["schemas"]["Invitation"] | null;
             /** @description True when the sender has not taken part in the thread before. */
             new_participant: boolean;
             /** @description As in the send request. */
@@ -2467,7 +2562,7 @@ export interface components {
             results: (components["schemas"]["BatchSent"] | components["schemas"]["BatchQueued"] | components["schemas"]["BatchChecked"] | components["schemas"]["BatchPartial"] | components["schemas"]["BatchError"])[];
         };
         /**
-         * @description Language of the line above a quote and of the header block of a forward.
+         * @description Language of the line above a quote, of the header block of a forward, and of the answer to an invitation.
          * @enum {string|null}
          */
         NullableReplyLanguage: "de" | "en" | null;
@@ -2543,7 +2638,7 @@ export interface components {
         /** @enum {string} */
         ReplyKind: "reply" | "reply_all" | "forward";
         /**
-         * @description Language of the line above a quote and of the header block of a forward.
+         * @description Language of the line above a quote, of the header block of a forward, and of the answer to an invitation.
          * @enum {string}
          */
         ReplyLanguage: "de" | "en";
@@ -2634,6 +2729,30 @@ export interface components {
             variables?: null;
         } | {
             template_id: components["schemas"]["Uuid"];
+        };
+        InvitationAnswerRequest: {
+            /** @enum {string} */
+            answer: "accepted" | "tentative" | "declined";
+            /** @description Stands in the text and in the calendar. */
+            comment?: string | null;
+            /** @description Address of the organizer, which confirms it where `organizer_is_sender` is false; otherwise not needed. */
+            organizer?: string | null;
+            language?: components["schemas"]["NullableReplyLanguage"];
+            /**
+             * Format: date-time
+             * @description Time to send the email, at most a year ahead (RFC 3339 with offset). The response is 202; the Date header will show this time.
+             */
+            send_at?: string | null;
+            priority?: components["schemas"]["NullablePriority"];
+            lane?: components["schemas"]["NullableLane"];
+            /** @description Up to 20 tags of 1 to 64 characters: letters and digits, after the first character also `_ . : @ + -`. For `GET /api/emails?tag=`; events of the email contain them. */
+            tags?: string[] | null;
+            /** @description Any JSON object up to 4096 bytes. Records and events of the email contain it; the message does not. */
+            metadata?: {
+                [key: string]: unknown;
+            } | null;
+            /** @description The email of the thread that was recorded last, as far as the writer has seen it. When the thread has a newer one, received or sent, nothing is sent: 409 `thread_has_moved_on`, with `new_emails`. Compared as the send is recorded, so that of two answers at the same moment one is sent; hence the answer is 202. Only in a thread; needs the right `read` as well. */
+            if_newest?: components["schemas"]["NullableUuid"];
         };
         DraftAnswerInput: {
             /** @description Id of the email that is answered or forwarded. */
@@ -3135,6 +3254,8 @@ export interface components {
             written_by: components["schemas"]["NullableWriter"];
             /** @description A received email that is signed or encrypted by S/MIME or PGP; null for any other. Signatures are not verified. The text of an encrypted email is a sentence about this; its content stays among the attachments and in the raw message. */
             protection: components["schemas"]["NullableProtection"];
+            /** @description The event or task of a calendar in the email (RFC 5545): an invitation, its change or cancellation, or the answer to one. Its sender wrote all of it. null when there is none. */
+            invitation: components["schemas"]["Invitation"] | null;
             /** @description Content of a received delivery report or complaint; null for any other email. */
             bounce: components["schemas"]["Bounce"] | null;
             /** @description Defects of a received email, such as `missing_date`, or `content_differs` when a variant has another content. New values may be added. */
@@ -6011,6 +6132,7 @@ export interface operations {
                      *           "written_by": "person",
                      *           "undelivered": null,
                      *           "protection": null,
+                     *           "invitation": null,
                      *           "new_participant": false,
                      *           "tags": [
                      *             "angebot"
@@ -7321,6 +7443,174 @@ export interface operations {
             422: components["responses"]["RecipientSuppressedOrRecipientUnsubscribedError"];
             429: components["responses"]["LoopSuspectedOrRateLimitedOrTooManyFailedLoginsError"];
             500: components["responses"]["SendEmail500Error"];
+            503: components["responses"]["SendEmail503Error"];
+        };
+    };
+    answerInvitation: {
+        parameters: {
+            query?: {
+                /** @description True: nothing is sent, recorded, counted against a limit or learned; the response is the email that would be sent. Not with `Idempotency-Key`. */
+                dry_run?: boolean;
+            };
+            header?: {
+                /** @description Name of the request, chosen by the caller, such as a UUID or `invoice-4711-reminder-2`; visible ASCII characters. Of all requests with the same key only the first sends; a repeat gets the same response, for at least 24 hours. */
+                "Idempotency-Key"?: components["parameters"]["Idempotency-Key"];
+                /** @description `respond-async` (RFC 7240): the email is only put into the queue, and the answer is 202 with the header `Preference-Applied`. */
+                Prefer?: components["parameters"]["Prefer"];
+            };
+            path: {
+                /** @description The email. */
+                id: components["schemas"]["Uuid"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "answer": "accepted",
+                 *       "comment": "Wir freuen uns."
+                 *     }
+                 */
+                "application/json": components["schemas"]["InvitationAnswerRequest"];
+            };
+        };
+        responses: {
+            /** @description Sent and stored; or, with `dry_run`, only checked. */
+            200: {
+                headers: {
+                    "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "status": "sent",
+                     *       "id": "0199db11-2f60-7a17-b5c3-4d8e90a6f172",
+                     *       "messageId": "<antwort-2@example.org>",
+                     *       "threadId": "0199d3a4-5b1f-7a0c-b3d5-91c84e2f7a60"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Sent"] | components["schemas"]["CheckedSend"];
+                };
+            };
+            /** @description Stored and queued. */
+            202: {
+                headers: {
+                    "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
+                    Location: components["headers"]["Location"];
+                    "Preference-Applied": components["headers"]["PreferenceApplied"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "status": "queued",
+                     *       "id": "0199db11-2f60-7a17-b5c3-4d8e90a6f172",
+                     *       "messageId": "<antwort-2@example.org>",
+                     *       "threadId": "0199d3a4-5b1f-7a0c-b3d5-91c84e2f7a60"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Queued"];
+                };
+            };
+            /** @description Sent, but not stored yet; the service stores it later. */
+            207: {
+                headers: {
+                    "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "status": "partial",
+                     *       "message": "Die E-Mail wurde gesendet, konnte aber nicht in der Datenbank gespeichert werden. Sie wird nachgetragen, sobald das möglich ist.",
+                     *       "messageId": "<antwort-2@example.org>",
+                     *       "error": "Die Datenbank ist derzeit nicht erreichbar."
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Partial"];
+                };
+            };
+            /** @description Codes: `duplicate_field`, `invalid_address`, `invalid_base64`, `invalid_idempotency_key`, `invalid_json`, `invalid_lane`, `invalid_request`, `invalid_send_at`, `invalid_tag`, `invalid_text`, `invalid_uuid`, `metadata_too_large`, `unknown_account`, `unknown_field`, `unknown_header`, `unknown_parameter`. */
+            400: {
+                headers: {
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"] & {
+                        /** @enum {unknown} */
+                        code?: "duplicate_field" | "invalid_address" | "invalid_base64" | "invalid_idempotency_key" | "invalid_json" | "invalid_lane" | "invalid_request" | "invalid_send_at" | "invalid_tag" | "invalid_text" | "invalid_uuid" | "metadata_too_large" | "unknown_account" | "unknown_field" | "unknown_header" | "unknown_parameter";
+                    };
+                };
+            };
+            401: components["responses"]["UnauthorizedError"];
+            403: components["responses"]["CrossSiteRequestOrForbiddenRightToReadError"];
+            404: components["responses"]["EmailNotFoundOrThreadNotFoundError"];
+            408: components["responses"]["RequestTimeoutError"];
+            /** @description Codes: `idempotency_in_progress`, `idempotency_key_reused`, `invitation_cancelled`, `invitation_replaced`, `no_invitation`, `not_invited`, `organizer_not_sender`, `thread_has_moved_on`. */
+            409: {
+                headers: {
+                    /** @description In seconds; only when the code is temporary. */
+                    "Retry-After"?: number;
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"] & {
+                        /** @enum {unknown} */
+                        code?: "idempotency_in_progress" | "idempotency_key_reused" | "invitation_cancelled" | "invitation_replaced" | "no_invitation" | "not_invited" | "organizer_not_sender" | "thread_has_moved_on";
+                    };
+                };
+            };
+            410: components["responses"]["EmailDeletedError"];
+            413: components["responses"]["PayloadTooLargeError"];
+            415: components["responses"]["UnsupportedContentEncodingOrUnsupportedMediaTypeError"];
+            /** @description Codes: `recipient_suppressed`. */
+            422: {
+                headers: {
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"] & {
+                        /** @enum {unknown} */
+                        code?: "recipient_suppressed";
+                    };
+                };
+            };
+            429: components["responses"]["LoopSuspectedOrRateLimitedOrTooManyFailedLoginsError"];
+            /** @description Codes: `commit_unknown`, `internal_error`, `send_deferred`, `send_failed`, `send_unknown`. */
+            500: {
+                headers: {
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"] & {
+                        /** @enum {unknown} */
+                        code?: "commit_unknown" | "internal_error" | "send_deferred" | "send_failed" | "send_unknown";
+                    };
+                };
+            };
             503: components["responses"]["SendEmail503Error"];
         };
     };
@@ -9015,6 +9305,7 @@ export interface operations {
                      *       "automatic": null,
                      *       "written_by": "person",
                      *       "protection": null,
+                     *       "invitation": null,
                      *       "bounce": null,
                      *       "defects": [],
                      *       "received_by": null,
@@ -9260,6 +9551,7 @@ export interface operations {
                      *       "automatic": null,
                      *       "written_by": "person",
                      *       "protection": null,
+                     *       "invitation": null,
                      *       "bounce": null,
                      *       "defects": [],
                      *       "received_by": null,
