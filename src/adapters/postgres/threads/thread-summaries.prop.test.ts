@@ -332,6 +332,22 @@ async function readTwice(threadId: string): Promise<void> {
   }
 }
 
+/** The only email of its thread did not arrive, and stands in the list all the same. */
+const FILE_OF_A_FAILED_SEND: Operation[][] = [
+  [
+    {
+      kind: 'send',
+      account: 'default',
+      date: new Date(0),
+      customer: null,
+      state: 'failed',
+      answers: null,
+      hasAttachment: false,
+    },
+  ],
+  [{ kind: 'attach', pick: 0, word: '' }],
+];
+
 it('holds after any operations, one after the other and at the same moment', async () => {
   const property = fc.asyncProperty(
     fc.array(fc.array(operation, { minLength: 1, maxLength: 6 }), { minLength: 1, maxLength: 12 }),
@@ -352,7 +368,7 @@ it('holds after any operations, one after the other and at the same moment', asy
       await Promise.all(rows.map(({ id }) => readTwice(id)));
     },
   );
-  await fc.assert(property, { numRuns: runs(25), endOnFailure: true });
+  await fc.assert(property, { numRuns: runs(25), endOnFailure: true, examples: [[FILE_OF_A_FAILED_SEND]] });
   const { rows } = await pool.query<{ n: number }>('select count(*)::int as n from thread_aliases');
   // Otherwise the operations would not exercise the law. A short run has too few of them for this check.
   expect(!IS_LONG || rows[0]!.n > 10).toBe(true);
