@@ -1477,7 +1477,10 @@ AS $function$
   begin
     update thread_summaries s set has_attachments = true
     from emails e
-    where e.id = new.email_id and email_is_listed(e.state) and s.thread_id = e.thread_id and not s.has_attachments;
+    where e.id = new.email_id and s.thread_id = e.thread_id and not s.has_attachments and (
+      email_is_listed(e.state)
+      or s.email_count = 0 and exists (select from undelivered_sends x where x.email_id = e.id)
+    );
     return null;
   end $function$;
 
