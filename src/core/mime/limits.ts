@@ -112,6 +112,9 @@ export const MAX_TNEF_BYTES = 32_000_000;
 /** Attributes and properties of a winmail.dat. Real ones have hundreds. */
 export const MAX_TNEF_ENTRIES = 20_000;
 
+/** Braces within braces of the rich text in a winmail.dat; what is deeper is not read. Real ones have some ten. */
+export const MAX_RTF_DEPTH = 200;
+
 /**
  * Attachments of one message, including those from winmail.dat files; beyond it no winmail.dat is unpacked. Like MAX_PARTS;
  * real ones have dozens.

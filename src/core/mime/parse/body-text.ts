@@ -4,7 +4,7 @@
  * Of alternatives all plain texts and HTML that differ are taken. Texts that follow one another are joined, as mail
  * programs show them (Apple Mail writes text, image, text). A text with a file name is an attachment, except the first text
  * of a message. A text of an unknown type is shown as a text where there is no other, and is an attachment as well
- * (RFC 2046 §4.1.4). Alternatives that repeat the text for watches and AMP readers are left out.
+ * (RFC 2046 §4.1.4). Alternatives that repeat the text for watches and AMP readers are left out, unless the message has no other text.
  */
 import { isUtf8 } from 'node:buffer';
 import { endOfBase64 } from './base64-text.ts';
@@ -23,15 +23,21 @@ export interface BodyText {
   readonly attachments: readonly ReceivedPart[];
 }
 
+/** Hides the body until the scripts of AMP run. */
+const AMP_BOILERPLATE = /<style\s[^<>]{0,100}amp(?:4email)?-boilerplate[^<>]{0,100}>[^<]{0,1000}<\/style>/gi;
+
 const LEFT_OUT = new Set(['text/x-amp-html', 'text/watch-html']);
 
 /** Divides a tree. Adds what is wrong to the parts' defects. */
 export function readBody(root: ReceivedPart): BodyText {
   const reader = new BodyReader();
   const { text, html } = reader.read(root);
-  const isBlank = (text ?? '').trim() === '' && (html ?? '').trim() === '';
-  return { text: isBlank ? (reader.readOtherText() ?? text) : text, html, attachments: reader.attachments };
+  const other = isBlank({ text, html }) ? reader.readOtherText() : null;
+  return { text: other?.text ?? text, html: other?.html ?? html, attachments: reader.attachments };
 }
+
+export const isBlank = ({ text, html }: Pair): boolean =>
+  (text ?? '').trim() === '' && (html ?? '').trim() === '';
 
 /** The text of a part in its charset, with `\n` line ends, no NUL, and no line breaks at its end. */
 export function decodeTextPart(part: ReceivedPart): string {
@@ -51,7 +57,7 @@ function decodeText(part: ReceivedPart): string {
     decodeTransfer(encoded.subarray(0, clearFrom), part.encoding),
     ...(clearFrom < encoded.length ? [encoded.subarray(clearFrom)] : []),
   ].map((bytes) => {
-    const decode = part.mediaType === 'text/html' ? decodeHtmlCharset : decodeCharset;
+    const decode = part.mediaType.endsWith('html') ? decodeHtmlCharset : decodeCharset;
     const { text, defect } = decode(bytes, part.parameters.get('charset') ?? null);
     if (defect !== null) part.defects.add(defect);
     return text;
@@ -96,6 +102,7 @@ const NOTHING: Pair = { text: null, html: null };
 
 class BodyReader {
   readonly attachments: ReceivedPart[] = [];
+  readonly #leftOut: ReceivedPart[] = [];
   #hasText = false;
 
   /** The limit of depth bounds the recursion. */
@@ -109,7 +116,10 @@ class BodyReader {
         : join(pairs, part.defects);
     }
     if (part.boundary !== null) return this.#readEmptyMultipart(part);
-    if (LEFT_OUT.has(part.mediaType) && !part.isAttachment) return NOTHING;
+    if (LEFT_OUT.has(part.mediaType) && !part.isAttachment) {
+      this.#leftOut.push(part);
+      return NOTHING;
+    }
     if (part.keep !== 'text' || (part.filename !== null && this.#hasText)) {
       this.attachments.push(part);
       return NOTHING;
@@ -122,10 +132,14 @@ class BodyReader {
     return { text: isFlowed ? unflow(text, delSp) : text, html: null };
   }
 
-  /** The first text of another type than plain and HTML, which is among the attachments. */
-  readOtherText(): string | null {
+  /** The first text of another type than plain and HTML, which is among the attachments, or the first that was left out. */
+  readOtherText(): Pair | null {
     const other = this.attachments.find(({ keep }) => keep === 'other_text');
-    return other === undefined ? null : decodeTextPart(other);
+    if (other !== undefined) return { text: decodeTextPart(other), html: null };
+    const [html] = this.#leftOut;
+    return html === undefined
+      ? null
+      : { text: null, html: decodeTextPart(html).replace(AMP_BOILERPLATE, '') };
   }
 
   /** No delimiter was found, or the multipart is nested deeper than the limit. */

@@ -317,6 +317,22 @@ describe('parseMessage', () => {
     });
   });
 
+  it('shows the HTML for AMP readers where there is no other text, without the style that hides it', () => {
+    const amp =
+      'Content-Type: text/x-amp-html; charset=utf-8\n\n<!doctype html><html amp4email><head>' +
+      '<style amp4email-boilerplate>body{visibility:hidden}</style></head><body><p>Ihr Paket kommt</p></body></html>\n';
+    const messageOf = (...parts: readonly string[]) =>
+      parseMessage(
+        Buffer.from(
+          `Content-Type: multipart/alternative; boundary=b\n\n${parts.map((part) => `--b\n${part}\n`).join('')}--b--\n`,
+        ),
+      );
+    const alone = messageOf(amp);
+    expect(alone).toMatchObject({ text: 'Ihr Paket kommt', attachments: [] });
+    expect(alone.html).toContain('<head></head><body><p>Ihr Paket kommt</p>');
+    expect(messageOf('\nDas Paket', amp)).toMatchObject({ text: 'Das Paket', html: null });
+  });
+
   it('shows every alternative that differs', () => {
     const parts = (...given: string[]): ParsedMessage =>
       parseMessage(

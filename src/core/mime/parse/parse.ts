@@ -15,8 +15,7 @@ import { invitationText } from '../../calendar/invitation-text.ts';
 import { readInvitation } from '../../calendar/read-invitation.ts';
 import { normaliseMessageId } from '../../message/message-id.ts';
 import { parseMessageIdLists, withoutAddresses } from '../../message/references.ts';
-import { decodeTextPart, readBody } from './body-text.ts';
-import type { BodyText } from './body-text.ts';
+import { decodeTextPart, isBlank, readBody } from './body-text.ts';
 import { openEncodedMultipart } from './encoded-multipart.ts';
 import { openSigned } from './open-signed.ts';
 import { fieldValue, fieldValues, messageIdsOf } from './header-fields.ts';
@@ -88,7 +87,7 @@ function toMessage(structure: Structure, limits: ParseLimits): ParsedMessage {
   ]);
   const people = readPeople(fields, limits, passed, root.defects);
   const body = readBody(root);
-  const unpacked = readAttachments(body.attachments, body.html);
+  const unpacked = readAttachments(body.attachments, body);
   const sentHtml = isBlank(body) ? (unpacked.html ?? body.html) : body.html;
   const html = sentHtml === null ? null : declareUtf8(sentHtml);
   const text = isBlank(body) ? (unpacked.text ?? body.text) : body.text;
@@ -129,10 +128,6 @@ function readHtmlText(html: string, defects: Set<ParseDefect>): string {
   const { text, isCut } = renderHtml(html);
   if (isCut) defects.add('html_text_cut');
   return text;
-}
-
-function isBlank({ text, html }: BodyText): boolean {
-  return (text ?? '').trim() === '' && (html ?? '').trim() === '';
 }
 
 function readIdentity(

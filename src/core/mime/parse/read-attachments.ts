@@ -4,12 +4,13 @@
 import { displayFilename } from '../text/filename.ts';
 import { fieldValue, parseHeaderBlock } from './header-fields.ts';
 import { contentIdsIn } from '../text/content-ids.ts';
+import { htmlToText } from '../text/html-to-text.ts';
 import { decodeHeaderText } from '../text/header-text.ts';
 import { MAX_UNPACKED_ATTACHMENTS } from '../limits.ts';
+import { isBlank, type BodyText } from './body-text.ts';
 import type { AttachmentContent, ParsedAttachment } from './parsed-message.ts';
 import type { ReceivedPart } from './received-part.ts';
-import { unpackTnef } from './tnef.ts';
-import type { TnefAttachment } from './tnef.ts';
+import { unpackTnef, type TnefAttachment, type TnefContent } from './tnef.ts';
 import { decodeTransfer } from './transfer-decoding.ts';
 
 export interface Attachments {
@@ -46,9 +47,9 @@ const MADE_UP_NAMES: Readonly<Record<string, string>> = {
   'image/svg+xml': 'image.svg',
 };
 
-/** `html` is searched for references to the attachments (`cid:`, RFC 2392). */
-export function readAttachments(parts: readonly ReceivedPart[], html: string | null): Attachments {
-  const shown = contentIdsIn(html ?? '');
+/** @param body the texts of the message; its HTML is searched for references to the attachments (`cid:`, RFC 2392) */
+export function readAttachments(parts: readonly ReceivedPart[], body: BodyText): Attachments {
+  const shown = contentIdsIn(body.html ?? '');
   const attachments: ParsedAttachment[] = [];
   let tnefText: string | null = null;
   let tnefHtml: string | null = null;
@@ -60,17 +61,27 @@ export function readAttachments(parts: readonly ReceivedPart[], html: string | n
       attachments.push(toAttachment(part, shown));
       continue;
     }
+    if (unpacked.isDamaged) part.defects.add('tnef_not_unpacked');
+    const isFirst = tnefText === null && tnefHtml === null;
+    const isEmpty = unpacked.attachments.length === 0 && unpacked.text === null && unpacked.html === null;
+    const isTextShown = (isFirst && isBlank(body)) || repeats(body, unpacked);
     tnefText ??= unpacked.text;
     tnefHtml ??= unpacked.html;
-    // A winmail.dat from which nothing can be extracted stays as it is: its rich text would be lost.
-    if (unpacked.attachments.length === 0 && unpacked.text === null && unpacked.html === null) {
-      attachments.push(toAttachment(part, shown));
-    }
+    // What is not shown must not be lost.
+    if (isEmpty || !unpacked.isWhole || !isTextShown) attachments.push(toAttachment(part, shown));
     const inTnef = unpacked.html === null ? shown : contentIdsIn(unpacked.html);
     attachments.push(...unpacked.attachments.map((file) => fromTnef(file, part, inTnef)));
   }
   return { attachments, text: tnefText, html: tnefHtml };
 }
+
+/** True if the message has the words of the winmail.dat: Outlook writes a text beside it. */
+function repeats(body: BodyText, { text, html }: TnefContent): boolean {
+  const words = lettersOf(text ?? htmlToText(html ?? ''));
+  return lettersOf(body.text ?? '').includes(words) || lettersOf(htmlToText(body.html ?? '')).includes(words);
+}
+
+const lettersOf = (text: string): string => text.replace(/[^\p{L}\p{N}]+/gu, '');
 
 /** The kept bytes of a part, decoded. */
 export function decodedBytes(part: ReceivedPart): Buffer {

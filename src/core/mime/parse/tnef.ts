@@ -1,15 +1,22 @@
 /**
- * Unpacks winmail.dat, Microsoft's TNEF ([MS-OXTNEF]): attachments and, if the sender put them only there, the texts.
+ * Unpacks winmail.dat, Microsoft's TNEF ([MS-OXTNEF]): attachments and texts, which may be in compressed RTF alone.
  * Own code: the packages for it are unmaintained or wrap a binary. Nested TNEF (a forwarded item) stays packed.
  * Attachments share the memory of the input.
  */
 import { decodeCharset } from '../text/charset.ts';
+import { charsetOfCodepage } from '../text/codepage.ts';
 import { MAX_TNEF_ENTRIES } from '../limits.ts';
+import { unpackRtf } from './compressed-rtf.ts';
+import { readRtf } from './rtf.ts';
 
 export interface TnefContent {
   readonly attachments: readonly TnefAttachment[];
   readonly text: string | null;
   readonly html: string | null;
+  /** False: it holds something else, such as the fields of an appointment, a picture within the text, or what could not be read. */
+  readonly isWhole: boolean;
+  /** A wrong length or checksum, or more entries than the limit: only what precedes it was read. */
+  readonly isDamaged: boolean;
 }
 
 export interface TnefAttachment {
@@ -32,18 +39,23 @@ interface Draft {
 
 // [MS-OXTNEF] §2.1.3.
 const SIGNATURE = 0x223e9f78;
+/** The signature and a key that means nothing here. */
+const HEADER_BYTES = 6;
 const LEVEL_MESSAGE = 1;
 const LEVEL_ATTACHMENT = 2;
 const ATT_BODY = 0x0002800c;
 const ATT_MSG_PROPS = 0x00069003;
 const ATT_OEM_CODEPAGE = 0x00069007;
+const ATT_MESSAGE_CLASS = 0x00078008;
 const ATT_ATTACH_REND_DATA = 0x00069002;
 const ATT_ATTACH_TITLE = 0x00018010;
 const ATT_ATTACH_DATA = 0x0006800f;
 const ATT_ATTACHMENT = 0x00069005;
 
 // [MS-OXPROPS].
+const PID_MESSAGE_CLASS = 0x001a;
 const PID_BODY = 0x1000;
+const PID_RTF_COMPRESSED = 0x1009;
 const PID_HTML = 0x1013;
 const PID_INTERNET_CODEPAGE = 0x3fde;
 const PID_ATTACH_DATA = 0x3701;
@@ -74,25 +86,17 @@ const FIXED_BYTES: Readonly<Record<number, number>> = {
   0x48: 16,
 };
 
-/** null when the file is invalid: another signature, a wrong length or checksum, more entries than the limit. */
+/** null when it is no TNEF. */
 export function unpackTnef(file: Buffer): TnefContent | null {
-  try {
-    return unpack(new Cursor(file));
-  } catch (error) {
-    // A read beyond the end, which Buffer reports, or an impossible value.
-    if (error instanceof RangeError) return null;
-    throw error;
-  }
-}
-
-function unpack(cursor: Cursor): TnefContent {
-  if (cursor.uint32() !== SIGNATURE) throw new RangeError('no TNEF');
-  cursor.uint16();
+  if (file.length < HEADER_BYTES || file.readUInt32LE(0) !== SIGNATURE) return null;
+  const cursor = new Cursor(file);
+  cursor.bytes(HEADER_BYTES);
   const drafts: Draft[] = [];
   let body: Buffer | null = null;
   let codepage: number | null = null;
+  let messageClass: Buffer | null = null;
   let message: Properties = new Map();
-  while (!cursor.atEnd()) {
+  const readAttribute = (): void => {
     const level = cursor.uint8();
     const id = cursor.uint32();
     const data = cursor.bytes(cursor.uint32());
@@ -100,6 +104,7 @@ function unpack(cursor: Cursor): TnefContent {
     const draft = drafts.at(-1);
     if (level === LEVEL_MESSAGE) {
       if (id === ATT_BODY) body = data;
+      else if (id === ATT_MESSAGE_CLASS) messageClass = data;
       else if (id === ATT_OEM_CODEPAGE) codepage = data.readUInt32LE(0);
       else if (id === ATT_MSG_PROPS) message = readProperties(cursor.within(data));
     } else if (level !== LEVEL_ATTACHMENT) {
@@ -112,15 +117,40 @@ function unpack(cursor: Cursor): TnefContent {
       else if (id === ATT_ATTACHMENT) draft.properties = readProperties(cursor.within(data));
     }
     cursor.count();
-  }
+  };
+  const isDamaged = !isReadToEnd(cursor, readAttribute);
   const internetCodepage = message.get(PID_INTERNET_CODEPAGE);
   const htmlCodepage = Buffer.isBuffer(internetCodepage) ? internetCodepage.readUInt32LE(0) : codepage;
+  const attachments = drafts.flatMap((draft) => toAttachment(draft, codepage));
+  const compressed = message.get(PID_RTF_COMPRESSED);
+  const packed = Buffer.isBuffer(compressed) && compressed.length > 0 ? compressed : null;
+  const unpacked = packed === null ? null : unpackRtf(packed);
+  const rtf = unpacked === null ? null : readRtf(unpacked);
+  const ofClass = textOf(message.get(PID_MESSAGE_CLASS) ?? messageClass, codepage);
+  const hasAllFiles = attachments.length === drafts.length;
+  const hasAllText = packed === null || rtf?.hasMore === false;
   return {
-    attachments: drafts.flatMap((draft) => toAttachment(draft, codepage)),
-    text: textOf(message.get(PID_BODY) ?? body, codepage),
-    html: textOf(message.get(PID_HTML) ?? null, htmlCodepage),
+    attachments,
+    text: textOf(message.get(PID_BODY) ?? body, codepage)?.replace(/\r\n?/g, '\n') ?? rtf?.text ?? null,
+    html: textOf(message.get(PID_HTML) ?? null, htmlCodepage) ?? rtf?.html ?? null,
+    isWhole: !isDamaged && hasAllFiles && hasAllText && (ofClass === null || ORDINARY.test(ofClass)),
+    isDamaged,
   };
 }
+
+function isReadToEnd(cursor: Cursor, readAttribute: () => void): boolean {
+  try {
+    while (!cursor.atEnd()) readAttribute();
+    return true;
+  } catch (error) {
+    // A read beyond the end, which Buffer reports, or an impossible value.
+    if (error instanceof RangeError) return false;
+    throw error;
+  }
+}
+
+/** [MS-OXOMSG]; the second one is its name in TNEF. Any other class, such as that of an appointment, has fields of its own. */
+const ORDINARY = /^IPM\.(?:Microsoft Mail\.)?Note$/i;
 
 function toAttachment(draft: Draft, codepage: number | null): readonly TnefAttachment[] {
   const { properties } = draft;
@@ -186,13 +216,7 @@ function textOf(value: Buffer | string | null, codepage: number | null): string 
 }
 
 function toText(bytes: Buffer, codepage: number | null): string {
-  return decodeCharset(trimNul(bytes), codepage === null ? null : charsetOf(codepage)).text;
-}
-
-function charsetOf(codepage: number): string {
-  if (codepage === 65001) return 'utf-8';
-  if (codepage >= 28591 && codepage <= 28605) return `iso-8859-${codepage - 28590}`;
-  return codepage >= 1250 && codepage <= 1258 ? `windows-${codepage}` : `cp${codepage}`;
+  return decodeCharset(trimNul(bytes), codepage === null ? null : charsetOfCodepage(codepage)).text;
 }
 
 function trimNul(value: string): string;
