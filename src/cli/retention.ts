@@ -53,6 +53,7 @@ export const retentionCommand = defineCommand({
       references: createFileReferences(pool),
       blobs,
       requireCertainty,
+      logger,
     };
     const deleteFiles = () => deleteDeletedFiles(files, signal);
     const held = await deleteQuietThreads(

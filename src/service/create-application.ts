@@ -50,7 +50,7 @@ import { createStatistics } from '../app/statistics/use-cases.ts';
 import { checkSend } from '../app/send/check-send.ts';
 import { createKeyWork } from '../app/send/idempotency.ts';
 import { refuseUnknownAccounts } from '../app/known-accounts.ts';
-import { deleteDeletedFiles } from '../app/erase/delete-deleted-files.ts';
+import { deleteAllDeletedFiles, deleteDeletedFiles } from '../app/erase/delete-deleted-files.ts';
 import { createRetention } from '../app/erase/retain.ts';
 import { createDeletions } from '../app/erase/delete-emails.ts';
 import { createErasures } from '../app/erase/erase-people.ts';
@@ -190,6 +190,7 @@ export function createApplication(
     references: createFileReferences(pool),
     blobs,
     requireCertainty,
+    logger,
   };
   wakeFor('deletedFiles', startFileEraser(deletedFiles, logger));
   const deletionPorts = {
@@ -212,7 +213,7 @@ export function createApplication(
   const erasures = createErasureStore(pool, parts.patient);
   const eraser = startEraser({
     erasures,
-    deleteFiles: (signal) => deleteDeletedFiles(deletedFiles, signal),
+    deleteFiles: (signal) => deleteAllDeletedFiles(deletedFiles, signal),
     requireCertainty,
     logger,
   });

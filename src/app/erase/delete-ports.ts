@@ -32,8 +32,12 @@ export interface DeletionStore {
 
 /** The files of deleted emails. Throws `ServiceError('database_unavailable')`. */
 export interface DeletedFiles {
-  /** Files that are still to be deleted, or some of them. */
+  /** Files that are to be deleted now, or some of them. */
   filesToDelete(limit: number): Promise<readonly string[]>;
+  /** Call it for a file that could not be deleted: it is tried again later. */
+  deferFile(path: string): Promise<void>;
+  /** True while a file is still to be deleted, now or later. */
+  hasFiles(): Promise<boolean>;
   /** Call it for files that are gone from storage, or that something refers to. */
   forgetFiles(paths: readonly string[]): Promise<void>;
 }

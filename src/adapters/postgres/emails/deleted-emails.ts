@@ -132,15 +132,33 @@ const QUEUE_DRAFT_FILES = statement(
   on conflict do nothing`,
 );
 
-/** Files that are to be deleted, the longest waiting first. */
+/** Files that are to be deleted now, the longest waiting first. */
 export async function filesToDelete(executor: Executor, limit: number): Promise<readonly string[]> {
   return (await run(executor, FILES_TO_DELETE, { limit })).map(({ path }) => path);
 }
 
 const FILES_TO_DELETE = statement(
   'files-to-delete',
-  'select path from deleted_files order by deleted_at, path limit $limit::int',
+  'select path from deleted_files where next_try_at <= now() order by next_try_at, path limit $limit::int',
 );
+
+export async function deferFile(executor: Executor, path: string): Promise<void> {
+  await run(executor, DEFER_FILE, { path });
+}
+
+/** After 10 seconds, and then up to an hour. */
+const DEFER_FILE = statement(
+  'defer-deleted-file',
+  `update deleted_files set tries = tries + 1,
+    next_try_at = now() + least(interval '10 seconds' * power(2, least(tries, 20)), interval '1 hour')
+  where path = $path`,
+);
+
+export async function hasFilesToDelete(executor: Executor): Promise<boolean> {
+  return (await run(executor, HAS_FILES)).length > 0;
+}
+
+const HAS_FILES = statement('has-files-to-delete', 'select from deleted_files limit 1');
 
 /** For files that are gone from storage, or that something refers to. */
 export async function forgetFiles(executor: Executor, paths: readonly string[]): Promise<void> {

@@ -2,6 +2,9 @@ import type pg from 'pg';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { answerTo, outboundRecord } from '../../../../test/helpers/outbound-record.ts';
 import { openMailStores, type MessageStore } from '../../../../test/helpers/mail-stores.ts';
+import { silentLogger } from '../../../../test/helpers/silent-logger.ts';
+import { deleteAllDeletedFiles, deleteDeletedFiles } from '../../../app/erase/delete-deleted-files.ts';
+import { createFileReferences } from '../emails/file-references.ts';
 import { createDeletedFiles, createDeletionStore } from './deletion-store.ts';
 
 let end: () => Promise<void>;
@@ -40,6 +43,47 @@ it('a file that is to be deleted stays on the list until it is gone', async () =
   await files.forgetFiles(['a/b/c']);
   expect(await files.filesToDelete(10)).toEqual(['a/b/d']);
   await files.forgetFiles(['a/b/d']);
+});
+
+it('a file that the storage refuses waits for a later try, and holds up no other', async () => {
+  const deleted: string[] = [];
+  const ports = {
+    files: createDeletedFiles(pool),
+    references: createFileReferences(pool),
+    requireCertainty: () => Promise.resolve(),
+    logger: silentLogger,
+    blobs: {
+      delete: (path: string) => {
+        if (path.startsWith('x')) return Promise.reject(new Error('locked'));
+        deleted.push(path);
+        return Promise.resolve();
+      },
+    },
+  };
+  const left = async () =>
+    (
+      await pool.query<{ path: string; tries: number }>(
+        'select path, tries from deleted_files where next_try_at > now() order by path',
+      )
+    ).rows;
+  const add = (paths: readonly string[]) =>
+    pool.query('insert into deleted_files (path) select unnest($1::text[])', [paths]);
+
+  await add(['a/b/1', 'x/b/2', 'y/b/3']);
+  await deleteDeletedFiles(ports);
+  expect(deleted).toEqual(['a/b/1', 'y/b/3']);
+  expect(await left()).toEqual([{ path: 'x/b/2', tries: 1 }]);
+  await expect(deleteAllDeletedFiles(ports, new AbortController().signal)).rejects.toThrow('are left');
+  await pool.query('update deleted_files set next_try_at = now()');
+  await deleteDeletedFiles(ports);
+  expect(await left()).toEqual([{ path: 'x/b/2', tries: 2 }]);
+
+  // All are refused: the storage is away, and is not asked for each file.
+  await add(Array.from({ length: 9 }, (_, index) => `x/b/1${index}`));
+  await expect(deleteDeletedFiles(ports)).rejects.toThrow('locked');
+  expect(await left()).toHaveLength(6);
+  await pool.query('delete from deleted_files');
+  await deleteAllDeletedFiles(ports, new AbortController().signal);
 });
 
 it('an email that waits for its turn, is being sent or may have been is kept, whatever else is deleted', async () => {

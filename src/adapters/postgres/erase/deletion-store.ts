@@ -6,7 +6,7 @@ import { nameAuthor } from '../db/name-author.ts';
 import { DryRunEnd, withDryRun } from '../db/dry-run.ts';
 import { inLinkingTransaction } from '../db/linking-transaction.ts';
 import { run, statement } from '../db/statement.ts';
-import { filesToDelete, forgetFiles } from '../emails/deleted-emails.ts';
+import { deferFile, filesToDelete, forgetFiles, hasFilesToDelete } from '../emails/deleted-emails.ts';
 import { EMAIL_ID } from '../emails/email-aliases.ts';
 import { threadIdOf } from '../emails/thread-rows.ts';
 import { deleteEmails, NotDeletable } from './delete-emails.ts';
@@ -64,6 +64,8 @@ export async function readThreadToDelete(
 export function createDeletedFiles(pool: Pool): DeletedFiles {
   return {
     filesToDelete: (limit) => filesToDelete(pool, limit),
+    deferFile: (path) => deferFile(pool, path),
+    hasFiles: () => hasFilesToDelete(pool),
     forgetFiles: (paths) => forgetFiles(pool, paths),
   };
 }

@@ -118,12 +118,13 @@ declare module '../db/statement.ts' {
         message_id: string;
         relay_message_id: string | null;
         identity_key: Buffer | null;
+        shared_key: Buffer | null;
         date: Date;
         subject: string;
         from_address: ColumnTypes['emails.from_address'];
         to_addresses: ColumnTypes['emails.to_addresses'];
         cc_addresses: ColumnTypes['emails.cc_addresses'];
-        contents: string[] | null;
+        contents: unknown;
       };
     };
     'lock-queue-rows-to-delete': {

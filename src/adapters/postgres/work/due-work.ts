@@ -73,7 +73,7 @@ const DUE_WORK = statement(
     ) <= now(), false) as reports,
     (select email_id from email_variants where not is_compared order by email_id limit 1) is not null as copies,
     (select id from erasures where finished_at is null order by requested_at limit 1) is not null as erasures,
-    (select path from deleted_files order by path limit 1) is not null as deleted_files,
+    coalesce((select next_try_at from deleted_files order by next_try_at limit 1) <= now(), false) as deleted_files,
     coalesce((${firstDueCopy('$copyAccounts::text[]')}) <= now(), false) as sent_copies,
     (
       select a.account_id from mailbox_accounts a

@@ -92,6 +92,8 @@ export const ERASE = [
   // Files of deleted emails that are still to be deleted from storage
   `create table deleted_files (
     path text primary key,
-    deleted_at timestamptz not null default now()
+    tries int not null default 0,
+    next_try_at timestamptz not null default now()
   )`,
+  `create index deleted_files_next on deleted_files (next_try_at, path)`,
 ];
