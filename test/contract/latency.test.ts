@@ -1,4 +1,5 @@
-/** How long sends and received emails took, as reported by `GET /api/statistics`. */
+/** How long sends and received emails took, and what other mail servers report, in `GET /api/statistics`. */
+import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { mail, receive } from '../helpers/inbound-mail.ts';
 import { query } from '../helpers/query.ts';
@@ -17,6 +18,7 @@ interface Statistics {
   readonly points: readonly { readonly sent: number; readonly received: number }[];
   readonly send_latency: Latency | null;
   readonly receive_latency: Latency | null;
+  readonly reports: readonly object[];
 }
 
 let running: RunningService;
@@ -97,4 +99,35 @@ it('is told of received mail, and not of what is refused', async () => {
   const told = await counted('received', 1);
   expect(told.receive_latency?.emails).toBe(1);
   expect(told.send_latency?.emails).toBe(3);
+});
+
+it('beside them are the counts in reports of other mail servers, each report once, which are no work', async () => {
+  const xml =
+    '<feedback><report_metadata><org_name>receiver.test</org_name><report_id>1</report_id></report_metadata>' +
+    '<policy_published><domain>example.com</domain></policy_published><record><row><source_ip>192.0.2.1</source_ip><count>7</count>' +
+    '<policy_evaluated><dkim>pass</dkim><spf>fail</spf></policy_evaluated></row></record></feedback>';
+  const report = () =>
+    mail({
+      from: 'reports@receiver.test',
+      subject: 'Report Domain: example.com Submitter: receiver.test Report-ID: 1',
+      date: new Date().toUTCString(),
+      headers: [
+        'MIME-Version: 1.0',
+        'Content-Type: application/gzip',
+        'Content-Disposition: attachment; filename="receiver.test!example.com!1700000000!1700086399.xml.gz"',
+        'Content-Transfer-Encoding: base64',
+      ],
+      body: gzipSync(xml).toString('base64'),
+    });
+  const { id } = await receive(running.service, report());
+  await receive(running.service, report());
+  expect(await getJson(running.service, `/api/emails/${id}`)).toMatchObject({
+    unread: false,
+    automatic: { kind: 'report' },
+  });
+  expect((await read()).reports).toEqual([
+    { kind: 'dmarc', domain: 'example.com', source: '192.0.2.1', result: 'pass', messages: 7 },
+  ]);
+  const before = await getJson<Statistics>(running.service, '/api/statistics?until=2026-01-02T00:00:00Z');
+  expect(before.reports).toEqual([]);
 });

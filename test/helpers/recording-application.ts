@@ -260,6 +260,7 @@ export function createRecordingApplication(overrides: Partial<Application> = {})
           receiveLatency: null,
         },
       ],
+      reports: [{ kind: 'dmarc', domain: 'example.com', source: '192.0.2.1', result: 'pass', messages: 12 }],
       sendLatency: SAMPLE_LATENCY,
       receiveLatency: null,
     }),

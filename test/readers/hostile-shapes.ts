@@ -393,6 +393,23 @@ export const HOSTILE_SHAPES: readonly HostileShape[] = [
   repeated('failure severity', 'user '),
   repeated('failure severity', 'no such '),
   // Files and the rest
+  // Reports
+  repeated('aggregate report', '<a>', '<feedback>'),
+  repeated('aggregate report', '</a>', '<feedback>'),
+  repeated('aggregate report', '<a/>', '<feedback>'),
+  repeated('aggregate report', ' a="b"', '<feedback'),
+  repeated('aggregate report', '&a;', '<feedback><report_metadata><org_name>'),
+  repeated('aggregate report', '<record><row><count>1</count></row></record>', '<feedback>'),
+  repeated('aggregate report', '{"policy":{}},', '{"policies":[', '{}]}'),
+  // Rich text
+  repeated('RTF', '{'),
+  repeated('RTF', '{}'),
+  repeated('RTF', "\\'e4\\par", '{\\rtf1 '),
+  repeated('RTF', '\\'),
+  repeated('RTF', 'a\n', '{\\rtf1 '),
+  repeated('RTF', '{\\field{\\*\\fldinst HYPERLINK "a"}', '{\\rtf1 '),
+  repeated('RTF', '{\\field{\\*\\fldinst HYPERLINK "a"}}', '{\\rtf1 '),
+  repeated('RTF', 'x ', '{\\rtf1 {\\field{\\*\\fldinst HYPERLINK "', '}}'),
   {
     reader: 'TNEF',
     name: 'files with one name',

@@ -36,6 +36,9 @@ import { cutQuotedHtml } from '../../src/core/mime/text/quoted-html.ts';
 import { readParameters } from '../../src/core/mime/parse/read-parameters.ts';
 import { newText } from '../../src/core/mime/text/reply-text.ts';
 import { encodeText } from '../../src/core/mime/compose/text-encoding.ts';
+import { unpackRtf } from '../../src/core/mime/parse/compressed-rtf.ts';
+import { readAggregateReport } from '../../src/core/delivery/aggregate-report.ts';
+import { readRtf } from '../../src/core/mime/parse/rtf.ts';
 import { unpackTnef } from '../../src/core/mime/parse/tnef.ts';
 import { decodeTransfer } from '../../src/core/mime/parse/transfer-decoding.ts';
 import { toSearchDocument } from '../../src/core/search/document.ts';
@@ -84,6 +87,10 @@ export const READERS = {
   'flowed text': ofText((text) => unflow(text, true)),
   calendar: ofText((text) => readInvitation(text, null)),
   TNEF: (input) => void unpackTnef(input),
+  'aggregate report': (input) =>
+    void readAggregateReport({ reports: [{ partPath: '1', contentType: 'text/xml', bytes: input }] }),
+  'compressed RTF': (input) => void unpackRtf(input),
+  RTF: (input) => void readRtf(input),
   mbox: readMbox,
   'mbox status': (input) => void readStatus(input),
   'search query': ofText((text) => {

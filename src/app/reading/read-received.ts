@@ -75,7 +75,7 @@ async function readFields(
     sizeBytes: sizeOf(raw),
     defects: ['not_parsed', DEFECTS[reason]],
   };
-  return { message, replyText: null, automatic: null, bounce: null, forwardedFrom: [] };
+  return { message, replyText: null, automatic: null, bounce: null, aggregate: null, forwardedFrom: [] };
 }
 
 /**

@@ -3,6 +3,7 @@
  * itself. Requests and answers can be copied between processes.
  */
 import type { Address } from '../../core/address/address.ts';
+import type { AggregateReport } from '../../core/delivery/aggregate-report.ts';
 import type { AutomaticContext, AutomaticMail } from '../../core/delivery/automatic.ts';
 import type { Bounce } from '../../core/delivery/bounce.ts';
 import type { SafeHtml, SanitizeOptions } from '../../core/html/sanitize-html.ts';
@@ -20,6 +21,8 @@ export interface ReceivedMessage {
   readonly replyText: string | null;
   readonly automatic: AutomaticMail | null;
   readonly bounce: Bounce | null;
+  /** The statistics of another mail server in it; null: none. */
+  readonly aggregate: AggregateReport | null;
   /** See forwardedAuthors. */
   readonly forwardedFrom: readonly Address[];
 }

@@ -1,5 +1,6 @@
 /** The readings themselves. They run apart from everything else; see reading-ports.ts. */
 import { invitationText } from '../../core/calendar/invitation-text.ts';
+import { readAggregateReport } from '../../core/delivery/aggregate-report.ts';
 import { classifyAutomatic, withReport, type AutomaticContext } from '../../core/delivery/automatic.ts';
 import { readBounce } from '../../core/delivery/bounce.ts';
 import { identityOf } from '../../core/message/identity.ts';
@@ -50,12 +51,14 @@ export function understand(chunks: Iterable<Buffer>, context: AutomaticContext):
   // An invitation in words looks like the header block of a quote.
   const isWorded = message.invitation !== null && message.text === invitationText(message.invitation);
   const replyText = isWorded ? message.text : newText(message.text, message.html, replyContext(message));
+  const automatic = withReport(classifyAutomatic(message, context), bounce !== null);
   return {
     message,
     // A long text is not copied twice.
     replyText: replyText === message.text ? null : replyText,
-    automatic: withReport(classifyAutomatic(message, context), bounce !== null),
+    automatic,
     bounce,
+    aggregate: automatic?.kind === 'report' ? readAggregateReport(message) : null,
     forwardedFrom: forwardedAuthors(message, (head) => parse([head])),
   };
 }

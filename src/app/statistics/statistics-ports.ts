@@ -1,9 +1,13 @@
 /** Statistics of received, sent and failed mail: counts of events, step by step. */
+import type { AggregateCount, AggregateReport } from '../../core/delivery/aggregate-report.ts';
 import type { LatencyBucket } from '../../core/statistics/latency.ts';
 import type { AccountFilter } from '../base/account-filter.ts';
 
 /** The maximum number of steps: as many as a plot shows; 1,000 hours are 41 days, 1,000 days are more than is kept. */
 export const MAX_POINTS = 1000;
+
+/** Counts of reports, the largest first: as many as a person looks through. */
+export const MAX_REPORT_COUNTS = 1000;
 
 export type Step = 'hour' | 'day';
 
@@ -37,10 +41,21 @@ export interface CountedStep {
   readonly receiveTimes: readonly LatencyBucket[];
 }
 
+/** From the reports of other mail servers. */
+export interface ReportCount extends AggregateCount {
+  readonly kind: AggregateReport['kind'];
+}
+
 export interface StatisticsReader {
   /**
    * Each step from first to last, also those without mail; in one round trip. Throws `invalid_request` for a time zone
    * unknown to the database, and `database_unavailable`.
    */
   read(query: StatisticsQuery): Promise<readonly CountedStep[]>;
+  /**
+   * The counts in reports with a Date in that time, at most MAX_REPORT_COUNTS. A report that came twice counts once.
+   */
+  readReports(
+    query: Pick<StatisticsQuery, 'since' | 'until' | keyof AccountFilter>,
+  ): Promise<readonly ReportCount[]>;
 }

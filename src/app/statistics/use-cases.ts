@@ -7,6 +7,7 @@ import type { Clock } from '../base/basics.ts';
 import {
   MAX_POINTS,
   type CountedStep,
+  type ReportCount,
   type StatisticsQuery,
   type StatisticsReader,
 } from './statistics-ports.ts';
@@ -29,6 +30,7 @@ export interface StatisticsPoint extends Omit<CountedStep, 'sendTimes' | 'receiv
 /** The latencies beside the points cover all points together. */
 export interface Statistics extends Latencies {
   readonly points: readonly StatisticsPoint[];
+  readonly reports: readonly ReportCount[];
 }
 
 export interface StatisticsUseCases {
@@ -51,8 +53,10 @@ export function createStatistics(reader: StatisticsReader, clock: Clock): Statis
       const count = (until.getTime() - since.getTime()) / STEP_MS[step];
       if (count <= 0) throw invalidRequest('not_after', { field: 'until', other: 'since' });
       if (count > MAX_POINTS) throw invalidRequest('too_many_steps', { limit: MAX_POINTS });
-      const steps = await reader.read({ ...request, since, until });
+      const query = { ...request, since, until };
+      const [steps, reports] = await Promise.all([reader.read(query), reader.readReports(query)]);
       return {
+        reports,
         ...latenciesOf(steps),
         points: steps.map((counted) => {
           const { sendTimes: _, receiveTimes: __, ...counts } = counted;

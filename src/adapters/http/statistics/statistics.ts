@@ -1,5 +1,5 @@
 /** GET /api/statistics: how much mail arrived, went out and failed, hour by hour or day by day. */
-import { MAX_POINTS } from '../../../app/statistics/statistics-ports.ts';
+import { MAX_POINTS, MAX_REPORT_COUNTS } from '../../../app/statistics/statistics-ports.ts';
 import type { StatisticsPoint } from '../../../app/statistics/use-cases.ts';
 import type { Latency } from '../../../core/statistics/latency.ts';
 import type { HttpContext, HttpServer } from '../answers/context.ts';
@@ -87,6 +87,27 @@ const Statistics = record('Statistics', {
     }),
     description: 'Each step, the oldest first, also those without mail.',
   },
+  reports: {
+    type: 'array',
+    maxItems: MAX_REPORT_COUNTS,
+    items: record('ReportCount', {
+      kind: { title: 'ReportCountKind', type: 'string', enum: ['dmarc', 'tls'] },
+      domain: { title: 'ReportedDomain', type: 'string', $comment: 'Lower-case.' },
+      source: {
+        anyOf: [{ title: 'ReportedSource', type: 'string' }, { type: 'null' }],
+        description: 'IP address of the server that sent the mail; null when the report does not name it.',
+      },
+      result: {
+        title: 'ReportedResult',
+        type: 'string',
+        $comment: '`pass`, `fail`, or of TLS the type of a failure (RFC 8460 §4.3).',
+      },
+      messages: { ...Count, description: 'Emails; of `tls`, sessions.' },
+    }),
+    description:
+      'Counts of the DMARC and TLS reports whose Date is within the time, as their senders state them: the largest first, ' +
+      `${MAX_REPORT_COUNTS} at most.`,
+  },
   ...latencies,
 });
 
@@ -118,14 +139,20 @@ export function registerStatisticsRoutes(app: HttpServer, { applicationFor }: Ht
         time_zone: timeZone = 'UTC',
         account_id: accountId,
       } = request.query;
-      const { points, ...whole } = await applicationFor(request).readStatistics({
+      const { points, reports, ...whole } = await applicationFor(request).readStatistics({
         since: since === undefined ? null : toMoment('since', since),
         until: until === undefined ? null : toMoment('until', until),
         step,
         timeZone,
         accountId: accountId ?? null,
       });
-      return { step, time_zone: timeZone, points: points.map(toPointJson), ...toLatenciesJson(whole) };
+      return {
+        step,
+        time_zone: timeZone,
+        points: points.map(toPointJson),
+        reports,
+        ...toLatenciesJson(whole),
+      };
     },
   );
 }

@@ -3,7 +3,11 @@
  * db/migrations/0001_schema/event-counts.ts.
  */
 import { accountIdsOf } from '../../../app/base/account-filter.ts';
-import type { StatisticsReader } from '../../../app/statistics/statistics-ports.ts';
+import {
+  MAX_REPORT_COUNTS,
+  type ReportCount,
+  type StatisticsReader,
+} from '../../../app/statistics/statistics-ports.ts';
 import type { LatencyBucket } from '../../../core/statistics/latency.ts';
 import { invalidRequest } from '../../../core/errors.ts';
 import { isUnknownTimeZone } from '../db/pool.ts';
@@ -34,6 +38,14 @@ export function createStatisticsReader(pool: Executor): StatisticsReader {
         throw error;
       }
     },
+
+    readReports: (query) =>
+      run(pool, READ_REPORTS, {
+        since: query.since,
+        until: query.until,
+        accountIds: accountIdsOf(query),
+        limit: MAX_REPORT_COUNTS,
+      }),
   };
 }
 
@@ -95,4 +107,26 @@ const READ = statement(
   bounced: number;
   complained: number;
   times: JsonOf<typeof TIME>[] | null;
+}>();
+
+/** A report that came twice counts once. */
+const READ_REPORTS = statement(
+  'read-report-statistics',
+  `with reports as (
+    select distinct on (aggregate_report ->> 'reporter', coalesce(aggregate_report ->> 'id', id::text)) aggregate_report as report
+    from emails
+    where aggregate_report is not null and date >= $since and date < $until
+      and ($accountIds::text[] is null or account_id = any ($accountIds))
+    order by aggregate_report ->> 'reporter', coalesce(aggregate_report ->> 'id', id::text), id
+  )
+  select r.report ->> 'kind' as kind, c.domain, c.source, c.result, sum(c.messages)::float8 as messages
+  from reports r
+  cross join lateral jsonb_to_recordset(r.report -> 'counts') c (domain text, source text, result text, messages bigint)
+  group by 1, 2, 3, 4 order by messages desc, 1, 2, 3, 4 limit $limit`,
+).narrow<{
+  kind: ReportCount['kind'];
+  domain: string;
+  source: string | null;
+  result: string;
+  messages: number;
 }>();

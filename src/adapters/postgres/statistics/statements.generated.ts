@@ -12,6 +12,21 @@ declare module '../db/statement.ts' {
         total_ms: number | null;
       };
     };
+    'read-report-statistics': {
+      values: {
+        since: Date | string | null;
+        until: Date | string | null;
+        accountIds: readonly (string | null)[] | null;
+        limit: number | string | null;
+      };
+      row: {
+        kind: string | null;
+        domain: string | null;
+        source: string | null;
+        result: string | null;
+        messages: number | null;
+      };
+    };
     'read-statistics': {
       values: {
         step: string | null;

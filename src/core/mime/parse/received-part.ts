@@ -67,6 +67,9 @@ const REPORT_TYPES = new Set([
   'message/global-disposition-notification',
   // Notices of Amazon SES
   'application/json',
+  // RFC 8460 §6.4
+  'application/tlsrpt+gzip',
+  'application/tlsrpt+json',
 ]);
 const CONTAINED_TYPES = new Set([
   'message/rfc822',
@@ -188,10 +191,14 @@ function isSmime(
 const isCalendar = (mediaType: string, filename: string): boolean =>
   mediaType === 'text/calendar' || mediaType === 'application/ics' || /\.ics$/i.test(filename);
 
+/** RFC 7489 §7.2.1.1, RFC 8460 §5.1: receiver, domain, begin and end. */
+const AGGREGATE_NAME = /^[^!\s]{1,255}![^!\s]{1,255}!\d{1,12}!\d{1,12}(?!\d)\S{0,255}\.(?:xml|json|gz|zip)$/i;
+
 function toKeep(mediaType: string, filename: string, isAttachment: boolean): Keep {
   if (mediaType === 'application/ms-tnef' || filename.toLowerCase() === 'winmail.dat') return 'tnef';
   if (isCalendar(mediaType, filename)) return 'calendar';
   if (REPORT_TYPES.has(mediaType)) return 'report';
+  if (AGGREGATE_NAME.test(filename) && (isAttachment || !mediaType.startsWith('text/'))) return 'report';
   if (CONTAINED_TYPES.has(mediaType)) return 'contained';
   if (isAttachment || !mediaType.startsWith('text/')) return 'nothing';
   return mediaType === 'text/plain' || mediaType === 'text/html' ? 'text' : 'other_text';
