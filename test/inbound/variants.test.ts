@@ -213,6 +213,55 @@ describe('a message with the identity of a recorded one that says something else
     }
   });
 
+  it('is another email after the first one was deleted, which stays deleted, where Reply-To or In-Reply-To differs alone', async () => {
+    const shared = {
+      messageId: newId(),
+      from: 'form@shop.test',
+      subject: 'Rückruf',
+      body: 'Bitte um Rückruf',
+    };
+    const raws = ['Reply-To: eva@kunde.test', 'Reply-To: max@kunde.test', 'In-Reply-To: <a@kunde.test>'].map(
+      (field) => mail({ ...shared, headers: [field] }),
+    );
+    const byList = mail({
+      ...shared,
+      headers: ['List-Id: <kunden.shop.test>', 'Reply-To: kunden@shop.test'],
+    });
+    const received = [];
+    for (const raw of raws.slice(0, 2)) received.push(await receive(service, raw));
+    const remove = async (id: string) =>
+      expect((await service.request(`/api/emails/${id}`, { method: 'DELETE' })).status).toBe(200);
+
+    await remove(received[0]!.id);
+    const last = await receive(service, raws[2]!);
+    expect(await rawsOf([received[1]!, last])).toEqual([raws[1], raws[2]]);
+    for (const raw of [raws[0]!, `X-Way: 2\r\n${raws[0]}`])
+      expect(await receive(service, raw)).toMatchObject({ status: 'deleted', id: received[0]!.id });
+    expect(await receive(service, raws[1]!)).toMatchObject({ status: 'duplicate', id: received[1]!.id });
+    await remove(received[1]!.id);
+    await remove(last.id);
+    for (const raw of [...raws, byList])
+      expect(await receive(service, raw)).toMatchObject({ status: 'deleted' });
+    const other = mail({ ...shared, headers: ['Reply-To: ida@kunde.test'] });
+    expect(await receive(service, other)).toMatchObject({ status: 'received' });
+  });
+
+  it('stays deleted with all that was added on its way, when another email has the key of its identity', async () => {
+    const messageId = newId();
+    const text = 'Bitte rufen Sie mich wegen meiner Bestellung zurück.';
+    const [first, second, marked] = ['Anderes', text, `${text}\r\n-- \r\nListe`].map((body) =>
+      mail({ messageId, body }),
+    );
+    await receive(service, first!);
+    const { id } = await receive(service, second!);
+    const listed = `List-Id: <kunden.shop.test>\r\nReply-To: kunden@shop.test\r\n${second!}`;
+    expect(await receive(service, listed)).toMatchObject({ status: 'duplicate', id });
+    await service.request(`/api/emails/${id}`, { method: 'DELETE' });
+    for (const raw of [second!, listed])
+      expect(await receive(service, raw)).toMatchObject({ status: 'deleted', id });
+    expect(await receive(service, marked!)).toMatchObject({ status: 'received' });
+  });
+
   it('is recorded after the first one was deleted, which stays deleted', async () => {
     const messageId = newId();
     const [one, other] = ['Unsere IBAN ist DE1', 'Unsere IBAN ist XX9'].map((body) =>
@@ -295,6 +344,24 @@ describe('a message that bears the Message-ID of a send', () => {
   });
 
   it.each([
+    ['another To', (raw: string) => raw.replace(/^To: .*$/m, 'To: eva@kunde.test')],
+    ['another Cc', (raw: string) => raw.replace(/^To: /m, 'Cc: eva@kunde.test\r\nTo: ')],
+    ['another Reply-To', (raw: string) => raw.replace(/^To: /m, 'Reply-To: eva@kunde.test\r\nTo: ')],
+    ['another parent', (raw: string) => raw.replace(/^To: /m, 'In-Reply-To: <a@kunde.test>\r\nTo: ')],
+  ])('settles nothing with %s and the same content, and is a variant', async (_, change) => {
+    const sent = await send();
+    const forged = change(sent.raw);
+    expect(forged).not.toBe(sent.raw);
+    expect(await receive(service, forged)).toMatchObject({ status: 'duplicate', id: sent.id });
+    const { state, variants } = await emailOf(sent.id);
+    expect([state, variants.length]).toEqual(['unknown', 1]);
+    expect(await rawOf(`/api/emails/${sent.id}/variants/${variants[0]!.id}`)).toBe(forged);
+    const back = `Return-Path: <sales@example.com>\r\nReceived: from relay.test\r\nDKIM-Signature: v=1\r\n${sent.raw}`;
+    expect(await receive(service, back)).toMatchObject({ status: 'duplicate', id: sent.id });
+    expect(await emailOf(sent.id)).toMatchObject({ state: 'sent', variants: [{ id: variants[0]!.id }] });
+  });
+
+  it.each([
     ['settles it', true],
     ['settles nothing', false],
   ])('and was recorded before it %s when it says %s what was sent', async (_, isOurs) => {
@@ -308,7 +375,8 @@ describe('a message that bears the Message-ID of a send', () => {
         date,
         body: said,
       });
-    const copies = [text('XX9'), ...(isOurs ? [`Received: x\r\n${text('DE1')}`] : [text('XX8')])];
+    const toOther = text('DE1').replace(/^To: .*$/m, 'To: eva@kunde.test');
+    const copies = [text('XX9'), isOurs ? `Received: x\r\n${text('DE1')}` : toOther];
     const early = await receive(service, copies[0]!);
     expect(await receive(service, copies[1]!)).toMatchObject({ status: 'duplicate', id: early.id });
 
@@ -339,7 +407,7 @@ describe('a message that bears the Message-ID of a send', () => {
       state: isOurs ? 'sent' : 'unknown',
       text_body: 'DE1',
     });
-    expect((await textsOf(base.id)).sort()).toEqual(isOurs ? ['XX9'] : ['XX8', 'XX9']);
+    expect((await textsOf(base.id)).sort()).toEqual(isOurs ? ['XX9'] : ['DE1', 'XX9']);
     expect(await emailOf(early.id)).toEqual(email);
   });
 });

@@ -1,7 +1,7 @@
 /** An arrived message, read and not recorded yet; its files; and how it is recorded. */
 import { readBaseSubject, subjectKeyOf } from '../../core/message/base-subject.ts';
 import type { MailAuthentication } from '../../core/message/authentication.ts';
-import type { MessageIdentity } from '../../core/message/identity.ts';
+import type { KeyedContent, MessageIdentity } from '../../core/message/identity.ts';
 import { toCopyContent, type CopyContent } from '../../core/message/copy-content.ts';
 import type { ParsedMessage } from '../../core/mime/parse/parsed-message.ts';
 import { tookMs } from '../../core/statistics/latency.ts';
@@ -35,8 +35,11 @@ export interface Arrival {
   readonly restores: boolean;
   readonly message: ParsedMessage;
   readonly identity: MessageIdentity;
-  /** See identityKey. */
+  readonly content: KeyedContent;
+  /** See `SoughtEmail`. */
   readonly key: string;
+  /** See `InboundRecord`. */
+  readonly sharedKey: string | null;
   readonly reading: ReturnType<typeof toReading>;
 }
 
@@ -85,16 +88,17 @@ export async function record(
     source,
     cameAt,
     authentication,
-    message,
     identity,
+    content,
     key,
+    sharedKey,
     reading,
   }: Arrival,
   { attachments }: ReadFiles,
 ): Promise<InboundResult> {
   if (location.rawPath !== null) await ports.blobs.put(location.rawPath, raw, 'message/rfc822');
-  for (const { stored, content } of attachments) {
-    await ports.blobs.put(stored.storagePath, content, stored.contentType);
+  for (const file of attachments) {
+    await ports.blobs.put(file.stored.storagePath, file.content, file.stored.contentType);
   }
   const result = await ports.store.recordInbound({
     id,
@@ -106,7 +110,8 @@ export async function record(
     ...reading,
     identity,
     identityKey: key,
-    contentDigest: message.contentDigest,
+    sharedKey,
+    ...content,
     receivedBy: source,
     tookMs: isSentCopy ? null : timeOf(cameAt, ports.clock()),
     authentication,

@@ -1,9 +1,10 @@
 /** The database operations that receiving needs. */
 import type { Address } from '../../core/address/address.ts';
 import type { Invitation } from '../../core/calendar/invitation.ts';
+import type { AggregateReport } from '../../core/delivery/aggregate-report.ts';
 import type { AutomaticMail } from '../../core/delivery/automatic.ts';
 import type { EmailState } from '../../core/delivery/states.ts';
-import type { MessageIdentity } from '../../core/message/identity.ts';
+import type { KeyedContent, MessageIdentity } from '../../core/message/identity.ts';
 import type { CopyContent } from '../../core/message/copy-content.ts';
 import type { SuggestedCounterparty } from '../../core/message/suggested-counterparty.ts';
 import type { SentCandidate } from '../../core/message/sent-copy.ts';
@@ -20,7 +21,7 @@ import type { MailSource } from '../emails/variant-view.ts';
  * Everything that the database stores of one received email or Sent copy, in one piece. Texts hold no NUL and are
  * well-formed.
  */
-export interface InboundRecord extends RecordedRaw {
+export interface InboundRecord extends RecordedRaw, KeyedContent {
   readonly id: string;
   readonly accountId: string;
   /** See `ReceiveRequest`. */
@@ -30,8 +31,10 @@ export interface InboundRecord extends RecordedRaw {
   /** Used when there is nothing to join. */
   readonly newThreadId: string;
   readonly identity: MessageIdentity;
-  /** See identityKey. */
+  /** See identityKey, contentKeys and bytesKey. */
   readonly identityKey: string;
+  /** The key of its identity, when another email has it; null: `identityKey` is it. */
+  readonly sharedKey: string | null;
   /** All of them tie the email to its thread; the first known one is its reason. */
   readonly links: readonly InboundLink[];
   /** See ParsedMessage. */
@@ -66,9 +69,9 @@ export interface InboundRecord extends RecordedRaw {
   readonly suggestedCounterparty: SuggestedCounterparty | null;
   /** The report in it about a sent email; null when it is no such report. */
   readonly report: RecordedReport | null;
+  /** See readAggregateReport. */
+  readonly aggregate: AggregateReport | null;
   readonly attachments: readonly StoredAttachment[];
-  /** See `ParsedMessage.contentDigest`. */
-  readonly contentDigest: string;
   /** null when it is not known. */
   readonly receivedBy: MailSource | null;
   /** The time from its arrival until it was recorded; null or absent: not known. */
@@ -110,18 +113,25 @@ export interface AdoptedCopy extends KnownEmail {
   readonly orphans: readonly string[];
 }
 
+/** The values by which an email is found. */
+export interface SoughtEmail {
+  readonly accountId: string;
+  readonly identity: MessageIdentity;
+  /** The first of its keys that is asked for. */
+  readonly key: string;
+  /** See `InboundRecord`. */
+  readonly sharedKey: string | null;
+  /** null: not known. Of a deleted email only that content is deleted, unless this service composed it. */
+  readonly content: KeyedContent | null;
+}
+
 /** Throws `ServiceError('database_unavailable')` when the database can't be reached or does not answer in time. */
 export interface InboundStore {
   /**
    * The email with that identity, received before or sent from here; else the one with that content that was recorded beside it;
    * null when there is none.
    */
-  findKnown(
-    accountId: string,
-    identity: MessageIdentity,
-    identityKey: string,
-    contentDigest: string,
-  ): Promise<KnownEmail | null>;
+  findKnown(email: SoughtEmail): Promise<KnownEmail | null>;
   /**
    * Records an email once, whole or not at all, joins and merges threads by its links, and gives it the thread's
    * customer, or else the one that its counterparty's address was learned for. Also decides if the sender of a received
@@ -129,7 +139,7 @@ export interface InboundStore {
    */
   recordInbound(record: InboundRecord): Promise<InboundResult>;
   /** The email with that identity and content may be recorded again. */
-  forgetDeletion(accountId: string, identityKey: string, contentDigest: string): Promise<void>;
+  forgetDeletion(email: SoughtEmail): Promise<void>;
   /** Turns a received email into one that was sent from the account; does nothing when it is outbound already. */
   turnIntoSent(id: string, copy: SentCopy): Promise<void>;
   /**

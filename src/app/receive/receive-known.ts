@@ -8,13 +8,7 @@ import { wasReceived, type Arrival } from './arrival.ts';
 import type { KnownEmail } from './inbound-ports.ts';
 import { isFromAccount } from './match-sent-copy.ts';
 import type { ReceiveResult } from './use-cases.ts';
-import {
-  COPY_CAME_BACK,
-  compareStored,
-  keepVariant,
-  saysTheSame,
-  type CompareCopiesPorts,
-} from './variants.ts';
+import { COPY_CAME_BACK, compareStored, isAsSent, keepVariant, type CompareCopiesPorts } from './variants.ts';
 
 export interface ReceiveKnownPorts extends CompareCopiesPorts {
   readonly clock: Clock;
@@ -48,9 +42,8 @@ export async function receiveCopy(
 ): Promise<ReceiveResult> {
   if (known.isDeleted) return toDeleted(known);
   if (isOurs(known)) {
-    // Its content is what was sent, whose bytes are recorded.
-    if (await saysTheSame(ports, known, arrival.message.contentDigest))
-      return await answerKnown(ports, known);
+    // It is what was sent, whose bytes are recorded.
+    if (await isAsSent(ports, known.id, arrival.message)) return await answerKnown(ports, known);
   } else if ((await compareStored(ports, known.id, arrival)) === 'bytes') return toDuplicate(known);
   return await receiveVariant(ports, arrival, known);
 }
@@ -74,13 +67,13 @@ export async function receiveVariant(
 
 function addVariant(
   ports: ReceiveKnownPorts,
-  { id, raw, location, message, source, isSentCopy, reading }: Arrival,
+  { id, raw, location, content, source, isSentCopy, reading }: Arrival,
   known: KnownEmail,
 ): Promise<'kept' | 'known' | 'refused'> {
   return keepVariant(ports, raw, location, {
     id,
     emailId: known.id,
-    contentDigest: message.contentDigest,
+    ...content,
     receivedAt: ports.clock(),
     source,
     isSentCopy,
@@ -88,7 +81,7 @@ function addVariant(
   });
 }
 
-/** The message has the content of its record; for an email of ours, that proves that it went out. */
+/** The message is the one that is recorded; for an email of ours, that proves that it went out. */
 export async function answerKnown(ports: ReceiveKnownPorts, known: KnownEmail): Promise<ReceiveResult> {
   if (known.isDeleted) return toDeleted(known);
   if (known.state === 'unknown') await ports.settleUnknown(known.id, COPY_CAME_BACK);

@@ -10,7 +10,13 @@ import { completeResults, judge } from '../../core/message/authentication.ts';
 import { readAuthenticationResults } from '../../core/message/authentication-results.ts';
 import { toFromFields } from '../../core/mime/parse/message-head.ts';
 import { readReceivedDate } from '../../core/message/received-date.ts';
-import { bytesKey, contentKey, identityKey, identityOf } from '../../core/message/identity.ts';
+import {
+  bytesKey,
+  contentKeys,
+  identityKey,
+  identityOf,
+  keyedContentOf,
+} from '../../core/message/identity.ts';
 import { readUnsubscribeSubject } from '../../core/unsubscribe/mailto.ts';
 import type { Account } from '../base/basics.ts';
 import { sha256 } from '../files/content.ts';
@@ -25,7 +31,7 @@ import { answerKnown, receiveKnown, toDeleted, toReceived } from './receive-know
 import { receiveSentCopy, type SentCopyPorts } from './receive-sent-copy.ts';
 import { toReading } from './to-reading.ts';
 import type { ReceiveRequest, ReceiveResult } from './use-cases.ts';
-import { saysTheSame } from './variants.ts';
+import { isAsSent } from './variants.ts';
 
 export interface ReceiveMessagePorts extends ApplyReportsPorts, SentCopyPorts {
   readonly accounts: ReadonlyMap<string, Account>;
@@ -55,21 +61,24 @@ async function receive(
   arrival: Arrival,
   folder: SpoolFolder,
 ): Promise<ReceiveResult> {
-  for await (const key of keysOf(ports, arrival)) {
-    const result = await receiveAs(ports, { ...arrival, key }, folder);
+  for await (const keys of keysOf(ports, arrival)) {
+    const result = await receiveAs(ports, { ...arrival, ...keys }, folder);
     if (result !== null) return result;
   }
   throw new Error('a message is another one than that with its bytes');
 }
 
 /**
- * The keys under which a message may be recorded: that of its identity; when another email has that one, a key with its
- * content; when its content can't be kept there either, a key with its bytes.
+ * The keys under which a message may be recorded: that of its identity; when another email has that one, those with its
+ * content; when it can't be kept there either, a key with its bytes.
  */
-async function* keysOf(ports: ReceiveMessagePorts, { key, message, raw }: Arrival): AsyncGenerator<string> {
-  yield key;
-  yield contentKey(key, message.contentDigest);
-  yield bytesKey(key, await sha256(ports, raw));
+async function* keysOf(
+  ports: ReceiveMessagePorts,
+  { key, content, raw }: Arrival,
+): AsyncGenerator<Pick<Arrival, 'key' | 'sharedKey'>> {
+  yield { key, sharedKey: null };
+  for (const own of contentKeys(key, content)) yield { key: own, sharedKey: key };
+  yield { key: bytesKey(key, await sha256(ports, raw)), sharedKey: key };
 }
 
 /** null: the record with that key is another email. */
@@ -79,8 +88,7 @@ async function receiveAs(
   folder: SpoolFolder,
 ): Promise<ReceiveResult | null> {
   const { accountId, identity, isSentCopy } = arrival;
-  if (arrival.restores)
-    await ports.store.forgetDeletion(accountId, arrival.key, arrival.message.contentDigest);
+  if (arrival.restores) await ports.store.forgetDeletion(arrival);
   const known = await findBeforeFiles(ports, arrival);
   if (known?.isDeleted === true) return toDeleted(known);
   if (known !== null && !(isSentCopy && wasReceived(known))) return await receiveKnown(ports, arrival, known);
@@ -128,7 +136,9 @@ async function readArrival(ports: ReceiveMessagePorts, request: ReceiveRequest):
     authentication: isSentCopy ? null : authenticationOf(received.message, account, request.authentication),
     message: received.message,
     identity,
+    content: keyedContentOf(received.message),
     key: identityKey(identity),
+    sharedKey: null,
     reading: reading.report === null ? reading : { ...reading, report: { ...reading.report, suppresses } },
   };
 }
@@ -153,13 +163,11 @@ function authenticationOf(
  * Looked up first only if files would be stored, or the message is compared with sent emails; for all others, recording
  * finds out soon enough.
  */
-async function findBeforeFiles(
-  ports: ReceiveMessagePorts,
-  { accountId, identity, key, message, location, isSentCopy }: Arrival,
-): Promise<KnownEmail | null> {
+async function findBeforeFiles(ports: ReceiveMessagePorts, arrival: Arrival): Promise<KnownEmail | null> {
+  const { accountId, identity, message, location, isSentCopy } = arrival;
   const hasFiles = message.attachments.length > 0 || location.rawPath !== null;
   const isAsked = hasFiles || isSentCopy || isFromAccount(ports, accountId, identity.from.map(addrSpec));
-  return isAsked ? await ports.store.findKnown(accountId, identity, key, message.contentDigest) : null;
+  return isAsked ? await ports.store.findKnown(arrival) : null;
 }
 
 /** Receives mail that came to the account. */
@@ -182,22 +190,23 @@ async function receiveNew(
 /** Finds the sent email that this message is, according to a relay that replaced the Message-ID. */
 async function findOriginal(
   ports: ReceiveMessagePorts,
-  { accountId, identity, message }: Arrival,
+  { accountId, identity, content, message }: Arrival,
   { copy }: ReadFiles,
 ): Promise<KnownEmail | null> {
   // Only mail from the account's own address can have been sent from here; many relays add such a field to every mail.
   if (!isFromAccount(ports, accountId, copy.from)) return null;
   for (const messageId of copy.originalIds) {
     const original = { ...identity, messageId };
-    const known = await ports.store.findKnown(
+    const known = await ports.store.findKnown({
       accountId,
-      original,
-      identityKey(original),
-      message.contentDigest,
-    );
-    // Any message can claim to be a copy: it is one only if its content is what was sent.
+      identity: original,
+      key: identityKey(original),
+      sharedKey: null,
+      content,
+    });
+    // Any message can claim to be a copy: it is one only if it is what was sent.
     if (known?.isDeleted === true) return known;
-    if (known !== null && (await saysTheSame(ports, known, message.contentDigest))) return known;
+    if (known !== null && (await isAsSent(ports, known.id, message))) return known;
   }
   return null;
 }

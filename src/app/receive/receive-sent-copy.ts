@@ -17,7 +17,7 @@ import {
 } from './receive-known.ts';
 import { replaceContent, type ReplaceContentPorts } from './replace-content.ts';
 import type { ReceiveResult } from './use-cases.ts';
-import { saysTheSame } from './variants.ts';
+import { isAsSent } from './variants.ts';
 
 export interface SentCopyPorts extends MatchSentCopyPorts, RecordPorts {
   readonly store: InboundStore & ReplaceContentPorts['store'];
@@ -56,18 +56,24 @@ async function findSent(
   const { accountId, identity, message } = arrival;
   const sent = await adoptRewrittenCopy(ports, accountId, identity, copy);
   if (sent === null) return null;
-  if (!(await saysTheSame(ports, sent, message.contentDigest))) await receiveVariant(ports, arrival, sent);
+  if (!(await isAsSent(ports, sent.id, message))) await receiveVariant(ports, arrival, sent);
   return await answerKnown(ports, sent);
 }
 
 /** Finds a deleted email that was sent from here and came back under a Message-ID of the relay; null for none. */
 async function findDeletedSend(
   { store }: SentCopyPorts,
-  { accountId, identity, message, restores }: Arrival,
+  { accountId, identity, content, restores }: Arrival,
   { copy }: ReadFiles,
 ): Promise<KnownEmail | null> {
   if (restores) return null;
-  const known = await store.findKnown(accountId, identity, sentCopyKey(copy), message.contentDigest);
+  const known = await store.findKnown({
+    accountId,
+    identity,
+    key: sentCopyKey(copy),
+    sharedKey: null,
+    content,
+  });
   return known?.isDeleted === true ? known : null;
 }
 
@@ -83,7 +89,7 @@ async function findSentMeanwhile(
 }
 
 /**
- * The email received under the identity of a Sent copy is the sent email: its content is the same, or is replaced by the
+ * The email received under the identity of a Sent copy is the sent email: it is the same, or its content is replaced by the
  * copy's.
  */
 async function becomeSent(
@@ -92,15 +98,14 @@ async function becomeSent(
   { inputs }: ReadFiles,
   email: KnownEmail,
 ): Promise<ReceiveResult> {
-  const { id, reading, identity, key, message, raw, source } = arrival;
-  const { contentDigest } = message;
-  if (await saysTheSame(ports, email, contentDigest)) {
+  const { id, reading, identity, key, sharedKey, content, message, raw, source } = arrival;
+  if (await isAsSent(ports, email.id, message)) {
     await ports.store.turnIntoSent(email.id, reading);
     return await receiveCopy(ports, arrival, { ...email, direction: 'outbound' });
   }
   const isReplaced = await replaceContent(ports, email, {
     variantId: id,
-    reading: { ...reading, identity, identityKey: key, contentDigest },
+    reading: { ...reading, identity, identityKey: key, sharedKey, ...content },
     inputs,
     raw,
     receivedBy: source,

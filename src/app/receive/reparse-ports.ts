@@ -20,7 +20,7 @@ export interface ReadEmail {
   readonly accountId: string;
   readonly date: Date;
   readonly automatic: AutomaticMail | null;
-  /** See identityKey and contentKey. */
+  /** See `InboundRecord`. */
   readonly identityKey: string;
   readonly attachments: readonly StoredAttachment[];
 }

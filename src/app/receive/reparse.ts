@@ -9,10 +9,11 @@
 import { ServiceError } from '../../core/errors.ts';
 import {
   bytesKey,
-  contentKey,
+  contentKeys,
   identityKey,
   identityOf,
-  type MessageIdentity,
+  keyedContentOf,
+  type KeyedContent,
 } from '../../core/message/identity.ts';
 import { DELIVERY_IN_MEMORY_MAX_BYTES } from '../base/limits.ts';
 import type { Account, IdSource, Logger } from '../base/basics.ts';
@@ -24,7 +25,7 @@ import { readRaw } from '../files/read-raw.ts';
 import { readReceived, type ReadReceivedPorts } from '../reading/read-received.ts';
 import { readReceivedAttachments } from './receive-attachments.ts';
 import { toReading } from './to-reading.ts';
-import type { ReadEmail, ReparseFilter, ReparseStore, ReplaceResult } from './reparse-ports.ts';
+import type { ReadEmail, Reading, ReparseFilter, ReparseStore, ReplaceResult } from './reparse-ports.ts';
 import { openStored } from '../files/open-stored.ts';
 
 export interface ReparsePorts extends Pick<ReadReceivedPorts, 'reader' | 'unreadable'> {
@@ -95,13 +96,14 @@ async function readAgain(
   const received = await readReceived(ports, raw, contextOf(email));
   if (received.message.defects.includes('not_parsed')) return { kind: 'not_parsed' };
   const identity = identityOf(received.message);
+  const content = keyedContentOf(received.message);
   const inputs = await readReceivedAttachments(ports, raw, received.message.attachments, folder);
   const attachments = await matchAttachments(ports, email, inputs);
   const reading = {
     ...toReading(received, identity, email.date, ports.accounts.get(email.accountId)),
     identity,
-    identityKey: await keyOf(ports, email, raw, identity, received.message.contentDigest),
-    contentDigest: received.message.contentDigest,
+    ...(await keysOf(ports, email, raw, identityKey(identity), content)),
+    ...content,
     attachments: attachments.map(({ stored }) => stored),
   };
   if (dryRun) return await ports.store.replace(email, reading, true);
@@ -121,18 +123,17 @@ async function readAgain(
 }
 
 /** The key of its identity, unless the email was recorded as another one with that identity. */
-async function keyOf(
+async function keysOf(
   ports: ReparsePorts,
   { identityKey: recorded }: ReadEmail,
   raw: Content,
-  identity: MessageIdentity,
-  contentDigest: string,
-): Promise<string> {
-  const key = identityKey(identity);
+  key: string,
+  content: KeyedContent,
+): Promise<Pick<Reading, 'identityKey' | 'sharedKey'>> {
   const isOther =
     recorded !== key &&
-    (recorded === contentKey(key, contentDigest) || recorded === bytesKey(key, await sha256(ports, raw)));
-  return isOther ? recorded : key;
+    (contentKeys(key, content).includes(recorded) || recorded === bytesKey(key, await sha256(ports, raw)));
+  return isOther ? { identityKey: recorded, sharedKey: key } : { identityKey: key, sharedKey: null };
 }
 
 /** Of the envelope's sender, only this is stored. */

@@ -35,11 +35,12 @@ type ReadFields =
   | 'invitation'
   | 'automatic'
   | 'report'
+  | 'aggregate'
   | 'suggestedCounterparty';
 
 /** `receivedAt` replaces a Date that is missing or can't be read. */
 export function toReading(
-  { message, replyText, automatic, bounce, forwardedFrom }: ReceivedMessage,
+  { message, replyText, automatic, bounce, aggregate, forwardedFrom }: ReceivedMessage,
   { messageId }: MessageIdentity,
   receivedAt: Date,
   account: Pick<Account, 'from'> | undefined,
@@ -72,6 +73,7 @@ export function toReading(
     protection: message.protection,
     invitation: message.invitation,
     automatic,
+    aggregate,
     report: bounce === null ? null : { ...bounce, reportedAt: message.date ?? receivedAt },
     suggestedCounterparty:
       account === undefined ? null : suggestCounterparty(message, forwardedFrom, account.from),

@@ -1,14 +1,14 @@
 /**
  * Compares an arriving message with the record of the same identity, and keeps it when its bytes differ. A copy of an
- * email of ours proves that the email went out only if its content is exactly what was sent.
+ * email of ours proves that the email went out only if it is exactly what was sent.
  */
-import { toContents } from '../../core/message/same-email.ts';
+import { isUnchangedCopy, toContents } from '../../core/message/same-email.ts';
 import type { ParsedMessage } from '../../core/mime/parse/parsed-message.ts';
 import { sha256, sizeOf } from '../files/content.ts';
 import { deleteFiles } from '../files/delete-files.ts';
 import type { BlobStore, Content, RecordedRaw, Spool, SpoolFolder } from '../files/file-ports.ts';
 import { readReceived, type ReadReceivedPorts } from '../reading/read-received.ts';
-import type { VariantRecord, VariantStore } from './variant-ports.ts';
+import type { RawLocation, VariantRecord, VariantStore } from './variant-ports.ts';
 
 export interface VariantPorts extends ReadReceivedPorts {
   readonly variants: VariantStore;
@@ -22,16 +22,14 @@ export const COPY_CAME_BACK = 'its copy came back';
 /** Emails of one round. */
 const BATCH = 100;
 
-/**
- * True if a recorded email has the content of a message. The recorded digest only saves work: another version of this
- * program may have made it.
- */
-export async function saysTheSame(
+/** True if a message with the identity of a recorded email is that email as it was sent. */
+export async function isAsSent(
   ports: VariantPorts,
-  email: { readonly id: string; readonly contentDigest: string | null },
-  contentDigest: string,
+  emailId: string,
+  message: ParsedMessage,
 ): Promise<boolean> {
-  return email.contentDigest === contentDigest || (await digestOfStored(ports, email.id)) === contentDigest;
+  const sent = await readStored(ports, await ports.variants.locateRaw(emailId));
+  return sent !== null && isUnchangedCopy(message, sent);
 }
 
 /**
@@ -67,14 +65,13 @@ async function hasSameBytes(ports: VariantPorts, one: Content, other: Content): 
   return sizeOf(one) === sizeOf(other) && (await sha256(ports, one)) === (await sha256(ports, other));
 }
 
-/** The digest of the raw message, as the current parser reads it; null when the message is gone. */
-async function digestOfStored(ports: VariantPorts, emailId: string): Promise<string | null> {
-  const location = await ports.variants.locateRaw(emailId);
+/** A stored message, as the current parser reads it; null when it is gone. */
+async function readStored(ports: VariantPorts, location: RawLocation | null): Promise<ParsedMessage | null> {
   if (location === null) return null;
   const folder = ports.spool.create();
   try {
     const raw = await openStored(ports, location, folder);
-    return raw === null ? null : (await readReceived(ports, raw, {})).message.contentDigest;
+    return raw === null ? null : (await readReceived(ports, raw, {})).message;
   } finally {
     await folder.remove();
   }
@@ -82,7 +79,7 @@ async function digestOfStored(ports: VariantPorts, emailId: string): Promise<str
 
 async function openStored(
   { blobs }: VariantPorts,
-  { bytes, path }: { readonly bytes: Buffer | null; readonly path: string | null },
+  { bytes, path }: RawLocation,
   folder: SpoolFolder,
 ): Promise<Content | null> {
   if (bytes !== null) return { kind: 'bytes', bytes };
@@ -112,14 +109,18 @@ export interface CompareCopiesPorts extends VariantPorts {
 
 /**
  * Compares a sent email with the copies that were recorded before it, or before it was known that they are copies: a copy
- * with the same content is not a variant, and proves that the email went out. May be repeated.
+ * that is what was sent is not a variant, and proves that the email went out. May be repeated.
  */
 export async function compareCopies(ports: CompareCopiesPorts, emailId: string): Promise<void> {
-  const digest = await digestOfStored(ports, emailId);
-  if (digest !== null && (await ports.variants.hasUncompared(emailId, digest))) {
-    await ports.settleUnknown(emailId, COPY_CAME_BACK);
+  const { variants } = ports;
+  const sent = await readStored(ports, await variants.locateRaw(emailId));
+  const compared = [];
+  for (const id of await variants.uncompared(emailId)) {
+    const copy = sent === null ? null : await readStored(ports, await variants.locateVariant(id));
+    compared.push({ id, isUnchanged: sent !== null && copy !== null && isUnchangedCopy(copy, sent) });
   }
-  await deleteFiles(ports, await ports.variants.concludeComparison(emailId, digest));
+  if (compared.some(({ isUnchanged }) => isUnchanged)) await ports.settleUnknown(emailId, COPY_CAME_BACK);
+  await deleteFiles(ports, await variants.concludeComparison(emailId, compared));
 }
 
 /** Compares all emails that wait for it, also after a crash. One that fails does not stop the others. */

@@ -3,10 +3,10 @@
  * Message-ID, Date, From and subject, whatever folder or path they come by; same-email.ts compares their contents. A message
  * without a Message-ID gets one made from its content. Without a Date, the content is a part of the identity.
  */
-import { createHash } from 'node:crypto';
 import { addrSpec } from '../address/address.ts';
 import type { Address } from '../address/address.ts';
-import { fieldValues } from '../mime/parse/header-fields.ts';
+import { digestOf } from '../mime/parse/content-digest.ts';
+import { fieldValue, fieldValues, type HeaderField } from '../mime/parse/header-fields.ts';
 import type { ParsedMessage } from '../mime/parse/parsed-message.ts';
 import { MADE_UP_DOMAIN, toMessageId } from './message-id.ts';
 import type { MessageId } from './message-id.ts';
@@ -27,7 +27,7 @@ export interface MessageIdentity {
 
 /** SHA-256 in lower-case hex, equal for two messages of one account exactly when they are the same. */
 export function identityKey(message: MessageIdentity): string {
-  return digest([
+  return digestOf([
     message.messageId,
     secondsOf(message.date),
     ...mailboxes(message.from),
@@ -36,14 +36,57 @@ export function identityKey(message: MessageIdentity): string {
   ]);
 }
 
-/** The key of an email with that content when another email has the key, and of the deletion of that content. */
-export function contentKey(key: string, contentDigest: string): string {
-  return digest([key, 'content', contentDigest]);
+/** What keys hold of a message besides its identity, and what the copies of one email have in common. */
+export interface KeyedContent {
+  /** See `ParsedMessage`. */
+  readonly contentDigest: string;
+  /**
+   * A digest of Reply-To and In-Reply-To: a form that writes for many customers differs in them alone. null: a mailing list, which sets
+   * them, was on its way.
+   */
+  readonly answers: string | null;
 }
+
+export const keyedContentOf = (message: ParsedMessage): KeyedContent => ({
+  contentDigest: message.contentDigest,
+  answers: isOfList(message.fields)
+    ? null
+    : digestOf([...mailboxes(message.replyTo), 'in-reply-to', ...message.inReplyTo.toSorted()]),
+});
+
+const LIST_FIELDS = ['list-id', 'list-post', 'mailing-list'];
+
+const isOfList = (fields: readonly HeaderField[]): boolean =>
+  LIST_FIELDS.some((name) => fieldValue(fields, name) !== null);
+
+/** Whether messages with one content may be one email. */
+export const hasSameAnswers = (one: KeyedContent, other: KeyedContent): boolean =>
+  one.answers === null || other.answers === null || one.answers === other.answers;
+
+/**
+ * The keys of an email when another email has the key of its identity, the preferred one first. The first is also that of copies by lists.
+ */
+export function contentKeys(key: string, { contentDigest, answers }: KeyedContent): readonly string[] {
+  const ofContent = ['content', contentDigest];
+  return (answers === null ? [ofContent] : [ofContent, [...ofContent, answers]]).map((values) =>
+    digestOf([key, ...values]),
+  );
+}
+
+/** The keys by which the deletion of that content is remembered. */
+export const deletionKeys = (key: string, content: KeyedContent): readonly string[] =>
+  ofDeletion(key, content, content.answers === null ? ['list'] : ['any', content.answers]);
+
+/** The keys by which the deletion of the same email is found: by `hasSameAnswers`, copies by lists are those of any other. */
+export const keysOfDeletion = (key: string, content: KeyedContent): readonly string[] =>
+  ofDeletion(key, content, ['list', content.answers ?? 'any']);
+
+const ofDeletion = (key: string, { contentDigest }: KeyedContent, answers: readonly string[]) =>
+  answers.map((one) => digestOf([key, 'deletion', contentDigest, one]));
 
 /** The key of a message that can't be kept with the emails that have its other keys. @param sha256 of its bytes */
 export function bytesKey(key: string, sha256: string): string {
-  return digest([key, 'bytes', sha256]);
+  return digestOf([key, 'bytes', sha256]);
 }
 
 /**
@@ -78,7 +121,7 @@ const WRITTEN_FIELDS = [
 function digestOfAll(message: ParsedMessage): string {
   const { fields, sender } = message;
   const firstHop = message.date === null ? fieldValues(fields, 'received').at(-1) : undefined;
-  return digest([
+  return digestOf([
     secondsOf(message.date),
     spaced(firstHop ?? ''),
     ...mailboxes(message.from),
@@ -132,7 +175,7 @@ export function isCopyOfSent(message: MessageIdentity, sent: SentIdentity): bool
 
 /** The `identityKey` of its copies under that Message-ID. */
 export function sentIdentityKey(messageId: MessageId, { date, from, subject }: SentIdentity): string {
-  return digest([messageId, secondsOf(date), from.toLowerCase(), spaced(subject)]);
+  return digestOf([messageId, secondsOf(date), from.toLowerCase(), spaced(subject)]);
 }
 
 /**
@@ -153,7 +196,7 @@ export function sentCopyKey({
 }): string {
   const sorted = (addresses: readonly string[]) => addresses.map((address) => address.toLowerCase()).sort();
   const people = [...sorted(from), 'to', ...sorted(to), 'cc', ...sorted(cc)];
-  return digest(['copy of a sent email', secondsOf(date), ...people, spaced(subject)]);
+  return digestOf(['copy of a sent email', secondsOf(date), ...people, spaced(subject)]);
 }
 
 /** Whole seconds since 1970; empty for none. */
@@ -172,11 +215,4 @@ function mailboxes(addresses: readonly Address[]): readonly string[] {
 /** Text with runs of white space as one space, and none at the ends. */
 export function spaced(text: string): string {
   return text.replace(/\s+/g, ' ').trim();
-}
-
-/** A length precedes each value, so that no two lists give the same bytes. */
-function digest(values: readonly string[]): string {
-  const hash = createHash('sha256');
-  for (const value of values) hash.update(`${Buffer.byteLength(value)}:${value}`);
-  return hash.digest('hex');
 }

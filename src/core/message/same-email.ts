@@ -3,59 +3,51 @@
  * footer of a list, the banner of a scanner, another encoding. A shop, a form or a printer whose Message-ID and clock never
  * change sends other emails. When in doubt they are two: then a person sees both.
  */
-import { addrSpec } from '../address/address.ts';
-import { fieldValue, type HeaderField } from '../mime/parse/header-fields.ts';
+import { addrSpec, type Address } from '../address/address.ts';
 import type { ParsedMessage } from '../mime/parse/parsed-message.ts';
 import { htmlToText } from '../mime/text/html-to-text.ts';
-import { spaced } from './identity.ts';
+import { hasSameAnswers, keyedContentOf, spaced, type KeyedContent } from './identity.ts';
 import { MIN_SAME_TEXT_CHARS } from './limits.ts';
 import { targetsOf } from './link-targets.ts';
 
 /** What is compared of a message. */
-export interface EmailContents {
-  /** `local@domain`, lower-case. */
-  readonly replyTo: readonly string[];
-  readonly inReplyTo: readonly string[];
-  /** It came by a mailing list. */
-  readonly isOfList: boolean;
+export interface EmailContents extends KeyedContent {
   readonly text: string;
   readonly html: string | null;
   /** See `ParsedMessage`. */
   readonly fileDigests: readonly string[];
-  /** See `ParsedMessage`. */
-  readonly contentDigest: string;
 }
 
-export function toContents({
-  fields,
-  replyTo,
-  inReplyTo,
-  text,
-  html,
-  fileDigests,
-  contentDigest,
-}: ParsedMessage): EmailContents {
-  return {
-    replyTo: replyTo.map((address) => addrSpec(address).toLowerCase()),
-    inReplyTo,
-    isOfList: isOfList(fields),
-    text,
-    html,
-    fileDigests,
-    contentDigest,
-  };
+export function toContents(message: ParsedMessage): EmailContents {
+  const { text, html, fileDigests } = message;
+  return { ...keyedContentOf(message), text, html, fileDigests };
 }
 
-const LIST_FIELDS = ['list-id', 'list-post', 'mailing-list'];
+/**
+ * True when a message is a sent email as it was written: servers on its way added no more than fields of their own. Its identity has been
+ * compared. Bcc does not count: a server may show it in the sender's own copy.
+ */
+export function isUnchangedCopy(copy: ParsedMessage, sent: ParsedMessage): boolean {
+  return (
+    copy.contentDigest === sent.contentDigest &&
+    hasSameMailboxes(copy.to, sent.to) &&
+    hasSameMailboxes(copy.cc, sent.cc) &&
+    hasSameMailboxes(copy.replyTo, sent.replyTo) &&
+    isSame(copy.inReplyTo, sent.inReplyTo) &&
+    isSame(copy.references, sent.references)
+  );
+}
 
-const isOfList = (fields: readonly HeaderField[]): boolean =>
-  LIST_FIELDS.some((name) => fieldValue(fields, name) !== null);
+const hasSameMailboxes = (a: readonly Address[], b: readonly Address[]): boolean =>
+  isSame(toTexts(a), toTexts(b));
+
+const toTexts = (addresses: readonly Address[]) =>
+  addresses.map((address) => addrSpec(address).toLowerCase());
 
 /** True when one of them is the other with marks that were added on its way. */
 export function isSameEmail(a: EmailContents, b: EmailContents): boolean {
-  const byList = a.isOfList || b.isOfList;
-  // Lists set Reply-To to themselves.
-  if (!byList && !(isSame(a.replyTo, b.replyTo) && isSame(a.inReplyTo, b.inReplyTo))) return false;
+  if (!hasSameAnswers(a, b)) return false;
+  const byList = a.answers === null || b.answers === null;
   if (a.contentDigest === b.contentDigest) return true;
   if (!isPart(a.fileDigests, b.fileDigests) && !isPart(b.fileDigests, a.fileDigests)) return false;
   const isSeen = a.text !== b.text || a.html !== b.html || !isSame(a.fileDigests, b.fileDigests);

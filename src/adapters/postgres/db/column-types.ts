@@ -5,6 +5,7 @@
 import type { AddressView } from '../../../app/emails/email-ports.ts';
 import type { MailSource } from '../../../app/emails/variant-view.ts';
 import type { Invitation } from '../../../core/calendar/invitation.ts';
+import type { AggregateReport } from '../../../core/delivery/aggregate-report.ts';
 import type { AutomaticMail } from '../../../core/delivery/automatic.ts';
 import type { CustomHeaders } from '../../../core/message/custom-headers.ts';
 import type { MailAuthentication } from '../../../core/message/authentication.ts';
@@ -23,6 +24,7 @@ export interface ColumnTypes {
   'audit_log.author': Author;
   'audit_log.details': Record<string, unknown>;
   'audit_outcomes.details': Record<string, unknown>;
+  'emails.aggregate_report': AggregateReport;
   'emails.automatic': AutomaticMail;
   'emails.bcc_addresses': AddressView[];
   'emails.cc_addresses': AddressView[];

@@ -9,6 +9,7 @@ import type { RecordedRaw } from '../../../app/files/file-ports.ts';
 import type { Address } from '../../../core/address/address.ts';
 import type { Invitation } from '../../../core/calendar/invitation.ts';
 import type { Protection } from '../../../core/mime/parse/parsed-message.ts';
+import type { AggregateReport } from '../../../core/delivery/aggregate-report.ts';
 import type { AutomaticMail } from '../../../core/delivery/automatic.ts';
 import type { Writer } from '../../../core/delivery/writer.ts';
 import type { EmailState } from '../../../core/delivery/states.ts';
@@ -50,8 +51,11 @@ export interface EmailContent {
     readonly suggestedCounterparty: SuggestedCounterparty | null;
     readonly defects: readonly string[];
     readonly protection: Protection | null;
+    readonly aggregate: AggregateReport | null;
     readonly identityKey: string;
+    readonly sharedKey: string | null;
     readonly contentDigest: string;
+    readonly answers: string | null;
   };
 }
 
@@ -183,8 +187,11 @@ function toRow(
     defects: read?.defects,
     protection: read?.protection,
     invitation: content.invitation ?? undefined,
+    aggregate_report: read?.aggregate ?? undefined,
     identity_key: read?.identityKey,
+    shared_key: read?.sharedKey ?? undefined,
     content_digest: read?.contentDigest,
+    answers_digest: read?.answers ?? undefined,
     id: email.id,
     account_id: email.accountId,
     thread_id: email.threadId,
@@ -284,6 +291,7 @@ export const READ_COLUMNS = [
   filled('defects', 'text[]', '{}'),
   column('protection', 'text'),
   column('invitation', 'jsonb'),
+  column('aggregate_report', 'jsonb'),
   column('automatic', 'jsonb'),
   text('text_body'),
   text('html_body'),
@@ -292,7 +300,12 @@ export const READ_COLUMNS = [
 ];
 
 /** Columns that follow from the content. */
-export const DIGEST_COLUMNS = [bytes('identity_key', 'hex'), bytes('content_digest', 'hex')];
+export const DIGEST_COLUMNS = [
+  bytes('identity_key', 'hex'),
+  bytes('shared_key', 'hex'),
+  bytes('content_digest', 'hex'),
+  bytes('answers_digest', 'hex'),
+];
 
 export const RAW_COLUMNS = [
   column('raw_size_bytes', 'bigint'),
@@ -354,9 +367,12 @@ const ARRIVAL: ReadonlySet<EmailColumn['name']> = new Set([
   'suggested_counterparty',
   'defects',
   'protection',
+  'aggregate_report',
   'reply_text',
   'identity_key',
+  'shared_key',
   'content_digest',
+  'answers_digest',
   'received_by',
   'new_participant',
   'own_customer',

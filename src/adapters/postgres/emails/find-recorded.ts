@@ -1,34 +1,30 @@
 /** Finds the records of emails by their identifying values: for any number of emails, in one round trip. */
-import type { KnownEmail } from '../../../app/receive/inbound-ports.ts';
+import type { KnownEmail, SoughtEmail } from '../../../app/receive/inbound-ports.ts';
 import type { AddressView } from '../../../app/emails/email-ports.ts';
-import { contentKey, isCopyOfSent, type MessageIdentity } from '../../../core/message/identity.ts';
+import {
+  contentKeys,
+  isCopyOfSent,
+  keysOfDeletion,
+  type MessageIdentity,
+} from '../../../core/message/identity.ts';
 import { SOMETHING_WAS_DELETED } from './deleted-emails.ts';
 import { toMessageId } from './message-id-column.ts';
 import { jsonRows, type JsonOf } from '../db/json.ts';
 import { run, statement, type Executor, type RowOf } from '../db/statement.ts';
-
-export interface Sought {
-  readonly accountId: string;
-  readonly identity: MessageIdentity;
-  /** See identityKey. */
-  readonly key: string;
-  /** See `ParsedMessage`; null: not known. Of a deleted email only that content is deleted, unless this service composed it. */
-  readonly contentDigest: string | null;
-}
 
 type RecordedRow = RowOf<typeof FIND_RECORDED> | RecordedJson;
 
 /** The record of each email, in their order; null for one that is not recorded. Works within a transaction, or without one. */
 export async function findRecorded(
   executor: Executor,
-  sought: readonly Sought[],
+  sought: readonly SoughtEmail[],
 ): Promise<readonly (KnownEmail | null)[]> {
   return toKnownEmails(sought, await run(executor, FIND_RECORDED, recordedValues(sought)));
 }
 
 /** @param rows the result of FIND_RECORDED or RECORDED */
 export function toKnownEmails(
-  sought: readonly Sought[],
+  sought: readonly SoughtEmail[],
   rows: readonly RecordedRow[],
 ): readonly (KnownEmail | null)[] {
   const found: (KnownEmail | null)[] = sought.map(() => null);
@@ -64,12 +60,15 @@ const SENDS = `direction = 'outbound' and identity_key is null`;
 /** Each branch is one lookup in one index, whatever the statistics say. Its parameters are recordedValues. */
 const QUERY = `
   select n.ordinal, e.*
-  from unnest($accountIds::text[], $keys::bytea[], $contentKeys::bytea[], $deletionKeys::bytea[], $messageIds::text[])
-    with ordinality n (account_id, key, content_key, deletion_key, message_id, ordinal)
+  from unnest($accountIds::text[], $keys::bytea[], $secondKeys::bytea[], $thirdKeys::bytea[], $deletions::bytea[],
+    $otherDeletions::bytea[], $messageIds::text[])
+    with ordinality n (account_id, key, second_key, third_key, deletion, other_deletion, message_id, ordinal)
   cross join lateral (
     (select ${COLUMNS}, 0 as preference from emails where account_id = n.account_id and identity_key = n.key)
     union all
-    (select ${COLUMNS}, 1 from emails where account_id = n.account_id and identity_key = n.content_key)
+    (select ${COLUMNS}, 1 from emails where account_id = n.account_id and identity_key = n.second_key)
+    union all
+    (select ${COLUMNS}, 2 from emails where account_id = n.account_id and identity_key = n.third_key)
     union all
     (select ${COLUMNS}, 0 from emails
       where account_id = n.account_id and message_id = n.message_id and ${SENDS}
@@ -79,35 +78,41 @@ const QUERY = `
       where account_id = n.account_id and relay_message_id = n.message_id and ${SENDS}
       order by id limit ${MAX_SENDS_OF_ONE_ID})
     union all
-    (select d.id, d.thread_id, 'inbound', 'received', false, n.message_id, d.deleted_at, '{}'::jsonb, '', null, true, 2
+    (select d.id, d.thread_id, 'inbound', 'received', false, n.message_id, d.deleted_at, '{}'::jsonb, '', null, true, 3
       from deleted_identities i join deleted_emails d on d.id = i.email_id
       where ${SOMETHING_WAS_DELETED} and i.account_id = n.account_id
-        and i.digest = any (array[keyed_digest(n.key), keyed_digest(n.content_key), keyed_digest(n.deletion_key)]))
+        and i.digest = any (array[keyed_digest(n.key), keyed_digest(n.deletion), keyed_digest(n.other_deletion)]))
   ) e
   order by n.ordinal, e.preference, e.id`;
 
-export function recordedValues(sought: readonly Sought[]) {
-  const keys = sought.map(({ key, contentDigest }) => keysOf(key, contentDigest));
-  const toBytes = (name: keyof ReturnType<typeof keysOf>) => keys.map((one) => Buffer.from(one[name], 'hex'));
+export function recordedValues(sought: readonly SoughtEmail[]) {
+  const keys = sought.map((email) => ({ records: recordKeys(email), deletions: deletionsOf(email) }));
+  // A key is repeated where there is none in its place.
+  const toBytes = (list: 'records' | 'deletions', index: number) =>
+    keys.map((one) => Buffer.from(one[list][index] ?? one[list][0] ?? '', 'hex'));
   return {
     accountIds: sought.map(({ accountId }) => accountId),
-    keys: toBytes('key'),
-    contentKeys: toBytes('content'),
-    deletionKeys: toBytes('deletion'),
+    keys: toBytes('records', 0),
+    secondKeys: toBytes('records', 1),
+    thirdKeys: toBytes('records', 2),
+    deletions: toBytes('deletions', 1),
+    otherDeletions: toBytes('deletions', 2),
     messageIds: sought.map(({ identity }) => identity.messageId),
   };
 }
 
-/** Where another email has the key, the email with that content is recorded under the second, and deleted under the third. */
-function keysOf(key: string, contentDigest: string | null) {
-  if (contentDigest === null) return { key, content: key, deletion: key };
-  const content = contentKey(key, contentDigest);
-  return { key, content, deletion: contentKey(content, contentDigest) };
+/** The keys under which the email may be recorded, from the one that is asked for on. */
+function recordKeys({ key, sharedKey, content }: SoughtEmail): readonly string[] {
+  if (content === null) return [key];
+  if (sharedKey === null) return [key, ...contentKeys(key, content)];
+  const keys = contentKeys(sharedKey, content);
+  const at = keys.indexOf(key);
+  return at === -1 ? [key] : keys.slice(at);
 }
 
-/** What the deletion of an email with that identity and content may be remembered by. */
-export const deletionKeysOf = (key: string, contentDigest: string): readonly string[] =>
-  Object.values(keysOf(key, contentDigest));
+/** What the deletion of the email may be remembered by. */
+export const deletionsOf = ({ key, sharedKey, content }: SoughtEmail): readonly string[] =>
+  content === null ? [key] : [key, ...keysOfDeletion(sharedKey ?? key, content)];
 
 interface RecordedColumns {
   id: string;

@@ -35,21 +35,24 @@ export function createVariantStore(pool: Pool): VariantStore {
       return row === undefined ? null : { bytes: row.raw, path: row.raw_path };
     },
 
+    async locateVariant(id) {
+      const [row] = await run(pool, READ_VARIANT_LOCATION, { id });
+      return row === undefined ? null : { bytes: row.raw, path: row.raw_path };
+    },
+
     async dueComparisons(limit) {
       const rows = await run(pool, DUE_COMPARISONS, { limit });
       return rows.map((row) => row.email_id);
     },
 
-    async hasUncompared(emailId, contentDigest) {
-      const rows = await run(pool, HAS_UNCOMPARED, { emailId, digest: toBytes(contentDigest) });
-      return rows.length > 0;
+    async uncompared(emailId) {
+      return (await run(pool, UNCOMPARED, { emailId })).map(({ id }) => id);
     },
 
-    async concludeComparison(emailId, contentDigest) {
-      const rows = await run(pool, CONCLUDE, {
-        emailId,
-        digest: contentDigest === null ? null : toBytes(contentDigest),
-      });
+    async concludeComparison(emailId, compared) {
+      const idsOf = (isUnchanged: boolean) =>
+        compared.flatMap((copy) => (copy.isUnchanged === isUnchanged ? [copy.id] : []));
+      const rows = await run(pool, CONCLUDE, { emailId, unchanged: idsOf(true), others: idsOf(false) });
       return rows.flatMap((row) => row.raw_path ?? []);
     },
   };
@@ -77,6 +80,7 @@ async function add(pool: Pool, variant: VariantRecord): Promise<'kept' | 'known'
       id: variant.id,
       emailId: email.id,
       digest: toBytes(variant.contentDigest),
+      answers: variant.answers === null ? null : toBytes(variant.answers),
       rawDigest,
       receivedAt: variant.receivedAt,
       source: variant.source === null ? null : toStorableJson(variant.source),
@@ -133,17 +137,22 @@ const DUE_COMPARISONS = statement(
   `select distinct email_id from email_variants where not is_compared order by email_id limit $limit`,
 );
 
-const HAS_UNCOMPARED = statement(
-  'has-uncompared-variant',
-  `select from email_variants where email_id = $emailId and content_digest = $digest and not is_compared`,
+const READ_VARIANT_LOCATION = statement(
+  'raw-location-of-variant',
+  'select raw, raw_path from email_variants where id = $id',
+);
+
+const UNCOMPARED = statement(
+  'uncompared-variants',
+  'select id from email_variants where email_id = $emailId and not is_compared order by id',
 );
 
 const CONCLUDE = statement(
   'conclude-variant-comparison',
   `with same as (
-          delete from email_variants where email_id = $emailId and content_digest = $digest and not is_compared returning raw_path
+          delete from email_variants where email_id = $emailId and id = any ($unchanged::uuid[]) and not is_compared returning raw_path
         ), others as (
-          update email_variants set is_compared = true where email_id = $emailId and content_digest is distinct from $digest and not is_compared
+          update email_variants set is_compared = true where email_id = $emailId and id = any ($others::uuid[]) and not is_compared
         )
         select raw_path from same`,
 );
@@ -154,9 +163,11 @@ const LOCK_EMAIL = statement(
   `select id from emails where id = ${EMAIL_ID} for no key update`,
 );
 
+/** A Sent copy with these bytes may have become the record since the message was compared with it. */
 const FIND_ROOM = statement(
   'find-room-for-variant',
-  `select coalesce(bool_or(raw_digest = $rawDigest), false) as is_known,
+  `select coalesce(bool_or(raw_digest = $rawDigest), false)
+      or exists (select from emails where id = $emailId and sha256(raw) = $rawDigest) as is_known,
     count(*) < $maxVariants and coalesce(sum(raw_size_bytes), 0) + $sizeBytes <= $maxBytes as has_room
   from email_variants where email_id = $emailId`,
 );
@@ -171,8 +182,9 @@ const REFUSE = statement(
 const INSERT = statement(
   'insert-variant',
   `insert into email_variants
-    (id, email_id, content_digest, raw_digest, received_at, received_by, is_sent_copy, text_body, raw_size_bytes, raw, raw_path)
-  values ($id, $emailId, $digest, $rawDigest, $receivedAt, $source, $isSentCopy,
+    (id, email_id, content_digest, answers_digest, raw_digest, received_at, received_by, is_sent_copy, text_body, raw_size_bytes, raw,
+      raw_path)
+  values ($id, $emailId, $digest, $answers, $rawDigest, $receivedAt, $source, $isSentCopy,
     coalesce($text, ${longText('$id', "'text_body'")}), $sizeBytes, $raw, $rawPath)`,
 );
 
@@ -183,8 +195,9 @@ const RAW_DIGEST = 'coalesce(sha256(raw), sha256(id::text::bytea))';
 const KEEP_RECEIVED = statement(
   'keep-received-as-variant',
   `insert into email_variants
-    (id, email_id, content_digest, raw_digest, received_at, received_by, is_sent_copy, text_body, raw_size_bytes, raw, raw_path)
-  select $variantId::uuid, id, ${DIGEST}, ${RAW_DIGEST}, created_at, received_by, false, text_body, raw_size_bytes, raw, raw_path
+    (id, email_id, content_digest, answers_digest, raw_digest, received_at, received_by, is_sent_copy, text_body, raw_size_bytes, raw,
+      raw_path)
+  select $variantId::uuid, id, ${DIGEST}, answers_digest, ${RAW_DIGEST}, created_at, received_by, false, text_body, raw_size_bytes, raw, raw_path
   from emails where id = $emailId and direction = 'inbound'`,
 );
 
@@ -195,9 +208,9 @@ const DROP = statement(
 
 const KEEP_MERGED = statement(
   'keep-merged-as-variants',
-  `insert into email_variants (id, email_id, content_digest, raw_digest, received_at, received_by, is_sent_copy, text_body,
-    raw_size_bytes, raw, raw_path, is_compared)
-  select distinct on (bytes) id, $emailId::uuid, ${DIGEST}, bytes, created_at, received_by, direction = 'outbound', text_body,
+  `insert into email_variants (id, email_id, content_digest, answers_digest, raw_digest, received_at, received_by, is_sent_copy,
+    text_body, raw_size_bytes, raw, raw_path, is_compared)
+  select distinct on (bytes) id, $emailId::uuid, ${DIGEST}, answers_digest, bytes, created_at, received_by, direction = 'outbound', text_body,
     raw_size_bytes, raw, raw_path, false
   from (select *, ${RAW_DIGEST} as bytes from emails where id = any($ids::uuid[])) e
   order by bytes, created_at, id

@@ -8,6 +8,7 @@ import type { MailSource } from '../../../app/emails/variant-view.ts';
 import type { RecordedRaw } from '../../../app/files/file-ports.ts';
 import type { Address } from '../../../core/address/address.ts';
 import type { Writer } from '../../../core/delivery/writer.ts';
+import type { KeyedContent } from '../../../core/message/identity.ts';
 import { toStorableJson } from '../../../core/storable-text.ts';
 import { isUniqueViolation } from '../db/pool.ts';
 import { run, statement, type Executor, type RowOf } from '../db/statement.ts';
@@ -235,19 +236,20 @@ const REPLACE_COMPOSED = statement(
 export async function writeRaw(
   executor: Executor,
   emailId: string,
-  contentDigest: string,
+  content: KeyedContent,
   { raw, rawPath, rawSizeBytes }: RecordedRaw,
   receivedBy: MailSource | null,
 ): Promise<void> {
   const source = receivedBy === null ? null : toStorableJson(receivedBy);
-  const digest = Buffer.from(contentDigest, 'hex');
-  await run(executor, WRITE_RAW, { emailId, digest, raw, rawPath, rawSizeBytes, source });
+  const digest = Buffer.from(content.contentDigest, 'hex');
+  const answers = content.answers === null ? null : Buffer.from(content.answers, 'hex');
+  await run(executor, WRITE_RAW, { emailId, digest, answers, raw, rawPath, rawSizeBytes, source });
 }
 
 const WRITE_RAW = statement(
   'write-raw',
   `update emails set raw = $raw, raw_path = $rawPath, raw_size_bytes = $rawSizeBytes, content_digest = $digest,
-    received_by = $source::jsonb
+    answers_digest = $answers, received_by = $source::jsonb
   where id = $emailId`,
 );
 

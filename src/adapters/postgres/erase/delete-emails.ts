@@ -3,7 +3,12 @@
  * docs/architecture.md: the rules, the accounts' merges, the threads, the summaries, and the emails last.
  */
 import { forgetAddressesOf } from '../addresses/learn-addresses.ts';
-import { contentKey, sentCopyKey, sentIdentityKey } from '../../../core/message/identity.ts';
+import {
+  deletionKeys,
+  sentCopyKey,
+  sentIdentityKey,
+  type KeyedContent,
+} from '../../../core/message/identity.ts';
 import type { AddressView } from '../../../app/emails/email-ports.ts';
 import { learnedOnlyFrom, unlearn } from '../customers/customer-addresses.ts';
 import { threadsUnder } from '../customers/find-by-rule.ts';
@@ -130,14 +135,15 @@ const NONE = { emails: 0, drafts: 0, files: 0 };
 const sorted = (texts: readonly string[]): readonly string[] => [...new Set(texts)].sort();
 
 function toDeleted(email: EmailRow): DeletedEmail {
-  const { id, account_id: accountId, thread_id: threadId, identity_key, contents } = email;
-  const key = identity_key?.toString('hex') ?? null;
+  const { id, account_id: accountId, thread_id: threadId, shared_key, identity_key, contents } = email;
+  const key = (shared_key ?? identity_key)?.toString('hex') ?? null;
   return {
     id,
     accountId,
     threadId,
     // Other contents under its identity were not deleted, and may come.
-    identityKeys: key === null ? keysOfCopies(email) : contents.map((digest) => contentKey(key, digest)),
+    identityKeys:
+      key === null ? keysOfCopies(email) : contents.flatMap((content) => deletionKeys(key, content)),
   };
 }
 
@@ -173,16 +179,17 @@ const LOCK_QUEUE_ROWS = statement(
 
 const LOCK_EMAILS = statement(
   'lock-emails-to-delete',
-  `select id, account_id, thread_id, state, ${isClaimed('e')} as is_claimed, message_id, relay_message_id, identity_key,
+  `select id, account_id, thread_id, state, ${isClaimed('e')} as is_claimed, message_id, relay_message_id, identity_key, shared_key,
     date, subject, from_address, to_addresses, cc_addresses,
-    array(
-      select encode(content_digest, 'hex') where content_digest is not null
-      union select encode(v.content_digest, 'hex') from email_variants v where v.email_id = e.id
-    ) as contents
+    (select coalesce(jsonb_agg(jsonb_build_object('contentDigest', encode(c.content, 'hex'), 'answers', encode(c.answers, 'hex'))), '[]')
+      from (
+        select content_digest, answers_digest where content_digest is not null
+        union select v.content_digest, v.answers_digest from email_variants v where v.email_id = e.id
+      ) c (content, answers)) as contents
   from emails e where id = any ($ids::uuid[]) order by id for update`,
 ).narrow<{
   is_claimed: boolean;
-  contents: string[];
+  contents: KeyedContent[];
   from_address: AddressView;
   to_addresses: AddressView[];
   cc_addresses: AddressView[];

@@ -65,7 +65,13 @@ export function createMailboxRecords(pool: Pool): MailboxRecords {
 
     async findArrived(accountId, messages) {
       if (messages.length === 0) return [];
-      const sought = messages.map(({ identity, key }) => ({ accountId, identity, key, contentDigest: null }));
+      const sought = messages.map(({ identity, key }) => ({
+        accountId,
+        identity,
+        key,
+        sharedKey: null,
+        content: null,
+      }));
       const recorded = await findRecorded(pool, sought);
       if (recorded.every((email) => email === null)) return recorded;
       const rows = await run(pool, ARRIVED, {

@@ -1,9 +1,9 @@
 /** Records one received email in a transaction of its own, with everything it may need: merged threads, a search by subject. */
-import type { InboundRecord, KnownEmail } from '../../../app/receive/inbound-ports.ts';
+import type { InboundRecord, KnownEmail, SoughtEmail } from '../../../app/receive/inbound-ports.ts';
 import type { MessageId } from '../../../core/message/message-id.ts';
 import { placeInbound, type InboundLink } from '../../../core/thread/place-inbound.ts';
 import type { Executor } from '../db/statement.ts';
-import { findRecorded, type Sought } from '../emails/find-recorded.ts';
+import { findRecorded } from '../emails/find-recorded.ts';
 import { directionOf, insertReceived, stateOf, toContent } from './insert-received.ts';
 import { linkBySubject, requireTogether } from './join-by-subject.ts';
 import { readLink } from './link-received.ts';
@@ -80,8 +80,9 @@ export const ownIdsOf = ({
 }: Pick<InboundRecord, 'identity' | 'otherMessageId'>): readonly MessageId[] =>
   otherMessageId === null ? [identity.messageId] : [identity.messageId, otherMessageId];
 
-export function toSought({ accountId, identity, identityKey, contentDigest }: InboundRecord): Sought {
-  return { accountId, identity, key: identityKey, contentDigest };
+export function toSought(record: InboundRecord): SoughtEmail {
+  const { accountId, identity, identityKey, sharedKey, contentDigest, answers } = record;
+  return { accountId, identity, key: identityKey, sharedKey, content: { contentDigest, answers } };
 }
 
 export function toKnown(record: InboundRecord, threadId: string): KnownEmail {

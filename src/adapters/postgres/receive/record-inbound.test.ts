@@ -11,6 +11,7 @@ import { createTestPool } from '../../../../test/helpers/test-pool.ts';
 import type { InboundRecord, InboundStore } from '../../../app/receive/inbound-ports.ts';
 import { createPool } from '../db/pool.ts';
 import { StatementGroup } from '../db/statement-group.ts';
+import { toSought } from './record-alone.ts';
 import { createInboundStore } from './record-inbound.ts';
 
 let database: TestDatabase;
@@ -85,12 +86,7 @@ describe('others do not wait', () => {
       expect(await free).toMatchObject({ kind: 'recorded' });
       waiting.push(tied!);
     });
-    const { threadId } = (await store.findKnown(
-      'default',
-      one.identity,
-      one.identityKey,
-      one.contentDigest,
-    ))!;
+    const { threadId } = (await store.findKnown(toSought(one)))!;
     expect(await Promise.all(waiting)).toMatchObject([
       { kind: 'recorded', threadId },
       { kind: 'recorded', threadId },

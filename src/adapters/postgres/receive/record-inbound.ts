@@ -12,6 +12,7 @@ import type {
   InboundStore,
   KnownEmail,
   SentCopy,
+  SoughtEmail,
 } from '../../../app/receive/inbound-ports.ts';
 import { Limit } from '../../../app/base/limit.ts';
 import type { ContentReplacements } from '../../../app/receive/replacement-ports.ts';
@@ -19,7 +20,7 @@ import { linkedKeysOf } from '../../../core/thread/place-together.ts';
 import { createBatches } from '../db/batches.ts';
 import type { Executor } from '../db/statement.ts';
 import { forgetDeletion } from '../emails/deleted-emails.ts';
-import { deletionKeysOf, findRecorded, type Sought } from '../emails/find-recorded.ts';
+import { deletionsOf, findRecorded } from '../emails/find-recorded.ts';
 import { TEXT_PIECE_CHARS } from '../emails/long-texts.ts';
 import { createKeyedTurns } from '../db/keyed-turns.ts';
 import { inLinkingTransaction } from '../db/linking-transaction.ts';
@@ -69,22 +70,21 @@ export function createInboundStore(pool: Pool): InboundStore & ContentReplacemen
     },
   );
 
-  const find = createBatches<Sought, KnownEmail | null>(
+  const find = createBatches<SoughtEmail, KnownEmail | null>(
     { name: 'find-recorded', items: MAX_BATCH, bytes: Infinity, failTogether: true },
     () => 0,
     (sought) => findRecorded(pool, sought),
   );
 
   return {
-    findKnown: (accountId, identity, key, contentDigest) => find({ accountId, identity, key, contentDigest }),
+    findKnown: find,
     async recordInbound(email) {
       const isAlone = email.bySubject !== null || bytesOf(email) > MAX_SHARED_BYTES;
       const result = await (isAlone ? recordAlone(email) : record(email));
       // It was committed on a try whose answer was lost: no other email has its identifier.
       return result.id === email.id ? { ...result, kind: 'recorded' } : result;
     },
-    forgetDeletion: (accountId, key, contentDigest) =>
-      forgetDeletion(pool, accountId, deletionKeysOf(key, contentDigest)),
+    forgetDeletion: (email) => forgetDeletion(pool, email.accountId, deletionsOf(email)),
     turnIntoSent: (id, copy) => inLinkingTransaction(pool, (trx) => turnIntoSent(trx, id, copy)),
     ...createReplacements(pool),
     ...createCopyMatching(pool),

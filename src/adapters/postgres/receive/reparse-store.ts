@@ -126,7 +126,9 @@ async function findOther(
   { id, accountId }: ReadEmail,
   { identity, identityKey: key }: Reading,
 ): Promise<KnownEmail | null> {
-  const [known = null] = await findRecorded(executor, [{ accountId, identity, key, contentDigest: null }]);
+  const [known = null] = await findRecorded(executor, [
+    { accountId, identity, key, sharedKey: null, content: null },
+  ]);
   return known?.id === id ? null : known;
 }
 

@@ -45,7 +45,7 @@ async function replace(
   const paths = await dropVariant(executor, id, rawDigest);
   const threadId = await markAsSent(executor, id, reading);
   if (threadId === null) throw new SentMeanwhile();
-  await writeRaw(executor, id, reading.contentDigest, raw, receivedBy);
+  await writeRaw(executor, id, reading, raw, receivedBy);
   // The counterparties of the email are its recipients now, not its sender.
   await relinkCustomers(executor, [threadId]);
   return paths;

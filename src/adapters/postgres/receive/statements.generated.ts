@@ -145,8 +145,10 @@ declare module '../db/statement.ts' {
         namedIds: readonly (string | null)[] | null;
         accountIds: readonly (string | null)[] | null;
         keys: readonly (Buffer | null)[] | null;
-        contentKeys: readonly (Buffer | null)[] | null;
-        deletionKeys: readonly (Buffer | null)[] | null;
+        secondKeys: readonly (Buffer | null)[] | null;
+        thirdKeys: readonly (Buffer | null)[] | null;
+        deletions: readonly (Buffer | null)[] | null;
+        otherDeletions: readonly (Buffer | null)[] | null;
         messageIds: readonly (string | null)[] | null;
         placed: string | null;
         senders: readonly (string | null)[] | null;
@@ -163,8 +165,10 @@ declare module '../db/statement.ts' {
         namedIds: readonly (string | null)[] | null;
         accountIds: readonly (string | null)[] | null;
         keys: readonly (Buffer | null)[] | null;
-        contentKeys: readonly (Buffer | null)[] | null;
-        deletionKeys: readonly (Buffer | null)[] | null;
+        secondKeys: readonly (Buffer | null)[] | null;
+        thirdKeys: readonly (Buffer | null)[] | null;
+        deletions: readonly (Buffer | null)[] | null;
+        otherDeletions: readonly (Buffer | null)[] | null;
         messageIds: readonly (string | null)[] | null;
       };
       row: {

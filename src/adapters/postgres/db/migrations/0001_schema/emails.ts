@@ -144,8 +144,10 @@ export const EMAILS = [
     raw_path text,
     -- Not the beginning of the transaction: of two emails of a thread, the one that got its lock first is the first.
     created_at timestamptz not null default clock_timestamp(),
-    -- SHA-256 of Message-ID, Date, From and subject
+    -- See core/message/identity.ts
     identity_key bytea check (length(identity_key) = 32),
+    -- The key of its identity, when another email had it; null: identity_key is it
+    shared_key bytea check (length(shared_key) = 32),
     reply_text text,
     sender_address jsonb check (jsonb_typeof(sender_address) = 'object'),
     -- See core/message/suggested-counterparty.ts
@@ -156,6 +158,8 @@ export const EMAILS = [
     protection text check (protection in ('smime_signed', 'smime_encrypted', 'pgp_signed', 'pgp_encrypted')),
     -- See core/calendar/invitation.ts; of a sent email: the answer to one
     invitation jsonb check (jsonb_typeof(invitation) = 'object'),
+    -- Counts of other servers about mail of our domains; see core/delivery/aggregate-report.ts
+    aggregate_report jsonb check (jsonb_typeof(aggregate_report) = 'object'),
     automatic jsonb check (jsonb_typeof(automatic) = 'object'),
     -- See core/delivery/writer.ts; of a sent email: machine for an automatic one
     written_by text not null default 'person' check (written_by in ('person', 'machine', 'unsure')),
@@ -186,6 +190,8 @@ export const EMAILS = [
     tags text[] not null default '{}' check (cardinality(tags) <= 20),
     metadata json check (json_typeof(metadata) = 'object'),
     content_digest bytea check (octet_length(content_digest) = 32),
+    -- Of Reply-To and In-Reply-To; null when it came by a list
+    answers_digest bytea check (octet_length(answers_digest) = 32),
     -- RFC 2919, lower-case; null when it came by no list
     list_id text collate "C" check (length(list_id) between 1 and 255),
     received_by jsonb,
@@ -242,6 +248,8 @@ export const EMAILS = [
     where customer_id is not null`,
   `create index emails_company on emails (company_id, direction, date desc, id desc) include (account_id)
     where company_id is not null`,
+  // GET /api/statistics/reports
+  `create index emails_aggregate_reports on emails (date) where aggregate_report is not null`,
   // GET /api/emails?list_id=
   `create index emails_list on emails (list_id, date desc, id desc) where list_id is not null`,
   // GET /api/emails?recorded_since=, which mail with an old date may match; new rows go to the end of the index.
@@ -289,6 +297,8 @@ export const EMAILS = [
     id uuid primary key,
     email_id uuid not null references emails on delete cascade,
     content_digest bytea not null check (octet_length(content_digest) = 32),
+    -- As that of its email
+    answers_digest bytea check (octet_length(answers_digest) = 32),
     -- SHA-256 of its bytes; of a merged record in a file, of its id
     raw_digest bytea not null check (octet_length(raw_digest) = 32),
     received_at timestamptz not null,
