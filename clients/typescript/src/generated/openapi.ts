@@ -4043,11 +4043,29 @@ export interface components {
             /** @description From when an email was handed in, or came into its mailbox, until it was recorded; null without any. */
             receive_latency: components["schemas"]["Latency"] | null;
         };
+        /** @enum {string} */
+        ReportCountKind: "dmarc" | "tls";
+        /** @description Lower-case. */
+        ReportedDomain: string;
+        ReportedSource: string;
+        /** @description `pass`, `fail`, or of TLS the type of a failure (RFC 8460 §4.3). */
+        ReportedResult: string;
+        ReportCount: {
+            kind: components["schemas"]["ReportCountKind"];
+            domain: components["schemas"]["ReportedDomain"];
+            /** @description IP address of the server that sent the mail; null when the report does not name it. */
+            source: components["schemas"]["ReportedSource"] | null;
+            result: components["schemas"]["ReportedResult"];
+            /** @description Emails; of `tls`, sessions. */
+            messages: components["schemas"]["StatisticsCount"];
+        };
         Statistics: {
             step: components["schemas"]["StatisticsStep"];
             time_zone: components["schemas"]["TimeZoneName"];
             /** @description Each step, the oldest first, also those without mail. */
             points: components["schemas"]["StatisticsPoint"][];
+            /** @description Counts of the DMARC and TLS reports whose Date is within the time, as their senders state them: the largest first, 1000 at most. */
+            reports: components["schemas"]["ReportCount"][];
             /** @description From when a send was accepted, or was to go out, until its mail server had taken it for all recipients; null without any. */
             send_latency: components["schemas"]["Latency"] | null;
             /** @description From when an email was handed in, or came into its mailbox, until it was recorded; null without any. */
@@ -13562,6 +13580,15 @@ export interface operations {
                      *             "p95_ms": 1900
                      *           },
                      *           "receive_latency": null
+                     *         }
+                     *       ],
+                     *       "reports": [
+                     *         {
+                     *           "kind": "dmarc",
+                     *           "domain": "example.com",
+                     *           "source": "192.0.2.1",
+                     *           "result": "pass",
+                     *           "messages": 12
                      *         }
                      *       ],
                      *       "send_latency": {

@@ -72,7 +72,8 @@ declare module '../db/statement.ts' {
     'conclude-variant-comparison': {
       values: {
         emailId: string | null;
-        digest: Buffer | null;
+        unchanged: readonly (string | null)[] | null;
+        others: readonly (string | null)[] | null;
       };
       row: {
         raw_path: string | null;
@@ -127,6 +128,12 @@ declare module '../db/statement.ts' {
         date: Date | null;
         json: string | null;
       };
+    };
+    'defer-deleted-file': {
+      values: {
+        path: string | null;
+      };
+      row: object;
     };
     'delete-attachments': {
       values: {
@@ -221,8 +228,10 @@ declare module '../db/statement.ts' {
       values: {
         accountIds: readonly (string | null)[] | null;
         keys: readonly (Buffer | null)[] | null;
-        contentKeys: readonly (Buffer | null)[] | null;
-        deletionKeys: readonly (Buffer | null)[] | null;
+        secondKeys: readonly (Buffer | null)[] | null;
+        thirdKeys: readonly (Buffer | null)[] | null;
+        deletions: readonly (Buffer | null)[] | null;
+        otherDeletions: readonly (Buffer | null)[] | null;
         messageIds: readonly (string | null)[] | null;
       };
       row: {
@@ -244,10 +253,10 @@ declare module '../db/statement.ts' {
     'find-room-for-variant': {
       values: {
         rawDigest: Buffer | null;
+        emailId: string | null;
         maxVariants: number | string | null;
         sizeBytes: number | string | null;
         maxBytes: number | string | null;
-        emailId: string | null;
       };
       row: {
         is_known: boolean | null;
@@ -267,11 +276,8 @@ declare module '../db/statement.ts' {
       };
       row: object;
     };
-    'has-uncompared-variant': {
-      values: {
-        emailId: string | null;
-        digest: Buffer | null;
-      };
+    'has-files-to-delete': {
+      values: object;
       row: object;
     };
     'insert-text-piece': {
@@ -288,6 +294,7 @@ declare module '../db/statement.ts' {
         id: string | null;
         emailId: string | null;
         digest: Buffer | null;
+        answers: Buffer | null;
         rawDigest: Buffer | null;
         receivedAt: Date | string | null;
         source: string | null;
@@ -603,6 +610,15 @@ declare module '../db/statement.ts' {
       };
       row: object;
     };
+    'raw-location-of-variant': {
+      values: {
+        id: string | null;
+      };
+      row: {
+        raw: Buffer | null;
+        raw_path: string | null;
+      };
+    };
     'raw-path-of-email': {
       values: {
         id: string | null;
@@ -867,6 +883,14 @@ declare module '../db/statement.ts' {
         thread_id: string;
       };
     };
+    'uncompared-variants': {
+      values: {
+        emailId: string | null;
+      };
+      row: {
+        id: string;
+      };
+    };
     'unused-paths-of-merged': {
       values: {
         ids: readonly (string | null)[] | null;
@@ -940,6 +964,7 @@ declare module '../db/statement.ts' {
         rawPath: string | null;
         rawSizeBytes: number | string | null;
         digest: Buffer | null;
+        answers: Buffer | null;
         source: string | null;
         emailId: string | null;
       };
