@@ -177,9 +177,11 @@ CREATE INDEX deleted_emails_erasure ON deleted_emails (erasure_id) WHERE (erasur
 
 create table deleted_files (
   path text not null,
-  deleted_at timestamp with time zone not null default now(),
+  tries integer not null default 0,
+  next_try_at timestamp with time zone not null default now(),
   constraint deleted_files_pkey PRIMARY KEY (path)
 );
+CREATE INDEX deleted_files_next ON deleted_files (next_try_at, path);
 
 create table deleted_identities (
   account_id account_id not null,
@@ -413,6 +415,7 @@ create table email_variants (
   id uuid not null,
   email_id uuid not null,
   content_digest bytea not null,
+  answers_digest bytea,
   raw_digest bytea not null,
   received_at timestamp with time zone not null,
   received_by jsonb,
@@ -425,6 +428,7 @@ create table email_variants (
   constraint email_variants_pkey PRIMARY KEY (id),
   constraint email_variants_email_id_raw_digest_key UNIQUE (email_id, raw_digest),
   constraint email_variants_email_id_fkey FOREIGN KEY (email_id) REFERENCES emails(id) ON DELETE CASCADE,
+  constraint email_variants_answers_digest_check CHECK ((octet_length(answers_digest) = 32)),
   constraint email_variants_check CHECK (((raw IS NULL) <> (raw_path IS NULL))),
   constraint email_variants_content_digest_check CHECK ((octet_length(content_digest) = 32)),
   constraint email_variants_raw_digest_check CHECK ((octet_length(raw_digest) = 32)),
@@ -470,6 +474,7 @@ create table emails (
   raw_path text,
   created_at timestamp with time zone not null default clock_timestamp(),
   identity_key bytea,
+  shared_key bytea,
   reply_text text,
   sender_address jsonb,
   suggested_counterparty jsonb,
@@ -477,6 +482,7 @@ create table emails (
   defects text[] not null default '{}'::text[],
   protection text,
   invitation jsonb,
+  aggregate_report jsonb,
   automatic jsonb,
   written_by text not null default 'person'::text,
   new_participant boolean not null default false,
@@ -498,6 +504,7 @@ create table emails (
   tags text[] not null default '{}'::text[],
   metadata json,
   content_digest bytea,
+  answers_digest bytea,
   list_id text collate "C",
   received_by jsonb,
   author_key text collate "C",
@@ -507,6 +514,8 @@ create table emails (
   constraint emails_pkey PRIMARY KEY (id),
   constraint emails_account_id_thread_id_fkey FOREIGN KEY (account_id, thread_id) REFERENCES email_threads(account_id, id),
   constraint emails_anchor_id_fkey FOREIGN KEY (anchor_id) REFERENCES emails(id) ON DELETE SET NULL,
+  constraint emails_aggregate_report_check CHECK ((jsonb_typeof(aggregate_report) = 'object'::text)),
+  constraint emails_answers_digest_check CHECK ((octet_length(answers_digest) = 32)),
   constraint emails_authentication_check CHECK ((jsonb_typeof(authentication) = 'object'::text)),
   constraint emails_automatic_check CHECK ((jsonb_typeof(automatic) = 'object'::text)),
   constraint emails_bcc_addresses_check CHECK ((jsonb_typeof(bcc_addresses) = 'array'::text)),
@@ -528,6 +537,7 @@ create table emails (
   constraint emails_read_is_identified CHECK ((((identity_key IS NULL) = (reply_text IS NULL)) AND ((direction = 'outbound'::text) OR (identity_key IS NOT NULL)))),
   constraint emails_reply_to_addresses_check CHECK ((jsonb_typeof(reply_to_addresses) = 'array'::text)),
   constraint emails_sender_address_check CHECK ((jsonb_typeof(sender_address) = 'object'::text)),
+  constraint emails_shared_key_check CHECK ((length(shared_key) = 32)),
   constraint emails_state_fits_direction CHECK (
 CASE direction
     WHEN 'inbound'::text THEN (state = 'received'::text)
@@ -542,6 +552,7 @@ END),
   constraint emails_written_by_check CHECK ((written_by = ANY (ARRAY['person'::text, 'machine'::text, 'unsure'::text])))
 );
 CREATE INDEX emails_account_date ON emails (account_id, state, date DESC, id DESC);
+CREATE INDEX emails_aggregate_reports ON emails (date) WHERE (aggregate_report IS NOT NULL);
 CREATE INDEX emails_ambiguous ON emails (date DESC, id DESC) WHERE (customer_source = 'ambiguous'::text);
 CREATE INDEX emails_anchor ON emails (anchor_id) WHERE (anchor_id IS NOT NULL);
 CREATE INDEX emails_company ON emails (company_id, direction, date DESC, id DESC) INCLUDE (account_id) WHERE (company_id IS NOT NULL);
