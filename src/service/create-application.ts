@@ -69,6 +69,7 @@ import { receiveMessage } from '../app/receive/receive-message.ts';
 import { createDrafts } from '../app/drafts/drafts.ts';
 import { createTemplates } from '../app/templates/templates.ts';
 import { toText } from '../app/send/prepare-send.ts';
+import { readForwardHtml } from '../app/emails/make-safe-html.ts';
 import { createReplies, type ReplyPorts } from '../app/reply/send-replies.ts';
 import { sendMessage } from '../app/send/send-message.ts';
 import { createSendChanges } from '../app/send/change-send.ts';
@@ -252,6 +253,7 @@ export function createApplication(
     emails,
     makeSafe,
     toText: (html, authorKeyId) => toText(sendPorts, html, authorKeyId),
+    toForward: (html, authorKeyId) => readForwardHtml(sendPorts, html, authorKeyId),
     accounts: parts.accounts,
     send: (request, folder, emailId) => sendMessage(sendPorts, request, folder, emailId),
     sendOnce: carryOut,

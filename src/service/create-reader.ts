@@ -24,6 +24,7 @@ const IS_FOR_MAIL: Readonly<Record<ReadingKind, boolean>> = {
   choice: true,
   html: false,
   safeHtml: false,
+  forwardHtml: false,
   templateCheck: false,
   template: false,
 };

@@ -1,5 +1,6 @@
-/** Makes the HTML of an email safe, in the reading processes; what failed once is not tried again. */
+/** Makes the HTML of an email safe, or reads it for a forward, in the reading processes; what failed once is not made safe again. */
 import { createHash } from 'node:crypto';
+import type { ForwardHtml } from '../../core/html/without-active.ts';
 import type { SafeHtml, SanitizeOptions } from '../../core/html/sanitize-html.ts';
 import type { Logger } from '../base/basics.ts';
 import { askerOf, type MessageReader } from '../reading/reading-ports.ts';
@@ -36,3 +37,18 @@ export function createMakeSafeHtml({
 }
 
 const digestOf = (text: string): string => createHash('sha256').update(text).digest('hex');
+
+/** The HTML for a forward; null when only a safe form, or the text, can be sent. Throws as MakeSafeHtml. */
+export async function readForwardHtml(
+  { reader, logger }: { readonly reader: MessageReader; readonly logger: Logger },
+  html: string,
+  authorKeyId: string | null | undefined,
+): Promise<ForwardHtml | null> {
+  const result = await reader.read('forwardHtml', { html }, askerOf(authorKeyId));
+  if (result.kind === 'read') return result.value;
+  logger.error(
+    { reason: result.reason, detail: result.detail },
+    'the HTML of an email could not be read for a forward; a safe form is sent',
+  );
+  return null;
+}

@@ -6,6 +6,7 @@ import type { Address } from '../../core/address/address.ts';
 import type { AggregateReport } from '../../core/delivery/aggregate-report.ts';
 import type { AutomaticContext, AutomaticMail } from '../../core/delivery/automatic.ts';
 import type { Bounce } from '../../core/delivery/bounce.ts';
+import type { ForwardHtml } from '../../core/html/without-active.ts';
 import type { SafeHtml, SanitizeOptions } from '../../core/html/sanitize-html.ts';
 import type { MessageIdentity } from '../../core/message/identity.ts';
 import type { CopyContent } from '../../core/message/copy-content.ts';
@@ -58,6 +59,8 @@ export interface Readings {
     readonly asked: { readonly html: string } & SanitizeOptions;
     readonly given: SafeHtml | null;
   };
+  /** See withoutActive; null for HTML that can't be forwarded as it is. */
+  readonly forwardHtml: { readonly asked: { readonly html: string }; readonly given: ForwardHtml | null };
   /** See checkTemplate. */
   readonly templateCheck: { readonly asked: TemplateContent; readonly given: CheckedTemplate };
   /** See fillTemplate. */

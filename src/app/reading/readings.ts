@@ -19,7 +19,7 @@ import { shortenHeader } from '../../core/mime/parse/shorten-header.ts';
 import type { ReadHeader, ReadingKind, Readings, ReceivedMessage } from './reading-ports.ts';
 
 type Reading<K extends ReadingKind> = (asked: Readings[K]['asked']) => Readings[K]['given'];
-type LateKind = 'safeHtml' | 'templateCheck' | 'template';
+type LateKind = 'safeHtml' | 'forwardHtml' | 'templateCheck' | 'template';
 type Read = { readonly [K in Exclude<ReadingKind, 'message' | LateKind>]: Reading<K> };
 type ReadLate = { readonly [K in LateKind]: () => Promise<Reading<K>> };
 
@@ -37,6 +37,7 @@ export const READINGS: Read = {
 /** Their libraries take up to 0.2 s and 40 MB, which receiving mail does not need. */
 export const LATE_READINGS: ReadLate = {
   safeHtml: async () => (await import('./read-safe-html.ts')).readSafeHtml,
+  forwardHtml: async () => (await import('./read-safe-html.ts')).readForwardHtml,
   templateCheck: async () => (await import('../../core/templates/liquid.ts')).checkTemplate,
   async template() {
     const { fillTemplate } = await import('../../core/templates/liquid.ts');

@@ -1,5 +1,6 @@
-/** The HTML of an email as an answer quotes it: made safe, with the images that the answer includes. */
-import { contentIdsIn } from '../../core/mime/text/content-ids.ts';
+/** The HTML of an email as an answer quotes it, made safe, or as a forward sends it on; with the images that either includes. */
+import type { ForwardHtml } from '../../core/html/without-active.ts';
+import { contentIdsIn, isContentId } from '../../core/mime/text/content-ids.ts';
 import type { AttachmentView, EmailDetail } from '../emails/email-ports.ts';
 import type { MakeSafeHtml } from '../emails/make-safe-html.ts';
 import type { SendAttachment } from '../send/take-references.ts';
@@ -18,6 +19,8 @@ export interface QuotedHtml {
   readonly html: string;
   /** The files of the email that the HTML shows, by their new Content-IDs. */
   readonly images: NewContentIds;
+  /** Where a forward begins in it, which is as it was; null: it is made safe. */
+  readonly start: number | null;
 }
 
 /** Room for images that the caller did not attach. */
@@ -54,7 +57,46 @@ export async function quoteHtml(
   });
   if (safe === null || safe.isCut) return null;
   const shown = contentIdsIn(safe.html);
-  return { html: safe.html, images: new Map([...ids].filter(([, id]) => shown.has(id))) };
+  return { html: safe.html, images: new Map([...ids].filter(([, id]) => shown.has(id))), start: null };
+}
+
+/**
+ * The HTML of an email as it was, for a forward: without what runs, and with the Content-IDs of its images, unless one is another
+ * file's, or can't be sent. null when only a safe form, or the text, can be sent.
+ *
+ * @param taken Content-IDs of files that the forward has besides
+ */
+export async function forwardedHtml(
+  { toForward }: QuotePorts,
+  { htmlBody }: EmailDetail,
+  candidates: readonly AttachmentView[],
+  taken: readonly string[],
+  authorKeyId: string | null | undefined,
+): Promise<QuotedHtml | null> {
+  if (htmlBody === null || htmlBody.trim() === '') return null;
+  const forwarded = await toForward(htmlBody, authorKeyId);
+  if (forwarded === null) return null;
+  let head = forwarded.html.slice(0, forwarded.start);
+  let rest = forwarded.html.slice(forwarded.start);
+  // RFC 2392; senders often write another case.
+  const shown = new Set([...contentIdsIn(forwarded.html)].map((id) => id.toLowerCase()));
+  const others = new Set(taken.map((id) => id.toLowerCase()));
+  const sent = new Map<string, string>();
+  const images = new Map<AttachmentView, string>();
+  for (const image of candidates) {
+    const written = image.contentId ?? '';
+    const id = written.toLowerCase();
+    // If several share one, the first.
+    if (!shown.has(id) || sent.has(id)) continue;
+    const isKept = isContentId(written) && !others.has(id);
+    const given = isKept ? written : `quoted-${image.id}`;
+    sent.set(id, given);
+    images.set(image, given);
+    if (isKept) continue;
+    head = head.replaceAll(`cid:${written}`, () => `cid:${given}`);
+    rest = rest.replaceAll(`cid:${written}`, () => `cid:${given}`);
+  }
+  return { html: head + rest, images, start: head.length };
 }
 
 const isImage = ({ contentId, contentType }: AttachmentView) =>
@@ -66,22 +108,27 @@ const HIDES = /hidden|display\s*:\s*none|opacity|(?:height|width|font(?:-size)?)
 /**
  * The text of the email for an answer: without what its HTML shows to no reader, where the text was made of that HTML. Senders put lines
  * for lists of mail there, and others put words that a customer should get from us.
+ *
+ * @param quoted the HTML of the quote, where there is one already
  */
 export async function quotedText(
   { makeSafe, toText }: QuotePorts,
   email: EmailDetail,
+  quoted: QuotedHtml | null,
   authorKeyId: string | null | undefined,
 ): Promise<string> {
   const { htmlBody, textBody } = email;
   if (htmlBody === null || !HIDES.test(htmlBody)) return textBody;
   const whole = await toText(htmlBody, authorKeyId);
   if (whole.trim() !== textBody.trim()) return textBody;
-  const shown = await quoteHtml(makeSafe, email, [], authorKeyId);
+  const shown = quoted ?? (await quoteHtml(makeSafe, email, [], authorKeyId));
   return shown === null ? textBody : toText(shown.html, authorKeyId);
 }
 
 export interface QuotePorts {
   readonly makeSafe: MakeSafeHtml;
+  /** See withoutActive; null for HTML that can't be read within its limits. */
+  readonly toForward: (html: string, authorKeyId: string | null | undefined) => Promise<ForwardHtml | null>;
   /** The text of HTML. */
   readonly toText: (html: string, authorKeyId: string | null | undefined) => Promise<string>;
 }

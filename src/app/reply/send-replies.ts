@@ -3,10 +3,11 @@ import { ServiceError } from '../../core/errors.ts';
 import { formatMessageId } from '../../core/message/message-id.ts';
 import { addrSpec, formatMailbox } from '../../core/address/address.ts';
 import { parseAddressList } from '../../core/address/address-list.ts';
-import { makeQuote, type Quote } from '../../core/reply/quote.ts';
+import { MAX_FORWARD_HTML_CHARS, MAX_QUOTE_HTML_CHARS } from '../../core/reply/limits.ts';
+import { makeForward, makeQuote, type Quote } from '../../core/reply/quote.ts';
 import { replyRecipients, type ReplyRecipients } from '../../core/reply/reply-recipients.ts';
 import { replySubject } from '../../core/reply/reply-subject.ts';
-import { withQuote } from '../../core/reply/with-quote.ts';
+import { withForward, withQuote, type Written } from '../../core/reply/with-quote.ts';
 import type { Account } from '../base/basics.ts';
 import { MAX_SENT_SUBJECT_CHARS } from '../base/limits.ts';
 import type { AddressView, AttachmentView, EmailDetail, EmailStore } from '../emails/email-ports.ts';
@@ -21,11 +22,13 @@ import type { CheckedEmail, SendOnceResult, SendRequest, SendResult } from '../s
 import type { FillTemplate } from '../templates/fill-template.ts';
 import { answerInvitation } from './answer-invitation.ts';
 import {
+  forwardedHtml,
   imagesOfForward,
   imagesOfReply,
   quotedText,
   quoteHtml,
   takenAlong,
+  type QuotedHtml,
   type QuotePorts,
 } from './quote-html.ts';
 import type { ReplyOptions, ReplyRequest, ReplyUseCases } from './use-cases.ts';
@@ -70,7 +73,7 @@ export function createReplies(ports: ReplyPorts): Replies {
       const email = await read(options.emailId);
       // A page has no place for the files of an answer that is not sent yet.
       const quoted = await quoteHtml(ports.makeSafe, email, [], options.authorKeyId);
-      const shown = await shownPart(ports, email, options, options.authorKeyId);
+      const shown = await shownPart(ports, email, options, quoted, options.authorKeyId);
       const quote = quoteOf(shown, options, quoted?.html ?? null);
       return {
         emailId: email.id,
@@ -121,13 +124,10 @@ async function toSend(ports: ReplyPorts, request: ReplyRequest, email: EmailDeta
   // An answer in plain text quotes plain text; a forward is the email as it was, whatever words stand before it.
   const isText = message.htmlBody === null && message.textBody !== null && !isForward;
   const candidates = files.length > 0 ? imagesOfForward(email) : imagesOfReply(email, room);
-  const quoted =
-    !request.quote || isText
-      ? null
-      : await quoteHtml(ports.makeSafe, email, candidates, message.authorKeyId, isForward);
-  const shown = request.quote ? await shownPart(ports, email, request, message.authorKeyId) : email;
-  const quote = request.quote ? quoteOf(shown, request, quoted?.html ?? null) : null;
-  const images = quote?.isHtml === true ? (quoted?.images ?? NO_IMAGES) : NO_IMAGES;
+  const quoted = !request.quote || isText ? null : await quotedOf(ports, email, candidates, request);
+  const images = quoted?.images ?? NO_IMAGES;
+  const shown = request.quote ? await shownPart(ports, email, request, quoted, message.authorKeyId) : email;
+  const bodies = request.quote ? withAnswered(written, shown, request, quoted) : written;
   const taken = files.length > 0 ? files : [...images.keys()];
   return {
     ...message,
@@ -135,7 +135,7 @@ async function toSend(ports: ReplyPorts, request: ReplyRequest, email: EmailDeta
     // A caller that names its own recipients wants no others.
     cc: message.cc ?? (message.to === null ? derived.cc.map(formatMailbox) : []),
     subject: message.subject ?? subjectOf(email, request),
-    ...(quote === null ? written : withQuote(written, quote, isForward)),
+    ...bodies,
     attachments: [...message.attachments, ...taken.map((file) => takenAlong(file, images))],
     accountId: email.accountId,
     threadId: email.threadId,
@@ -146,14 +146,44 @@ async function toSend(ports: ReplyPorts, request: ReplyRequest, email: EmailDeta
 
 const NO_IMAGES: ReadonlyMap<AttachmentView, string> = new Map();
 
+/** null when only the text can be quoted. A forward has the HTML as it was, where it can be sent so. */
+async function quotedOf(
+  ports: ReplyPorts,
+  email: EmailDetail,
+  candidates: readonly AttachmentView[],
+  { kind, message }: ReplyRequest,
+): Promise<QuotedHtml | null> {
+  const isForward = kind === 'forward';
+  const taken = message.attachments.flatMap(({ contentId }) => contentId ?? []);
+  const whole = isForward ? await forwardedHtml(ports, email, candidates, taken, message.authorKeyId) : null;
+  const quoted =
+    whole ?? (await quoteHtml(ports.makeSafe, email, candidates, message.authorKeyId, isForward));
+  return quoted === null || quoted.html.length > (isForward ? MAX_FORWARD_HTML_CHARS : MAX_QUOTE_HTML_CHARS)
+    ? null
+    : quoted;
+}
+
+function withAnswered(
+  written: Written,
+  email: EmailDetail,
+  request: ReplyRequest,
+  quoted: QuotedHtml | null,
+): Written {
+  if (request.kind !== 'forward') return withQuote(written, quoteOf(email, request, quoted?.html ?? null));
+  return withForward(written, makeForward(email, request), quoted);
+}
+
 /** An answer has what its reader was shown; a forward is the email as it was. */
 async function shownPart(
   ports: ReplyPorts,
   email: EmailDetail,
   { kind }: ReplyOptions,
+  quoted: QuotedHtml | null,
   authorKeyId: string | null | undefined,
 ): Promise<EmailDetail> {
-  return kind === 'forward' ? email : { ...email, textBody: await quotedText(ports, email, authorKeyId) };
+  return kind === 'forward'
+    ? email
+    : { ...email, textBody: await quotedText(ports, email, quoted, authorKeyId) };
 }
 
 function quoteOf(email: EmailDetail, options: ReplyOptions, safeHtml: string | null): Quote {

@@ -2,7 +2,13 @@
  * Reads HTML as browsers do (WHATWG HTML §13.2), with the library parse5, and gives up on HTML that would take more time or
  * memory than mail is worth.
  */
-import { defaultTreeAdapter, parse, type DefaultTreeAdapterTypes, type TreeAdapter } from 'parse5';
+import {
+  defaultTreeAdapter,
+  parse,
+  type DefaultTreeAdapterTypes,
+  type ParserOptions,
+  type TreeAdapter,
+} from 'parse5';
 import { MAX_SAFE_DEPTH, MAX_SAFE_NODES } from './limits.ts';
 
 export type HtmlNode = DefaultTreeAdapterTypes.ChildNode;
@@ -23,8 +29,19 @@ export const attributeOf = ({ attrs }: HtmlElement, name: string): string | null
 
 /** The element `html`. Throws HtmlLimitError. */
 export function parseHtml(html: string): HtmlElement {
-  const document = parse<Tree>(html, { scriptingEnabled: false, treeAdapter: boundedAdapter() });
-  const root = document.childNodes.find(isElement);
+  return rootOf(parseDocument(html));
+}
+
+/** The whole document, as a program without scripts reads it. Throws HtmlLimitError. */
+export function parseDocument(
+  html: string,
+  options: Pick<ParserOptions<Tree>, 'scriptingEnabled' | 'sourceCodeLocationInfo'> = {},
+): Tree['document'] {
+  return parse<Tree>(html, { scriptingEnabled: false, ...options, treeAdapter: boundedAdapter() });
+}
+
+export function rootOf({ childNodes }: Tree['document']): HtmlElement {
+  const root = childNodes.find(isElement);
   if (root === undefined) throw new Error('a document without an element');
   return root;
 }

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { newText } from '../mime/text/reply-text.ts';
 import { MAX_QUOTE_CHARS, MAX_QUOTE_DEPTH, MAX_QUOTE_HTML_CHARS } from './limits.ts';
-import { isTimeZone, makeQuote, type QuotedEmail, type QuoteOptions } from './quote.ts';
-import { withQuote } from './with-quote.ts';
+import { isTimeZone, makeForward, makeQuote, type QuotedEmail, type QuoteOptions } from './quote.ts';
+import { withForward, withQuote } from './with-quote.ts';
 
 const email: QuotedEmail = {
   from: { name: 'Ann Example', address: 'ann@example.com' },
@@ -99,6 +99,34 @@ describe('a forward', () => {
   it('names so many recipients and no more', () => {
     const to = Array.from({ length: 5000 }, (_, index) => ({ name: '', address: `a${index}@example.com` }));
     expect(makeQuote({ ...email, to }, forward).text).toMatch(/<a49@example\.com>, …\n/);
+  });
+});
+
+describe('a forwarded email', () => {
+  const forwarded = makeForward({ ...email, textBody: 'Guten Tag \n\n-- \n>>>>>>>>>>>> tief\n' }, forward);
+  const html = { html: '<html><body><p>Guten Tag</body></html>', start: 12 };
+
+  it('has its text as it was', () => {
+    const { textBody } = withForward({ textBody: null, htmlBody: null }, forwarded, null);
+    expect(textBody?.endsWith('\n\nGuten Tag \n\n-- \n>>>>>>>>>>>> tief\n')).toBe(true);
+  });
+
+  it('has words and header block at the beginning of its HTML', () => {
+    expect(withForward({ textBody: null, htmlBody: null }, forwarded, html).htmlBody).toBe(
+      `<html><body>${forwarded.head}<p>Guten Tag</body></html>`,
+    );
+    expect(withForward({ textBody: null, htmlBody: '<b>Zur Info</b>' }, forwarded, html)).toEqual({
+      textBody: null,
+      htmlBody: `<html><body><b>Zur Info</b><br>${forwarded.head}<p>Guten Tag</body></html>`,
+    });
+    expect(withForward({ textBody: '1 < 2\n', htmlBody: null }, forwarded, html).htmlBody).toContain(
+      '1 &lt; 2</div><br>',
+    );
+  });
+
+  it('follows HTML where it has none itself', () => {
+    const { htmlBody } = withForward({ textBody: null, htmlBody: '<p>Zur Info</p>' }, forwarded, null);
+    expect(htmlBody).toMatch(/^<p>Zur Info<\/p><br><div>-+ Weitergeleitete .*&gt;&gt; tief/);
   });
 });
 

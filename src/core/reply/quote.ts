@@ -49,7 +49,7 @@ export function makeQuote(email: QuotedEmail, options: QuoteOptions): Quote {
     const block = headerBlock(email, options);
     return {
       text: `${block.join('\n')}\n\n${body.lines.join('\n')}`,
-      html: `<div>${block.map(escapeText).join('<br>')}</div><br><div>${html ?? toHtml(body.lines)}</div>`,
+      html: `${headOf(block)}<div>${html ?? toHtml(body.lines)}</div>`,
       isHtml,
       isCut,
     };
@@ -64,6 +64,31 @@ export function makeQuote(email: QuotedEmail, options: QuoteOptions): Quote {
     isCut,
   };
 }
+
+/** What a forward has before and in place of the email's HTML. */
+export interface Forward {
+  /** The header block and the whole text. */
+  readonly text: string;
+  /** The header block in HTML. */
+  readonly head: string;
+  /** The whole text in HTML, for an email without HTML. */
+  readonly textHtml: string;
+}
+
+/** The email as it was, below a header block. */
+export function makeForward(
+  email: Omit<QuotedEmail, 'safeHtml'>,
+  options: Omit<QuoteOptions, 'kind'>,
+): Forward {
+  const block = headerBlock(email, options);
+  return {
+    text: `${block.join('\n')}\n\n${email.textBody}`,
+    head: headOf(block),
+    textHtml: toHtml(email.textBody.split('\n')),
+  };
+}
+
+const headOf = (block: readonly string[]): string => `<div>${block.map(escapeText).join('<br>')}</div><br>`;
 
 /** Gmail's style. */
 const BLOCKQUOTE_STYLE = 'margin:0 0 0 0.8ex;border-left:1px solid #ccc;padding-left:1ex';
@@ -113,7 +138,10 @@ function attributionOf({ from, date }: QuotedEmail, options: QuoteOptions): stri
   );
 }
 
-function headerBlock(email: QuotedEmail, options: QuoteOptions): readonly string[] {
+function headerBlock(
+  email: Omit<QuotedEmail, 'safeHtml'>,
+  options: Omit<QuoteOptions, 'kind'>,
+): readonly string[] {
   const labels = QUOTE_TEXTS[options.language];
   const { day, time } = momentOf(email.date, options);
   return [
@@ -142,7 +170,10 @@ function oneLine(text: string): string {
 }
 
 /** `22.11.2026` and `18:16 (MEZ)`: the zone is named, since the reader may live in another one. */
-function momentOf(date: Date, { language, timeZone }: QuoteOptions): { day: string; time: string } {
+function momentOf(
+  date: Date,
+  { language, timeZone }: Omit<QuoteOptions, 'kind'>,
+): { day: string; time: string } {
   const locale = language === 'de' ? 'de-DE' : 'en-GB';
   const day = new Intl.DateTimeFormat(locale, {
     timeZone,

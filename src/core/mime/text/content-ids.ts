@@ -11,11 +11,14 @@ const CONTENT_ID = /^[A-Za-z0-9!#$&*+./=?@^_{|}~-]+$/;
  */
 export function readContentId(text: string, field: string): string {
   const id = text.replace(/^<(.*)>$/, '$1');
-  if (!CONTENT_ID.test(id) || id.length > MAX_CONTENT_ID_CHARS) {
+  if (!isContentId(id)) {
     throw new ServiceError('invalid_content_id', { values: { field } });
   }
   return id;
 }
+
+/** True for one that can be sent as it is. */
+export const isContentId = (id: string): boolean => CONTENT_ID.test(id) && id.length <= MAX_CONTENT_ID_CHARS;
 
 /** The Content-IDs that HTML refers to. Collected once: a search for each attachment would be quadratic. */
 export function contentIdsIn(html: string): ReadonlySet<string> {
