@@ -45,7 +45,7 @@ export default function Invitation({ threadId, email, invitation }: InvitationPr
     <section className="invitation" aria-label={words.title} data-is-off={isOff ? '' : undefined}>
       <p className="invitation-kind" data-kind={kind}>
         <Icon size={16} aria-hidden />
-        {words.kinds[kind]}
+        {titleOf(kind, invitation, words)}
       </p>
       <p className="invitation-summary">{shown(invitation.summary) || words.untitled}</p>
       {replacedBy !== null && (
@@ -70,6 +70,13 @@ export default function Invitation({ threadId, email, invitation }: InvitationPr
 }
 
 type Words = Messages['thread']['invitation'];
+
+/** An answer with what it says. */
+function titleOf(kind: keyof Words['kinds'], { attendees }: InvitationRecord, words: Words): string {
+  const [person] = attendees;
+  if (kind !== 'reply' || person === undefined) return words.kinds[kind];
+  return `${words.kinds.reply}: ${words.statuses[person.status]}`;
+}
 
 function kindOf({ method, component, status, sequence }: InvitationRecord): keyof Words['kinds'] {
   if (method === 'reply' || method === 'counter' || method === 'decline_counter' || method === 'refresh')

@@ -130,7 +130,8 @@ export function Message({ threadId, email, isOpenAtFirst, printed, onPrint }: Me
               <UndeliveredActs threadId={threadId} email={email} />
             </Suspense>
           )}
-          {email.invitation !== null && (
+          {/* An answer from here says in its text what it is. */}
+          {email.invitation !== null && email.direction === 'inbound' && (
             <Suspense>
               <Invitation threadId={threadId} email={email} invitation={email.invitation} />
             </Suspense>
