@@ -1,10 +1,11 @@
 /**
- * Makes text readable again whose background or colour was left out: white text on a picture that is not fetched would be white on
- * white. What the sender chose, and was kept, stays as it is, however hard to read.
+ * Makes text readable again whose background or colour was left out, or which would have been drawn over something that now stands
+ * elsewhere: white text on a picture that is not fetched would be white on white. What the sender chose, and was kept, stays as it is,
+ * however hard to read.
  */
 import colors from 'color-string';
-import type { Element, ElementContent } from 'hast';
-import { isBoxHidden, SHOWN, shownIn, type Shown } from './hidden.ts';
+import type { Element } from 'hast';
+import { isBoxHidden, isDrawnOver, SHOWN, shownIn, type Shown } from './hidden.ts';
 import type { Styles } from './safe-styles.ts';
 
 type Colour = readonly [red: number, green: number, blue: number];
@@ -20,103 +21,169 @@ const DARK: Colour = [51, 51, 51];
 const MIN_CONTRAST = 2;
 
 interface Around {
-  /** null: a picture. */
-  readonly ground: Colour | null;
-  /** The nearest element whose background was left out. */
-  readonly lostGround: Element | null;
+  readonly ground: Colour;
+  /** The nearest element whose background was left out, or is a picture, which may not be loaded. */
+  readonly unsure: Element | null;
+  /** `ground` is below a picture. */
+  readonly isPicture: boolean;
+  /** Something that the ground, or the colour, depends on was left out. */
+  readonly isGroundLost: boolean;
+  readonly isColorLost: boolean;
   readonly color: Colour;
-  /** The element that the colour was left out of. */
-  readonly lostColor: Element | null;
   readonly shown: Shown;
 }
 
-/** Colours of text on backgrounds that were left out, and the background that they are on now. */
-type Lost = Map<Element, { readonly ground: Colour; readonly texts: Colour[] }>;
-
-export function mendContrast(box: Element, stylesOf: (element: Element) => Styles | undefined): void {
-  const grounds: Lost = new Map();
-  const texts = new Map<Element, Colour>();
-  const around: Around = { ground: WHITE, lostGround: null, color: BLACK, lostColor: null, shown: SHOWN };
-  walk(box, around, { grounds, texts, stylesOf });
-  for (const [element, { ground, texts: own }] of grounds) {
-    const worst = (on: Colour) => Math.min(...own.map((color) => contrast(color, on)));
-    if (worst(ground) >= MIN_CONTRAST) continue;
-    const better = worst(DARK) > worst(WHITE) ? DARK : WHITE;
-    if (worst(better) > worst(ground)) addStyle(element, 'background-color', better);
-  }
-  for (const [element, ground] of texts) {
-    addStyle(element, 'color', contrast(DARK, ground) > contrast(WHITE, ground) ? DARK : WHITE);
-  }
+interface Mended {
+  color?: Colour;
+  ground?: Colour;
 }
+
+/** Texts on backgrounds that were left out, and what they are on now. */
+type Lost = Map<Element, { readonly ground: Colour; readonly texts: Colour[] }>;
 
 interface Found {
   readonly grounds: Lost;
+  /** Elements of text that can hardly be seen, and the colours that can be. */
   readonly texts: Map<Element, Colour>;
-  readonly stylesOf: (element: Element) => Styles | undefined;
+  readonly mended: ReadonlyMap<Element, Mended>;
+  readonly places: ReadonlySet<Element>;
+  readonly stylesOf: StylesOf;
+}
+
+type StylesOf = (element: Element) => Styles | undefined;
+
+/** A text takes the colour of a mended one around it, and may be on another ground: it is mended in turn. */
+const MAX_PASSES = 4;
+
+export function mendContrast(box: Element, stylesOf: StylesOf): void {
+  const places = new Set<Element>();
+  findPlaces(box, box, { places, stylesOf });
+  const mended = new Map<Element, Mended>();
+  const mend = (element: Element, more: Mended): void => {
+    mended.set(element, { ...mended.get(element), ...more });
+  };
+  const around: Around = {
+    ground: WHITE,
+    unsure: null,
+    isPicture: false,
+    isGroundLost: false,
+    isColorLost: false,
+    color: BLACK,
+    shown: SHOWN,
+  };
+  for (let pass = 0; pass < MAX_PASSES; pass++) {
+    const found: Found = { grounds: new Map(), texts: new Map(), mended, places, stylesOf };
+    walk(box, around, found);
+    // A ground suits most of its texts; those that it does not suit get another colour.
+    if (pass === 0) {
+      for (const [element, { ground, texts }] of found.grounds) {
+        const seen = (on: Colour) => texts.filter((color) => contrast(color, on) >= MIN_CONTRAST).length;
+        const better = [DARK, WHITE].find((one) => seen(one) > seen(ground));
+        if (better !== undefined) mend(element, { ground: better });
+      }
+    } else if (found.texts.size === 0) break;
+    else for (const [element, color] of found.texts) mend(element, { color });
+  }
+  for (const [element, { color, ground }] of mended) {
+    if (ground !== undefined) addStyle(element, 'background-color', ground, stylesOf(element));
+    if (color !== undefined) addStyle(element, 'color', color, stylesOf(element));
+  }
+}
+
+/** Elements in which something would have been drawn below or above other content, and is not. */
+function findPlaces(
+  element: Element,
+  place: Element,
+  found: Pick<Found, 'places' | 'stylesOf'> & { places: Set<Element> },
+): void {
+  const styles = found.stylesOf(element);
+  if (styles !== undefined && (styles.isMoved || isDrawnOver(styles))) found.places.add(place);
+  const own = styles?.isPlace === true ? element : place;
+  for (const child of element.children) if (child.type === 'element') findPlaces(child, own, found);
 }
 
 function walk(element: Element, around: Around, found: Found): void {
   const styles = found.stylesOf(element);
   if (styles !== undefined && isBoxHidden(styles, element.properties['hidden'] === true)) return;
-  const here = styles === undefined ? around : enter(element, styles, around);
+  const here = enter(element, styles, around, found);
+  const { alt, src } = element.properties;
+  if (element.tagName === 'img' && src === undefined && typeof alt === 'string') {
+    noteText(element, alt, here, found);
+  }
   for (const child of element.children) {
     if (child.type === 'element') walk(child, here, found);
-    else if (isShownText(child, here)) note(here, found);
+    else if (child.type === 'text') noteText(element, child.value, here, found);
   }
 }
 
-function enter(element: Element, styles: Styles, around: Around): Around {
-  const color = colourOf(styles.get('color') ?? element.properties['color']);
-  const ground = groundOf(element, styles);
+function enter(element: Element, styles: Styles | undefined, around: Around, found: Found): Around {
+  const mended = found.mended.get(element);
   const isLink = element.tagName === 'a' && element.properties['href'] !== undefined;
+  const color = mended?.color ?? colourOf(styles?.get('color') ?? element.properties['color']);
   return {
-    ...(ground === undefined
-      ? {
-          ground: around.ground,
-          lostGround: styles.hasLostGround && around.ground !== null ? element : around.lostGround,
-        }
-      : { ground, lostGround: null }),
-    ...(color === null
-      ? {
-          color: isLink ? BLUE : around.color,
-          lostColor: styles.hasLostColor ? element : isLink ? null : around.lostColor,
-        }
-      : { color, lostColor: null }),
-    shown: shownIn(styles, around.shown),
+    ...groundIn(element, styles, around, { mended: mended?.ground, isPlace: found.places.has(element) }),
+    color: color ?? (isLink ? BLUE : around.color),
+    isColorLost:
+      mended?.color !== undefined ||
+      (color === null && (styles?.hasLostColor === true || (!isLink && around.isColorLost))),
+    shown: styles === undefined ? around.shown : shownIn(styles, around.shown),
   };
 }
 
-const isShownText = (node: ElementContent, { shown }: Around): boolean =>
-  node.type === 'text' && shown.isVisible && !shown.isZero && node.value.trim() !== '';
+function groundIn(
+  element: Element,
+  styles: Styles | undefined,
+  around: Around,
+  { mended, isPlace }: { readonly mended: Colour | undefined; readonly isPlace: boolean },
+): Pick<Around, 'ground' | 'unsure' | 'isPicture' | 'isGroundLost'> {
+  if (mended !== undefined) return { ground: mended, unsure: null, isPicture: false, isGroundLost: true };
+  const { color, isPicture } = groundOf(element, styles);
+  if (isPicture) return { ground: color ?? around.ground, unsure: element, isPicture, isGroundLost: false };
+  if (color !== undefined) return { ground: color, unsure: null, isPicture, isGroundLost: isPlace };
+  const isLost = styles?.hasLostGround === true && !around.isPicture;
+  return {
+    ground: around.ground,
+    unsure: isLost ? element : around.unsure,
+    isPicture: around.isPicture,
+    isGroundLost: isLost || isPlace || around.isGroundLost,
+  };
+}
 
-function note({ ground, lostGround, color, lostColor }: Around, { grounds, texts }: Found): void {
-  if (ground === null) return;
-  if (lostGround !== null) {
-    const lost = grounds.get(lostGround) ?? { ground, texts: [] };
+function noteText(element: Element, text: string, here: Around, { grounds, texts }: Found): void {
+  const { ground, unsure, color, shown } = here;
+  if (!shown.isVisible || shown.isZero || text.trim() === '') return;
+  if (unsure !== null) {
+    const lost = grounds.get(unsure) ?? { ground, texts: [] };
     lost.texts.push(color);
-    grounds.set(lostGround, lost);
-  } else if (lostColor !== null && contrast(color, ground) < MIN_CONTRAST) texts.set(lostColor, ground);
+    grounds.set(unsure, lost);
+  }
+  // On a picture that is loaded, another colour might not be seen.
+  const isLost = here.isColorLost || here.isGroundLost;
+  if (here.isPicture || !isLost || contrast(color, ground) >= MIN_CONTRAST) return;
+  texts.set(element, contrast(DARK, ground) > contrast(WHITE, ground) ? DARK : WHITE);
 }
 
 const COLOUR_IN = /#[0-9a-f]{3,8}|\b(?:rgb|hsl)a?\([^()]*\)|(?<![\w-])[a-z]{3,24}(?![\w(-])/gi;
 
-/** null: a picture; undefined: none, so the one around is seen. A gradient counts as its first colour. */
-function groundOf(element: Element, styles: Styles): Colour | null | undefined {
-  const image = styles.get('background-image');
+/** A gradient counts as its first colour. */
+function groundOf(
+  element: Element,
+  styles: Styles | undefined,
+): { readonly color: Colour | undefined; readonly isPicture: boolean } {
+  const image = styles?.get('background-image');
   const written = [
-    styles.get('background'),
+    styles?.get('background'),
     image === 'none' ? undefined : image,
-    styles.get('background-color'),
-  ];
-  if (written.some((value) => value?.includes('url(') === true)) return null;
-  for (const value of [...written, element.properties['bgColor']]) {
-    if (typeof value !== 'string') continue;
-    for (const [part] of value.matchAll(COLOUR_IN)) {
-      const colour = colourOf(part);
-      if (colour !== null) return colour;
-    }
-  }
-  return undefined;
+    styles?.get('background-color'),
+    element.properties['bgColor'],
+  ].filter((value) => typeof value === 'string');
+  const colours = written
+    .flatMap((value) => [...value.replace(/url\("[^"]*"\)/g, '').matchAll(COLOUR_IN)])
+    .map(([part]) => colourOf(part));
+  return {
+    color: colours.find((colour) => colour !== null) ?? undefined,
+    isPicture: written.some((value) => value.includes('url(')),
+  };
 }
 
 /** null for anything else, and for what is more transparent than not. */
@@ -142,8 +209,16 @@ function contrast(a: Colour, b: Colour): number {
   return ((light ?? 0) + 0.05) / ((dark ?? 0) + 0.05);
 }
 
-function addStyle({ properties }: Element, property: string, colour: Colour): void {
+/** The element's own style counts for more than the sheet, where that has no `!important`. */
+function addStyle(
+  { properties }: Element,
+  property: string,
+  colour: Colour,
+  styles: Styles | undefined,
+): void {
+  const names = property === 'color' ? ['color'] : ['background', 'background-color'];
+  const isImportant = names.some((name) => styles?.values.get(name)?.isImportant === true);
   const value = `#${colour.map((part) => part.toString(16).padStart(2, '0')).join('')}`;
   const style = typeof properties['style'] === 'string' ? `${properties['style']};` : '';
-  properties['style'] = `${style}${property}:${value}`;
+  properties['style'] = `${style}${property}:${value}${isImportant ? '!important' : ''}`;
 }

@@ -30,6 +30,10 @@ function isShut(styles: Styles): boolean {
   return isCut && ['height', 'max-height', 'width', 'max-width'].some((name) => isZero(styles.get(name)));
 }
 
+/** Without a height, and with content that is drawn over what follows. */
+export const isDrawnOver = (styles: Styles): boolean =>
+  ['height', 'max-height'].some((name) => isZero(styles.get(name))) && !isShut(styles);
+
 export function shownIn(styles: Styles, around: Shown): Shown {
   const visibility = styles.get('visibility')?.toLowerCase();
   const size = styles.get('font-size') ?? styles.get('font');

@@ -12,10 +12,13 @@ export const MAX_SAFE_NODES = 100_000;
 /** Elements within elements. Browsers follow 512; newsletters have 40 to 80. */
 export const MAX_SAFE_DEPTH = 400;
 
-/** Style sheets of one email together, as they come and as they are written, in UTF-16 units; the rest is left out. Outlook writes 10,000. */
+/**
+ * Style sheets of one email together, as they come and as they are written, in UTF-16 units. Outlook writes 10,000. Beyond this bound and
+ * the next three, an email is shown without its sheets.
+ */
 export const MAX_STYLE_SHEET_CHARS = 200_000;
 
-/** Rules of style sheets that are followed. Newsletters have up to 500. */
+/** Rules of style sheets. Newsletters have up to 500. */
 export const MAX_STYLE_RULES = 2000;
 
 /** Rules that one element can get. Newsletters have up to 20. */
@@ -23,7 +26,7 @@ export const MAX_RULES_OF_ELEMENT = 200;
 
 /**
  * The cost of applying style sheets: a part of a selector that is compared with an element counts once, a declaration that the element gets
- * ten times. Beyond it, elements keep only their own styles. A newsletter of 20,000 elements has a million, which takes half
+ * ten times. A newsletter of 20,000 elements has a million, which takes half
  * a second.
  */
 export const MAX_STYLE_COST = 2_000_000;

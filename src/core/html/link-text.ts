@@ -25,7 +25,7 @@ export interface LinkBudget {
 
 interface Pieces {
   readonly pieces: Piece[];
-  /** Alternative texts, each on its own. */
+  /** Alternative texts and those that a pointer shows, each on its own. */
   readonly alts: string[];
   /** Something may reverse the order. */
   turns: boolean;
@@ -121,9 +121,10 @@ function collect(element: Element, inherited: Inherited, read: Pieces, budget: L
   };
   const border = borderOf(tagName, display, float, inherited.isBeside);
   if (border !== null) read.pieces.push({ kind: border, text: '' });
-  if (typeof properties['ariaLabel'] === 'string') {
-    budget.chars -= properties['ariaLabel'].length;
-    read.alts.push(properties['ariaLabel']);
+  for (const words of [properties['ariaLabel'], properties['title']]) {
+    if (typeof words !== 'string') continue;
+    budget.chars -= words.length;
+    read.alts.push(words);
   }
   if (tagName === 'img' && typeof properties['alt'] === 'string') {
     budget.chars -= properties['alt'].length;
@@ -134,7 +135,12 @@ function collect(element: Element, inherited: Inherited, read: Pieces, budget: L
   for (const child of children) {
     budget.chars -= 1;
     if (budget.chars < 0) return;
-    addChild(child, own, read, budget);
+    // A reader may open it, or not.
+    const isFolded =
+      tagName === 'details' &&
+      properties['open'] !== true &&
+      !(child.type === 'element' && child.tagName === 'summary');
+    addChild(child, isFolded ? { ...own, isUnsure: true } : own, read, budget);
   }
   if (border !== null) read.pieces.push({ kind: border, text: '' });
 }
@@ -198,8 +204,8 @@ const UNSURE = ['color', 'visibility', 'opacity', 'mix-blend-mode', 'font-size',
 
 const BLOCKS = new Set(
   (
-    'address article aside blockquote br caption center dd dir div dl dt figcaption figure footer h1 h2 h3 h4 h5 h6 header hr li ' +
-    'main ol p pre section table tbody tfoot thead tr ul'
+    'address article aside blockquote br caption center dd details dir div dl dt figcaption figure footer h1 h2 h3 h4 h5 h6 header hr li ' +
+    'main ol p pre section summary table tbody tfoot thead tr ul'
   ).split(' '),
 );
 

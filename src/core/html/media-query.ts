@@ -1,10 +1,10 @@
-/** Conditions of `@media` rules (Media Queries 4) that mail may set: the width, the colour scheme and print. */
+/** Conditions of `@media` rules (Media Queries 4) that mail may set: the width, the colour scheme, the kind of screen and print. */
 
 /** The colour scheme that the reader chose; `auto`: as the browser has it. */
 export type Scheme = 'light' | 'dark' | 'auto';
 
 const FEATURE =
-  /^\((?:(?:min|max)-(?:device-)?width:\d{1,5}(?:\.\d{1,4})?(?:px|em|rem)|orientation:(?:landscape|portrait)|prefers-color-scheme:(?:light|dark))\)$/;
+  /^\((?:(?:min|max)-(?:device-)?width:\d{1,5}(?:\.\d{1,4})?(?:px|em|rem)|orientation:(?:landscape|portrait)|prefers-color-scheme:(?:light|dark)|(?:-webkit-(?:min-|max-)?device-pixel-ratio|(?:min-|max-)?resolution):\d{1,3}(?:\.\d{1,4})?(?:dppx|dpi)?|(?:any-)?hover:(?:hover|none)|(?:any-)?pointer:(?:fine|coarse|none)|prefers-reduced-motion:(?:reduce|no-preference))\)$/;
 const TYPE = /^(?:only |not )?(?:screen|all|print)$/;
 const SCHEME = /^\(prefers-color-scheme:(light|dark)\)$/;
 const MAX_QUERIES = 10;

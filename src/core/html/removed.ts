@@ -17,6 +17,8 @@ export const REMOVED_KINDS = [
   'metadata',
   /** Declarations of styles that are not allowed, such as `position`. */
   'styles',
+  /** All style sheets of an email that take too much to be followed. */
+  'style_sheets',
   /** Links to anything but web pages, mail addresses and telephones. */
   'links',
   /** Images that would be fetched from elsewhere. `remote=allow` keeps them. */

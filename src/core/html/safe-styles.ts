@@ -44,6 +44,10 @@ export class Styles {
   hasLostGround = false;
   /** A colour of text was left out. */
   hasLostColor = false;
+  /** It would be drawn elsewhere, perhaps below or above other content. */
+  isMoved = false;
+  /** Content that is moved goes no further than it. */
+  isPlace = false;
 
   get(property: string): string | undefined {
     return this.values.get(property)?.text;
@@ -78,6 +82,8 @@ export class Styles {
     for (const what of later.#shown) this.show(what);
     if (later.hasLostGround) this.hasLostGround = true;
     if (later.hasLostColor) this.hasLostColor = true;
+    if (later.isMoved) this.isMoved = true;
+    if (later.isPlace) this.isPlace = true;
   }
 }
 
@@ -117,6 +123,15 @@ export function writeStyles({ values }: Styles, hasImportant: boolean): string {
     .join(';');
 }
 
+const NO_IMAGES: StyleContext = { toImage: () => null, onRemoved: () => {}, isRemote: () => false };
+
+/** Whether a declaration comes out. */
+export function isSafeDeclaration(declaration: Declaration): boolean {
+  const styles = new Styles();
+  addDeclaration(styles, declaration, NO_IMAGES);
+  return styles.values.size > 0;
+}
+
 export function addDeclaration(styles: Styles, declaration: Declaration, context: StyleContext): void {
   const property = declaration.property.toLowerCase();
   const { value } = declaration;
@@ -142,11 +157,20 @@ export function addDeclaration(styles: Styles, declaration: Declaration, context
   }
   if (property.startsWith('background')) styles.hasLostGround = true;
   if (property === 'color') styles.hasLostColor = true;
+  if (isMove(property, value)) styles.isMoved = true;
+  if (property === 'position' && /^(?:relative|absolute|fixed|sticky)$/i.test(generate(value)))
+    styles.isPlace = true;
   // Outlook's and vendor-specific settings are no loss.
   if (/^(?:mso-|-)/.test(property)) return;
   const isRemote = addresses.some(context.isRemote) || /url|image\(|src/i.test(raw(value));
   context.onRemoved(isRemote ? 'remote_content' : 'styles');
 }
+
+const isMove = (property: string, value: CssNode): boolean =>
+  property === 'position'
+    ? /^(?:absolute|fixed)$/i.test(generate(value))
+    : MOVES.test(property) || (property.startsWith('margin') && /(?:^|[ (])-/.test(generate(value)));
+const MOVES = /^(?:transform|translate|grid-(?:area|row|column)(?:-start)?)$/;
 
 /** Left out are the fill, outline and shadow of letters, backgrounds that they cut out, and animations; without them, hidden text would stay hidden. */
 function showHidden(styles: Styles, property: string, value: CssNode): void {

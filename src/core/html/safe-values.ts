@@ -80,6 +80,7 @@ const OF_ELEMENT: Readonly<Record<string, Readonly<Record<string, Check | Check<
   colgroup: { span },
   font: { color, face: matching(/^[\p{L}0-9 ,'"_-]{1,200}$/u), size: matching(/^[+-]?[0-9]$/) },
   img: { alt: shown, border: small, hspace: small, vspace: small },
+  details: { open: present },
   hr: { color, size: small, noshade: present },
   ol: { start: matching(/^-?[0-9]{1,6}$/), type: matching(/^[1aAiI]$/) },
   ul: { type: oneOf('disc', 'circle', 'square') },
@@ -128,7 +129,7 @@ export function toProperty(name: string): string {
 /** Elements that stay. Those that are neither here nor in DROPPED are replaced by their content. */
 export const ALLOWED_ELEMENTS: readonly string[] = (
   'a abbr acronym address article aside b big blockquote br caption center cite code col colgroup ' +
-  'dd del dfn dir div dl dt em figcaption figure font footer h1 h2 h3 h4 h5 h6 header hr i img ins ' +
-  'kbd li main mark ol p pre q s samp section small span strike strong sub sup table tbody td ' +
+  'dd del details dfn dir div dl dt em figcaption figure font footer h1 h2 h3 h4 h5 h6 header hr i img ins ' +
+  'kbd li main mark ol p pre q s samp section small span strike strong sub summary sup table tbody td ' +
   'tfoot th thead time tr tt u ul var wbr'
 ).split(' ');

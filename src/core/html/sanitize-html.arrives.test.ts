@@ -49,6 +49,7 @@ const VALUES: Readonly<Record<string, string | null>> = {
   colspan: '2',
   rowspan: '3',
   nowrap: null,
+  open: null,
   span: '2',
   color: '#ff0000',
   face: 'Arial, sans-serif',

@@ -40,6 +40,22 @@ describe('the style sheet of a document', () => {
     ],
     ['@media print{p{color:#000}}', `@media print{${BOX} p{color:#000}}`],
     [
+      '@media (-webkit-min-device-pixel-ratio:0){p{color:red}}',
+      `@media (-webkit-min-device-pixel-ratio:0){${BOX} p{color:red}}`,
+    ],
+    ['@supports (display:grid){p{color:red}}', `${BOX} p{color:red}`],
+    ['@supports not ((position:sticky) or (display:-ms-grid)){p{color:red}}', `${BOX} p{color:red}`],
+    [
+      '@supports selector(p>b) and (color:red){@media print{p{color:red}}}',
+      `@media print{${BOX} p{color:red}}`,
+    ],
+    ['@supports (position:sticky){p{color:red}}b{color:red}', `${BOX} b{color:red}`],
+    [
+      '.sm\\:block,.w-1\\/2{color:red}',
+      `${BOX} [class~="sm:block"]{color:red}${BOX} [class~="w-1/2"]{color:red}`,
+    ],
+    ['p::before,p{color:red}', `${BOX} p{color:red}`],
+    [
       '@media (prefers-color-scheme:dark){p{color:#fff}}b{color:red}',
       `@media (prefers-color-scheme:dark){${BOX} p{color:#fff}}${BOX} b{color:red}`,
     ],
@@ -105,10 +121,11 @@ describe('the style sheet of a document', () => {
     ],
     [
       'other conditions',
-      '@media (hover:hover){p{color:red}}@media (min-resolution:2dppx){p{color:red}}@media not all{p{color:red}}@media speech{p{color:red}}',
+      '@media (max-height:9px){p{color:red}}@media (scripting:none){p{color:red}}@media not all{p{color:red}}@media speech{p{color:red}}',
     ],
     ['its own end', 'p{font-family:"</style><img src=x onerror=alert(1)>"}.\\3c \\/style\\3e{color:red}'],
-    ['escapes', '.a\\:b{color:red}p{col\\6fr:x\\3c}'],
+    ['escapes', '.a\\"b{color:red}#a\\:b{color:red}p{col\\6fr:x\\3c}'],
+    ['a list with a selector that no browser knows', 'p:unknown,p{color:red}'],
     [
       'windows without end',
       'p{width:100000px;height:calc(1px*9999);padding:9999px;font-size:900px;line-height:999}',
@@ -225,12 +242,19 @@ describe('a link in a document', () => {
   it.each([
     ['very many rules for one element', '.x{color:red}'.repeat(500)],
     ['selectors that cost too much', '*~*~*~*~*~*~*~*{color:red}'.repeat(1900)],
-  ])('has no sheet that was not compared with it: %s', (_, css) => {
+    ['more rules than are read', '.y{color:red}'.repeat(2001)],
+    ['more characters than are read', `/*${'x'.repeat(200_000)}*/`],
+  ])('has no sheet, not even in part, that was not compared with it: %s', (_, css) => {
     const more = '<b></b>'.repeat(css.startsWith('*') ? 3000 : 1);
     const text = 'www.paypal<i class=x>X</i>.com';
-    const result = make(`<style>${css}.x{display:none}</style>${more}<a href="${LINK}">${text}</a>`);
-    expect(result.sheet).toBe('');
-    expect(result.html).toContain('www.paypal');
+    const html = `<style>.x{display:none}${css}.x{display:none}</style>${more}<a href="${LINK}">${text}</a>`;
+    for (const document of [{ scheme: 'auto' } as const, null]) {
+      const { sheet, html: shown, removed } = make(html, { document });
+      expect(sheet).toBe('');
+      expect(shown).toContain('www.paypal<i');
+      expect(shown).not.toContain('display:none');
+      expect(removed.style_sheets).toBe(1);
+    }
   });
 
   it('is not told where words for narrow windows take the place of others', () => {
@@ -289,6 +313,44 @@ describe('what is not shown', () => {
   });
 });
 
+describe('text that a style sheet hides', () => {
+  const text = (css: string, html = '<p class=x>a</p>') =>
+    make(`<style>.x{display:none}${css}</style>${html}`).html;
+
+  it.each([
+    ['a selector of what is within', 'p:has(b){display:block}'],
+    ['a selector of what the reader did', '.x:target{display:block}'],
+    ['the pointer', 'p:hover{display:block}'],
+    ['a layer', '@layer a{p.x{display:block}}'],
+    ['a condition within another', '@media (min-width:9px){@media (max-width:900px){.x{display:block}}}'],
+  ])('is shown where what may show it is left out: %s', (_, css) => {
+    expect(text(css)).toContain('style="display:block!important"');
+    expect(make(`<style>.x{display:none}${css}</style><p class=x>a`, { document: null }).html).toContain(
+      '<p style="display:block">',
+    );
+  });
+
+  it.each([
+    ['without an inside', '.x{display:none;max-height:0;overflow:hidden;font-size:0}p:has(b){color:red}'],
+    ['where a browser would hide it, too', '@supports (position:sticky){.x{display:block}}'],
+    ['where no browser shows it', 'p:unknown{display:block}@media yahoo{.x{display:block}}'],
+    ['for another element', 'b:has(i){display:block}'],
+  ])('stays hidden %s', (_, css) => {
+    expect(text(css)).not.toContain('display:block');
+  });
+
+  it('does not bring back an image that takes the place of another', () => {
+    expect(text('p:hover .x{display:block}', '<p><img class=x src="cid:logo@a.test"></p>')).not.toContain(
+      'display',
+    );
+  });
+
+  it('can be opened where its sender folded it', () => {
+    const html = '<details open><summary>a</summary>b</details><details><summary>c</summary>d</details>';
+    expect(make(html.replace('<details>', '<details ontoggle=x>')).html).toContain(html);
+  });
+});
+
 describe('text whose background is left out', () => {
   it.each([
     [
@@ -315,6 +377,51 @@ describe('text whose background is left out', () => {
     expect(make(html).html).toMatch(mended);
   });
 
+  it.each([
+    [
+      'over an image that is moved',
+      '<div style="position:relative"><img src="https://a.test/x" style="position:absolute"><p style="color:#fff">',
+    ],
+    ['that is moved over an image', '<img src="cid:logo@a.test"><p style="margin-top:-90px;color:#fff">'],
+    ['that is drawn over what follows', '<div style="max-height:0"><p style="color:#fff">'],
+    [
+      'on the ground of the place in which an image is moved',
+      '<div style="position:relative;background:#fff"><img src="https://a.test/x" style="position:absolute"><p style="color:#fff">',
+    ],
+    [
+      'by a rule that counts for more',
+      '<style>p{color:#fff!important}</style><img style="position:absolute" width=9><p>',
+    ],
+    [
+      'beside text of another colour',
+      '<div style="background:url(https://a.test/x)"><p>a<p>b<p style="color:#fff">',
+    ],
+  ])('can be read %s', (_, html) => {
+    for (const allowRemote of [false, true])
+      expect(make(`${html}a`, { allowRemote: html.includes('url(') ? false : allowRemote }).html).toMatch(
+        /<p style="color:#333333(?:!important)?">/,
+      );
+  });
+
+  it('can be read when an allowed image is not loaded', () => {
+    const html = '<table><td background="https://a.test/x"><p style="color:#fff">a';
+    expect(make(html, { allowRemote: true }).html).toMatch(
+      /<td style="background-image:url\(&#x22;https:\/\/a.test\/x&#x22;\);background-color:#333333">/,
+    );
+    const dark = html.replace('<td', '<td bgcolor="#000000"');
+    expect(make(dark, { allowRemote: true }).html).not.toContain('#333333');
+  });
+
+  it('has alternative texts that can be read', () => {
+    const { html } = make(
+      '<td background="https://a.test/x"><img src="https://a.test/y" alt="Titel" style="color:#fff">'.replace(
+        /^/,
+        '<table>',
+      ),
+    );
+    expect(html).toContain('<td style="background-color:#333333">');
+  });
+
   it('keeps what its sender chose', () => {
     for (const html of [
       '<p style="color:#fff">a</p>',
@@ -325,11 +432,6 @@ describe('text whose background is left out', () => {
     ]) {
       expect(make(html).html).not.toContain('#333333');
     }
-    expect(
-      make('<div style="background:url(https://a.test/x)"><p style="color:#fff">a</p></div>', {
-        allowRemote: true,
-      }).html,
-    ).not.toContain('#333');
   });
 
   it('has a colour that can be read where its own is left out', () => {

@@ -70,6 +70,11 @@ const css = fc
         ',',
         '@media (max-width:9px){',
         '@media print{',
+        '@supports (display:grid){',
+        '@layer x{',
+        'p:has(b)',
+        ':hover',
+        '.a\\:b',
         '@import "x";',
         '<!--',
         '</style',
@@ -107,7 +112,7 @@ function elementsIn(nodes: readonly DefaultTreeAdapterTypes.ChildNode[]): readon
 }
 
 const ATTRIBUTE =
-  /^(?:href|target|rel|title|data-link-host|data-shown-host|data-email-body|src|referrerpolicy|style|alt|dir|lang|align|valign|bgcolor|width|height|role|border|cellpadding|cellspacing|bordercolor|colspan|rowspan|nowrap|span|color|face|size|hspace|vspace|noshade|start|type|value|hidden|aria-hidden|aria-label|aria-live)$/;
+  /^(?:href|target|rel|title|data-link-host|data-shown-host|data-email-body|src|referrerpolicy|style|alt|dir|lang|align|valign|bgcolor|width|height|role|border|cellpadding|cellspacing|bordercolor|colspan|rowspan|nowrap|span|color|face|size|hspace|vspace|noshade|start|type|value|hidden|aria-hidden|aria-label|aria-live|open)$/;
 
 const VALUES: Readonly<Record<string, RegExp>> = {
   style: /^(?!.*(?<!background-)(?:position\s*:|z-index|expression|[@<\\]))/i,

@@ -43,7 +43,7 @@ import { otherSiteShown, toTarget, type LinkTarget } from './shown-sites.ts';
 import { BOX, BOX_MARK, BOX_MARK_NAME } from './text-as-html.ts';
 import { addStyles, Styles, writeStyles, type StyleContext } from './safe-styles.ts';
 import { ALLOWED_ATTRIBUTES, ALLOWED_ELEMENTS, safeAttribute, toProperty } from './safe-values.ts';
-import { OF_BOX, only, StyleSheets, type SheetRule } from './style-sheets.ts';
+import { OF_BOX, only, StyleLimitError, StyleSheets, type SheetRule } from './style-sheets.ts';
 import { withBreaks } from './word-breaks.ts';
 
 export interface SanitizeOptions {
@@ -91,12 +91,24 @@ const SCHEMA: Schema = {
 /** Throws HtmlLimitError when the HTML would cost too much, or when its result does not become stable. */
 export function sanitizeHtml(html: string, options: SanitizeOptions): SafeHtml {
   const isCut = html.length > MAX_SAFE_INPUT_CHARS;
-  const first = new Sanitizer(options, null).run(isCut ? html.slice(0, MAX_SAFE_INPUT_CHARS) : html);
+  const given = isCut ? html.slice(0, MAX_SAFE_INPUT_CHARS) : html;
+  try {
+    return { ...makeStable(given, options, true), isCut };
+  } catch (error) {
+    if (!(error instanceof StyleLimitError)) throw error;
+    const { removed, ...safe } = makeStable(given, options, false);
+    return { ...safe, removed: { ...removed, style_sheets: removed.style_sheets + 1 }, isCut };
+  }
+}
+
+/** Throws StyleLimitError as well. @param hasSheets whether the style sheets of the email are read */
+function makeStable(html: string, options: SanitizeOptions, hasSheets: boolean): Omit<SafeHtml, 'isCut'> {
+  const first = new Sanitizer(options, null).run(html, hasSheets);
   let { html: result, sheet } = first;
   for (let round = 0; round < MAX_ROUNDS; round++) {
     // The last reading of links is the one that counts: it sees the elements and rules that a browser will see.
-    const again = new Sanitizer(options, sheet).run(result);
-    if (again.html === result && again.sheet === sheet) return { ...again, removed: first.removed, isCut };
+    const again = new Sanitizer(options, sheet).run(result, hasSheets);
+    if (again.html === result && again.sheet === sheet) return { ...again, removed: first.removed };
     ({ html: result, sheet } = again);
   }
   throw new HtmlLimitError(`still changes when it is read ${MAX_ROUNDS} times`);
@@ -129,6 +141,9 @@ class Sanitizer {
   /** Of the element `base`. */
   #base: string | undefined;
   #deceptiveLinks = 0;
+  #links = 0;
+  /** The end of the text so far. */
+  #textBefore = '';
   /** Some style cuts off what is too long for its place. Certain only in a later round, whose styles are written by us. */
   #mayBeCut = false;
   /** As certain as that. */
@@ -161,12 +176,12 @@ class Sanitizer {
     });
   }
 
-  run(html: string): Pick<SafeHtml, 'html' | 'sheet' | 'removed' | 'deceptiveLinks'> {
+  run(html: string, hasSheets: boolean): Omit<SafeHtml, 'isCut'> {
     const root = parseHtml(html);
     const written = `${html.replace(BOX, '')} ${this.#given ?? ''}`;
     this.#mayBeCut = CUTS.test(written);
     this.#surroundings = { turns: TURNS.test(written), isBeside: BESIDE.test(written) };
-    if (this.#given === null) this.#readSheets(root);
+    if (this.#given === null) this.#readSheets(root, hasSheets);
     else this.#sheets.add(this.#given, '');
     let body: HtmlElement | null = null;
     for (const child of root.childNodes) {
@@ -185,14 +200,14 @@ class Sanitizer {
   }
 
   /** Runs before the elements are read, since some sheets are in the middle of a body. */
-  #readSheets(node: HtmlElement): void {
+  #readSheets(node: HtmlElement, hasSheets: boolean): void {
     for (const child of node.childNodes) {
       if (!isElement(child)) continue;
       if (child.tagName === 'base') this.#base ??= readBase(attributeOf(child, 'href') ?? '');
       if (child.tagName === 'style' && child.namespaceURI === node.namespaceURI) {
         const css = child.childNodes.map((text) => (isText(text) ? text.value : '')).join('');
-        this.#sheets.add(css, attributeOf(child, 'media') ?? '');
-      } else this.#readSheets(child);
+        if (hasSheets) this.#sheets.add(css, attributeOf(child, 'media') ?? '');
+      } else this.#readSheets(child, hasSheets);
     }
   }
 
@@ -245,7 +260,7 @@ class Sanitizer {
       if (style !== null) addStyles(own, style, this.#styleContext);
     }
     base.addAll(hints);
-    for (const element of elements) this.#addRules(base, this.#sheets.rulesFor(element), NO_MEDIA);
+    for (const element of elements) this.#addRules(base, this.#sheets.rulesFor(element).sure, NO_MEDIA);
     base.addAll(own);
     return { hints, own, base: only(base, OF_BOX) };
   }
@@ -263,6 +278,7 @@ class Sanitizer {
         if (this.#options.isQuote === true && (!shown.isVisible || shown.isZero)) continue;
         this.#spend(node.value.length);
         const text = node.value.replaceAll('\0', '').toWellFormed();
+        this.#textBefore = (this.#textBefore + text.slice(-MAX_BADGE_CHARS)).slice(-MAX_BADGE_CHARS);
         if (this.#isDocument) content.push(...withBreaks(text));
         else content.push({ type: 'text', value: text });
       } else if (isElement(node)) {
@@ -297,15 +313,24 @@ class Sanitizer {
     const shown = shownIn(facts.base, around);
     if (this.#isDocument) this.#setNames(element, properties);
     this.#setStyle(facts, properties);
-    if (tag === 'img' && !this.#setImage(element, properties)) return [];
+    // One that is moved leaves its place to the texts around it, whose contrast is judged by it.
+    if (tag === 'img' && !this.#setImage(element, properties) && !facts.base.isMoved) return [];
     if (tag === 'img' && properties.src === undefined && this.#options.isQuote === true) {
       return typeof properties.alt === 'string' ? [{ type: 'text', value: properties.alt }] : [];
     }
     if (tag === 'img' && this.#isDocument && properties.src !== undefined) setRatio(properties, facts.base);
+    const { before, links } = { before: this.#textBefore, links: this.#links };
     const children = this.#toContent(element.childNodes, shown);
     const safe: Element = { type: 'element', tagName: tag, properties, children };
     this.#facts.set(safe, facts);
-    if (tag === 'a') this.#setLink(element, safe);
+    if (tag === 'a') this.#setLink(element, safe, before);
+    // Around a link, what a pointer shows would be taken for its target.
+    else if (
+      this.#links > links &&
+      typeof properties.title === 'string' &&
+      LIKE_ADDRESS.test(properties.title)
+    )
+      delete properties.title;
     this.#spend(tag.length);
     return [safe];
   }
@@ -340,13 +365,36 @@ class Sanitizer {
     this.#readHints(element, hints);
     const style = attributeOf(element, 'style');
     if (style !== null) addStyles(own, style, this.#styleContext);
-    const rules = this.#sheets.rulesFor(element);
+    const { sure: rules, unsure } = this.#sheets.rulesFor(element);
     base.addAll(hints);
     this.#addRules(base, rules, NO_MEDIA);
     base.addAll(own);
+    this.#show(element, unsure, { own, base });
     // Judged with the others: an image that only a narrow window shows counts as one that is left out.
     for (const rule of rules) this.#sheets.stylesOf(rule);
     return { rules, hints, own, base };
+  }
+
+  /**
+   * Text that the sheet hides is shown where a rule that is not followed may show it. Images are not: one that takes the place of another
+   * would stand beside it.
+   */
+  #show(
+    element: HtmlElement,
+    unsure: readonly SheetRule[],
+    { own, base }: Pick<Facts, 'own' | 'base'>,
+  ): void {
+    if (unsure.length === 0 || !isHiddenBy(base, element) || !hasText(element)) return;
+    const more = new Styles();
+    for (const rule of unsure) more.addAll(only(this.#sheets.stylesOf(rule), OF_SHOWING));
+    const after = new Styles();
+    after.addAll(base);
+    for (const [property, { text }] of more.values) after.set(property, text, true);
+    if (more.values.size === 0 || isHiddenBy(after, element)) return;
+    for (const [property, { text }] of more.values) {
+      own.set(property, text, true);
+      base.set(property, text, true);
+    }
   }
 
   #setStyle({ hints, own, base }: Facts, properties: Element['properties']): void {
@@ -377,11 +425,13 @@ class Sanitizer {
     return true;
   }
 
-  #setLink(element: HtmlElement, safe: Element): void {
+  /** @param before the end of the text before it */
+  #setLink(element: HtmlElement, safe: Element, before: string): void {
     const { properties } = safe;
     delete properties.title;
     const href = attributeOf(element, 'href');
     if (href === null) return;
+    this.#links++;
     const place = href.trim();
     if (place.startsWith('#')) {
       // The loss of a link within the email is not worth reporting.
@@ -400,7 +450,7 @@ class Sanitizer {
     properties.rel = ['noopener', 'noreferrer', 'nofollow'];
     const target = toTarget(url);
     if (target === null) return;
-    const shown = this.#otherSite(safe, target);
+    const shown = this.#otherSite(safe, target, badgeIn(before)) ?? target.lookalike;
     if (shown !== null || url.username !== '') {
       this.#deceptiveLinks++;
       properties.title = target.name;
@@ -416,15 +466,19 @@ class Sanitizer {
    * The site that a link shows other than its target, in a window of any width; `''` when it can't be determined, null when there is
    * none.
    */
-  #otherSite(link: Element, target: LinkTarget): string | null {
+  #otherSite(link: Element, target: LinkTarget, badge: string | null): string | null {
     const conditions = new Set<string>();
     this.#collectMedia(link, conditions);
     if (conditions.size > MAX_CONDITIONS) return '';
     for (const media of subsetsOf([...conditions])) {
+      if (media.size > 0) this.#linkBudget.chars -= CHARS_OF_CONDITION;
       const stylesOf = (element: Element) => this.#stylesIn(element, media);
       const readings = readLinkText(link, stylesOf, this.#surroundings, this.#linkBudget);
+      const more = badge === null ? [] : [{ text: badge, isJoined: false, isGuess: false }];
       const shown =
-        readings === null ? '' : otherSiteShown(readings, target, this.#linkBudget, this.#mayBeCut);
+        readings === null
+          ? ''
+          : otherSiteShown([...readings, ...more], target, this.#linkBudget, this.#mayBeCut);
       if (shown !== null) return shown;
     }
     return null;
@@ -514,12 +568,34 @@ function setRatio(properties: Element['properties'], base: Styles): void {
   properties.style = style === '' ? ratio : `${style};${ratio}`;
 }
 
+const OF_SHOWING =
+  /^(?:display|visibility|opacity|(?:max-)?(?:height|width)|overflow(?:-[xy])?|font-size|line-height)$/;
+
+function isHiddenBy(styles: Styles, element: HtmlElement): boolean {
+  const shown = shownIn(styles, SHOWN);
+  return isBoxHidden(styles, attributeOf(element, 'hidden') !== null) || !shown.isVisible || shown.isZero;
+}
+
+const hasText = ({ childNodes }: HtmlElement): boolean =>
+  childNodes.some((node) => (isText(node) ? node.value.trim() !== '' : isElement(node) && hasText(node)));
+
+/** A host and what is around it. */
+const MAX_BADGE_CHARS = 300;
+const BADGE = /\[\s{0,9}([^\s[\]]{3,260})\s{0,9}\]\s{0,9}$/;
+const LIKE_ADDRESS = /[\p{L}\p{N}]\s?\.\s?[\p{L}\p{N}]|:\/\//u;
+
+/** A host in brackets, as the mark of the service stands before a link; null when the text does not end with one. */
+const badgeIn = (text: string): string | null =>
+  BADGE.exec(text.normalize('NFKC').slice(-MAX_BADGE_CHARS))?.[1] ?? null;
+
 const TURNS = /\bdir="(?:rtl|auto)"|direction:rtl/;
 const BESIDE = /column(?:s|-count|-width):|writing-mode:/;
 const CUTS = /overflow(?:-[xy])?:(?:hidden|clip|auto|scroll)|text-indent:-/;
 
 /** Rules without a condition. */
 const NO_MEDIA: ReadonlySet<string> = new Set();
+/** What reading a link once more, as in another window, counts among the characters of links. */
+const CHARS_OF_CONDITION = 20;
 /** Of the rules for one link. Newsletters have two. */
 const MAX_CONDITIONS = 4;
 /** Of one element. */

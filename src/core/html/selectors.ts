@@ -2,7 +2,13 @@
  * Selectors of style sheets (Selectors 4), read from the tree of css-tree: matched with elements of an email, and written again. Those
  * that depend on what a reader does, on content that mail does not have or on a language of their own are not followed.
  */
-import type { AttributeSelector, CssNode, PseudoClassSelector, Selector } from 'css-tree';
+import {
+  ident,
+  type AttributeSelector,
+  type CssNode,
+  type PseudoClassSelector,
+  type Selector,
+} from 'css-tree';
 import { attributeOf, isElement, type HtmlElement } from './parse-html.ts';
 
 type Combinator = ' ' | '>' | '+' | '~';
@@ -34,6 +40,8 @@ export interface ReadSelector {
   readonly weight: number;
   /** Holds only while the pointer is on the element: it is written, and never matches. */
   readonly isHover: boolean;
+  /** False for one with a part that is not followed, which then holds for every element: it is never written. */
+  readonly isSure: boolean;
 }
 
 /** Of one selector. Newsletters have up to 6. */
@@ -52,11 +60,16 @@ const OWN = /^data-(?:email-body|link-host|shown-host)$/;
 const ID_WEIGHT = 10_000;
 const CLASS_WEIGHT = 100;
 
-/** null for a selector that is not followed. @param own attributes of the service that the selector may name */
-export function readSelector(selector: CssNode, own = OWN_NONE): ReadSelector | null {
+/**
+ * null for a selector that is not followed, `unknown` for one that browsers do not know either.
+ *
+ * @param own attributes of the service that the selector may name
+ */
+export function readSelector(selector: CssNode, own = OWN_NONE): ReadSelector | null | 'unknown' {
   if (selector.type !== 'Selector') return null;
   const parts = splitCompounds(selector);
   if (parts === null || parts.length > MAX_COMPOUNDS) return null;
+  if (parts.some(({ nodes }) => nodes.some(isUnknown))) return 'unknown';
   const read = parts.map(({ combinator, nodes }) => readCompound(combinator, nodes, own));
   const compounds = read.flatMap((one) => (one === null ? [] : [one.compound]));
   if (compounds.length < read.length) return null;
@@ -64,8 +77,41 @@ export function readSelector(selector: CssNode, own = OWN_NONE): ReadSelector | 
     compounds,
     weight: read.reduce((sum, one) => sum + (one?.weight ?? 0), 0),
     isHover: read.some((one) => one?.isHover === true),
+    isSure: read.every((one) => one?.isSure === true),
   };
 }
+
+/** The selector as it is while the pointer is where it has to be: what it then shows can be seen in browsers. */
+export const hovered = (selector: ReadSelector): ReadSelector => ({
+  ...selector,
+  compounds: selector.compounds.map((compound) => ({
+    ...compound,
+    tests: compound.tests.filter(({ written }) => written !== HOVER),
+  })),
+  isHover: false,
+  isSure: false,
+});
+
+const HOVER = ':hover';
+
+/** Pseudo-classes that browsers know, and that depend on the reader, on fields of forms or on more than is followed (Selectors 4 §4 to §14). */
+const UNFOLLOWED: ReadonlySet<string> = new Set(
+  (
+    'has is where not active focus focus-within focus-visible visited target target-within checked indeterminate default enabled ' +
+    'disabled required optional valid invalid user-valid user-invalid in-range out-of-range read-only read-write placeholder-shown ' +
+    'autofill open modal popover-open fullscreen defined playing paused muted empty lang dir scope host host-context ' +
+    'nth-child nth-last-child nth-of-type nth-last-of-type -webkit-any -webkit-autofill -webkit-any-link'
+  ).split(' '),
+);
+
+const isUnknown = (node: CssNode): boolean =>
+  node.type === 'PseudoClassSelector' &&
+  !UNFOLLOWED.has(node.name.toLowerCase()) &&
+  SIMPLE[node.name.toLowerCase()] === undefined &&
+  !ELEMENTS_OF_CSS2.has(node.name.toLowerCase());
+
+/** CSS 2: pseudo-elements with a single colon. */
+const ELEMENTS_OF_CSS2: ReadonlySet<string> = new Set(['before', 'after', 'first-line', 'first-letter']);
 
 const OWN_NONE: ReadonlySet<string> = new Set();
 
@@ -90,6 +136,7 @@ interface CompoundRead {
   readonly compound: Compound;
   readonly weight: number;
   readonly isHover: boolean;
+  readonly isSure: boolean;
 }
 
 function readCompound(
@@ -100,6 +147,7 @@ function readCompound(
   let tag: string | null = null;
   let weight = 0;
   let isHover = false;
+  let isSure = true;
   const ids: string[] = [];
   const classes: string[] = [];
   const tests: Test[] = [];
@@ -111,9 +159,11 @@ function readCompound(
       tag = name;
       weight += 1;
     } else if (node.type === 'ClassSelector' || node.type === 'IdSelector') {
-      if (!NAME.test(node.name)) return null;
-      (node.type === 'IdSelector' ? ids : classes).push(node.name);
       weight += node.type === 'IdSelector' ? ID_WEIGHT : CLASS_WEIGHT;
+      const name = ident.decode(node.name);
+      if (NAME.test(name)) (node.type === 'IdSelector' ? ids : classes).push(name);
+      else if (node.type === 'ClassSelector' && CLASS.test(name)) tests.push(testOfClass(name));
+      else return null;
     } else if (node.type === 'AttributeSelector') {
       const test = readAttribute(node, own);
       if (test === null) return null;
@@ -121,15 +171,27 @@ function readCompound(
       weight += CLASS_WEIGHT;
     } else if (node.type === 'PseudoClassSelector') {
       const test = readPseudoClass(node, own);
-      if (test === null) return null;
-      if (test.written === ':hover') isHover = true;
+      if (test === null) {
+        if (ELEMENTS_OF_CSS2.has(node.name.toLowerCase())) return null;
+        isSure = false;
+        continue;
+      }
+      if (test.written === HOVER) isHover = true;
       tests.push(test);
       weight += test.weight;
     } else return null;
   }
   if (ids.length + classes.length + tests.length > MAX_TESTS) return null;
-  return { compound: { combinator, tag, ids, classes, tests }, weight, isHover };
+  return { compound: { combinator, tag, ids, classes, tests }, weight, isHover, isSure };
 }
+
+/** A class such as `sm:block` or `w-1/2` of a framework, whose selector would need an escape. */
+const CLASS = /^[\p{L}\p{N}_.:/-]{1,100}$/u;
+
+const testOfClass = (name: string): Test => ({
+  written: `[class~="${name}"]`,
+  matches: (element) => classesOf(element).has(name),
+});
 
 /** HTML §4.16.2: values of these attributes are compared without regard to case. */
 const CASELESS: ReadonlySet<string> = new Set(
@@ -147,7 +209,10 @@ function readAttribute(
   if (matcher === null || value === null) {
     return {
       written: `[${attribute}]`,
-      matches: (element) => attributeOf(element, attribute) !== null,
+      matches: (element, budget) => {
+        budget.cost -= element.attrs.length / ATTRIBUTES_AT_COST;
+        return attributeOf(element, attribute) !== null;
+      },
     };
   }
   const text = value.type === 'String' ? value.value : value.name;
@@ -160,13 +225,20 @@ function readAttribute(
   return {
     written: `[${attribute}${matcher}"${text}"${flag === '' ? '' : ` ${flag}`}]`,
     matches: (element, budget) => {
+      budget.cost -= element.attrs.length / ATTRIBUTES_AT_COST;
       const found = attributeOf(element, attribute);
       if (found === null) return false;
-      budget.cost -= found.length / 100;
+      budget.cost -= found.length / (matcher === '~=' ? WORDS_AT_COST : CHARS_AT_COST);
       return compare(isCaseless ? found.toLowerCase() : found, wanted);
     },
   };
 }
+
+/** What is read for the cost of one comparison. */
+const ATTRIBUTES_AT_COST = 20;
+const CHARS_AT_COST = 100;
+/** The text is taken apart. */
+const WORDS_AT_COST = 10;
 
 const COMPARED: Readonly<Record<string, (found: string, wanted: string) => boolean>> = {
   '=': (found, wanted) => found === wanted,
@@ -238,9 +310,10 @@ function readAlternatives(
 ): Weighed | null {
   if (!['not', 'is', 'where'].includes(pseudo) || children.size > MAX_ALTERNATIVES) return null;
   const read = children.toArray().map((selector) => readSelector(selector, own));
-  const alternatives = read.filter((one) => one !== null);
+  const alternatives = read.filter((one) => typeof one === 'object' && one !== null);
   if (alternatives.length < read.length) return null;
-  if (alternatives.some(({ compounds, isHover }) => compounds.length > 1 || isHover)) return null;
+  if (alternatives.some(({ compounds, isHover, isSure }) => compounds.length > 1 || isHover || !isSure))
+    return null;
   return {
     written: `:${pseudo}(${alternatives.map(({ compounds }) => writeCompounds(compounds)).join(',')})`,
     matches: (element, budget) =>

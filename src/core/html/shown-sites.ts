@@ -3,6 +3,7 @@
  * `www.shop.test` may lead to `shop.test`. Every site in the text counts: a right one does not excuse a wrong one.
  */
 import { parse as parseDomain } from 'tldts';
+import { lookalikeOf } from '../address/lookalike.ts';
 import type { LinkBudget, LinkReading } from './link-text.ts';
 import { parseUrl } from './safe-links.ts';
 
@@ -15,13 +16,16 @@ export interface LinkTarget {
   readonly addresses: ReadonlySet<string> | null;
   /** The address with escapes decoded, as a text may show it. */
   readonly href: string;
+  /** A host as people read it, where its letters may be taken for those of another one; otherwise null. */
+  readonly lookalike: string | null;
 }
 
 /** null for a link that leads to no site, such as a telephone number. */
 export function toTarget(url: URL): LinkTarget | null {
   if (url.protocol === 'http:' || url.protocol === 'https:') {
     const sites = new Set([siteOf(url.hostname)]);
-    return { name: url.host, sites, addresses: null, href: decode(url.href) };
+    const lookalike = lookalikeOf(url.hostname);
+    return { name: url.host, sites, addresses: null, href: decode(url.href), lookalike };
   }
   if (url.protocol !== 'mailto:') return null;
   // RFC 6068 §2: the recipients are in the path and in these fields.
@@ -30,12 +34,13 @@ export function toTarget(url: URL): LinkTarget | null {
     .flatMap((list) => list.split(','))
     .map((address) => address.trim().toLowerCase())
     .filter((address) => address !== '');
-  const sites = addresses.map((address) => siteOf(hostOf(address.slice(address.lastIndexOf('@') + 1)) ?? ''));
+  const hosts = addresses.map((address) => hostOf(address.slice(address.lastIndexOf('@') + 1)) ?? '');
   return {
     name: addresses.join(', ').slice(0, MAX_NAME_CHARS),
-    sites: new Set(sites),
+    sites: new Set(hosts.map(siteOf)),
     addresses: new Set(addresses.map(withoutTag)),
     href: decode(url.href),
+    lookalike: hosts.map(lookalikeOf).find((one) => one !== null) ?? null,
   };
 }
 
@@ -73,6 +78,8 @@ const WORD = /[^\s\p{Z}\p{C}<>"\u2800\u115f\u1160\u3164\uffa0]+/gu;
 /** Something that may be a host or an address. */
 const TOKEN = /[\p{L}\p{N}\p{M}._@%+-]+/gu;
 const SCHEME = /https?:[\\/]{1,9}$/i;
+/** Alone, it is an address; within a text, it is the number of a version. */
+const IPV4 = /^\d{1,3}(?:\.\d{1,3}){3}$/;
 /** After a host: the rest is a path, query, fragment or port of it. */
 const PLACE = /^(?:[/?#]|:\d)/;
 /** In that rest: text that looks like another site at first glance. */
@@ -86,20 +93,22 @@ function findOther(
 ): string | null {
   const seen = new Set<string>();
   const text = normalize(reading.text);
+  const whole = text.trim();
   // NFKC may turn one character into eighteen.
   budget.chars -= text.length;
   if (budget.chars < 0) return null;
   for (const [word] of text.matchAll(WORD)) {
     for (const { 0: token, index } of word.matchAll(TOKEN)) {
       if (!token.includes('.')) continue;
-      const hasScheme = SCHEME.test(word.slice(Math.max(0, index - 17), index));
-      const whole = claimsOf(token, hasScheme, reading.isGuess, budget);
-      const claims = mayBeCut ? whole.flatMap((claim) => [claim, ...beginningsOf(claim)]) : whole;
+      const rest = word.slice(index + token.length);
+      const isAddress = IPV4.test(token) && whole === word && (rest === '' || PLACE.test(rest));
+      const hasScheme = isAddress || SCHEME.test(word.slice(Math.max(0, index - 17), index));
+      const found = claimsOf(token, hasScheme, reading.isGuess, budget);
+      const claims = mayBeCut ? found.flatMap((claim) => [claim, ...beginningsOf(claim)]) : found;
       if (budget.hosts < 0) return null;
       const other = claims.find((claim) => isOther(claim, target, reading.isJoined));
       if (other !== undefined) return other.shown;
       for (const { address, site } of claims) if (address !== null) seen.add(site);
-      const rest = word.slice(index + token.length);
       const isPlace = claims.length > 0 && PLACE.test(rest);
       // An address that contains another one, such as an archive's, is fine when it is the target.
       const hasOther = mayBeCut || SITE_IN_PLACE.test(rest);
@@ -121,9 +130,15 @@ function isOther({ site, address }: Claim, target: LinkTarget, isJoined: boolean
 const UNSEEN =
   /\u034f|[\u17b4\u17b5]|[\u180b-\u180f]|[\ufe00-\ufe0f]|[\u00ad\u061c\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff]|[\u{e0000}-\u{e0fff}]/gu;
 
-/** Reads text as browsers read an address: in plain letters, without escapes. Two dots in a row become one, three a space. */
+/** `bank[.]com` and `hxxps://`, as people write an address that is not to be followed. */
+const DEFUSED_DOT = /[[({](?:\.|dot|punkt)[\])}]/gi;
+const DEFUSED_SCHEME = /hxxp(?=s?:)/gi;
+
+/** Reads text as browsers and people read an address: in plain letters, without escapes. Two dots in a row become one, three a space. */
 function normalize(text: string): string {
   return decode(text.normalize('NFKC').replace(UNSEEN, '').replaceAll('\u3002', '.'))
+    .replace(DEFUSED_DOT, '.')
+    .replace(DEFUSED_SCHEME, 'http')
     .replace(/\.{3,}/g, ' ')
     .replaceAll('..', '.');
 }
@@ -144,7 +159,7 @@ function claimsOf(token: string, hasScheme: boolean, isGuess: boolean, budget: L
     return before === null || !before.startsWith('www.') ? claims : [toClaim(before), ...claims];
   }
   return token.split(/[@+%_]/).flatMap((part, index) => {
-    const host = toHost(part, hasScheme && index === 0, budget);
+    const host = toHost(part, (hasScheme && index === 0) || /^www\./i.test(part), budget);
     const isMeant = !isGuess || hasScheme || host?.startsWith('www.') === true;
     return host === null || !isMeant ? [] : [toClaim(host)];
   });
@@ -174,6 +189,9 @@ const MAX_HOST_CHARS = 253;
 /** Legal forms of German companies, which are not sites. */
 const NOT_HOSTS: ReadonlySet<string> = new Set(['co.kg']);
 
+/** RFC 6761, RFC 6762 and RFC 7686: names that are read as hosts, and that nobody registers. */
+const OF_NO_REGISTRY = /\.(?:test|example|invalid|localhost|local|internal|onion)$/;
+
 /** null when the text is not a host. @param isMeant it is in the place of an address's host, so it counts as one in any case */
 function toHost(text: string, isMeant: boolean, budget: LinkBudget): string | null {
   const written = text.replace(/^[.-]{1,9}/, '').replace(/[.-]$/, '');
@@ -184,7 +202,9 @@ function toHost(text: string, isMeant: boolean, budget: LinkBudget): string | nu
   if (host === null || isMeant) return host;
   // `Vertrag.docx` is a file.
   const { domain, isIcann } = parseDomain(host);
-  return isIcann === true && domain !== null && !NOT_HOSTS.has(host) ? host : null;
+  return domain !== null && (isIcann === true || OF_NO_REGISTRY.test(host)) && !NOT_HOSTS.has(host)
+    ? host
+    : null;
 }
 
 const hostOf = (written: string): string | null => parseUrl(`http://${written}`)?.hostname ?? null;

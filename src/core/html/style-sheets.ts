@@ -1,9 +1,10 @@
 /**
  * The style sheets of an email. Their declarations are moved into the elements that they apply to; for a document of the email alone,
  * they are written as one sheet as well, in which every selector is scoped to the email's box, and whose declarations are checked as
- * those of elements are. Rules that depend on what the reader does, and rules other than styles and `@media`, are left out.
+ * those of elements are. Rules that depend on what the reader does are left out, as are rules other than styles, `@media` and `@supports`;
+ * what they may show is not hidden by the others. A sheet that takes too much is left out as a whole, never in part.
  */
-import { generate, parse, type Block, type CssNode, type StyleSheet } from 'css-tree';
+import { generate, parse, type Atrule, type Block, type CssNode, type StyleSheet } from 'css-tree';
 import {
   DECLARATION_COST,
   MAX_RULES_OF_ELEMENT,
@@ -14,13 +15,20 @@ import {
 import { isForPrint, readMedia, type Scheme } from './media-query.ts';
 import { attributeOf, type HtmlElement } from './parse-html.ts';
 import { addDeclaration, Styles, writeStyles, type StyleContext } from './safe-styles.ts';
-import { classesOf, matches, readSelector, writeCompounds, type ReadSelector } from './selectors.ts';
+import { classesOf, hovered, matches, readSelector, writeCompounds, type ReadSelector } from './selectors.ts';
+import { isSupported } from './supports.ts';
 import { BOX_MARK_NAME } from './text-as-html.ts';
+
+/** The style sheets take too much: the email is shown without them. */
+export class StyleLimitError extends Error {
+  override name = 'StyleLimitError';
+}
 
 export interface SheetRule {
   readonly selector: ReadSelector;
   /** See readMedia; `''`: always. */
   readonly media: string;
+  readonly isForPrint: boolean;
   readonly block: Block;
   readonly order: number;
 }
@@ -41,6 +49,20 @@ export const OF_BOX =
 /** What a pointer may change: nothing that moves, appears or disappears. */
 const OF_HOVER = /^(?:color|background-color|border(?:-.+)?-color|text-decoration(?:-.+)?)$/;
 
+/** Rules of the elements in them count less, or only somewhere, which is not followed. */
+const UNFOLLOWED: ReadonlySet<string> = new Set(['layer', 'container', 'scope']);
+
+/** The rules for an element. Only sure ones are applied; of the others, what shows text may be. */
+export interface ElementRules {
+  readonly sure: readonly SheetRule[];
+  readonly unsure: readonly SheetRule[];
+}
+
+const NO_RULES: ElementRules = { sure: [], unsure: [] };
+
+const byWeight = (a: SheetRule, b: SheetRule): number =>
+  a.selector.weight - b.selector.weight || a.order - b.order;
+
 const SCOPE = `[${BOX_MARK_NAME}]`;
 const OWN: ReadonlySet<string> = new Set([BOX_MARK_NAME]);
 
@@ -52,8 +74,6 @@ export class StyleSheets {
   readonly #styles = new Map<Block, Styles>();
   readonly #budget = { cost: MAX_STYLE_COST };
   #charsLeft = MAX_STYLE_SHEET_CHARS;
-  /** An element has more rules than are followed. */
-  #isCut = false;
 
   constructor(options: SheetOptions) {
     this.#options = options;
@@ -70,33 +90,63 @@ export class StyleSheets {
       this.#options.scheme,
     );
     if (condition === null && media.trim() !== '') return;
-    const text = css.slice(0, this.#charsLeft);
-    this.#charsLeft -= text.length;
-    if (/@import|@font-face/i.test(text)) this.#options.onRemote();
+    this.#charsLeft -= css.length;
+    if (this.#charsLeft < 0) throw new StyleLimitError(`more than ${MAX_STYLE_SHEET_CHARS} characters`);
+    if (/@import|@font-face/i.test(css)) this.#options.onRemote();
     // Seen in practice: comment marks around the whole sheet.
-    const sheet = parse(text.replace(/^\s*<!--|-->\s*$/g, ''), {
+    const sheet = parse(css.replace(/^\s*<!--|-->\s*$/g, ''), {
       context: 'stylesheet',
       parseCustomProperty: false,
     });
-    if (sheet.type === 'StyleSheet') this.#addRules(sheet, condition ?? '');
+    if (sheet.type === 'StyleSheet') this.#addRules(sheet, condition ?? '', true);
   }
 
-  #addRules({ children }: StyleSheet | Block, media: string): void {
+  /** @param isSure false within a condition that is not followed and may hold in a browser */
+  #addRules({ children }: StyleSheet | Block, media: string, isSure: boolean): void {
     for (const node of children) {
-      if (node.type === 'Atrule' && node.name.toLowerCase() === 'media' && media === '') {
-        const inner = node.prelude === null ? null : readMedia(generate(node.prelude), this.#options.scheme);
-        if (inner !== null && node.block !== null) this.#addRules(node.block, inner);
-      } else if (node.type === 'Rule' && node.prelude.type === 'SelectorList') {
-        for (const selector of node.prelude.children) this.#addRule(selector, media, node.block);
+      if (node.type === 'Atrule' && node.block !== null) this.#addAtrule(node, node.block, media, isSure);
+      else if (node.type === 'Rule' && node.prelude.type === 'SelectorList') {
+        const selectors = node.prelude.children.toArray().map((one) => this.#readSelector(one));
+        // Selectors 4 §3.9: a selector that no browser knows makes the whole list invalid.
+        if (selectors.includes('unknown')) continue;
+        for (const selector of selectors) {
+          if (typeof selector === 'object' && selector !== null)
+            this.#addRule(selector, media, node.block, isSure);
+        }
       }
     }
   }
 
-  #addRule(node: CssNode, media: string, block: Block): void {
-    const selector = readSelector(node, this.#options.isScoped ? OWN : undefined);
-    if (selector === null || this.#rules.length === MAX_STYLE_RULES) return;
-    const rule = { selector, media, block, order: this.#rules.length };
+  #addAtrule({ name, prelude }: Atrule, block: Block, media: string, isSure: boolean): void {
+    const kind = name.toLowerCase();
+    if (kind === 'media') {
+      const inner = prelude === null ? null : readMedia(generate(prelude), this.#options.scheme);
+      if (inner === null) return;
+      const isNested = media !== '' && inner !== '' && inner !== media;
+      this.#addRules(block, inner === '' ? media : inner, isSure && !isNested);
+    } else if (kind === 'supports') {
+      if (prelude !== null && isSupported(prelude)) this.#addRules(block, media, isSure);
+    } else if (UNFOLLOWED.has(kind)) this.#addRules(block, media, false);
+  }
+
+  #readSelector(node: CssNode): ReturnType<typeof readSelector> {
+    return readSelector(node, this.#options.isScoped ? OWN : undefined);
+  }
+
+  #addRule(selector: ReadSelector, media: string, block: Block, isSure: boolean): void {
+    if (this.#rules.length === MAX_STYLE_RULES)
+      throw new StyleLimitError(`more than ${MAX_STYLE_RULES} rules`);
+    if (selector.isHover && !this.#options.isScoped) this.#addRule(hovered(selector), media, block, false);
+    const rule: SheetRule = {
+      selector: isSure ? selector : { ...selector, isSure: false },
+      media,
+      isForPrint: isForPrint(media || 'all'),
+      block,
+      order: this.#rules.length,
+    };
     this.#rules.push(rule);
+    // A rule for paper alone is written, and followed by none of the elements.
+    if (rule.isForPrint) return;
     const last = selector.compounds.at(-1);
     const [id] = last?.ids ?? [];
     const [one] = last?.classes ?? [];
@@ -106,25 +156,29 @@ export class StyleSheets {
     else rules.push(rule);
   }
 
-  /** The rules for an element that may hold on a screen, those of the highest weight last. */
-  rulesFor(element: HtmlElement): readonly SheetRule[] {
-    if (this.#rules.length === 0 || this.#budget.cost < 0) return [];
+  /**
+   * The rules for an element that may hold on a screen, those of the highest weight last. Throws StyleLimitError.
+   */
+  rulesFor(element: HtmlElement): ElementRules {
+    if (this.#rules.length === 0) return NO_RULES;
     const id = attributeOf(element, 'id');
-    const keys = ['*', element.tagName, ...[...classesOf(element)].map((one) => `.${one}`)];
-    if (id !== null) keys.push(`#${id}`);
-    const found = keys
-      .flatMap((key) => this.#byKey.get(key) ?? [])
-      .filter(({ selector, media }) => {
-        return !isForPrint(media || 'all') && matches(element, selector.compounds, this.#budget);
-      });
-    if (found.length > MAX_RULES_OF_ELEMENT) this.#isCut = true;
-    found.length = Math.min(found.length, MAX_RULES_OF_ELEMENT);
-    this.#budget.cost -= found.reduce((sum, { block }) => sum + DECLARATION_COST * block.children.size, 0);
-    if (this.#budget.cost < 0) {
-      this.#options.context.onRemoved('styles');
-      return [];
-    }
-    return found.sort((a, b) => a.selector.weight - b.selector.weight || a.order - b.order);
+    const sure: SheetRule[] = [];
+    const unsure: SheetRule[] = [];
+    const add = (key: string): void => {
+      for (const rule of this.#byKey.get(key) ?? []) {
+        if (!matches(element, rule.selector.compounds, this.#budget)) continue;
+        this.#budget.cost -= DECLARATION_COST * rule.block.children.size;
+        (rule.selector.isSure ? sure : unsure).push(rule);
+      }
+    };
+    add('*');
+    add(element.tagName);
+    for (const one of classesOf(element)) add(`.${one}`);
+    if (id !== null) add(`#${id}`);
+    if (this.#budget.cost < 0) throw new StyleLimitError('more comparisons than an email is worth');
+    if (sure.length + unsure.length > MAX_RULES_OF_ELEMENT)
+      throw new StyleLimitError(`more than ${MAX_RULES_OF_ELEMENT} rules for an element`);
+    return { sure: sure.sort(byWeight), unsure: unsure.sort(byWeight) };
   }
 
   /** The declarations of a rule that may stay. */
@@ -139,25 +193,24 @@ export class StyleSheets {
     return styles;
   }
 
-  /**
-   * One sheet of all rules, for a document in which the box stands for the body. Empty when matching it costs too much: a browser would
-   * follow rules that were not compared with the elements, and could show a link otherwise than it was judged.
-   */
+  /** One sheet of all rules, for a document in which the box stands for the body. Throws StyleLimitError. */
   write(html: HtmlElement, body: HtmlElement | null): string {
-    if (this.#budget.cost < 0 || this.#isCut) return '';
     const written: string[] = [];
     let chars = 0;
     let media = '';
     for (const rule of this.#rules) {
+      if (!rule.selector.isSure) continue;
       for (const [selector, styles] of this.#scoped(rule, html, body)) {
         const opening = rule.media === media ? '' : `${media === '' ? '' : '}'}${openMedia(rule.media)}`;
         const text = `${opening}${selector}{${styles}}`;
         chars += text.length;
-        if (chars > MAX_STYLE_SHEET_CHARS) return close(written, media);
+        if (chars > MAX_STYLE_SHEET_CHARS)
+          throw new StyleLimitError(`more than ${MAX_STYLE_SHEET_CHARS} characters come out`);
         written.push(text);
         media = rule.media;
       }
     }
+    if (this.#budget.cost < 0) throw new StyleLimitError('more comparisons than an email is worth');
     return close(written, media);
   }
 
@@ -213,6 +266,8 @@ export function only(styles: Styles, properties: RegExp): Styles {
   }
   kept.hasLostColor = styles.hasLostColor;
   kept.hasLostGround = styles.hasLostGround;
+  kept.isMoved = styles.isMoved;
+  kept.isPlace = styles.isPlace;
   return kept;
 }
 

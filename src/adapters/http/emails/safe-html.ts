@@ -18,6 +18,7 @@ const removedProperties = {
   vector_graphics: count('SVG and MathML.'),
   metadata: count('`meta`, `base` and `link`.'),
   styles: count('Declarations of styles that are not allowed, such as `position`.'),
+  style_sheets: count('All style sheets of an email, where they take too much to be followed.'),
   links: count('Links to anything but web pages, mail addresses and telephone numbers.'),
   remote_images: count(
     'Images and backgrounds that would be fetched from elsewhere; `remote=allow` keeps them.',
