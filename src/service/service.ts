@@ -21,6 +21,7 @@ import { KeyRing } from '../app/keys/key-ring.ts';
 import { createSecretHolders } from '../app/keys/secret-holders.ts';
 import { createLoginLink } from '../app/sessions/login-links.ts';
 import { createSessions } from '../app/sessions/manage-sessions.ts';
+import { addrSpec } from '../core/address/address.ts';
 import { formatLoginLink } from '../core/sessions/session-token.ts';
 import { createSecurityLog, type SecurityLog } from '../app/base/security-log.ts';
 import type { Config } from '../config/config.ts';
@@ -161,6 +162,7 @@ async function startParts(
     tls: certificates.http,
     hstsDays: config.hstsDays,
     clock,
+    accountSenders: config.accounts.map(({ from }) => ({ name: from.name, address: addrSpec(from) })),
     mcp: createMcpEndpoint(readVersion()),
     limits: {
       maxAttachmentBytes: config.maxAttachmentBytes,

@@ -154,6 +154,7 @@ export const sampleThread: ThreadListing = {
   labels: ['Angebot'],
   lastActivityAt: sampleEmail.date,
   newestEmail: {
+    verdict: null,
     id: IDS.email,
     direction: 'outbound',
     from: sampleEmail.from,

@@ -132,3 +132,22 @@ it('lets no address into a thread', async () => {
   expect(answers.threadId).toBe(first.threadId);
   expect(await emailOf(answers.id)).toMatchObject({ new_participant: true });
 });
+
+it.each([
+  ['"service@bank.test" <ada@sender.test>', ['shows_other_address']],
+  ['"email-worker" <ada@sender.test>', ['own_name']],
+  ['=?utf-8?Q?Ada=E2=80=AEnnA?= <ada@xn--bnk-6cd.test>', ['hidden_characters', 'lookalike_domain']],
+  ['Ada <ada@sender.test>', []],
+])(
+  'what deceives about the sender %s is in the list, in the thread and with the email',
+  async (from, warnings) => {
+    const { id, threadId } = await receiveWith([], { from });
+    const list = await getJson<{ threads: { id: string; newest_email: object }[] }>(service, '/api/threads');
+    expect(list.threads.find((thread) => thread.id === threadId)?.newest_email).toMatchObject({
+      sender_warnings: warnings,
+    });
+    const { emails } = await getJson<{ emails: object[] }>(service, `/api/threads/${threadId}`);
+    expect(emails).toMatchObject([{ sender_warnings: warnings }]);
+    expect((await emailOf(id))['sender_warnings']).toEqual(warnings);
+  },
+);

@@ -53,6 +53,7 @@ import { registerEmailRoutes } from './emails/emails.ts';
 import { registerMcpRoutes, type McpHandler } from './mcp/mcp.ts';
 import { registerSafeHtmlRoutes } from './emails/safe-html.ts';
 import { registerSignedImageRoutes } from './emails/signed-images.ts';
+import { ownSenders } from '../../core/address/sender-warnings.ts';
 import { registerClockRoutes } from './health/clock.ts';
 import { registerHealthRoutes } from './health/health.ts';
 import { registerImportRoutes } from './import/imports.ts';
@@ -122,6 +123,8 @@ export interface HttpAppOptions {
   /** Addresses and networks whose X-Forwarded-For is trusted to name the client; default: none. */
   readonly trustedProxies?: readonly string[];
   readonly clock: Clock;
+  /** Names and addresses of the accounts, which others may imitate; default: none. */
+  readonly accountSenders?: readonly { readonly name: string; readonly address: string }[];
   /** Names of hosts under which browsers reach the service, beside those of this machine; default: any. */
   readonly hosts?: readonly string[];
   /** Default: HTTP without TLS. */
@@ -179,6 +182,7 @@ export function createHttpApp(options: HttpAppOptions): HttpApp {
     lingering,
     logger,
     clock,
+    ownSenders: ownSenders(options.accountSenders ?? []),
     isDraining: () => shutdown.isDraining,
     stopping: shutdown.stopping,
     ...emailsResponse,

@@ -1,5 +1,6 @@
 /** The view of emails and threads for a language model: as much as it needs, in few words, with text from others marked. */
 import { z } from 'zod';
+import { SENDER_WARNINGS, type SenderWarning } from '../../core/address/sender-warnings.ts';
 import { WRITERS } from '../../core/delivery/writer.ts';
 import { MAX_TEXT_CHARS, pieceOf } from './untrusted.ts';
 
@@ -45,6 +46,7 @@ export interface EmailJson {
   readonly state: string;
   readonly new_participant?: boolean;
   readonly written_by?: 'person' | 'machine' | 'unsure' | null;
+  readonly sender_warnings?: readonly SenderWarning[];
   readonly authentication: { readonly verdict: 'passed' | 'failed' | 'unknown' } | null;
   readonly invitation?: InvitationJson | null;
   readonly email_attachments: readonly AttachmentJson[];
@@ -133,6 +135,7 @@ export const EmailView = z.strictObject({
   ...emailFields,
   customer_id: text.nullable().optional(),
   sender_is_new_in_thread: z.boolean().optional(),
+  sender_warnings: z.array(z.enum(SENDER_WARNINGS)).optional().describe('What deceives about the sender.'),
   written_by: z
     .enum(WRITERS)
     .optional()
@@ -265,6 +268,7 @@ export const toEmailView = (
   ...toEmailFields(email),
   ...(email.customer_id === undefined ? {} : { customer_id: email.customer_id }),
   ...(email.new_participant === undefined ? {} : { sender_is_new_in_thread: email.new_participant }),
+  ...unlessEmpty('sender_warnings', [...(email.sender_warnings ?? [])]),
   ...(email.written_by ? { written_by: email.written_by } : {}),
   ...(email.invitation ? { invitation: toInvitation(email.invitation) } : {}),
   ...unlessEmpty('untrusted_cc', toAddresses(email.cc_addresses ?? [])),

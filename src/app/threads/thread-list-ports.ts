@@ -1,6 +1,7 @@
 /** The list of threads that the use cases need, and its entries. */
 import type { AccountFilter } from '../base/account-filter.ts';
 import type { EmailsJson } from '../emails/email-ports.ts';
+import type { AuthVerdict } from '../../core/message/authentication.ts';
 import type { SearchQuery } from '../../core/search/query.ts';
 import type { ThreadStatus } from './thread-record-ports.ts';
 import type { AddressView } from '../emails/email-ports.ts';
@@ -64,6 +65,8 @@ export interface EmailPreview {
   readonly id: string;
   readonly direction: 'inbound' | 'outbound';
   readonly from: AddressView;
+  /** The check of a received email's sender; null: no trusted source reports anything. */
+  readonly verdict: AuthVerdict | null;
   readonly date: Date;
   /** The beginning of the new text, with white space collapsed to single spaces. */
   readonly snippet: string;

@@ -13,6 +13,7 @@ import type { Operations } from '../../../app/audit-operations.ts';
 import type { Clock, Logger } from '../../../app/base/basics.ts';
 import type { Spool } from '../../../app/files/file-ports.ts';
 import type { KeyRing } from '../../../app/keys/key-ring.ts';
+import type { OwnSenders } from '../../../core/address/sender-warnings.ts';
 import type { Right } from '../../../core/keys/rights.ts';
 import type { EmailsResponse } from './emails-response.ts';
 import type { HttpLimits } from '../connections/limits.ts';
@@ -40,6 +41,8 @@ export interface HttpContext extends EmailsResponse {
   readonly lingering: LingeringClose;
   readonly logger: Logger;
   readonly clock: Clock;
+  /** The senders of this service, which others may imitate. */
+  readonly ownSenders: OwnSenders;
   /** True once load balancers should send no more requests. */
   readonly isDraining: () => boolean;
   /** Aborted when the service begins to stop: requests that wait for events are then answered. */

@@ -1,6 +1,7 @@
 /** One email with all of its fields: its JSON and the JSON's schema. A new field is added here, to both. */
 import type { XStatic } from 'typebox/schema';
 import type { AttachmentView, DeliveryView, EmailDetail } from '../../../app/emails/email-ports.ts';
+import { senderWarnings, type OwnSenders } from '../../../core/address/sender-warnings.ts';
 import { COMPANY_SOURCES, CUSTOMER_SOURCES } from '../../../core/customer/link-emails.ts';
 import { DELIVERY_STATES } from '../../../core/delivery/states.ts';
 import { SUGGESTION_REASONS } from '../../../core/message/suggested-counterparty.ts';
@@ -42,6 +43,7 @@ import {
 } from './email-view.ts';
 import { Authentication, toAuthenticationJson } from './authentication-schema.ts';
 import { NullableInvitation, toInvitationJson } from './invitation-schema.ts';
+import { SenderWarnings } from './sender-warnings.ts';
 import { SentCopy, toSentCopyJson } from '../sent-copies/sent-copy-schema.ts';
 import { NullableSource, Variant } from './variant-schema.ts';
 
@@ -158,6 +160,7 @@ export const EmailDetailSchema = record('EmailDetail', {
     anyOf: [Authentication, { type: 'null' }],
     description: 'Authentication results of a received email; null when no trusted server reported any.',
   },
+  sender_warnings: SenderWarnings,
   new_participant: {
     type: 'boolean',
     description: 'True when the sender of a received email has not taken part in the thread before.',
@@ -243,7 +246,7 @@ export const toAttachmentDetailJson = (attachment: AttachmentView): XStatic<type
 });
 
 /** All fields of one email. */
-export function toEmailDetailJson(email: EmailDetail): EmailDetailJson {
+export function toEmailDetailJson(email: EmailDetail, own: OwnSenders): EmailDetailJson {
   return {
     ...toEmailJson(email),
     email_attachments: email.attachments.map(toAttachmentDetailJson),
@@ -278,6 +281,12 @@ export function toEmailDetailJson(email: EmailDetail): EmailDetailJson {
     metadata: { ...email.metadata },
     author: email.author,
     authentication: toAuthenticationJson(email.authentication),
+    sender_warnings: [
+      ...senderWarnings(
+        { ...email.from, direction: email.direction, verdict: email.authentication?.verdict ?? null },
+        own,
+      ),
+    ],
     new_participant: email.newParticipant,
     unread: email.isUnread,
     automatic:

@@ -25,7 +25,7 @@ const RawMessageSchema = {
 } as const;
 
 export function registerEmailRoutes(app: HttpServer, context: HttpContext): void {
-  const { applicationFor } = context;
+  const { applicationFor, ownSenders } = context;
   app.get(
     '/api/emails/:id',
     {
@@ -43,7 +43,7 @@ export function registerEmailRoutes(app: HttpServer, context: HttpContext): void
       },
     },
     async (request) =>
-      toEmailDetailJson(await applicationFor(request).readEmail(request.params.id.toLowerCase())),
+      toEmailDetailJson(await applicationFor(request).readEmail(request.params.id.toLowerCase()), ownSenders),
   );
 
   app.route({

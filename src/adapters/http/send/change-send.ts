@@ -102,7 +102,7 @@ const UNUSED_ERRORS: ReadonlySet<string> = new Set([
 
 export function registerChangeSendRoute(
   app: HttpServer,
-  { operationsFor }: Pick<HttpContext, 'operationsFor'>,
+  { operationsFor, ownSenders }: Pick<HttpContext, 'operationsFor' | 'ownSenders'>,
   input: SendInput,
 ): void {
   app.patch(
@@ -153,7 +153,7 @@ export function registerChangeSendRoute(
       return input.withBody(request, reply, readSendChange, async (change, folder) => {
         const email = await operationsFor(request).changeSend(id, version, change, folder);
         if (email.sendVersion !== null) reply.header('etag', `"${email.sendVersion}"`);
-        return toEmailDetailJson(email);
+        return toEmailDetailJson(email, ownSenders);
       });
     },
   );

@@ -3,6 +3,7 @@
  * or unread.
  */
 import type { ThreadListing, ThreadMark } from '../../../app/threads/thread-list-ports.ts';
+import { senderWarnings, type OwnSenders } from '../../../core/address/sender-warnings.ts';
 import { invalidRequest } from '../../../core/errors.ts';
 import type { HttpContext, HttpServer } from '../answers/context.ts';
 import {
@@ -16,6 +17,7 @@ import {
   PAGE_ERRORS,
 } from '../schemas/page-schemas.ts';
 import { JSON_BODY_ERRORS, optionalJsonBody } from '../body/json-body.ts';
+import { SenderWarnings } from '../emails/sender-warnings.ts';
 import { errorResponses } from '../schemas/error-schemas.ts';
 import {
   AssigneeName,
@@ -111,6 +113,7 @@ const ThreadSummary = record('ThreadSummary', {
     id: Uuid,
     direction: Direction,
     from_address: AddressObject,
+    sender_warnings: SenderWarnings,
     date: Timestamp,
     snippet: {
       type: 'string',
@@ -131,7 +134,10 @@ const MarkResult = record('ThreadMark', {
   unread_count: { type: 'integer', minimum: 0, description: 'Number of unread emails.' },
 });
 
-export function registerThreadListRoutes(app: HttpServer, { applicationFor, limits }: HttpContext): void {
+export function registerThreadListRoutes(
+  app: HttpServer,
+  { applicationFor, limits, ownSenders }: HttpContext,
+): void {
   app.get(
     '/api/threads',
     {
@@ -174,7 +180,10 @@ export function registerThreadListRoutes(app: HttpServer, { applicationFor, limi
         activeUntil: momentOf('active_until', query.active_until),
         ...toPageRequest(query),
       });
-      return { threads: page.threads.map(toThreadJson), next_cursor: page.nextCursor };
+      return {
+        threads: page.threads.map((thread) => toThreadJson(thread, ownSenders)),
+        next_cursor: page.nextCursor,
+      };
     },
   );
 
@@ -214,7 +223,7 @@ const momentOf = (field: string, text: string | undefined): Date | null =>
 
 const toMarkJson = ({ threadId, unreadCount }: ThreadMark) => ({ id: threadId, unread_count: unreadCount });
 
-function toThreadJson(thread: ThreadListing) {
+function toThreadJson(thread: ThreadListing, own: OwnSenders) {
   const { newestEmail } = thread;
   return {
     id: thread.id,
@@ -234,6 +243,7 @@ function toThreadJson(thread: ThreadListing) {
       id: newestEmail.id,
       direction: newestEmail.direction,
       from_address: { name: newestEmail.from.name, address: newestEmail.from.address },
+      sender_warnings: [...senderWarnings({ ...newestEmail.from, ...newestEmail }, own)],
       date: newestEmail.date.toISOString(),
       snippet: newestEmail.snippet,
     },

@@ -13,6 +13,7 @@ import {
   type ThreadEmail,
   type ThreadRecord,
 } from '../../../app/threads/thread-record-ports.ts';
+import { senderWarnings, type OwnSenders } from '../../../core/address/sender-warnings.ts';
 import { AUTOMATIC_KINDS } from '../../../core/delivery/automatic.ts';
 import { invalidRequest } from '../../../core/errors.ts';
 import { formatMessageId } from '../../../core/message/message-id.ts';
@@ -33,6 +34,7 @@ import {
 } from '../emails/email-schemas.ts';
 import { NullableInvitation, toInvitationJson } from '../emails/invitation-schema.ts';
 import { toAddressJson } from '../emails/email-view.ts';
+import { SenderWarnings } from '../emails/sender-warnings.ts';
 import { NullableVerdict } from '../emails/authentication-schema.ts';
 import { NullableKeyAuthor } from '../schemas/author.ts';
 import { errorResponses } from '../schemas/error-schemas.ts';
@@ -155,6 +157,7 @@ const ThreadEmailSchema = record('ThreadEmail', {
   ...noteProperties,
   author: { ...NullableKeyAuthor, description: 'The key that sent it; null for any other email.' },
   authentication: NullableVerdict,
+  sender_warnings: SenderWarnings,
   unread: { type: 'boolean' },
 });
 
@@ -219,7 +222,7 @@ const MatchHeaders = {
 
 export function registerThreadRecordRoutes(
   app: HttpServer,
-  { applicationFor, operationsFor, limits }: HttpContext,
+  { applicationFor, operationsFor, limits, ownSenders }: HttpContext,
 ): void {
   app.get(
     '/api/threads/:threadId',
@@ -246,7 +249,11 @@ export function registerThreadRecordRoutes(
         withHtml: request.query.html ?? false,
         ...toPageRequest(request.query),
       });
-      return { thread: toRecordJson(thread), emails: emails.map(toThreadEmailJson), next_cursor: nextCursor };
+      return {
+        thread: toRecordJson(thread),
+        emails: emails.map((email) => toThreadEmailJson(email, ownSenders)),
+        next_cursor: nextCursor,
+      };
     },
   );
 
@@ -351,7 +358,7 @@ export function toRecordJson(thread: ThreadRecord): XStatic<typeof ThreadRecordS
   };
 }
 
-function toThreadEmailJson(email: ThreadEmail): XStatic<typeof ThreadEmailSchema> {
+function toThreadEmailJson(email: ThreadEmail, own: OwnSenders): XStatic<typeof ThreadEmailSchema> {
   return {
     id: email.id,
     message_id: formatMessageId(email.messageId),
@@ -388,6 +395,7 @@ function toThreadEmailJson(email: ThreadEmail): XStatic<typeof ThreadEmailSchema
     metadata: { ...email.metadata },
     author: email.author,
     authentication: email.verdict === null ? null : { verdict: email.verdict },
+    sender_warnings: [...senderWarnings({ ...email.from, ...email }, own)],
     unread: email.isUnread,
   };
 }

@@ -1,6 +1,7 @@
 /** The common parts of pages of the list of threads: the facets, the order, and the displayed data of each thread. */
 import type { AddressView } from '../../../app/emails/email-ports.ts';
 import type { ThreadFilter } from '../../../app/threads/thread-list-ports.ts';
+import type { AuthVerdict } from '../../../core/message/authentication.ts';
 import { SNIPPET_SOURCE_CHARS } from '../../../core/message/snippet.ts';
 import { LISTED } from '../emails/listed.ts';
 import { matches } from '../search/matches.ts';
@@ -63,7 +64,7 @@ export const conditionsOf = ({
   ...(isNext ? ['(s.last_activity_at, s.thread_id) < ($afterDate::timestamptz, $afterId::uuid)'] : []),
 ];
 
-const PREVIEW_COLUMNS = `n.from_address as newest_from, n.date as newest_date,
+const PREVIEW_COLUMNS = `n.from_address as newest_from, n.authentication ->> 'verdict' as newest_verdict, n.date as newest_date,
   left(coalesce(nullif(n.reply_text, ''), n.text_body), ${SNIPPET_SOURCE_CHARS + 1}) as newest_text, f.subject,
   p.people`;
 
@@ -120,6 +121,7 @@ export interface ListedThreadColumns {
   last_activity_at: Date;
   newest_email_id: string;
   newest_direction: 'inbound' | 'outbound';
+  newest_verdict: AuthVerdict | null;
   newest_text: string;
   subject: string;
   /** The people of the newest emails, each with the sender first. */

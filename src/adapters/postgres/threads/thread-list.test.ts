@@ -102,6 +102,7 @@ describe('a thread in the list', () => {
           id: reply.id,
           direction: 'inbound',
           from: { name: 'Ada Müller', address: 'ADA@example.org' },
+          verdict: null,
           date: at(5),
           snippet: 'Ja, gern!',
         },

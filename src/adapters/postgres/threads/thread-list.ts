@@ -188,6 +188,7 @@ function toThreadListing(row: Row): ThreadListing {
       id: row.newest_email_id,
       direction: row.newest_direction,
       from: row.newest_from,
+      verdict: row.newest_verdict,
       date: row.newest_date,
       snippet: toSnippet(row.newest_text),
     },
