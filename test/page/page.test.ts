@@ -367,6 +367,36 @@ describe.skipIf(skipWithoutChromium())('the page', () => {
     },
   );
 
+  it('warns of a sender that deceives and of a file that can do harm', { tags: ['long'] }, async () => {
+    const { threadId } = await receiveNow('Rechnung', {
+      from: '"service@bank.test" <x@www.bank.test.account.verification.of.a.long.name.evil.test>',
+      headers: ['MIME-Version: 1.0', 'Content-Type: multipart/mixed; boundary=b'],
+      body: [
+        '--b\r\n\r\nSiehe https://bank.test@evil.test/\r\n--b',
+        'Content-Type: application/pdf',
+        'Content-Disposition: attachment; filename="Rechnung ueber Ihre Bestellung vom Oktober.pdf.exe"',
+        '',
+        'MZ\r\n--b--',
+      ].join('\r\n'),
+    });
+    const page = await open('/', { viewport: { width: 1280, height: 860 }, locale: 'en-GB' });
+    await page.locator('.row', { hasText: 'Careful: the sender may deceive' }).first().click();
+    await page.goto(`/t/${threadId}`);
+    await page.getByText('The name of this sender shows another address.').waitFor();
+    await page.getByText('shows https://bank.test@evil.test/, leads to evil.test').waitFor();
+    await page
+      .locator('.message-address .middle-end', { hasText: /a\.long\.name\.evil\.test$|name\.evil\.test$/ })
+      .waitFor();
+    const file = page.locator('.file');
+    expect(await file.locator('.middle-end').textContent()).toBe('.pdf.exe');
+    expect(await file.locator('a').count()).toBe(0);
+    await file.getByRole('button').click();
+    await page.getByText('This file is a program.').waitFor();
+    await page.getByText('It is: EXE').waitFor();
+    await file.getByRole('link', { name: 'Download anyway' }).waitFor();
+    expect(await accessibilityFaults(page)).toEqual([]);
+  });
+
   it.each(['light', 'dark'] as const)(
     'names the true host of a disguised link: %s',
     { tags: ['long'] },

@@ -69,6 +69,7 @@ export const de: Messages = {
     noSubject: '(kein Betreff)',
     noRecipient: '(kein Empfänger)',
     noSender: '(kein Absender)',
+    deceptive: 'Vorsicht: Absender täuscht womöglich',
     answer: '(Antwort oder Weiterleitung)',
     unread: 'Ungelesen',
     unanswered: 'Wartet auf Antwort',
@@ -136,6 +137,38 @@ export const de: Messages = {
     openWhole: 'Ganze Nachricht herunterladen',
     files: (count) => `${count} Dateien`,
     oneFile: '1 Datei',
+    fileWarning: 'Vorsicht mit dieser Datei',
+    fileDangers: {
+      program:
+        'Diese Datei ist ein Programm. Geöffnet kann es alles lesen, ändern und senden, was Sie können.',
+      script:
+        'Diese Datei enthält Befehle. Geöffnet können sie alles lesen, ändern und senden, was Sie können.',
+      shortcut:
+        'Diese Datei ist eine Verknüpfung. Geöffnet startet sie ein Programm oder eine Seite, die ihr Absender gewählt hat.',
+      disk: 'Diese Datei ist ein Datenträger-Abbild. Programme darin werden nicht geprüft wie heruntergeladene.',
+      web: 'Diese Datei ist eine Webseite. Geöffnet kann sie eine Seite nachahmen, auf der Sie sich anmelden.',
+      macro:
+        'Diese Datei kann Makros enthalten, also Programme. Aktivieren Sie sie nur, wenn Sie sie erwarten.',
+    },
+    fileDisguises: {
+      double: (extension) => `Ihr Name sieht nach einer anderen Art von Datei aus. Sie ist: ${extension}`,
+      direction: (extension) =>
+        `Ihr Name enthält Zeichen, die Buchstaben umdrehen. Ihre wahre Endung ist: ${extension}`,
+      hidden: (extension) => `Ihr Name enthält unsichtbare Zeichen. Ihre wahre Endung ist: ${extension}`,
+    },
+    downloadAnyway: 'Trotzdem herunterladen',
+    senderWarnings: {
+      shows_other_address: (address) =>
+        `Der Name des Absenders zeigt eine andere Adresse. Diese E-Mail kommt von ${address}.`,
+      own_name: (address) =>
+        `Der Absender benutzt einen unserer Namen, und nichts beweist, dass die E-Mail von uns ist. Sie kommt von ${address}.`,
+      own_address: (address) =>
+        `Diese E-Mail nennt unsere Adresse ${address} als Absender, und nichts beweist, dass sie von uns ist.`,
+      hidden_characters: (address) =>
+        `Name oder Adresse des Absenders enthält unsichtbare Zeichen. Diese E-Mail kommt von ${address}.`,
+      lookalike_domain: (address) =>
+        `Die Adresse ${address} hat Buchstaben, die wie andere aussehen. Ihre Domain kann mit einer anderen verwechselt werden.`,
+    },
     download: (name) => `${name} herunterladen`,
     preview: (name) => `${name} ansehen`,
     scheduled: (moment) => `Wird gesendet: ${moment}`,
@@ -269,7 +302,8 @@ export const de: Messages = {
     showRemote: 'Bilder zeigen',
     showRemoteAlways: (address) => `Immer für ${address}`,
     remoteBlocked:
-      'Bilder aus dem Internet werden nicht geladen. Der Absender würde sehen, dass und wann Sie dies lesen.',
+      'Bilder aus dem Internet werden nicht geladen. Der Absender würde sehen, dass, wann, wo (Ihre Netzadresse) und mit welchem Browser Sie dies lesen.',
+    stylesLeftOut: 'Die Gestaltung dieser E-Mail ist zu umfangreich und wird nicht gezeigt.',
     disguisedLinks: 'Vorsicht: Links in dieser E-Mail zeigen eine andere Adresse als die, zu der sie führen.',
     disguisedLink: (shown, host) => (shown === '' ? `führt zu ${host}` : `zeigt ${shown}, führt zu ${host}`),
     moreDisguised: (count) => `und ${count} weitere`,

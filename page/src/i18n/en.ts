@@ -67,6 +67,7 @@ export const en = {
     noSubject: '(no subject)',
     noRecipient: '(no recipient)',
     noSender: '(no sender)',
+    deceptive: 'Careful: the sender may deceive',
     answer: '(reply or forward)',
     unread: 'Unread',
     unanswered: 'Waiting for a reply',
@@ -128,6 +129,35 @@ export const en = {
     openWhole: 'Download the full message',
     files: (count: string) => `${count} attachments`,
     oneFile: '1 attachment',
+    fileWarning: 'Careful with this file',
+    fileDangers: {
+      program: 'This file is a program. Opened, it can read, change and send everything that you can.',
+      script: 'This file contains commands. Opened, it can read, change and send everything that you can.',
+      shortcut: 'This file is a shortcut. Opened, it starts a program or opens a page that its sender chose.',
+      disk: 'This file is a disk image. Programs in it are not checked as downloaded ones are.',
+      web: 'This file is a web page. Opened, it may imitate a page on which you log in.',
+      macro: 'This file can contain macros, which are programs. Do not enable them unless you expect them.',
+    },
+    fileDisguises: {
+      double: (extension: string) => `Its name looks like that of another kind of file. It is: ${extension}`,
+      direction: (extension: string) =>
+        `Its name contains characters that turn letters around. Its real extension is: ${extension}`,
+      hidden: (extension: string) =>
+        `Its name contains characters that are not seen. Its real extension is: ${extension}`,
+    },
+    downloadAnyway: 'Download anyway',
+    senderWarnings: {
+      shows_other_address: (address: string) =>
+        `The name of this sender shows another address. This email is from ${address}.`,
+      own_name: (address: string) =>
+        `This sender uses one of our names, and nothing proves that the email is ours. It is from ${address}.`,
+      own_address: (address: string) =>
+        `This email has our address ${address} as its sender, and nothing proves that it is ours.`,
+      hidden_characters: (address: string) =>
+        `The name or address of this sender contains characters that are not seen. This email is from ${address}.`,
+      lookalike_domain: (address: string) =>
+        `The address ${address} has letters that look like others. Its domain may be taken for another one.`,
+    },
     download: (name: string) => `Download ${name}`,
     preview: (name: string) => `Show ${name}`,
     scheduled: (moment: string) => `Scheduled for ${moment}`,
@@ -253,7 +283,8 @@ export const en = {
     showRemote: 'Show images',
     showRemoteAlways: (address: string) => `Always for ${address}`,
     remoteBlocked:
-      'Images from the internet are blocked. Loading them tells the sender that you read this, and when.',
+      'Images from the internet are blocked. Loading them shows the sender that you read this, when, where (your network address) and with which browser.',
+    stylesLeftOut: 'The layout of this email is too large, so it is shown without it.',
     disguisedLinks: 'Careful: links in this email show another address than the one they lead to.',
     disguisedLink: (shown: string, host: string) =>
       shown === '' ? `leads to ${host}` : `shows ${shown}, leads to ${host}`,

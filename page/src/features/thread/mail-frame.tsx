@@ -4,14 +4,15 @@
  */
 import { useQuery } from '@tanstack/react-query';
 import type { ThreadEmail } from 'email-worker-client';
-import { ImageOff, ShieldAlert } from 'lucide-react';
+import { ImageOff, PaintbrushVertical } from 'lucide-react';
 import { useEffect, useRef, useState } from 'react';
 import { safeHtmlQuery } from '../../api/queries.ts';
 import { useTheme } from '../../app/theme.ts';
 import { useWords } from '../../i18n/index.tsx';
 import { Button } from '../../ui/button.tsx';
-import { shown as inOrder } from '../../ui/shown.ts';
+import { shown } from '../../ui/shown.ts';
 import { nameOf } from '../threads/rows.ts';
+import { eachOnce, LinkBar, type Disguised } from './link-bar.tsx';
 import { allowRemote, isRemoteAllowed } from './remote-senders.ts';
 
 /** The height before it is measured; most emails are at least this high. */
@@ -25,24 +26,14 @@ const MIN_SCALE = 0.5;
 const widths = (body: HTMLElement): readonly number[] =>
   [body, ...body.children].map(({ scrollWidth }) => scrollWidth);
 
-/** A link whose text shows another site than the one it leads to. */
-interface Disguised {
-  /** Empty when it can't be determined. */
-  readonly shown: string;
-  readonly host: string;
-}
-
-const MAX_DISGUISED = 5;
-
-/** Each pair once. The service marks the links; the mail can't set these attributes. */
-function disguisedIn(mail: Document): readonly Disguised[] {
-  const links = [...mail.querySelectorAll<HTMLElement>('a[data-link-host]')];
-  const pairs = links.map(({ dataset }) => ({
-    shown: dataset.shownHost ?? '',
-    host: dataset.linkHost ?? '',
-  }));
-  return [...new Map(pairs.map((pair) => [JSON.stringify(pair), pair])).values()];
-}
+/** The service marks the links; the mail can't set these attributes. */
+const disguisedIn = (mail: Document): readonly Disguised[] =>
+  eachOnce(
+    [...mail.querySelectorAll<HTMLElement>('a[data-link-host]')].map(({ dataset }) => ({
+      shown: dataset.shownHost ?? '',
+      host: dataset.linkHost ?? '',
+    })),
+  );
 
 /** A mail that is wider than its frame's place, in px. */
 interface Fit {
@@ -54,7 +45,9 @@ export function MailFrame({ email }: { readonly email: ThreadEmail }) {
   const { text } = useWords();
   const [theme] = useTheme();
   const { address } = email.from_address;
-  const [isRemote, setRemote] = useState(() => isRemoteAllowed(address));
+  // Whoever forges an address must not be given what its owner was.
+  const isProven = email.direction === 'outbound' || email.authentication?.verdict === 'passed';
+  const [isRemote, setRemote] = useState(() => isProven && isRemoteAllowed(address));
   const { data } = useQuery(safeHtmlQuery(email.id));
   const [height, setHeight] = useState(FIRST_HEIGHT_PX);
   const [fit, setFit] = useState<Fit | null>(null);
@@ -111,7 +104,13 @@ export function MailFrame({ email }: { readonly email: ThreadEmail }) {
   });
   return (
     <>
-      {disguised.length > 0 && <DisguisedLinks links={disguised} />}
+      <LinkBar links={disguised} />
+      {data !== undefined && data.removed.style_sheets > 0 && (
+        <div className="mark mark-bar">
+          <PaintbrushVertical size={16} strokeWidth={1.75} aria-hidden />
+          <p>{text.thread.stylesLeftOut}</p>
+        </div>
+      )}
       {!isRemote && data !== undefined && data.removed.remote_images > 0 && (
         <div className="mark mark-bar">
           <ImageOff size={16} strokeWidth={1.75} aria-hidden />
@@ -119,55 +118,40 @@ export function MailFrame({ email }: { readonly email: ThreadEmail }) {
           <Button look="outline" onPress={() => setRemote(true)}>
             {text.thread.showRemote}
           </Button>
-          <Button
-            look="outline"
-            onPress={() => {
-              allowRemote(address);
-              setRemote(true);
-            }}
-          >
-            {text.thread.showRemoteAlways(nameOf(email.from_address))}
-          </Button>
+          {isProven && (
+            <Button
+              look="outline"
+              onPress={() => {
+                allowRemote(address);
+                setRemote(true);
+              }}
+            >
+              {text.thread.showRemoteAlways(shown(address))}
+            </Button>
+          )}
         </div>
       )}
-      <div
-        className="mail-frame-place"
-        data-focus-visible={isMarked ? '' : undefined}
-        style={{ height: height * scale }}
-      >
-        <iframe
-          ref={frame}
-          className="mail-frame"
-          data-is-loaded={isLoaded ? '' : undefined}
-          title={text.thread.htmlTitle(nameOf(email.from_address))}
-          sandbox="allow-same-origin allow-popups allow-popups-to-escape-sandbox"
-          src={`/api/emails/${email.id}/html?${query}`}
-          style={
-            fit === null ? { height } : { height, width: fit.place / scale, transform: `scale(${scale})` }
-          }
-          onLoad={measure}
-        />
+      <div className="mail-surface">
+        <div
+          className="mail-frame-place"
+          data-focus-visible={isMarked ? '' : undefined}
+          style={{ height: height * scale }}
+        >
+          <iframe
+            ref={frame}
+            className="mail-frame"
+            data-is-loaded={isLoaded ? '' : undefined}
+            title={text.thread.htmlTitle(nameOf(email.from_address))}
+            sandbox="allow-same-origin allow-popups allow-popups-to-escape-sandbox"
+            src={`/api/emails/${email.id}/html?${query}`}
+            style={
+              fit === null ? { height } : { height, width: fit.place / scale, transform: `scale(${scale})` }
+            }
+            onLoad={measure}
+          />
+        </div>
       </div>
     </>
-  );
-}
-
-/** Outside the mail, which can push what is within it out of sight. */
-function DisguisedLinks({ links }: { readonly links: readonly Disguised[] }) {
-  const { text } = useWords();
-  return (
-    <div className="mark mark-bar mark-bad">
-      <ShieldAlert size={16} strokeWidth={1.75} aria-hidden />
-      <p>{text.thread.disguisedLinks}</p>
-      <ul className="link-hosts">
-        {links.slice(0, MAX_DISGUISED).map(({ shown, host }) => (
-          <li key={`${shown} ${host}`}>{text.thread.disguisedLink(inOrder(shown), inOrder(host))}</li>
-        ))}
-        {links.length > MAX_DISGUISED && (
-          <li>{text.thread.moreDisguised(String(links.length - MAX_DISGUISED))}</li>
-        )}
-      </ul>
-    </div>
   );
 }
 

@@ -34,6 +34,10 @@ function marksOf(email: ThreadEmail, text: Messages, format: Formats): readonly 
     marks.push({ key: 'stranger', icon: UserRoundX, tone: 'warn', words: text.thread.stranger });
   if (email.direction === 'inbound' && email.authentication?.verdict === 'failed')
     marks.push({ key: 'forged', icon: ShieldX, tone: 'bad', words: text.thread.authentication.failed });
+  for (const warning of email.sender_warnings) {
+    const words = text.thread.senderWarnings[warning](shown(email.from_address.address));
+    marks.push({ key: warning, icon: ShieldAlert, tone: 'bad', words });
+  }
   if (email.protection !== null) {
     const isEncrypted = email.protection.endsWith('_encrypted');
     marks.push({

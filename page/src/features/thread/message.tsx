@@ -1,11 +1,12 @@
 /** One email of a conversation: one line when folded, otherwise everything that belongs to it. */
 import type { Address, ThreadEmail } from 'email-worker-client';
-import { ChevronDown, Paperclip } from 'lucide-react';
+import { ChevronDown, Paperclip, ShieldAlert } from 'lucide-react';
 import { Fragment, Suspense, lazy, useState } from 'react';
 import { Button } from 'react-aria-components';
 import { useMay } from '../../app/session.tsx';
 import { useWords } from '../../i18n/index.tsx';
 import { Avatar } from '../../ui/avatar.tsx';
+import { Middle } from '../../ui/middle.tsx';
 import { shown } from '../../ui/shown.ts';
 import { nameOf } from '../threads/rows.ts';
 import { Marked } from '../search/marked.tsx';
@@ -67,7 +68,13 @@ export function Message({ threadId, email, isOpenAtFirst, printed, onPrint }: Me
           />
           <p className="message-from">
             <span className="message-name truncate">
-              <Marked of="people">{from}</Marked>
+              {email.from_address.name === '' ? (
+                <Middle is="address" of="people">
+                  {from}
+                </Middle>
+              ) : (
+                <Marked of="people">{from}</Marked>
+              )}
             </span>
             {email.direction === 'outbound' && (email.author !== null || email.automatic === null) && (
               <span className="message-author truncate">
@@ -77,8 +84,10 @@ export function Message({ threadId, email, isOpenAtFirst, printed, onPrint }: Me
               </span>
             )}
             {isOpen && email.from_address.name !== '' && (
-              <span className="message-address truncate">
-                <Marked of="people">{shown(email.from_address.address)}</Marked>
+              <span className="message-address">
+                <Middle is="address" of="people">
+                  {shown(email.from_address.address)}
+                </Middle>
               </span>
             )}
           </p>
@@ -105,6 +114,12 @@ export function Message({ threadId, email, isOpenAtFirst, printed, onPrint }: Me
           )}
         </div>
         <div className="message-end">
+          {!isOpen && email.sender_warnings.length > 0 && (
+            <>
+              <ShieldAlert className="message-deceptive" size={14} aria-hidden />
+              <span className="hidden-text">{text.list.deceptive}</span>
+            </>
+          )}
           {!isOpen && files.length > 0 && (
             <>
               <Paperclip size={14} aria-hidden />

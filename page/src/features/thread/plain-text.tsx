@@ -4,6 +4,7 @@ import { useWords } from '../../i18n/index.tsx';
 import { FoldButton } from '../../ui/fold-button.tsx';
 import { shown } from '../../ui/shown.ts';
 import { Marked } from '../search/marked.tsx';
+import { eachOnce, LinkBar } from './link-bar.tsx';
 import { linksIn } from './plain-links.ts';
 import { foldText } from './quotes.ts';
 
@@ -20,8 +21,12 @@ export function PlainText({ text: whole, newText }: PlainTextProps) {
   if (whole.trim() === '') return <p className="plain-text-none">{text.thread.noText}</p>;
   // Where the new text is known separately, the quote may be in the middle of the whole text: opening it then shows the whole text.
   const body = isOpen && newText !== null ? whole : shown;
+  const disguised = linksIn(whole).flatMap(({ text: shown, host }) =>
+    host === null ? [] : [{ shown, host }],
+  );
   return (
     <div className="plain-text">
+      <LinkBar links={eachOnce(disguised)} />
       <p className="plain-text-body">{withLinks(body)}</p>
       {quoted !== '' && <FoldButton isOpen={isOpen} onPress={() => setOpen(!isOpen)} />}
       {isOpen && newText === null && <p className="plain-text-body plain-text-quote">{withLinks(quoted)}</p>}

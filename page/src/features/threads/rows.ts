@@ -12,6 +12,8 @@ export interface Row {
   readonly draftId: string | null;
   /** The senders, or with `isOutgoing` the recipients. */
   readonly people: readonly Address[];
+  /** Something deceives about the sender of the newest email. */
+  readonly isDeceptive: boolean;
   readonly isOutgoing: boolean;
   /** True for a draft that answers or forwards an email. */
   readonly isAnswer: boolean;
@@ -48,6 +50,7 @@ export function toThreadRow(thread: ThreadSummary): Row {
     threadId: thread.id,
     draftId: null,
     people: isOutgoing && others.length > 0 ? others : [newest.from_address],
+    isDeceptive: newest.sender_warnings.length > 0,
     isOutgoing: isOutgoing && others.length > 0,
     isAnswer: false,
     subject: shown(thread.subject),
@@ -70,6 +73,7 @@ export function toThreadRow(thread: ThreadSummary): Row {
 
 const PLAIN = {
   draftId: null,
+  isDeceptive: false,
   isAnswer: false,
   isUnread: false,
   isUnanswered: false,

@@ -1,13 +1,14 @@
 /** One line of the list. */
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
-import { Paperclip, Reply } from 'lucide-react';
+import { Paperclip, Reply, ShieldAlert } from 'lucide-react';
 import { memo } from 'react';
 import { foldersQuery } from '../../api/queries.ts';
 import { draftLink, threadLink } from '../../app/links.ts';
 import { useSession } from '../../app/session.tsx';
 import { useWords } from '../../i18n/index.tsx';
 import { Avatar } from '../../ui/avatar.tsx';
+import { Middle } from '../../ui/middle.tsx';
 import { shown } from '../../ui/shown.ts';
 import { accountFolder, type Folder } from '../folders/folder.ts';
 import { Marked } from '../search/marked.tsx';
@@ -116,6 +117,7 @@ function RowText({ row, subject, account }: RowTextProps) {
   const names = format.names(row.people.slice(0, MAX_NAMES).map(nameOf));
   const missing = row.isOutgoing ? text.list.noRecipient : text.list.noSender;
   // A draft of another program may leave the choice of recipients to the service.
+  const [sender] = row.people;
   const people = names !== '' ? names : row.isAnswer ? text.list.answer : missing;
   return (
     <>
@@ -125,8 +127,20 @@ function RowText({ row, subject, account }: RowTextProps) {
         </span>
       )}
       <span className="row-line">
+        {row.isDeceptive && (
+          <>
+            <ShieldAlert className="row-deceptive" size={14} aria-hidden />
+            <span className="hidden-text">{text.list.deceptive}</span>
+          </>
+        )}
         <span className="row-people truncate">
-          <Marked of="people">{row.isOutgoing && names !== '' ? text.list.to(people) : people}</Marked>
+          {sender?.name === '' && sender.address !== '' && !row.isOutgoing ? (
+            <Middle is="address" of="people">
+              {shown(sender.address)}
+            </Middle>
+          ) : (
+            <Marked of="people">{row.isOutgoing && names !== '' ? text.list.to(people) : people}</Marked>
+          )}
         </span>
         <time className="row-time" dateTime={row.at}>
           {format.brief(row.at)}

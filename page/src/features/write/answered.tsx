@@ -4,6 +4,7 @@ import { Paperclip } from 'lucide-react';
 import { useState } from 'react';
 import { useWords } from '../../i18n/index.tsx';
 import { FoldButton } from '../../ui/fold-button.tsx';
+import { Middle } from '../../ui/middle.tsx';
 import { shown } from '../../ui/shown.ts';
 import type { Answers } from './draft-keeper.ts';
 
@@ -57,7 +58,9 @@ export function Answered({ preview, answers, onChange }: AnsweredProps) {
             {files.map((file) => (
               <li key={file.id} className="writer-file">
                 <Paperclip size={14} aria-hidden />
-                <span className="writer-file-name truncate">{shown(file.filename)}</span>
+                <span className="writer-file-name">
+                  <Middle is="file">{shown(file.filename)}</Middle>
+                </span>
                 <span className="writer-file-size">{format.size(file.size_bytes)}</span>
               </li>
             ))}

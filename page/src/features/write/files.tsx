@@ -4,6 +4,8 @@ import { Image, Paperclip, RotateCw, X } from 'lucide-react';
 import { useRef, type Ref } from 'react';
 import { useWords } from '../../i18n/index.tsx';
 import { IconButton } from '../../ui/button.tsx';
+import { Middle } from '../../ui/middle.tsx';
+import { shown } from '../../ui/shown.ts';
 import type { Upload } from './upload-queue.ts';
 
 interface FileListProps {
@@ -27,7 +29,9 @@ export function DraftFiles(props: FileListProps) {
         {files.map((file) => (
           <li key={file.id} className="writer-file">
             <Paperclip size={14} aria-hidden />
-            <span className="writer-file-name truncate">{file.filename}</span>
+            <span className="writer-file-name">
+              <Middle is="file">{shown(file.filename)}</Middle>
+            </span>
             <span className="writer-file-size">{format.size(file.size_bytes)}</span>
             <IconButton
               icon={X}
@@ -61,7 +65,9 @@ function UploadItem({ upload, onCancel, onRetry }: UploadItemProps) {
   return (
     <li className="writer-file" data-state={state} aria-busy={state !== 'failed'}>
       <Icon size={14} aria-hidden />
-      <span className="writer-file-name truncate">{file.name}</span>
+      <span className="writer-file-name">
+        <Middle is="file">{file.name}</Middle>
+      </span>
       {state === 'sending' || state === 'storing' ? (
         <>
           <progress
