@@ -7,6 +7,7 @@ import unhomoglyph from 'unhomoglyph';
 import { toShownName } from './display-name.ts';
 import { toAsciiDomain } from './domain.ts';
 import { lookalikeOf } from './lookalike.ts';
+import { trimEnd } from '../trim-ends.ts';
 import { organizationalDomain } from './organizational-domain.ts';
 
 export const SENDER_WARNINGS = [
@@ -73,7 +74,7 @@ const siteOf = (domain: string): string =>
 /** Without the tag after `+`, which people give to their own address. */
 function comparable(address: string): string {
   const at = address.lastIndexOf('@');
-  const local = address.slice(0, Math.max(0, at)).toLowerCase().replace(/\+.*$/, '');
+  const [local = ''] = address.slice(0, Math.max(0, at)).toLowerCase().split('+', 1);
   return `${local}@${toAsciiDomain(domainOf(address)) ?? domainOf(address).toLowerCase()}`;
 }
 
@@ -90,7 +91,9 @@ function showsOther(name: string, address: string): boolean {
     .replace(/[([{](?:at|ät)[)\]}]/gi, '@')
     .replace(/ ?@ ?/g, '@')
     .split(BETWEEN)
-    .map((word) => word.replace(/^(?:mailto|e-?mail|https?):(?:\/\/)?/i, '').replace(/[.:!?/]+$/, ''));
+    .map((word) =>
+      trimEnd(word.replace(/^(?:mailto|e-?mail|https?):(?:\/\/)?/i, ''), (one) => '.:!?/'.includes(one)),
+    );
   return words.some((word) => {
     const at = word.lastIndexOf('@');
     const domain = word.slice(at + 1);
