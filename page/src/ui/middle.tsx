@@ -13,13 +13,11 @@ interface MiddleProps {
 
 export function Middle({ children, is, of }: MiddleProps) {
   const at = is === 'file' ? cutOfFile(children) : cutOfAddress(children);
-  const parts = [children.slice(0, at), children.slice(at)].map((part) =>
-    of === undefined ? part : <Marked of={of}>{part}</Marked>,
-  );
+  const marked = (part: string) => (of === undefined ? part : <Marked of={of}>{part}</Marked>);
   return (
     <span className="middle" title={children}>
-      <span className="middle-start">{parts[0]}</span>
-      <span className="middle-end">{parts[1]}</span>
+      <span className="middle-start">{marked(children.slice(0, at))}</span>
+      <span className="middle-end">{marked(children.slice(at))}</span>
     </span>
   );
 }

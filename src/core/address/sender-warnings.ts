@@ -105,7 +105,7 @@ function showsOther(name: string, address: string): boolean {
 
 /** Format characters, blank letters, and tags; not those that emoji and scripts need between their own letters. */
 const HIDDEN =
-  /[\p{Cc}\u00ad\u034f\u061c\u115f\u1160\u180e\u200b\u202a-\u202e\u2060-\u206f\u2800\u3164\ufeff\uffa0\ufff9-\ufffb]|[\u{e0000}-\u{e007f}]/u;
+  /\u034f|[\p{Cc}\u00ad\u061c\u115f\u1160\u180e\u200b\u202a-\u202e\u2060-\u206f\u2800\u3164\ufeff\uffa0\ufff9-\ufffb]|[\u{e0000}-\u{e007f}]/u;
 /** The flags of England, Scotland and Wales. */
 const FLAG = /\u{1f3f4}[\u{e0020}-\u{e007e}]+\u{e007f}/gu;
 /** Joiners and marks of direction, which Latin letters have no use for. */

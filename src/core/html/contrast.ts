@@ -106,10 +106,10 @@ function walk(element: Element, around: Around, found: Found): void {
   const styles = found.stylesOf(element);
   if (styles !== undefined && isBoxHidden(styles, element.properties['hidden'] === true)) return;
   const here = enter(element, styles, around, found);
-  const { alt, src } = element.properties;
-  if (element.tagName === 'img' && src === undefined && typeof alt === 'string') {
-    noteText(element, alt, here, found);
-  }
+  const { alt } = element.properties;
+  // The image may not be loaded, and has no use for the colour where it is.
+  if (element.tagName === 'img' && typeof alt === 'string')
+    noteText(element, alt, { ...here, isGroundLost: true }, found);
   for (const child of element.children) {
     if (child.type === 'element') walk(child, here, found);
     else if (child.type === 'text') noteText(element, child.value, here, found);
@@ -139,8 +139,11 @@ function groundIn(
   if (mended !== undefined) return { ground: mended, unsure: null, isPicture: false, isGroundLost: true };
   const { color, isPicture } = groundOf(element, styles);
   if (isPicture) return { ground: color ?? around.ground, unsure: element, isPicture, isGroundLost: false };
-  if (color !== undefined) return { ground: color, unsure: null, isPicture, isGroundLost: isPlace };
-  const isLost = styles?.hasLostGround === true && !around.isPicture;
+  const hasLost = styles?.hasLostGround === true;
+  // The colour below a picture that was left out.
+  if (color !== undefined)
+    return { ground: color, unsure: hasLost ? element : null, isPicture, isGroundLost: isPlace || hasLost };
+  const isLost = hasLost && !around.isPicture;
   return {
     ground: around.ground,
     unsure: isLost ? element : around.unsure,

@@ -170,7 +170,8 @@ const isMove = (property: string, value: CssNode): boolean =>
   property === 'position'
     ? /^(?:absolute|fixed)$/i.test(generate(value))
     : MOVES.test(property) || (property.startsWith('margin') && /(?:^|[ (])-/.test(generate(value)));
-const MOVES = /^(?:transform|translate|grid-(?:area|row|column)(?:-start)?)$/;
+const MOVES =
+  /^(?:transform|translate|top|right|bottom|left|inset(?:-.+)?|grid-(?:area|row|column)(?:-start)?)$/;
 
 /** Left out are the fill, outline and shadow of letters, backgrounds that they cut out, and animations; without them, hidden text would stay hidden. */
 function showHidden(styles: Styles, property: string, value: CssNode): void {

@@ -392,6 +392,7 @@ describe('text whose background is left out', () => {
       'by a rule that counts for more',
       '<style>p{color:#fff!important}</style><img style="position:absolute" width=9><p>',
     ],
+    ['that is moved from where it stands', '<img width=9><p style="position:relative;top:-90px;color:#fff">'],
     [
       'beside text of another colour',
       '<div style="background:url(https://a.test/x)"><p>a<p>b<p style="color:#fff">',
@@ -401,6 +402,11 @@ describe('text whose background is left out', () => {
       expect(make(`${html}a`, { allowRemote: html.includes('url(') ? false : allowRemote }).html).toMatch(
         /<p style="color:#333333(?:!important)?">/,
       );
+  });
+
+  it('can be read on the colour below an image that is left out', () => {
+    const cell = '<table><td bgcolor="#333333" background="https://a.test/x"><p style="color:#222">a';
+    expect(make(cell).html).toContain('background-color:#ffffff');
   });
 
   it('can be read when an allowed image is not loaded', () => {
@@ -413,6 +419,12 @@ describe('text whose background is left out', () => {
   });
 
   it('has alternative texts that can be read', () => {
+    for (const allowRemote of [false, true]) {
+      const image = '<td bgcolor=white><img src="https://a.test/y" alt="Titel" style="color:#fff">';
+      expect(make(`<table>${image}`, { allowRemote }).html).toContain(
+        '<img alt="Titel" style="color:#333333"',
+      );
+    }
     const { html } = make(
       '<td background="https://a.test/x"><img src="https://a.test/y" alt="Titel" style="color:#fff">'.replace(
         /^/,
@@ -462,6 +474,19 @@ describe('an email in a document', () => {
     expect(make(`<td>Siehe ${url} hier`).html).toMatch(/https:\/\/shop\.<wbr>example\/path\/path\/<wbr>path/);
     expect(make(`<p>${url}`).html.replaceAll('<wbr>', '')).toContain(url);
     expect(make('<p>1.234,50 Donaudampfschifffahrtsgesellschaft').html).not.toContain('<wbr>');
+  });
+
+  it('keeps the width of small images, which cells would make smaller', () => {
+    const image = (more: string) => make(`<table><td><img src="cid:logo@a.test" ${more}>`).html;
+    expect(image('width=50')).toContain('style="max-width:none"');
+    expect(image('style="width:50px"')).toContain('style="width:50px;max-width:none"');
+    for (const more of [
+      'width=600',
+      'width="50%"',
+      'style="width:100%" width=50',
+      'style="max-width:90%" width=50',
+    ])
+      expect(image(more)).not.toContain('max-width:none');
   });
 
   it('keeps the form of images that are made narrower', () => {

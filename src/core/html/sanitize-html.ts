@@ -318,7 +318,10 @@ class Sanitizer {
     if (tag === 'img' && properties.src === undefined && this.#options.isQuote === true) {
       return typeof properties.alt === 'string' ? [{ type: 'text', value: properties.alt }] : [];
     }
-    if (tag === 'img' && this.#isDocument && properties.src !== undefined) setRatio(properties, facts.base);
+    if (tag === 'img' && this.#isDocument && properties.src !== undefined) {
+      setRatio(properties, facts.base);
+      keepWidth(properties, facts.base);
+    }
     const { before, links } = { before: this.#textBefore, links: this.#links };
     const children = this.#toContent(element.childNodes, shown);
     const safe: Element = { type: 'element', tagName: tag, properties, children };
@@ -566,6 +569,19 @@ function setRatio(properties: Element['properties'], base: Styles): void {
   if (!isFixed || isStyled || typeof style !== 'string') return;
   const ratio = `aspect-ratio:${String(width)}/${String(height)};height:auto`;
   properties.style = style === '' ? ratio : `${style};${ratio}`;
+}
+
+/** Narrower than any screen, in pixels. */
+const NARROW = 300;
+
+/** The document makes images no wider than their place; a cell would take that for leave to make a small one smaller. */
+function keepWidth(properties: Element['properties'], base: Styles): void {
+  const { style = '' } = properties;
+  const [, width = properties.width] = /^(\d{1,4})px$/.exec(base.get('width') ?? '') ?? [];
+  const isNarrow = /^[1-9]\d*$/.test(String(width)) && Number(width) <= NARROW;
+  const isStyled = base.get('max-width') !== undefined || base.get('width')?.endsWith('%') === true;
+  if (!isNarrow || isStyled || typeof style !== 'string') return;
+  properties.style = style === '' ? 'max-width:none' : `${style};max-width:none`;
 }
 
 const OF_SHOWING =

@@ -20,7 +20,7 @@ export interface LinkTarget {
   readonly lookalike: string | null;
 }
 
-/** null for a link that leads to no site, such as a telephone number. */
+/** null for a link that leads to no site, such as a telephone number, or `mailto:` alone. */
 export function toTarget(url: URL): LinkTarget | null {
   if (url.protocol === 'http:' || url.protocol === 'https:') {
     const sites = new Set([siteOf(url.hostname)]);
@@ -34,6 +34,7 @@ export function toTarget(url: URL): LinkTarget | null {
     .flatMap((list) => list.split(','))
     .map((address) => address.trim().toLowerCase())
     .filter((address) => address !== '');
+  if (addresses.length === 0) return null;
   const hosts = addresses.map((address) => hostOf(address.slice(address.lastIndexOf('@') + 1)) ?? '');
   return {
     name: addresses.join(', ').slice(0, MAX_NAME_CHARS),
