@@ -417,6 +417,7 @@ declare module '../db/statement.ts' {
         newest_email_id: string | null;
         newest_direction: string | null;
         newest_from: ColumnTypes['emails.from_address'];
+        newest_verdict: string | null;
         newest_date: Date;
         newest_text: string | null;
         subject: string;
@@ -456,6 +457,7 @@ declare module '../db/statement.ts' {
         newest_email_id: string;
         newest_direction: string;
         newest_from: ColumnTypes['emails.from_address'];
+        newest_verdict: string | null;
         newest_date: Date;
         newest_text: string | null;
         subject: string;
@@ -536,6 +538,7 @@ declare module '../db/statement.ts' {
         newest_email_id: string;
         newest_direction: string;
         newest_from: ColumnTypes['emails.from_address'];
+        newest_verdict: string | null;
         newest_date: Date;
         newest_text: string | null;
         subject: string;
@@ -577,6 +580,7 @@ declare module '../db/statement.ts' {
         newest_email_id: string;
         newest_direction: string;
         newest_from: ColumnTypes['emails.from_address'];
+        newest_verdict: string | null;
         newest_date: Date;
         newest_text: string | null;
         subject: string;
@@ -1013,6 +1017,7 @@ declare module '../db/statement.ts' {
         newest_email_id: string | null;
         newest_direction: string | null;
         newest_from: ColumnTypes['emails.from_address'];
+        newest_verdict: string | null;
         newest_date: Date;
         newest_text: string | null;
         subject: string;
@@ -1054,6 +1059,7 @@ declare module '../db/statement.ts' {
         newest_email_id: string;
         newest_direction: string;
         newest_from: ColumnTypes['emails.from_address'];
+        newest_verdict: string | null;
         newest_date: Date;
         newest_text: string | null;
         subject: string;
