@@ -1881,10 +1881,14 @@ export interface components {
         NullableUuid: string | null;
         /** @description Assignee of the thread: a name or an identifier chosen by the caller; null: not assigned. */
         Assignee: string | null;
+        /** @enum {string} */
+        SenderWarning: "shows_other_address" | "own_name" | "own_address" | "hidden_characters" | "lookalike_domain";
         EmailPreview: {
             id: components["schemas"]["Uuid"];
             direction: components["schemas"]["Direction"];
             from_address: components["schemas"]["Address"];
+            /** @description What deceives about the sender of a received email. `shows_other_address`: the name contains an address, or a site, that is not the sender's. `own_name`, `own_address`: one of the accounts', and nothing proves that the email is. `hidden_characters`: characters that are not seen, or that change the direction of writing. `lookalike_domain`: letters of several scripts, or that look like plain ones. Warn users about each. */
+            sender_warnings: components["schemas"]["SenderWarning"][];
             date: components["schemas"]["Timestamp"];
             /** @description The beginning of the text on one line, without recognised quotes. */
             snippet: string;
@@ -2158,6 +2162,8 @@ export interface components {
             author: components["schemas"]["KeyAuthor"] | null;
             /** @description Authentication results of a received email; null when no trusted server reported any. */
             authentication: components["schemas"]["AuthenticationVerdict"] | null;
+            /** @description What deceives about the sender of a received email. `shows_other_address`: the name contains an address, or a site, that is not the sender's. `own_name`, `own_address`: one of the accounts', and nothing proves that the email is. `hidden_characters`: characters that are not seen, or that change the direction of writing. `lookalike_domain`: letters of several scripts, or that look like plain ones. Warn users about each. */
+            sender_warnings: components["schemas"]["SenderWarning"][];
             unread: boolean;
         };
         ThreadPage: {
@@ -3244,6 +3250,8 @@ export interface components {
             author: components["schemas"]["KeyAuthor"] | null;
             /** @description Authentication results of a received email; null when no trusted server reported any. */
             authentication: components["schemas"]["Authentication"] | null;
+            /** @description What deceives about the sender of a received email. `shows_other_address`: the name contains an address, or a site, that is not the sender's. `own_name`, `own_address`: one of the accounts', and nothing proves that the email is. `hidden_characters`: characters that are not seen, or that change the direction of writing. `lookalike_domain`: letters of several scripts, or that look like plain ones. Warn users about each. */
+            sender_warnings: components["schemas"]["SenderWarning"][];
             /** @description True when the sender of a received email has not taken part in the thread before. */
             new_participant: boolean;
             /** @description True for a received email that is not marked as read; false for a sent email. */
@@ -3732,6 +3740,8 @@ export interface components {
             metadata: number;
             /** @description Declarations of styles that are not allowed, such as `position`. */
             styles: number;
+            /** @description All style sheets of an email, where they take too much to be followed. */
+            style_sheets: number;
             /** @description Links to anything but web pages, mail addresses and telephone numbers. */
             links: number;
             /** @description Images and backgrounds that would be fetched from elsewhere; `remote=allow` keeps them. */
@@ -5881,6 +5891,7 @@ export interface operations {
                      *               "name": "Vertrieb",
                      *               "address": "vertrieb@example.org"
                      *             },
+                     *             "sender_warnings": [],
                      *             "date": "2026-01-30T09:15:00.000Z",
                      *             "snippet": "Guten Tag, anbei unser Angebot."
                      *           }
@@ -6163,6 +6174,7 @@ export interface operations {
                      *             "name": "CRM"
                      *           },
                      *           "authentication": null,
+                     *           "sender_warnings": [],
                      *           "unread": false
                      *         }
                      *       ],
@@ -9318,6 +9330,7 @@ export interface operations {
                      *       "list_id": null,
                      *       "author": null,
                      *       "authentication": null,
+                     *       "sender_warnings": [],
                      *       "new_participant": false,
                      *       "unread": false,
                      *       "automatic": null,
@@ -9564,6 +9577,7 @@ export interface operations {
                      *       "list_id": null,
                      *       "author": null,
                      *       "authentication": null,
+                     *       "sender_warnings": [],
                      *       "new_participant": false,
                      *       "unread": false,
                      *       "automatic": null,
@@ -12219,6 +12233,7 @@ export interface operations {
                      *         "vector_graphics": 0,
                      *         "metadata": 1,
                      *         "styles": 0,
+                     *         "style_sheets": 0,
                      *         "links": 0,
                      *         "remote_images": 2,
                      *         "remote_content": 0,
