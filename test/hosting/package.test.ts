@@ -17,7 +17,7 @@ it('holds the built program and page, documents and files for operators, and not
     /^(?:package\.json|README\.md|LICENSE|CHANGELOG\.md|SECURITY\.md)$/,
     /^dist\/bundle\/[\w-]+\.js(?:\.map)?$/,
     /^page\/dist\/(?:assets\/)?[\w-]+(?:\.[\w-]+)*\.(?:html|svg|css|js|woff2)(?:\.br|\.gz)?$/,
-    /^docs\/(?:[\w-]+\.(?:md|json|sql)|(?:hosting|decisions)\/[\w-]+\.md|benchmarks\/[\w-]+\.svg|images\/[\w-]+\.png)$/,
+    /^docs\/(?:[\w-]+\.(?:md|json|sql)|(?:api|hosting|decisions)\/[\w-]+\.md|benchmarks\/[\w-]+\.svg|images\/[\w-]+\.png)$/,
     /^ops\/[\w-]+\/[\w.-]+$/,
   ];
   expect(files.filter((file) => !expected.some((pattern) => pattern.test(file)))).toEqual([]);
