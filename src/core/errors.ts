@@ -39,7 +39,7 @@ export const ERRORS = {
   ),
   list_incomplete: permanent(
     400,
-    'complete muss true sein: Einträge, wie sie gelesen werden, ersetzen nur eine Liste, die vollständig gelesen wurde. Was in ihr fehlt, würde entfernt.',
+    'complete muss true sein: Nur eine vollständig gelesene Liste kann zurückgeschrieben werden, denn fehlende Einträge würden entfernt.',
   ),
   too_many_entries: permanent(400, '{field} hat zu viele Einträge: höchstens {limit} sind erlaubt.'),
   too_many_recipients: permanent(400, 'Zu viele Empfänger: höchstens {limit} sind erlaubt.'),
@@ -62,7 +62,7 @@ export const ERRORS = {
     '{field} ist keine gültige Content-ID: höchstens 200 ASCII-Zeichen ohne Leerzeichen, Anführungszeichen und Klammern.',
   ),
   invalid_content_digest: permanent(400, 'Content-Digest hat nicht die Form sha-256=:Base64:.'),
-  content_digest_mismatch: permanent(400, 'Die Datei hat einen anderen SHA-256, als Content-Digest sagt.'),
+  content_digest_mismatch: permanent(400, 'Der SHA-256 der Datei stimmt nicht mit Content-Digest überein.'),
   invalid_filename: permanent(400, '{field} fehlt oder ist leer.'),
   invalid_cursor: permanent(400, 'Der Cursor ist ungültig.'),
   invalid_send_at: permanent(
@@ -77,17 +77,14 @@ export const ERRORS = {
   invalid_list: permanent(400, 'unsubscribe.list muss 1 bis 64 Zeichen ohne Steuerzeichen haben.'),
   one_recipient_expected: permanent(
     400,
-    'Eine E-Mail mit unsubscribe muss genau einen Empfänger haben: Der Link zum Abmelden gehört ihm allein.',
+    'Eine E-Mail mit unsubscribe muss genau einen Empfänger haben: Der Abmeldelink gilt nur für ihn.',
   ),
   template_invalid: permanent(400, 'Die Vorlage ist in {field}, Zeile {line}, Spalte {column}, fehlerhaft.'),
   template_variable_missing: permanent(
     400,
     'Die Variable {variable} fehlt: Die Vorlage braucht sie in {field}, Zeile {line}.',
   ),
-  template_too_complex: permanent(
-    400,
-    'Die Vorlage ist in {field} zu aufwendig, oder es wird zu viel Text daraus.',
-  ),
+  template_too_complex: permanent(400, 'Die Vorlage ist in {field} zu aufwendig oder ergibt zu viel Text.'),
   template_empty: permanent(400, 'Mit diesen Variablen bleibt {field} der Vorlage leer.'),
   variables_too_large: permanent(400, 'variables darf als JSON höchstens {limit} Byte haben.'),
   unknown_account: permanent(400, 'Das Konto {value} ist nicht eingerichtet.'),
@@ -116,7 +113,7 @@ export const ERRORS = {
   session_not_found: permanent(404, 'Diese Sitzung wurde nicht gefunden.'),
   unknown_host: permanent(
     421,
-    'Unter dem Namen {value} antwortet dieser Dienst nicht. Ein Name, unter dem Browser ihn erreichen, steht in PUBLIC_URL oder ALLOWED_HOSTS.',
+    'Unter dem Namen {value} ist dieser Dienst nicht erreichbar. Zulässige Namen stehen in PUBLIC_URL oder ALLOWED_HOSTS.',
   ),
   forbidden_right: permanent(403, 'Dem Schlüssel fehlt das Recht {right}.'),
   forbidden_account: permanent(
@@ -172,7 +169,7 @@ export const ERRORS = {
   ),
   not_deletable: permanent(
     409,
-    'Die E-Mail kann nicht gelöscht werden: Sie wartet auf den Versand, wird gerade gesendet, oder ihr Ergebnis ist unbekannt.',
+    'Die E-Mail kann nicht gelöscht werden: Sie wartet auf den Versand, wird gerade gesendet, oder ihr Versand ist ungeklärt.',
   ),
   no_sent_copy_to_retry: permanent(
     409,
@@ -209,7 +206,7 @@ export const ERRORS = {
     409,
     'Threads und E-Mails verschiedener Konten können nicht verbunden werden.',
   ),
-  not_unknown: permanent(409, 'Der Ausgang des Versands dieser E-Mail ist nicht unbekannt.'),
+  not_unknown: permanent(409, 'Der Versand dieser E-Mail ist nicht ungeklärt.'),
   too_many_keys: permanent(409, 'Es gibt bereits {limit} Schlüssel; mehr sind nicht erlaubt.'),
   too_many_webhooks: permanent(409, 'Es gibt bereits {limit} Webhooks; mehr sind nicht erlaubt.'),
   webhook_secret_unreadable: permanent(
@@ -258,12 +255,12 @@ export const ERRORS = {
     410,
     'Ereignisse nach dieser Stelle werden nicht mehr aufbewahrt. Es geht mit {value} weiter.',
   ),
-  precondition_failed: permanent(412, 'Die Datei ist eine andere, als die Anfrage voraussetzt.'),
+  precondition_failed: permanent(412, 'Die Datei entspricht nicht der Vorbedingung der Anfrage.'),
   range_not_satisfiable: permanent(416, 'Der angeforderte Bereich liegt außerhalb der Datei.'),
   headers_too_large: permanent(431, 'Die Kopfzeilen der Anfrage sind zu groß.'),
   loop_suspected: temporary(
     429,
-    'Mit {value} wurden zu viele automatische E-Mails gewechselt: Vermutlich antworten sich zwei Programme. Es wurde nichts gesendet.',
+    'Mit {value} wurden zu viele automatische E-Mails ausgetauscht: Vermutlich antworten sich zwei Programme gegenseitig. Es wurde nichts gesendet.',
   ),
   too_many_failed_logins: temporary(
     429,
@@ -276,7 +273,7 @@ export const ERRORS = {
   send_deferred: temporary(500, 'Die E-Mail konnte vorübergehend nicht gesendet werden.'),
   send_unknown: permanent(
     500,
-    'Die Verbindung brach nach der Übergabe ab: Es ist unbekannt, ob die E-Mail gesendet wurde. Sie wird nicht von selbst erneut gesendet.',
+    'Die Verbindung brach nach der Übergabe ab: Es ist unbekannt, ob die E-Mail gesendet wurde. Sie wird nicht automatisch erneut gesendet.',
   ),
   unsupported_transfer_coding: permanent(
     501,
@@ -286,7 +283,7 @@ export const ERRORS = {
   internal_error: temporary(500, 'Interner Fehler.'),
   commit_unknown: permanent(
     500,
-    'Die Verbindung zur Datenbank brach ab: Es ist unbekannt, ob die Anfrage ausgeführt wurde. Vor einer Wiederholung muss nachgesehen werden.',
+    'Die Verbindung zur Datenbank brach ab: Es ist unbekannt, ob die Anfrage ausgeführt wurde. Vor einer Wiederholung ist das Ergebnis zu prüfen.',
   ),
   database_unavailable: temporary(503, 'Die Datenbank ist derzeit nicht erreichbar.'),
   storage_mismatch: temporary(503, 'Der Dateispeicher gehört nicht zu dieser Datenbank.'),
@@ -300,10 +297,10 @@ export const ERRORS = {
     503,
     'Für hochgeladene Dateien ist derzeit kein Platz. Sie werden nach einem Tag gelöscht.',
   ),
-  not_ready: temporary(503, 'Der Dienst ist nicht bereit: Etwas, das er braucht, ist nicht erreichbar.'),
+  not_ready: temporary(503, 'Der Dienst ist nicht bereit: Ein benötigter Dienst ist nicht erreichbar.'),
   clock_skewed: temporary(
     503,
-    'Die Uhr dieses Dienstes und die der Datenbank gehen mehr als eine Minute auseinander.',
+    'Die Uhren dieses Dienstes und der Datenbank weichen um mehr als eine Minute voneinander ab.',
   ),
   clock_in_doubt: temporary(
     503,

@@ -181,7 +181,7 @@ describe('faults', () => {
     await server.close();
     const found = result.findings.find(({ text }) => text.startsWith("account default can't send"));
     expect(found?.text).toContain('certificate has expired');
-    expect(found?.advice).toBe('Have the operator of the server renew its certificate.');
+    expect(found?.advice).toBe('Ask the operator of the server to renew its certificate.');
   });
 
   it('of the work that waits are told by account', async () => {
@@ -467,7 +467,7 @@ describe('a bucket', () => {
     const beginning = "files can't be kept in the bucket";
     expect(toldOf(stranger, beginning)).toEqual([
       expect.stringMatching(
-        /^problem: .*Access Key Id.* → Correct AWS_ACCESS_KEY_ID: the storage does not know it\.$/,
+        /^problem: .*Access Key Id.* → Correct AWS_ACCESS_KEY_ID: the storage rejects it\.$/,
       ),
     ]);
     expect(toldOf(missing, beginning)).toEqual([
@@ -475,14 +475,14 @@ describe('a bucket', () => {
     ]);
     expect(toldOf(away, beginning)).toEqual([
       expect.stringMatching(
-        /^problem: .*ECONNREFUSED.* → See that the storage runs, that endpoint in BLOB_URL/,
+        /^problem: .*ECONNREFUSED.* → Check that the storage runs, that endpoint in BLOB_URL/,
       ),
     ]);
   });
 
   it.each([
     [403, 'SignatureDoesNotMatch', 'Correct AWS_SECRET_ACCESS_KEY'],
-    [403, 'AccessDenied', 'Let the key list the bucket'],
+    [403, 'AccessDenied', 'Allow the key to list the bucket'],
     [301, 'PermanentRedirect', 'Set region in BLOB_URL'],
     [403, 'RequestTimeTooSkewed', 'Set the clock of this machine'],
   ])('that answers %i %s is told with what to do', async (status, code, advice) => {
@@ -539,7 +539,7 @@ describe('an account with OAuth2', () => {
       expect.stringMatching(/^problem: .*invalid_client → Correct client_id and client_secret/),
     ]);
     expect(await ask(good, 'used-refresh-token')).toEqual([
-      expect.stringMatching(/^problem: .*invalid_grant.* → .*give the consent again/),
+      expect.stringMatching(/^problem: .*invalid_grant.* → .*give consent again/),
     ]);
     // The token that the provider gives in place of the first is kept; the first is then used up.
     for (let times = 0; times < 2; times += 1)
@@ -549,11 +549,11 @@ describe('an account with OAuth2', () => {
     expect(tokens.requests).toHaveLength(3);
     isTaken = false;
     expect(await ask(good, 'first-refresh-token')).toEqual([
-      expect.stringMatching(/^problem: .*XOAUTH2 was refused.* → The server does not take the token/),
+      expect.stringMatching(/^problem: .*XOAUTH2 was refused.* → The server refuses the token/),
     ]);
     await tokens.close();
     expect(await ask(good, 'another-refresh-token')).toEqual([
-      expect.stringMatching(/^problem: .*gave no token: .*ECONNREFUSED.* → See that token_url/),
+      expect.stringMatching(/^problem: .*gave no token: .*ECONNREFUSED.* → Check that token_url/),
     ]);
     await smtp.close();
   });
@@ -574,7 +574,7 @@ describe.skipIf(skipWithoutPgBouncer() || skipWithoutExternalPostgres())('a pool
     await postgres.dispose();
     expect(made.exitCode).toBe(0);
     expect(none.warning).toContain('the schema email_worker is not there, or of an older version');
-    expect(there.ok).toContain('a pooler shares sessions, and the service knows');
+    expect(there.ok).toContain('a pooler shares sessions, and the service has detected it');
     expect(toldOf(denied, 'a pooler')).toEqual([
       expect.stringMatching(/^problem: .*DATABASE_POOLER=none.* → Remove DATABASE_POOLER/),
     ]);

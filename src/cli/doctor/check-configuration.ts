@@ -49,7 +49,7 @@ export function checkSafety(config: Config): Check {
           ),
         ),
       ];
-      return findings.length === 0 ? [ok('nothing that is set is less safe than it could be')] : findings;
+      return findings.length === 0 ? [ok('no setting is less safe than it could be')] : findings;
     },
   };
 }
@@ -60,7 +60,7 @@ function ofSecrets({ apiSecrets }: Config): readonly Finding[] {
   return [
     warning(
       'API_SECRET can be guessed',
-      'Leave it out: the service makes one; or set the output of openssl rand -hex 32.',
+      'Remove it: the service creates one; or set the output of openssl rand -hex 32.',
     ),
   ];
 }
@@ -80,7 +80,7 @@ function ofMail({ accounts }: Config): readonly Finding[] {
       findings.push(
         warning(
           `account ${id} sends as ${from.localPart}@${from.domain}, which no recipient can answer`,
-          'Set MAIL_FROM, or from of the account, to an address of a domain of yours.',
+          'Set MAIL_FROM, or from of the account, to an address in your domain.',
         ),
       );
     }
@@ -102,17 +102,15 @@ function ofServerUrl(id: string, variable: string, url: URL): readonly Finding[]
     findings.push(
       warning(
         `${where} accepts any certificate`,
-        'Take tls_verify=false out; tls_ca names the authority of a server of yours.',
+        'Remove tls_verify=false; tls_ca names the authority of your server.',
       ),
     );
   }
   if (url.searchParams.get('allow_plaintext_auth') === 'true') {
-    findings.push(
-      warning(`${where} may send the password without TLS`, 'Take allow_plaintext_auth=true out.'),
-    );
+    findings.push(warning(`${where} may send the password without TLS`, 'Remove allow_plaintext_auth=true.'));
   }
   if (url.searchParams.get('starttls') === 'off') {
-    findings.push(warning(`${where} uses no TLS`, 'Take starttls=off out, or write starttls=required.'));
+    findings.push(warning(`${where} uses no TLS`, 'Remove starttls=off, or set starttls=required.'));
   }
   return findings;
 }
@@ -126,7 +124,7 @@ function ofDatabase({ databaseUrl }: Config): readonly Finding[] {
   return [
     warning(
       'DATABASE_URL goes to another machine without TLS',
-      'Add sslmode=require, or verify-full with sslrootcert, where that network is not yours alone.',
+      'Add sslmode=require, or verify-full with sslrootcert, unless the network is private.',
     ),
   ];
 }
@@ -153,7 +151,7 @@ function ofHttp({
     findings.push(
       warning(
         `METRICS_LISTEN is open to other machines at ${metricsListen.host}, without a secret`,
-        'Let a firewall admit Prometheus alone, or listen on 127.0.0.1.',
+        'Restrict it to Prometheus by a firewall, or listen on 127.0.0.1.',
       ),
     );
   }
@@ -178,7 +176,7 @@ export function checkUnusable(message: string): Check {
     area: 'configuration',
     name: 'configuration',
     async run() {
-      return [problem(message, 'Correct it; the service does not start, and the other checks wait for it.')];
+      return [problem(message, 'Correct it: the service does not start, and the other checks need it.')];
     },
   };
 }

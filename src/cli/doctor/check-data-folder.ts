@@ -58,7 +58,7 @@ const isMissing = (error: unknown): boolean =>
   error instanceof Error && 'code' in error && error.code === 'ENOENT';
 
 const WRITABLE =
-  'Make room on its disk, give the folder to the user of the service, or mount it for writing.';
+  'Free disk space, make the user of the service the owner of the folder, or mount it for writing.';
 
 function ofHolder(dataDir: PatientData['dataDir']): Finding {
   if (dataDir.kind === 'held') {
@@ -96,7 +96,7 @@ async function ofDisk(folder: string): Promise<readonly Finding[]> {
   const { bavail, bsize, files, ffree } = await statfs(folder);
   const free = bavail * bsize;
   const room = `${formatBytes(free)} are free on the disk of DATA_DIR`;
-  const advice = 'Make room, or move DATA_DIR to a larger disk: without room no mail is taken.';
+  const advice = 'Free disk space, or move DATA_DIR to a larger disk: on a full disk no mail is accepted.';
   const findings = [
     free < ROOM.problem ? problem(room, advice) : free < ROOM.warning ? warning(room, advice) : ok(room),
   ];
@@ -150,7 +150,7 @@ async function ofRunningService({ metricsListen }: Config, signal: AbortSignal):
   return [
     warning(
       `the journal has ${formatCount(entries, 'send')} that the database lacks`,
-      'A few are usual under load; if they stay, see what the log says of the database.',
+      'A few are usual under load; if they stay, check the log for database errors.',
     ),
   ];
 }

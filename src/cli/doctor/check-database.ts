@@ -25,7 +25,7 @@ export function checkDatabase(config: Config, data: PatientData): Check {
     async run() {
       const database = await data.database;
       if (database.kind === 'none') {
-        return [warning('there is no database yet', 'Start the service: it makes one.')];
+        return [warning('there is no database yet', 'Start the service: it creates one.')];
       }
       if (database.kind === 'away')
         return [problem(`the database is away: ${database.reason}`, adviceFor(database.reason, config))];
@@ -41,7 +41,7 @@ export function checkDatabase(config: Config, data: PatientData): Check {
           ? ok(`the schema ${config.databaseSchema} is the one of this version`)
           : warning(
               `the schema ${config.databaseSchema} is not there, or of an older version`,
-              'Start the service: it makes or updates it.',
+              'Start the service: it creates or updates it.',
             ),
         ...(schema ? await ofSessions(database.pool, config) : []),
       ];
@@ -52,7 +52,7 @@ export function checkDatabase(config: Config, data: PatientData): Check {
 /** The advice for the operator that fits the message of a failure. */
 function adviceFor(reason: string, { databaseUrl }: Config): string {
   if (databaseUrl === null) {
-    return 'Read DATA_DIR/postgres/server.log, see that the disk has room, and restart the service.';
+    return 'Check DATA_DIR/postgres/server.log and the free disk space, and restart the service.';
   }
   if (/password|authentication|no pg_hba/i.test(reason))
     return 'Correct user and password in DATABASE_URL, or pg_hba.conf of the server.';
@@ -61,7 +61,7 @@ function adviceFor(reason: string, { databaseUrl }: Config): string {
   if (/does not support SSL/i.test(reason))
     return 'Turn ssl on in postgresql.conf, or, on a network that you trust, remove sslmode from DATABASE_URL.';
   if (/certificate|SSL|TLS/i.test(reason)) return 'Correct sslmode and sslrootcert in DATABASE_URL.';
-  return 'Start the server, or correct host and port in DATABASE_URL; see that no firewall is between.';
+  return 'Start the server, or correct host and port in DATABASE_URL; check for firewalls.';
 }
 
 function ofServer(facts: ServerFacts, { databaseUrl }: Config): readonly Finding[] {
@@ -72,7 +72,7 @@ function ofServer(facts: ServerFacts, { databaseUrl }: Config): readonly Finding
     findings.push(
       problem(
         'the database can only be read',
-        'Let DATABASE_URL name the primary server, or end default_transaction_read_only.',
+        'Set DATABASE_URL to the primary server, or turn default_transaction_read_only off.',
       ),
     );
   }
@@ -80,7 +80,7 @@ function ofServer(facts: ServerFacts, { databaseUrl }: Config): readonly Finding
     findings.push(
       warning(
         `the role ${facts.role} is a superuser`,
-        'Give the service a role of its own that owns the schema and nothing else.',
+        'Create a role for the service that owns only the schema.',
       ),
     );
   }
@@ -136,7 +136,7 @@ function ofTables({ closedTables, bloatedTables, oldestTransaction, role }: Serv
     findings.push(
       warning(
         `the table ${name} has ${dead} dead rows beside ${live} living ones`,
-        'End transactions that are open for hours (pg_stat_activity); then autovacuum cleans it.',
+        'End transactions that are open for hours (pg_stat_activity), so that autovacuum can clean the table.',
       ),
     );
   }
@@ -160,20 +160,20 @@ async function ofSessions(
     if (isShared && databasePooler === 'none') {
       return [
         problem(
-          'a pooler shares sessions, and DATABASE_POOLER=none says that none does',
-          'Remove DATABASE_POOLER, or let DATABASE_URL name the server itself.',
+          'a pooler shares sessions, although DATABASE_POOLER=none is set',
+          'Remove DATABASE_POOLER, or set DATABASE_URL to the server itself.',
         ),
       ];
     }
     return [
       ok(
         isShared
-          ? 'a pooler shares sessions, and the service knows'
-          : 'each connection has a session of its own',
+          ? 'a pooler shares sessions, and the service has detected it'
+          : 'each connection has its own session',
       ),
     ];
   } catch (error) {
     if (!(error instanceof LostSessionError)) throw error;
-    return [problem('a pooler shares sessions, and was not recognised', 'Set DATABASE_POOLER=transaction.')];
+    return [problem('a pooler shares sessions and was not detected', 'Set DATABASE_POOLER=transaction.')];
   }
 }

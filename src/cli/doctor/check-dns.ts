@@ -52,15 +52,14 @@ async function ofDomain(account: AccountConfig, resolver: Resolver): Promise<rea
     mx,
     ...records.map(({ kind, name, text }): Finding => {
       if (kind === 'good') return ok(`${name}: ${text}`);
-      const advice =
-        'Change the record where the domain’s DNS is; email-worker dkim show prints records that fit.';
+      const advice = 'Change the DNS record of the domain; email-worker dkim show prints the right records.';
       return kind === 'wrong' ? problem(`${name}: ${text}`, advice) : warning(`${name}: ${text}`, advice);
     }),
     ...(dkim === null
       ? [
           warning(
             `mail from ${from.domain} is not signed here`,
-            'Unless its mail server signs it: email-worker dkim generate makes keys.',
+            'Unless its mail server signs it: email-worker dkim generate creates keys.',
           ),
         ]
       : []),
@@ -147,7 +146,7 @@ async function ofReverseName(address: string, host: string, resolver: Resolver):
       : `the reverse name of ${address} is ${names[0] ?? ''}, which does not lead back to it`;
   return warning(
     text,
-    'If it delivers mail to the internet itself, have its provider set the reverse name to that of the server.',
+    'If the server delivers mail to the internet directly, ask its provider to set the reverse name to the name of the server.',
   );
 }
 

@@ -52,7 +52,7 @@ async function withTokens(
         return [
           warning(
             `account ${account.id} logs in with OAuth2, which is not tried while the database is away`,
-            'Run the doctor again when the database is there.',
+            'Run the doctor again when the database is available.',
           ),
         ];
       }
@@ -137,7 +137,11 @@ async function ofImap(
 function ofCertificate(server: string, end: Date | null): readonly Finding[] {
   if (end === null) return [];
   return [
-    judgeEnd(`the certificate of ${server}`, end, 'Have its operator renew it: mail stops when it ends.'),
+    judgeEnd(
+      `the certificate of ${server}`,
+      end,
+      'Ask its operator to renew it: mail stops when it expires.',
+    ),
   ];
 }
 
@@ -151,7 +155,7 @@ export function adviceFor(error: unknown, isLogIn: boolean, variable: string): s
   }
   const ofTls = adviceForTls(reason, variable);
   if (ofTls !== null) return ofTls;
-  if (/expired/i.test(reason)) return 'Have the operator of the server renew its certificate.';
+  if (/expired/i.test(reason)) return 'Ask the operator of the server to renew its certificate.';
   if (/certificate|self.signed|altnames/i.test(reason)) {
     return `Let ${variable} name the host as its certificate does, or trust its authority with tls_ca.`;
   }
@@ -176,14 +180,14 @@ function adviceForTls(reason: string, variable: string): string | null {
 /** null: the reason is not about OAuth2. The codes are those of RFC 6749 §5.2. */
 function adviceForTokens(reason: string): string | null {
   if (/refused: invalid_grant/.test(reason))
-    return 'The refresh token is not good any more: give the consent again, put the new one into ACCOUNTS_FILE, and restart the service.';
+    return 'The refresh token is no longer valid: give consent again, set the new one in ACCOUNTS_FILE, and restart the service.';
   if (/refused: (?:invalid|unauthorized)_client/.test(reason))
-    return 'Correct client_id and client_secret in ACCOUNTS_FILE; a secret may have ended, and then the provider gives a new one.';
+    return 'Correct client_id and client_secret in ACCOUNTS_FILE; if the secret has expired, get a new one from the provider.';
   if (/refused: invalid_scope/.test(reason))
-    return 'Correct scope in ACCOUNTS_FILE, or let an administrator consent to it.';
+    return 'Correct scope in ACCOUNTS_FILE, or ask an administrator for consent.';
   if (/\S gave no token: /.test(reason))
-    return 'See that token_url in ACCOUNTS_FILE is the one of the provider, and that this machine reaches it.';
+    return 'Check that token_url in ACCOUNTS_FILE is that of the provider and reachable from this machine.';
   if (/(?:XOAUTH2|OAUTHBEARER) was refused/.test(reason))
-    return 'The server does not take the token: let user be the mailbox that gave the consent, and scope in ACCOUNTS_FILE be for this server.';
+    return 'The server refuses the token: user must be the mailbox that gave consent, and scope in ACCOUNTS_FILE must be for this server.';
   return null;
 }

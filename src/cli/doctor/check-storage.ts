@@ -108,10 +108,14 @@ async function ofFile(store: BlobStore, config: Config): Promise<Finding> {
     if (Buffer.concat(chunks).equals(bytes)) return ok(`a file was written to ${where}, read and deleted`);
     return problem(
       `a file that was written to ${where} can't be read back`,
-      'See that no other program changes or caches what is there.',
+      'Check that no other program changes or caches files there.',
     );
   } catch (error) {
-    return unusable(error, config, 'Make room on the disk, and give the folder to the user of the service.');
+    return unusable(
+      error,
+      config,
+      'Free disk space, and make the user of the service the owner of the folder.',
+    );
   }
 }
 
@@ -128,15 +132,16 @@ function unusable(error: unknown, config: Config, advice: string): Finding {
 /** The names that S3 servers and the SDK give a failure, and the advice for each. */
 const ADVICE: readonly (readonly [RegExp, string])[] = [
   [/^NoSuchBucket$/, 'Create the bucket that BLOB_URL names, or correct its name.'],
-  [/^InvalidAccessKeyId$/, 'Correct AWS_ACCESS_KEY_ID: the storage does not know it.'],
-  [/^SignatureDoesNotMatch$/, 'Correct AWS_SECRET_ACCESS_KEY: it is not the one of AWS_ACCESS_KEY_ID.'],
+  [/^InvalidAccessKeyId$/, 'Correct AWS_ACCESS_KEY_ID: the storage rejects it.'],
+  [/^SignatureDoesNotMatch$/, 'Correct AWS_SECRET_ACCESS_KEY: it does not belong to AWS_ACCESS_KEY_ID.'],
   [
     /^(?:AccessDenied|Forbidden)$/,
-    'Let the key list the bucket, and put, get and delete its objects: s3:ListBucket, s3:PutObject, s3:GetObject, s3:DeleteObject.',
+    'Allow the key to list the bucket, and to put, get and delete its objects: s3:ListBucket, s3:PutObject, s3:GetObject, ' +
+      's3:DeleteObject.',
   ],
   [
     /^(?:PermanentRedirect|AuthorizationHeaderMalformed|IllegalLocationConstraintException)$/,
-    'Set region in BLOB_URL to the one of the bucket.',
+    "Set region in BLOB_URL to the bucket's region.",
   ],
   [/^RequestTimeTooSkewed$/, 'Set the clock of this machine by NTP: timedatectl set-ntp true.'],
   [
@@ -146,7 +151,7 @@ const ADVICE: readonly (readonly [RegExp, string])[] = [
   [/^(?:ENOTFOUND|EAI_AGAIN)$/, 'Correct the host of endpoint in BLOB_URL, or the DNS of this machine.'],
   [
     /^(?:E[A-Z]+|TimeoutError)$/,
-    'See that the storage runs, that endpoint in BLOB_URL has its host and port, and that no firewall is between.',
+    'Check that the storage runs, that endpoint in BLOB_URL has its host and port, and that no firewall blocks it.',
   ],
 ];
 
@@ -154,9 +159,7 @@ function adviceForBucket(reason: unknown): string {
   const name = reason instanceof Error ? reason.name : '';
   const code = reason instanceof Error && 'code' in reason ? String(reason.code) : '';
   const found = ADVICE.find(([pattern]) => pattern.test(name) || pattern.test(code));
-  return (
-    found?.[1] ?? 'See that BLOB_URL and the keys are right, and that they may put, get and delete objects.'
-  );
+  return found?.[1] ?? 'Check BLOB_URL and the keys, and that they may put, get and delete objects.';
 }
 
 async function ofClock({ blobUrl }: Config, signal: AbortSignal): Promise<readonly Finding[]> {

@@ -35,7 +35,7 @@ export function checkWork(config: Config, data: PatientData): Check {
           ? [
               problem(
                 `the mailbox of account ${accountId} can't be read: ${lastError.reason}`,
-                'Correct what the message names; the service tries again by itself.',
+                'Correct the cause in the message; the service retries automatically.',
               ),
             ]
           : [],
@@ -62,7 +62,7 @@ export function checkWork(config: Config, data: PatientData): Check {
           ? [
               warning(
                 `${formatCount(eventsWaiting, 'event')} not in the feed yet`,
-                'If it stays so, see what the log says of events.',
+                'If it stays so, check the log for events.',
               ),
             ]
           : []),
@@ -76,7 +76,7 @@ function ofAccount(account: AccountFigures, readsMailbox: boolean, pollSeconds: 
   const findings: Finding[] = [];
   if (due > DUE_WARNING_S) {
     const text = `account ${id} has ${formatCount(queued, 'send')} in the queue, and the first has been due for ${formatSeconds(due)}`;
-    const advice = 'See that the service runs and its mail server takes mail: email-worker queue.';
+    const advice = 'Check that the service runs and its mail server accepts mail: email-worker queue.';
     findings.push(due > DUE_PROBLEM_S ? problem(text, advice) : warning(text, advice));
   } else {
     findings.push(ok(`account ${id} has ${formatCount(queued, 'send')} in the queue`));
@@ -85,7 +85,7 @@ function ofAccount(account: AccountFigures, readsMailbox: boolean, pollSeconds: 
     findings.push(
       warning(
         `account ${id} has ${formatCount(unknownSends, 'send')} that the mail server may or may not have taken`,
-        'Look with email-worker queue unknown, ask the mail server, and resolve them.',
+        'List them with email-worker queue unknown, check the log of the mail server, and resolve them.',
       ),
     );
   }
@@ -93,7 +93,7 @@ function ofAccount(account: AccountFigures, readsMailbox: boolean, pollSeconds: 
     findings.push(
       warning(
         `account ${id} has ${formatCount(quarantined, 'received message')} set aside`,
-        'GET /api/quarantine says why; the page shows them as well.',
+        'GET /api/quarantine and the page show the reasons.',
       ),
     );
   }
@@ -108,14 +108,11 @@ function ofLag(
 ): readonly Finding[] {
   if (lag === null)
     return [
-      warning(
-        `the mailbox of account ${id} has not been read yet`,
-        'Start the service, or see what its log says.',
-      ),
+      warning(`the mailbox of account ${id} has not been read yet`, 'Start the service, or check its log.'),
     ];
   const late = lag - pollSeconds;
   const text = `the mailbox of account ${id} was read ${formatSeconds(lag)} ago, with ${formatCount(waiting, 'message')} to be taken`;
-  const advice = 'See that the service runs: email-worker accounts says what is wrong.';
+  const advice = 'Check that the service runs: email-worker accounts shows the error.';
   if (late > LAG_PROBLEM_S) return [problem(text, advice)];
   return [late > LAG_WARNING_S ? warning(text, advice) : ok(text)];
 }

@@ -38,7 +38,8 @@ async function bounded(
   let timer: NodeJS.Timeout | undefined;
   const deadline = new Promise<readonly Finding[]>((resolve) => {
     timer = setTimeout(() => {
-      const advice = 'See whether it is reachable from this machine, and whether its disk or network hangs.';
+      const advice =
+        'Check whether it is reachable from this machine, and whether its disk or network hangs.';
       resolve([problem(`${name}: no answer within ${Math.ceil(checkMs / 1000)} s`, advice)]);
       late.abort();
     }, checkMs);
@@ -47,7 +48,7 @@ async function bounded(
     const work = run(AbortSignal.any([signal, late.signal])).catch((error: unknown) => [
       problem(
         `${name}: ${formatError(error)}`,
-        'The message says what failed; run the doctor again when it is mended.',
+        'Correct the cause in the message, and run the doctor again.',
       ),
     ]);
     return await Promise.race([work, deadline]);

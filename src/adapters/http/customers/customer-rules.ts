@@ -36,14 +36,15 @@ const RegistrationBody = {
       type: 'array',
       items: { anyOf: [{ type: 'string' }, AddressClaim] },
       description:
-        'At most 1,000. Entries may be given back as they were read, with `complete`, and are refused when they differ from what ' +
-        'is stored; learned ones stay learned.',
+        'At most 1,000. Entries of a response can be sent back with `complete`, and are refused when they differ from the ' +
+        'stored ones; learned ones stay learned.',
     },
     domains: {
       type: 'array',
       items: { anyOf: [{ type: 'string' }, DomainClaim] },
       description:
-        '`example.org`, or `*.example.org` for all below it. At most 200. Entries may be given back as they were read, with `complete`.',
+        '`example.org`, or `*.example.org` for all below it. At most 200. Entries of a response can be sent back with ' +
+        '`complete`.',
     },
     company_id: { ...NullableUuid, description: 'Absent: unchanged; null: removed.' },
     name: { ...CustomerName, description: 'Display name. Absent: unchanged; null: removed.' },
@@ -51,7 +52,8 @@ const RegistrationBody = {
     complete: {
       type: 'boolean',
       description:
-        'As it was read. False is refused: what the answer left out would be removed. Required when an entry is given back as it was read.',
+        'As in the response. False is refused, because entries missing in the response would be removed. Required when an entry ' +
+        'of a response is sent back.',
     },
   },
 } as const;
@@ -144,9 +146,9 @@ export function registerCustomerRuleRoutes(
         tags: ['Customers'],
         summary: 'Set the addresses and domains of a customer',
         description:
-          'Replaces all registered addresses and domains, and links past mail by it before it answers, all or nothing. What ' +
-          'sends taught stays: an address is taken from the customer by `DELETE`. What a send named explicitly never changes. ' +
-          'Public domains are refused. What `GET` of the same path answers may be given back as it is, if it is `complete`.',
+          'Replaces all registered addresses and domains and relinks past mail before it responds, all or nothing. Learned ' +
+          'addresses stay; `DELETE` removes one. Customers named by sends never change. Public domains are refused. A complete ' +
+          'response of `GET` can be sent back.',
         params: CustomerParams,
         body: RegistrationBody,
         response: {

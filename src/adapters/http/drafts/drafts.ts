@@ -189,9 +189,9 @@ export function registerDraftRoutes(app: HttpServer, context: HttpContext, input
         tags: ['Drafts'],
         summary: 'Create a draft',
         description:
-          'An email that is not complete yet. What a send lacks is told when it is sent; what no send may have is refused at once. Files that it names by ' +
-          '`upload_id` or `attachment_id` are copied: it keeps them whatever becomes of the upload or the email. `attachment_id` needs ' +
-          'the right `read` as well; `details` says which one was not found.',
+          'An unfinished email. Missing values are reported when it is sent; values that no send accepts are refused at once. ' +
+          'Files named by `upload_id` or `attachment_id` are copied, and stay when the upload expires or the email is deleted. ' +
+          '`attachment_id` also needs the right `read`; `details` names a file that was not found.',
         body: DraftBody,
         response: { 200: jsonResponse('Stored.', Draft, ETAG), ...errorResponses(...BODY_ERRORS) },
       },
@@ -240,7 +240,7 @@ export function registerDraftRoutes(app: HttpServer, context: HttpContext, input
         right: 'draft',
         tags: ['Drafts'],
         summary: 'Read a draft',
-        description: 'As it was written.',
+        description: 'The draft as it was saved.',
         params: DraftParams,
         response: {
           200: jsonResponse('The draft.', Draft, ETAG),
@@ -367,8 +367,8 @@ export function registerDraftRoutes(app: HttpServer, context: HttpContext, input
         tags: ['Drafts'],
         summary: 'Send a draft',
         description:
-          'Answers as a send, and the draft is gone. A version is sent once: a repeat with the same `If-Match` gets the first ' +
-          'answer. When the mail server refused it, the draft stays; changed, it can be sent again. Needs no body.',
+          'Responds like a send and deletes the draft. A version is sent once: a repeat with the same `If-Match` gets the first ' +
+          'response. When the mail server refused it, the draft stays; after a change it can be sent again. Needs no body.',
         params: DraftParams,
         headers: {
           type: 'object',

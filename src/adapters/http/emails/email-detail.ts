@@ -62,7 +62,7 @@ export const Recipient = record('Recipient', {
   },
   report: {
     anyOf: [Report, { type: 'null' }],
-    description: 'The most severe report that came back later for this recipient; null when there is none.',
+    description: 'The most severe later report for this recipient; null when there is none.',
   },
 });
 
@@ -109,7 +109,7 @@ export const EmailDetailSchema = record('EmailDetail', {
   references: { type: 'array', items: MessageIdText, description: 'Oldest first.' },
   relay_message_id: {
     type: ['string', 'null'],
-    description: 'Message-ID by which the mail server replaced ours; null when it kept ours.',
+    description: 'Message-ID with which the mail server replaced ours; null when it kept ours.',
   },
   ...stateProperties,
   recipients: { type: 'array', items: Recipient },
@@ -139,9 +139,9 @@ export const EmailDetailSchema = record('EmailDetail', {
   suggested_counterparty: {
     anyOf: [SuggestedCounterpartySchema, { type: 'null' }],
     description:
-      'The person behind a received email whose From is an address of yours: the author whom a group or list names elsewhere, ' +
-      'the person a form asks to answer, the author of a forwarded email, or the recipient of a blind copy. Any sender can ' +
-      'write it, so it gives the email no customer. null when there is none, or the sender failed the check.',
+      'The person behind a received email with one of your addresses in From: the author named elsewhere by a group or list, ' +
+      'the Reply-To of a form, the author of a forwarded email, or the recipient of a blind copy. Any sender can forge it, so ' +
+      'it gives the email no customer. null when there is none, or the sender failed the check.',
   },
   reply_to_addresses: { type: 'array', items: AddressObject },
   headers: {
@@ -192,17 +192,17 @@ export const EmailDetailSchema = record('EmailDetail', {
   variants: {
     type: 'array',
     description:
-      'Messages that are this email in other bytes: it came another way, or got a mark on its way, such as the footer of ' +
-      'a list; of an email from the account, also what only claims to be it. The oldest first. The email itself holds ' +
-      'what came first.',
+      'Messages that are this email in other bytes, oldest first: it arrived another way, or was changed on its way, for ' +
+      'example by the footer of a list; for an email from the account, also messages that only claim to be it. The email itself ' +
+      'has the content that arrived first.',
     items: Variant,
   },
   refused_variants: {
     type: 'integer',
     minimum: 0,
     description:
-      'Further messages that claim to be this email from the account, which are not kept: it has 100 variants at most. ' +
-      'What came from others is then an email of its own.',
+      'Number of further messages that claim to be this email from the account and are not kept, because it has 100 variants. ' +
+      'Such messages from others are separate emails.',
   },
   size_bytes: { type: 'integer', minimum: 0, description: 'Size of the raw message.' },
   created_at: Timestamp,

@@ -20,9 +20,7 @@ const removedProperties = {
   styles: count('Declarations of styles that are not allowed, such as `position`.'),
   style_sheets: count('All style sheets of an email, where they take too much to be followed.'),
   links: count('Links to anything but web pages, mail addresses and telephone numbers.'),
-  remote_images: count(
-    'Images and backgrounds that would be fetched from elsewhere; `remote=allow` keeps them.',
-  ),
+  remote_images: count('Remote images and backgrounds; `remote=allow` keeps them.'),
   remote_content: count('Anything else that would be fetched: fonts, style sheets, films.'),
   images: count('Images that are neither raster images nor files of the email.'),
 } satisfies Record<RemovedKind, object>;
@@ -31,9 +29,9 @@ export const SafeHtmlSchema = record('SafeHtml', {
   html_safe: {
     type: 'string',
     description:
-      'One `div`, without anything that runs, is fetched without being asked for, or leaves its box. Show it in a frame ' +
-      'of its own (`<iframe sandbox="allow-popups" srcdoc=…>`) with a Content-Security-Policy all the same. Addresses of ' +
-      'images of the email are paths of this service: put its origin before them where the page comes from another.',
+      'One `div` without scripts, remote content and content outside its box. Show it in a separate frame (`<iframe ' +
+      'sandbox="allow-popups" srcdoc=…>`) with a Content-Security-Policy all the same. Images of the email have paths of this ' +
+      'service: prepend its origin on pages of another origin.',
   },
   made_from: {
     type: 'string',
@@ -48,7 +46,10 @@ export const SafeHtmlSchema = record('SafeHtml', {
     'Links whose text or alternative text shows, or may show, a site or address other than their target. They have ' +
       '`data-shown-host`, `data-link-host` and a `title` with the true host or address.',
   ),
-  cut: { type: 'boolean', description: 'The HTML is longer than 2 million characters: its end is left out.' },
+  cut: {
+    type: 'boolean',
+    description: 'True when the HTML is longer than 2 million characters and its end was cut.',
+  },
   images: {
     type: 'array',
     items: record('ShownImage', {
@@ -56,8 +57,7 @@ export const SafeHtmlSchema = record('SafeHtml', {
       content_id: { type: 'string', description: 'Without angle brackets.' },
       url: { type: 'string', description: 'A path of this service, with its signature.' },
     }),
-    description:
-      'The files of the email that its HTML can show, with the addresses that `html_safe` has for them.',
+    description: 'Files of the email that its HTML can show, with their paths in `html_safe`.',
   },
   images_expire_at: { ...Timestamp, description: 'Until then the addresses of its images work.' },
 });

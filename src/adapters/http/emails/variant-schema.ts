@@ -34,7 +34,7 @@ const variantProperties = {
   },
   same_content: {
     type: 'boolean',
-    description: 'Its texts and attachments are those of the email: only the way differs that it came.',
+    description: 'True when texts and attachments are those of the email, and only the bytes differ.',
   },
 } as const;
 

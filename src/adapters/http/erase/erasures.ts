@@ -37,20 +37,20 @@ const ErasureBody = {
 const count = (description: string) => ({ type: 'integer', description });
 
 const Erased = record('Erased', {
-  emails: count('Emails, with all that belongs to them.'),
+  emails: count('Emails with their files, variants and reports.'),
   files: count('Attachments, and raw messages that are files.'),
   drafts: count('Drafts that name the person, or answer such an email.'),
   customer_rules: count('Addresses, domains, names and companies of customers.'),
   suppressions: count(
-    'Entries of the suppression list, of which at most a digest is left, and what entries of others said.',
+    'Entries of the suppression list, of which at most a digest remains, and mentions in other entries.',
   ),
   unsubscribes: count(
-    'Lists that the person left; of the address a digest is left, so that it stays off them.',
+    'Lists from which the person unsubscribed; a digest of the address remains, so that it stays unsubscribed.',
   ),
   quarantined: count('Messages of mailboxes that were set aside.'),
   decisions: count('Reasons of decisions about threads.'),
   idempotency_keys: count('Idempotency keys that named the address.'),
-  events: count('Events, of which identifiers are left.'),
+  events: count('Events; their identifiers remain.'),
   webhook_deliveries: count('Answers of webhooks to such events.'),
 });
 
@@ -95,10 +95,9 @@ export function registerErasureRoutes(
         tags: ['Erasure'],
         summary: 'Erase a person',
         description:
-          'Everything with the address: emails that name it as sender or recipient, even beside others, with their ' +
-          'files; reports about it; what was learned about it; what events say of it. A suppressed address stays ' +
-          'suppressed, known by a digest. It goes on in the background, and is safe to repeat. What was erased does not ' +
-          'come back; new mail of the person is recorded.',
+          'Erases emails with the address as sender or recipient, even among others, with their files; reports about it; data ' +
+          'learned about it; and mentions in events. A suppressed address stays suppressed, by a digest. The erasure continues ' +
+          'in the background and can be repeated. Erased data does not return; new mail of the person is recorded.',
         querystring: ErasureDryRun,
         body: ErasureBody,
         response: {
@@ -138,7 +137,8 @@ export function registerErasureRoutes(
         right: 'admin',
         tags: ['Erasure'],
         summary: 'Read the record of an erasure',
-        description: 'What was erased so far, by number. It holds no content and no address, and is kept.',
+        description:
+          'Numbers of erased items so far. The record contains no content and no address, and is kept.',
         params: ErasureParams,
         response: {
           200: jsonResponse('The record.', ErasureSchema),

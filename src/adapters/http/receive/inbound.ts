@@ -72,9 +72,9 @@ export function registerInboundRoutes(app: HttpServer, context: HttpContext): vo
         tags: ['Receiving'],
         summary: 'Record one received email, or one sent by another program',
         description:
-          'The body is the raw message, RFC 5322, as it came in. The answer is given when the record is durable. The ' +
-          'same email (Message-ID, Date, From and subject) is recorded once, however often it is posted, so any ' +
-          'request that got no answer may be repeated. Broken messages are recorded with their defects.',
+          'The body is the raw message, RFC 5322. The response is sent when the record is durable. The same email (Message-ID, ' +
+          'Date, From and subject) is recorded once, so a request without a response can be repeated. Broken messages are ' +
+          'recorded with their defects.',
         querystring: InboundQuery,
         body: {
           content: { 'message/rfc822': { schema: { ...BinaryBody, description: 'The raw message.' } } },

@@ -79,8 +79,8 @@ const REPLY_PROPERTIES = {
   cc: OptionalList('Replaces the Cc recipients taken from the email; an empty list for none.'),
   subject: { type: ['string', 'null'], description: 'Replaces the subject taken from the email.' },
   ...SEND_PROPERTIES,
-  text_body: { type: ['string', 'null'], description: 'What the person wrote, as plain text.' },
-  html_body: { type: ['string', 'null'], description: 'What the person wrote, as HTML.' },
+  text_body: { type: ['string', 'null'], description: 'The new text, as plain text.' },
+  html_body: { type: ['string', 'null'], description: 'The new text, as HTML.' },
   quote: {
     type: ['boolean', 'null'],
     description: 'Quotes the email below the new text. Default true.',

@@ -218,8 +218,8 @@ export function registerSendStateRoutes(
         tags: ['Sending'],
         summary: 'Resolve a send with unknown outcome',
         description:
-          'Recipients whose outcome is unknown count as accepted (`sent`) or rejected (`failed`). The email is ' +
-          '`sent` when any recipient has it, and sending continues when others were put off.',
+          'Recipients with an unknown outcome count as accepted (`sent`) or rejected (`failed`). The email is `sent` when any ' +
+          'recipient has it, and sending continues for deferred recipients.',
         params: EmailParams,
         body: ResolveBody,
         response: {

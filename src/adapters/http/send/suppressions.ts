@@ -25,7 +25,7 @@ const SuppressionSchema = record('Suppression', {
   },
   note: { type: ['string', 'null'], description: 'The value given with PUT.' },
   email_id: { ...NullableUuid, description: 'The sent email; null when added by hand.' },
-  report_email_id: { ...NullableUuid, description: 'The report that came back; null when added by hand.' },
+  report_email_id: { ...NullableUuid, description: 'The report; null when added by hand.' },
 });
 
 const SuppressionsQuerySchema = {

@@ -61,7 +61,7 @@ const latencies = {
   receive_latency: {
     anyOf: [LatencySchema, { type: 'null' }],
     description:
-      'From when an email was handed in, or came into its mailbox, until it was recorded; null without any.',
+      'Time from the posting of an email, or its arrival in the mailbox, until its record; null without emails.',
   },
 } as const;
 
@@ -80,7 +80,7 @@ const Statistics = record('Statistics', {
         description: 'Emails sent by the service, and by other programs as far as copies of them were found.',
       },
       failed: Count,
-      unknown: { ...Count, description: 'Sends whose outcome was unknown at first.' },
+      unknown: { ...Count, description: 'Sends with an initially unknown outcome.' },
       bounced: { ...Count, description: 'Recipients that bounced.' },
       complained: { ...Count, description: 'Recipients that reported an email as spam.' },
       ...latencies,

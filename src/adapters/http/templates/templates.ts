@@ -61,7 +61,7 @@ const Template = record('Template', {
   ...summary,
   version: Version,
   text_body: { type: ['string', 'null'], description: 'Liquid; null: none.' },
-  html_body: { type: ['string', 'null'], description: 'Liquid, whose values are escaped; null: none.' },
+  html_body: { type: ['string', 'null'], description: 'Liquid; values are escaped; null: none.' },
   variables: {
     type: 'array',
     items: { type: 'string' },
@@ -102,8 +102,8 @@ const fields = {
     maxLength: MAX_TEMPLATE_SUBJECT_CHARS,
     description: 'Liquid, on one line.',
   },
-  text_body: Body('Liquid. At least one of `text_body` and `html_body` is needed.'),
-  html_body: Body('Liquid, whose values are escaped. At least one of `text_body` and `html_body` is needed.'),
+  text_body: Body('Liquid. At least one of `text_body` and `html_body` is required.'),
+  html_body: Body('Liquid; values are escaped. At least one of `text_body` and `html_body` is required.'),
 } as const;
 
 const TemplateBody = {
@@ -218,7 +218,7 @@ export function registerTemplateRoutes(
         tags: ['Templates'],
         summary: 'List templates',
         description:
-          'Most recently changed first. With `account_id` those that this account may use: its own, and those of all accounts.',
+          'Most recently changed first. With `account_id` the templates of that account and those of all accounts.',
         querystring: AccountPageQuery,
         response: { 200: jsonResponse('One page.', Templates), ...errorResponses(...ACCOUNT_PAGE_ERRORS) },
       },
@@ -271,8 +271,9 @@ export function registerTemplateRoutes(
         tags: ['Templates'],
         summary: 'Change a template',
         description:
-          'Makes a new version, unless all values are as before; the ones before stay, and can be named by sends. What is not named stays, and null takes a body ' +
-          'away. When another change came first, the answer is 412 and `details` has the newest version.',
+          'Creates a new version, unless all values are equal; earlier versions stay and can be used by sends. Absent fields ' +
+          'stay unchanged; null removes a body. When another change came first, the response is 412 and `details` has the ' +
+          'newest version.',
         params: TemplateParams,
         headers: { type: 'object', properties: ifMatch('The newest version, such as `"3"`. Required.') },
         body: ChangeBody,

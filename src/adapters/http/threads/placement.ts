@@ -42,7 +42,7 @@ const DecisionSchema = record('PlacementDecision', {
   thread_id: { ...Uuid, description: 'The thread of the request.' },
   other_thread_id: {
     ...NullableUuid,
-    description: 'The new thread of a split, the one that ended of a merge; null for a move.',
+    description: 'For a split the new thread, for a merge the thread that ended; null for a move.',
   },
   names_email: { type: 'boolean', description: 'True when the decision removed this email from its thread.' },
   reason: { type: ['string', 'null'] },
@@ -62,18 +62,17 @@ const PlacementSchema = record('ExplainedPlacement', {
   matched_emails: {
     type: 'array',
     items: PlacedEmailSchema,
-    description:
-      'The emails that have the matched Message-ID, oldest first, at most 10; empty when none came.',
+    description: 'Emails with the matched Message-ID, oldest first, at most 10; may be empty.',
   },
   first_named_by: {
     anyOf: [PlacedEmailSchema, { type: 'null' }],
-    description: 'The email of the thread that was recorded first of those that name the matched Message-ID.',
+    description: 'The first recorded email of the thread that names the matched Message-ID.',
   },
   chain: {
     anyOf: [{ type: 'array', items: TieSchema }, { type: 'null' }],
     description:
-      "What ties the email to the thread's first one, step by step; empty for that one. null when nothing does any " +
-      'more, or in a thread of more than 10,000 emails.',
+      'Links from the email to the first one of the thread; empty for that one. null when there are none any more, or in a ' +
+      'thread of more than 10,000 emails.',
   },
   merges: {
     type: 'array',
@@ -88,8 +87,7 @@ const PlacementSchema = record('ExplainedPlacement', {
   refused: {
     type: 'array',
     items: RefusedMergeSchema,
-    description:
-      'What it names of threads that sends named for other customers, the newest first, at most 100.',
+    description: 'References to threads of other customers that did not merge, newest first, at most 100.',
   },
   explanation: { type: 'string', description: 'One or two English sentences.' },
 });

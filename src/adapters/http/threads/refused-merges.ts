@@ -18,7 +18,7 @@ export const RefusedMergeSchema = record('RefusedMerge', {
     enum: PLACEMENT_RULES.filter((rule) => !['new', 'thread_id', 'decision'].includes(rule)),
     description: 'How the email names the other thread.',
   },
-  message_id: { ...MessageIdText, description: 'Message-ID by which the email names the other thread.' },
+  message_id: { ...MessageIdText, description: 'Message-ID in the email that belongs to the other thread.' },
   refused_at: Timestamp,
 });
 

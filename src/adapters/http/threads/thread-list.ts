@@ -59,7 +59,7 @@ const ThreadsQuerySchema = {
     unanswered: {
       type: 'boolean',
       description:
-        'Only threads whose newest email that no machine wrote (`written_by`) is inbound, or only the others.',
+        '`true`: only threads whose newest email not written by a machine (`written_by`) is inbound; `false`: only the others.',
     },
     undelivered: {
       type: 'boolean',
@@ -147,9 +147,9 @@ export function registerThreadListRoutes(
         tags: ['Emails'],
         summary: 'List threads',
         description:
-          'Newest activity first. Filters combine. Threads in which nothing was sent or received (only `failed` or `cancelled` ' +
-          'sends) are left out, unless a failed send waits for a person. A thread that begins with a send of a program, without a ' +
-          'session of the page, is done until something comes in; one with something undelivered is open.',
+          'Newest activity first. Filters combine. Threads with only `failed` or `cancelled` sends are excluded, unless a ' +
+          'failed send needs attention. A thread that begins with a send of a program, outside of a session of the page, is ' +
+          'done until an email arrives; a thread with undelivered sends is open.',
         querystring: ThreadsQuerySchema,
         response: {
           200: jsonResponse('One page.', Threads),

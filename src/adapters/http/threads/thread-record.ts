@@ -187,15 +187,15 @@ const ChangeBody = {
     customer_id: {
       ...NullableUuid,
       description:
-        'Whose the thread is, whatever its sends named and the rules say. The one that it has by them already is no choice, and ' +
-        'changes nothing; null: no longer chosen by hand, so these count again.',
+        'Customer chosen by hand; it wins over the sends and the rules. The customer that the thread already has by them is no ' +
+        'choice and changes nothing; null removes the choice.',
     },
     company_id: NullableUuid,
-    status: { ...ThreadStatusText, description: '`done` settles what is undelivered, too.' },
+    status: { ...ThreadStatusText, description: '`done` also settles undelivered sends.' },
     undelivered: {
       type: 'boolean',
       const: false,
-      description: 'Settles what is undelivered: a person dealt with it.',
+      description: '`false` settles undelivered sends.',
     },
     assignee: Assignee,
     labels: labelList(MAX_THREAD_LABELS, 'Replaces all labels.'),

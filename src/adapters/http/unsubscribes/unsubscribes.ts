@@ -83,7 +83,7 @@ export function registerUnsubscribeRoutes(
           'For addresses whose owner asked for it. Links in earlier mail keep working. Needs no body; a body with fields is refused.',
         params: UnsubscribeParams,
         response: {
-          200: jsonResponse('What was removed.', UnsubscribeSchema),
+          200: jsonResponse('The removed entry.', UnsubscribeSchema),
           ...errorResponses(
             ...JSON_BODY_ERRORS,
             'invalid_uuid',
