@@ -148,7 +148,7 @@ const DEFAULT_ACCOUNT = {
   imapSent: text(
     'IMAP_SENT',
     'Mailbox with sent mail, such as `INBOX.Gesendet`.',
-    'what the server says, or its name in many languages',
+    'the one marked by the server, or by its name in many languages',
   ),
   imapSentCopies: text(
     'IMAP_SENT_COPIES',
