@@ -141,7 +141,7 @@ export interface paths {
         };
         /**
          * List threads
-         * @description Newest activity first. Filters combine. Threads in which nothing was sent or received (only `failed` or `cancelled` sends) are left out, unless a failed send waits for a person. A thread that begins with a send of a program, without a session of the page, is done until something comes in; one with something undelivered is open. Needs the right `read`.
+         * @description Newest activity first. Filters combine. Threads with only `failed` or `cancelled` sends are excluded, unless a failed send needs attention. A thread that begins with a send of a program, outside of a session of the page, is done until an email arrives; a thread with undelivered sends is open. Needs the right `read`.
          */
         get: operations["listThreads"];
         put?: never;
@@ -439,7 +439,7 @@ export interface paths {
         put?: never;
         /**
          * Create a draft
-         * @description An email that is not complete yet. What a send lacks is told when it is sent; what no send may have is refused at once. Files that it names by `upload_id` or `attachment_id` are copied: it keeps them whatever becomes of the upload or the email. `attachment_id` needs the right `read` as well; `details` says which one was not found. Needs the right `draft`.
+         * @description An unfinished email. Missing values are reported when it is sent; values that no send accepts are refused at once. Files named by `upload_id` or `attachment_id` are copied, and stay when the upload expires or the email is deleted. `attachment_id` also needs the right `read`; `details` names a file that was not found. Needs the right `draft`.
          */
         post: operations["createDraft"];
         delete?: never;
@@ -457,7 +457,7 @@ export interface paths {
         };
         /**
          * Read a draft
-         * @description As it was written. Needs the right `draft`.
+         * @description The draft as it was saved. Needs the right `draft`.
          */
         get: operations["getDraft"];
         put?: never;
@@ -507,7 +507,7 @@ export interface paths {
         put?: never;
         /**
          * Send a draft
-         * @description Answers as a send, and the draft is gone. A version is sent once: a repeat with the same `If-Match` gets the first answer. When the mail server refused it, the draft stays; changed, it can be sent again. Needs no body. Needs the rights `read` and `send`.
+         * @description Responds like a send and deletes the draft. A version is sent once: a repeat with the same `If-Match` gets the first response. When the mail server refused it, the draft stays; after a change it can be sent again. Needs no body. Needs the rights `read` and `send`.
          */
         post: operations["sendDraft"];
         delete?: never;
@@ -525,7 +525,7 @@ export interface paths {
         };
         /**
          * List templates
-         * @description Most recently changed first. With `account_id` those that this account may use: its own, and those of all accounts. Needs the right `read`.
+         * @description Most recently changed first. With `account_id` the templates of that account and those of all accounts. Needs the right `read`.
          */
         get: operations["listTemplates"];
         put?: never;
@@ -563,7 +563,7 @@ export interface paths {
         head?: never;
         /**
          * Change a template
-         * @description Makes a new version, unless all values are as before; the ones before stay, and can be named by sends. What is not named stays, and null takes a body away. When another change came first, the answer is 412 and `details` has the newest version. Needs the rights `read` and `operate`.
+         * @description Creates a new version, unless all values are equal; earlier versions stay and can be used by sends. Absent fields stay unchanged; null removes a body. When another change came first, the response is 412 and `details` has the newest version. Needs the rights `read` and `operate`.
          */
         patch: operations["changeTemplate"];
         trace?: never;
@@ -659,7 +659,7 @@ export interface paths {
         put?: never;
         /**
          * Resolve a send with unknown outcome
-         * @description Recipients whose outcome is unknown count as accepted (`sent`) or rejected (`failed`). The email is `sent` when any recipient has it, and sending continues when others were put off. Needs the right `operate`.
+         * @description Recipients with an unknown outcome count as accepted (`sent`) or rejected (`failed`). The email is `sent` when any recipient has it, and sending continues for deferred recipients. Needs the right `operate`.
          */
         post: operations["resolveSend"];
         delete?: never;
@@ -707,7 +707,7 @@ export interface paths {
         put?: never;
         /**
          * Erase a person
-         * @description Everything with the address: emails that name it as sender or recipient, even beside others, with their files; reports about it; what was learned about it; what events say of it. A suppressed address stays suppressed, known by a digest. It goes on in the background, and is safe to repeat. What was erased does not come back; new mail of the person is recorded. Needs the right `admin`.
+         * @description Erases emails with the address as sender or recipient, even among others, with their files; reports about it; data learned about it; and mentions in events. A suppressed address stays suppressed, by a digest. The erasure continues in the background and can be repeated. Erased data does not return; new mail of the person is recorded. Needs the right `admin`.
          */
         post: operations["erasePerson"];
         delete?: never;
@@ -725,7 +725,7 @@ export interface paths {
         };
         /**
          * Read the record of an erasure
-         * @description What was erased so far, by number. It holds no content and no address, and is kept. Needs the right `admin`.
+         * @description Numbers of erased items so far. The record contains no content and no address, and is kept. Needs the right `admin`.
          */
         get: operations["getErasure"];
         put?: never;
@@ -935,7 +935,7 @@ export interface paths {
         put?: never;
         /**
          * Record one received email, or one sent by another program
-         * @description The body is the raw message, RFC 5322, as it came in. The answer is given when the record is durable. The same email (Message-ID, Date, From and subject) is recorded once, however often it is posted, so any request that got no answer may be repeated. Broken messages are recorded with their defects. Needs the right `receive`.
+         * @description The body is the raw message, RFC 5322. The response is sent when the record is durable. The same email (Message-ID, Date, From and subject) is recorded once, so a request without a response can be repeated. Broken messages are recorded with their defects. Needs the right `receive`.
          */
         post: operations["receiveEmail"];
         delete?: never;
@@ -1098,7 +1098,7 @@ export interface paths {
         get: operations["getCustomerAddresses"];
         /**
          * Set the addresses and domains of a customer
-         * @description Replaces all registered addresses and domains, and links past mail by it before it answers, all or nothing. What sends taught stays: an address is taken from the customer by `DELETE`. What a send named explicitly never changes. Public domains are refused. What `GET` of the same path answers may be given back as it is, if it is `complete`. Needs the rights `read` and `operate`.
+         * @description Replaces all registered addresses and domains and relinks past mail before it responds, all or nothing. Learned addresses stay; `DELETE` removes one. Customers named by sends never change. Public domains are refused. A complete response of `GET` can be sent back. Needs the rights `read` and `operate`.
          */
         put: operations["putCustomerAddresses"];
         /**
@@ -1990,7 +1990,7 @@ export interface components {
             state: "pending" | "accepted" | "deferred" | "rejected" | "unknown";
             /** @description Reply of the mail server for this recipient; null when there was no reply. */
             reply: components["schemas"]["SmtpReply"] | null;
-            /** @description The most severe report that came back later for this recipient; null when there is none. */
+            /** @description The most severe later report for this recipient; null when there is none. */
             report: components["schemas"]["DeliveryReport"] | null;
         };
         AttachmentDetail: {
@@ -2174,13 +2174,13 @@ export interface components {
             next_cursor: string | null;
         };
         ThreadChange: {
-            /** @description Whose the thread is, whatever its sends named and the rules say. The one that it has by them already is no choice, and changes nothing; null: no longer chosen by hand, so these count again. */
+            /** @description Customer chosen by hand; it wins over the sends and the rules. The customer that the thread already has by them is no choice and changes nothing; null removes the choice. */
             customer_id?: components["schemas"]["NullableUuid"];
             company_id?: components["schemas"]["NullableUuid"];
-            /** @description `done` settles what is undelivered, too. */
+            /** @description `done` also settles undelivered sends. */
             status?: components["schemas"]["ThreadStatus"];
             /**
-             * @description Settles what is undelivered: a person dealt with it.
+             * @description `false` settles undelivered sends.
              * @enum {boolean}
              */
             undelivered?: false;
@@ -2581,9 +2581,9 @@ export interface components {
             cc?: string | string[] | null;
             /** @description Replaces the subject taken from the email. */
             subject?: string | null;
-            /** @description What the person wrote, as plain text. */
+            /** @description The new text, as plain text. */
             text_body?: string | null;
-            /** @description What the person wrote, as HTML. */
+            /** @description The new text, as HTML. */
             html_body?: string | null;
             /** @description Template for subject, text and HTML. Fields in the request replace those of the template. */
             template_id?: components["schemas"]["NullableUuid"];
@@ -2679,9 +2679,9 @@ export interface components {
             cc?: string | string[] | null;
             /** @description Replaces the subject taken from the email. */
             subject?: string | null;
-            /** @description What the person wrote, as plain text. */
+            /** @description The new text, as plain text. */
             text_body?: string | null;
-            /** @description What the person wrote, as HTML. */
+            /** @description The new text, as HTML. */
             html_body?: string | null;
             /** @description Template for subject, text and HTML. Fields in the request replace those of the template. */
             template_id?: components["schemas"]["NullableUuid"];
@@ -2930,9 +2930,9 @@ export interface components {
             name: components["schemas"]["TemplateName"];
             /** @description Liquid, on one line. */
             subject: string;
-            /** @description Liquid. At least one of `text_body` and `html_body` is needed. */
+            /** @description Liquid. At least one of `text_body` and `html_body` is required. */
             text_body?: string | null;
-            /** @description Liquid, whose values are escaped. At least one of `text_body` and `html_body` is needed. */
+            /** @description Liquid; values are escaped. At least one of `text_body` and `html_body` is required. */
             html_body?: string | null;
             /** @description The only account that may use the template. Default: null, any account. */
             account_id?: components["schemas"]["NullableAccountId"];
@@ -2954,7 +2954,7 @@ export interface components {
             version: components["schemas"]["TemplateVersion"];
             /** @description Liquid; null: none. */
             text_body: string | null;
-            /** @description Liquid, whose values are escaped; null: none. */
+            /** @description Liquid; values are escaped; null: none. */
             html_body: string | null;
             /** @description Names and paths of the variables that the template uses, as far as known without rendering it. */
             variables: string[];
@@ -2981,9 +2981,9 @@ export interface components {
             name?: components["schemas"]["TemplateName"];
             /** @description Liquid, on one line. */
             subject?: string;
-            /** @description Liquid. At least one of `text_body` and `html_body` is needed. */
+            /** @description Liquid. At least one of `text_body` and `html_body` is required. */
             text_body?: string | null;
-            /** @description Liquid, whose values are escaped. At least one of `text_body` and `html_body` is needed. */
+            /** @description Liquid; values are escaped. At least one of `text_body` and `html_body` is required. */
             html_body?: string | null;
         };
         DeletedTemplate: {
@@ -3154,7 +3154,7 @@ export interface components {
             size_bytes: number;
             /** @description SHA-256 of texts and attachments, independent of the route of delivery. */
             content_digest: components["schemas"]["Sha256"];
-            /** @description Its texts and attachments are those of the email: only the way differs that it came. */
+            /** @description True when texts and attachments are those of the email, and only the bytes differ. */
             same_content: boolean;
         };
         Attempt: {
@@ -3218,7 +3218,7 @@ export interface components {
             in_reply_to: components["schemas"]["MessageId"][];
             /** @description Oldest first. */
             references: components["schemas"]["MessageId"][];
-            /** @description Message-ID by which the mail server replaced ours; null when it kept ours. */
+            /** @description Message-ID with which the mail server replaced ours; null when it kept ours. */
             relay_message_id: string | null;
             state: components["schemas"]["EmailState"];
             /** @description In English: the reason for `failed`, `unknown` and `deferred`, what is missing for a `sent` email, or that another program sent it. */
@@ -3232,7 +3232,7 @@ export interface components {
             reply_text: string | null;
             /** @description The field Sender of a received email. */
             sender_address: components["schemas"]["Address"] | null;
-            /** @description The person behind a received email whose From is an address of yours: the author whom a group or list names elsewhere, the person a form asks to answer, the author of a forwarded email, or the recipient of a blind copy. Any sender can write it, so it gives the email no customer. null when there is none, or the sender failed the check. */
+            /** @description The person behind a received email with one of your addresses in From: the author named elsewhere by a group or list, the Reply-To of a form, the author of a forwarded email, or the recipient of a blind copy. Any sender can forge it, so it gives the email no customer. null when there is none, or the sender failed the check. */
             suggested_counterparty: components["schemas"]["SuggestedCounterparty"] | null;
             reply_to_addresses: components["schemas"]["Address"][];
             /** @description Header fields added by the send request; empty for a received email. */
@@ -3270,9 +3270,9 @@ export interface components {
             defects: string[];
             /** @description How the message arrived; null for a sent email and when unknown. */
             received_by: components["schemas"]["ReceivedBy"] | null;
-            /** @description Messages that are this email in other bytes: it came another way, or got a mark on its way, such as the footer of a list; of an email from the account, also what only claims to be it. The oldest first. The email itself holds what came first. */
+            /** @description Messages that are this email in other bytes, oldest first: it arrived another way, or was changed on its way, for example by the footer of a list; for an email from the account, also messages that only claim to be it. The email itself has the content that arrived first. */
             variants: components["schemas"]["Variant"][];
-            /** @description Further messages that claim to be this email from the account, which are not kept: it has 100 variants at most. What came from others is then an email of its own. */
+            /** @description Number of further messages that claim to be this email from the account and are not kept, because it has 100 variants. Such messages from others are separate emails. */
             refused_variants: number;
             /** @description Size of the raw message. */
             size_bytes: number;
@@ -3293,7 +3293,7 @@ export interface components {
             customer_id?: components["schemas"]["Uuid"];
         };
         Erased: {
-            /** @description Emails, with all that belongs to them. */
+            /** @description Emails with their files, variants and reports. */
             emails: number;
             /** @description Attachments, and raw messages that are files. */
             files: number;
@@ -3301,9 +3301,9 @@ export interface components {
             drafts: number;
             /** @description Addresses, domains, names and companies of customers. */
             customer_rules: number;
-            /** @description Entries of the suppression list, of which at most a digest is left, and what entries of others said. */
+            /** @description Entries of the suppression list, of which at most a digest remains, and mentions in other entries. */
             suppressions: number;
-            /** @description Lists that the person left; of the address a digest is left, so that it stays off them. */
+            /** @description Lists from which the person unsubscribed; a digest of the address remains, so that it stays unsubscribed. */
             unsubscribes: number;
             /** @description Messages of mailboxes that were set aside. */
             quarantined: number;
@@ -3311,7 +3311,7 @@ export interface components {
             decisions: number;
             /** @description Idempotency keys that named the address. */
             idempotency_keys: number;
-            /** @description Events, of which identifiers are left. */
+            /** @description Events; their identifiers remain. */
             events: number;
             /** @description Answers of webhooks to such events. */
             webhook_deliveries: number;
@@ -3393,7 +3393,7 @@ export interface components {
             note: string | null;
             /** @description The sent email; null when added by hand. */
             email_id: components["schemas"]["NullableUuid"];
-            /** @description The report that came back; null when added by hand. */
+            /** @description The report; null when added by hand. */
             report_email_id: components["schemas"]["NullableUuid"];
         };
         Suppressions: {
@@ -3635,9 +3635,9 @@ export interface components {
             complete: boolean;
         };
         CustomerRegistrationRequest: {
-            /** @description At most 1,000. Entries may be given back as they were read, with `complete`, and are refused when they differ from what is stored; learned ones stay learned. */
+            /** @description At most 1,000. Entries of a response can be sent back with `complete`, and are refused when they differ from the stored ones; learned ones stay learned. */
             addresses: (string | components["schemas"]["AddressClaim"])[];
-            /** @description `example.org`, or `*.example.org` for all below it. At most 200. Entries may be given back as they were read, with `complete`. */
+            /** @description `example.org`, or `*.example.org` for all below it. At most 200. Entries of a response can be sent back with `complete`. */
             domains: (string | components["schemas"]["DomainClaim"])[];
             /** @description Absent: unchanged; null: removed. */
             company_id?: components["schemas"]["NullableUuid"];
@@ -3645,7 +3645,7 @@ export interface components {
             name?: components["schemas"]["CustomerName"];
             /** @description As in the response of GET; must match the customer of the path. */
             customer_id?: components["schemas"]["Uuid"];
-            /** @description As it was read. False is refused: what the answer left out would be removed. Required when an entry is given back as it was read. */
+            /** @description As in the response. False is refused, because entries missing in the response would be removed. Required when an entry of a response is sent back. */
             complete?: boolean;
         };
         Relinked: {
@@ -3718,7 +3718,7 @@ export interface components {
             size_bytes: number;
             /** @description SHA-256 of texts and attachments, independent of the route of delivery. */
             content_digest: components["schemas"]["Sha256"];
-            /** @description Its texts and attachments are those of the email: only the way differs that it came. */
+            /** @description True when texts and attachments are those of the email, and only the bytes differ. */
             same_content: boolean;
             /** @description Its text, read as that of an email. */
             text_body: string;
@@ -3744,7 +3744,7 @@ export interface components {
             style_sheets: number;
             /** @description Links to anything but web pages, mail addresses and telephone numbers. */
             links: number;
-            /** @description Images and backgrounds that would be fetched from elsewhere; `remote=allow` keeps them. */
+            /** @description Remote images and backgrounds; `remote=allow` keeps them. */
             remote_images: number;
             /** @description Anything else that would be fetched: fonts, style sheets, films. */
             remote_content: number;
@@ -3759,7 +3759,7 @@ export interface components {
             url: string;
         };
         SafeHtml: {
-            /** @description One `div`, without anything that runs, is fetched without being asked for, or leaves its box. Show it in a frame of its own (`<iframe sandbox="allow-popups" srcdoc=…>`) with a Content-Security-Policy all the same. Addresses of images of the email are paths of this service: put its origin before them where the page comes from another. */
+            /** @description One `div` without scripts, remote content and content outside its box. Show it in a separate frame (`<iframe sandbox="allow-popups" srcdoc=…>`) with a Content-Security-Policy all the same. Images of the email have paths of this service: prepend its origin on pages of another origin. */
             html_safe: string;
             /**
              * @description `text`: the email has no HTML, or HTML that takes too much to be made safe.
@@ -3770,9 +3770,9 @@ export interface components {
             removed: components["schemas"]["RemovedContent"];
             /** @description Links whose text or alternative text shows, or may show, a site or address other than their target. They have `data-shown-host`, `data-link-host` and a `title` with the true host or address. */
             deceptive_links: number;
-            /** @description The HTML is longer than 2 million characters: its end is left out. */
+            /** @description True when the HTML is longer than 2 million characters and its end was cut. */
             cut: boolean;
-            /** @description The files of the email that its HTML can show, with the addresses that `html_safe` has for them. */
+            /** @description Files of the email that its HTML can show, with their paths in `html_safe`. */
             images: components["schemas"]["ShownImage"][];
             /** @description Until then the addresses of its images work. */
             images_expire_at: components["schemas"]["Timestamp"];
@@ -4042,7 +4042,7 @@ export interface components {
             /** @description Emails sent by the service, and by other programs as far as copies of them were found. */
             sent: components["schemas"]["StatisticsCount"];
             failed: components["schemas"]["StatisticsCount"];
-            /** @description Sends whose outcome was unknown at first. */
+            /** @description Sends with an initially unknown outcome. */
             unknown: components["schemas"]["StatisticsCount"];
             /** @description Recipients that bounced. */
             bounced: components["schemas"]["StatisticsCount"];
@@ -4050,7 +4050,7 @@ export interface components {
             complained: components["schemas"]["StatisticsCount"];
             /** @description From when a send was accepted, or was to go out, until its mail server had taken it for all recipients; null without any. */
             send_latency: components["schemas"]["Latency"] | null;
-            /** @description From when an email was handed in, or came into its mailbox, until it was recorded; null without any. */
+            /** @description Time from the posting of an email, or its arrival in the mailbox, until its record; null without emails. */
             receive_latency: components["schemas"]["Latency"] | null;
         };
         /** @enum {string} */
@@ -4078,7 +4078,7 @@ export interface components {
             reports: components["schemas"]["ReportCount"][];
             /** @description From when a send was accepted, or was to go out, until its mail server had taken it for all recipients; null without any. */
             send_latency: components["schemas"]["Latency"] | null;
-            /** @description From when an email was handed in, or came into its mailbox, until it was recorded; null without any. */
+            /** @description Time from the posting of an email, or its arrival in the mailbox, until its record; null without emails. */
             receive_latency: components["schemas"]["Latency"] | null;
         };
         /**
@@ -4175,7 +4175,7 @@ export interface components {
             kind: "split" | "merge" | "move";
             /** @description The thread of the request. */
             thread_id: components["schemas"]["Uuid"];
-            /** @description The new thread of a split, the one that ended of a merge; null for a move. */
+            /** @description For a split the new thread, for a merge the thread that ended; null for a move. */
             other_thread_id: components["schemas"]["NullableUuid"];
             /** @description True when the decision removed this email from its thread. */
             names_email: boolean;
@@ -4199,7 +4199,7 @@ export interface components {
              * @enum {string}
              */
             rule: "in_reply_to" | "references" | "message_id" | "bounce" | "subject";
-            /** @description Message-ID by which the email names the other thread. */
+            /** @description Message-ID in the email that belongs to the other thread. */
             message_id: components["schemas"]["MessageId"];
             refused_at: components["schemas"]["Timestamp"];
         };
@@ -4211,17 +4211,17 @@ export interface components {
             /** @description As in `placement` of GET /api/emails/{id}. */
             rule: components["schemas"]["PlacementRule"];
             matched_message_id: components["schemas"]["NullableMessageId"];
-            /** @description The emails that have the matched Message-ID, oldest first, at most 10; empty when none came. */
+            /** @description Emails with the matched Message-ID, oldest first, at most 10; may be empty. */
             matched_emails: components["schemas"]["PlacedEmail"][];
-            /** @description The email of the thread that was recorded first of those that name the matched Message-ID. */
+            /** @description The first recorded email of the thread that names the matched Message-ID. */
             first_named_by: components["schemas"]["PlacedEmail"] | null;
-            /** @description What ties the email to the thread's first one, step by step; empty for that one. null when nothing does any more, or in a thread of more than 10,000 emails. */
+            /** @description Links from the email to the first one of the thread; empty for that one. null when there are none any more, or in a thread of more than 10,000 emails. */
             chain: components["schemas"]["Tie"][] | null;
             /** @description Threads that ended in this one, the newest first, at most 100. */
             merges: components["schemas"]["ThreadMerge"][];
             /** @description About the email or its thread, the newest first, at most 100. */
             decisions: components["schemas"]["PlacementDecision"][];
-            /** @description What it names of threads that sends named for other customers, the newest first, at most 100. */
+            /** @description References to threads of other customers that did not merge, newest first, at most 100. */
             refused: components["schemas"]["RefusedMerge"][];
             /** @description One or two English sentences. */
             explanation: string;
@@ -5281,7 +5281,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "error": "Der Dienst ist nicht bereit: Etwas, das er braucht, ist nicht erreichbar.",
+                     *       "error": "Der Dienst ist nicht bereit: Ein benötigter Dienst ist nicht erreichbar.",
                      *       "code": "not_ready",
                      *       "status": "not_ready",
                      *       "checks": {
@@ -5820,7 +5820,7 @@ export interface operations {
                 direction?: components["schemas"]["Direction"];
                 /** @description Only threads with unread emails, or only those without. */
                 unread?: boolean;
-                /** @description Only threads whose newest email that no machine wrote (`written_by`) is inbound, or only the others. */
+                /** @description `true`: only threads whose newest email not written by a machine (`written_by`) is inbound; `false`: only the others. */
                 unanswered?: boolean;
                 /** @description Only threads with a send that failed, is unclear, was refused for some recipients, or bounced, and that was not dealt with; or only the others. */
                 undelivered?: boolean;
@@ -10653,7 +10653,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description What was removed. */
+            /** @description The removed entry. */
             200: {
                 headers: {
                     "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
