@@ -1,6 +1,7 @@
 /** The readings themselves. They run apart from everything else; see reading-ports.ts. */
 import { invitationText } from '../../core/calendar/invitation-text.ts';
 import { readAggregateReport } from '../../core/delivery/aggregate-report.ts';
+import type { Address } from '../../core/address/address.ts';
 import { classifyAutomatic, withReport, type AutomaticContext } from '../../core/delivery/automatic.ts';
 import { readBounce } from '../../core/delivery/bounce.ts';
 import { identityOf } from '../../core/message/identity.ts';
@@ -71,9 +72,13 @@ function replyContext({ subject, text, fields, from }: ParsedMessage): ReplyCont
     isReply: isReply || names.some((name) => (fieldValue(fields, name) ?? '').trim() !== ''),
     // `VS` marks a reply in Finnish, and a forward in Danish and Norwegian, whose word for From is `Fra`.
     isForward: isForward || (/^\s*vs\s?:/i.test(subject) && /^[ \t]{0,9}Fra\s?:/m.test(text)),
-    sender: from.length === 0 ? null : from.map(({ name, localPart }) => `${name} ${localPart}`).join(' '),
+    sender: from.length === 0 ? null : from.map(namesOf).join(' '),
   };
 }
+
+/** Without the top-level domain, which many addresses share. */
+const namesOf = ({ name, localPart, domain }: Address): string =>
+  `${name} ${localPart} ${domain.split('.').slice(0, -1).join(' ')}`;
 
 function readHeader(header: Buffer): ReadHeader {
   const message = parse([header]);

@@ -40,7 +40,7 @@ export interface ReplyContext {
   readonly isReply: boolean;
   /** The subject marks a forward. */
   readonly isForward: boolean;
-  /** The names and local part of the message's author; null: unknown. */
+  /** The names and parts of the address of the message's author; null: unknown. */
   readonly sender: string | null;
 }
 

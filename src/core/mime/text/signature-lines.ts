@@ -19,7 +19,7 @@ const MAX_LINE_WORDS = 10;
  * True if the lines below a separator are a signature.
  *
  * @param isStandard the separator is `-- ` (RFC 3676 §4.3); `--` alone needs more than a name
- * @param sender the names and local part of the message's author; null: unknown
+ * @param sender the names and parts of the address of the message's author; null: unknown
  */
 export function isSignature(lines: readonly string[], isStandard: boolean, sender: string | null): boolean {
   const filled = lines.map(undecorated).filter((line) => line !== '');
@@ -28,7 +28,9 @@ export function isSignature(lines: readonly string[], isStandard: boolean, sende
   if (kinds.includes('text')) return false;
   const [first] = filled;
   if (first === undefined) return false;
-  if (kinds.includes('contact')) return true;
+  // A number or an address alone may be what was asked for, and so may another person's.
+  const isTheirs = sender === null ? filled.some(hasName) : filled.some((line) => sharesName(line, sender));
+  if (kinds.includes('contact')) return isTheirs;
   return kinds[0] === 'name' && filled.length <= MAX_NAMED_LINES && isNameOf(first, sender, isStandard);
 }
 
@@ -69,6 +71,11 @@ function kindOf(line: string): Kind {
   return placed === numbered ? 'name' : 'place';
 }
 
+function hasName(line: string): boolean {
+  const words = [ADDRESS, LINK, LEGAL, PHONE].reduce((rest, pattern) => rest.replace(pattern, ' '), line);
+  return wordsOf(words).some((word) => word.length > 1 && !LABEL.test(word));
+}
+
 /** Of an unknown sender any name below `-- ` will do. */
 function isNameOf(line: string, sender: string | null, isStandard: boolean): boolean {
   return sender === null ? isStandard : sharesName(line, sender);
@@ -77,7 +84,7 @@ function isNameOf(line: string, sender: string | null, isStandard: boolean): boo
 /** True if both have a word in common. */
 export function sharesName(text: string, names: string): boolean {
   const known = new Set(wordsOf(names));
-  return wordsOf(text).some((word) => word.length > 1 && known.has(word));
+  return wordsOf(text).some((word) => word.length > 2 && known.has(word));
 }
 
 const wordsOf = (text: string): readonly string[] => text.toLowerCase().split(/[^\p{L}\p{M}]+/u);
