@@ -39,5 +39,16 @@ function readQuery(query: string, scheme: Scheme): string | null {
   return parts.filter((part) => !SCHEME.test(part)).join(' and ');
 }
 
+/** Features that browsers know, and that are not followed. */
+const UNFOLLOWED =
+  /\((?:(?:min-|max-)?(?:device-)?(?:height|aspect-ratio)|(?:min-|max-)?(?:color|color-index|monochrome)|scripting|display-mode|update|grid|scan|color-gamut|dynamic-range|inverted-colors|forced-colors|prefers-contrast|overflow-(?:block|inline))\b/;
+
+/** Whether a list that readMedia does not follow may hold on a screen. */
+export const mayHold = (prelude: string): boolean =>
+  prelude
+    .toLowerCase()
+    .split(',', MAX_QUERIES)
+    .some((query) => UNFOLLOWED.test(query) && !/color-scheme|\b(?:print|speech|tv)\b/.test(query));
+
 export const isForPrint = (media: string): boolean =>
   media.split(',').every((query) => query.startsWith('print') || query.startsWith('only print'));

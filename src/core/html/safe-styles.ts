@@ -23,7 +23,8 @@ export interface StyleValue {
 /** `letters`: by their fill, outline or shadow. `ground`: letters cut out of a background. `box`: by an animation. */
 type Showing = 'letters' | 'ground' | 'box';
 
-const TRANSPARENT =
+/** A colour of letters that are not seen. */
+export const TRANSPARENT =
   /^transparent$|^(?:rgb|hsl)a?\([^()]*[,/] *0?\.?0+%?\)$|^#(?:[0-9a-f]{3}0|[0-9a-f]{6}00)$/i;
 
 const SHOWING: ReadonlyMap<string, readonly Showing[]> = new Map([

@@ -322,6 +322,8 @@ describe('text that a style sheet hides', () => {
     ['a selector of what the reader did', '.x:target{display:block}'],
     ['the pointer', 'p:hover{display:block}'],
     ['a layer', '@layer a{p.x{display:block}}'],
+    ['what browsers support and the service does not', '@supports (position:sticky){.x{display:block}}'],
+    ['the height of the window', '@media screen and (min-height:9px){.x{display:block}}'],
     ['a condition within another', '@media (min-width:9px){@media (max-width:900px){.x{display:block}}}'],
   ])('is shown where what may show it is left out: %s', (_, css) => {
     expect(text(css)).toContain('style="display:block!important"');
@@ -332,11 +334,16 @@ describe('text that a style sheet hides', () => {
 
   it.each([
     ['without an inside', '.x{display:none;max-height:0;overflow:hidden;font-size:0}p:has(b){color:red}'],
-    ['where a browser would hide it, too', '@supports (position:sticky){.x{display:block}}'],
     ['where no browser shows it', 'p:unknown{display:block}@media yahoo{.x{display:block}}'],
     ['for another element', 'b:has(i){display:block}'],
   ])('stays hidden %s', (_, css) => {
     expect(text(css)).not.toContain('display:block');
+  });
+
+  it('has a colour where only a rule that is left out gives it one', () => {
+    expect(text('.x{display:block;color:transparent}p:has(b){color:#000}')).toContain(
+      'style="color:#000!important"',
+    );
   });
 
   it('does not bring back an image that takes the place of another', () => {

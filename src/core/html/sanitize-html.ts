@@ -41,7 +41,7 @@ import {
 } from './safe-links.ts';
 import { otherSiteShown, toTarget, type LinkTarget } from './shown-sites.ts';
 import { BOX, BOX_MARK, BOX_MARK_NAME } from './text-as-html.ts';
-import { addStyles, Styles, writeStyles, type StyleContext } from './safe-styles.ts';
+import { addStyles, Styles, TRANSPARENT, writeStyles, type StyleContext } from './safe-styles.ts';
 import { ALLOWED_ATTRIBUTES, ALLOWED_ELEMENTS, safeAttribute, toProperty } from './safe-values.ts';
 import { OF_BOX, only, StyleLimitError, StyleSheets, type SheetRule } from './style-sheets.ts';
 import { withBreaks } from './word-breaks.ts';
@@ -585,10 +585,11 @@ function keepWidth(properties: Element['properties'], base: Styles): void {
 }
 
 const OF_SHOWING =
-  /^(?:display|visibility|opacity|(?:max-)?(?:height|width)|overflow(?:-[xy])?|font-size|line-height)$/;
+  /^(?:color|display|visibility|opacity|(?:max-)?(?:height|width)|overflow(?:-[xy])?|font-size|line-height)$/;
 
 function isHiddenBy(styles: Styles, element: HtmlElement): boolean {
   const shown = shownIn(styles, SHOWN);
+  if (TRANSPARENT.test(styles.get('color') ?? '')) return true;
   return isBoxHidden(styles, attributeOf(element, 'hidden') !== null) || !shown.isVisible || shown.isZero;
 }
 

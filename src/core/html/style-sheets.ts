@@ -12,7 +12,7 @@ import {
   MAX_STYLE_RULES,
   MAX_STYLE_SHEET_CHARS,
 } from './limits.ts';
-import { isForPrint, readMedia, type Scheme } from './media-query.ts';
+import { isForPrint, mayHold, readMedia, type Scheme } from './media-query.ts';
 import { attributeOf, type HtmlElement } from './parse-html.ts';
 import { addDeclaration, Styles, writeStyles, type StyleContext } from './safe-styles.ts';
 import { classesOf, hovered, matches, readSelector, writeCompounds, type ReadSelector } from './selectors.ts';
@@ -120,12 +120,15 @@ export class StyleSheets {
   #addAtrule({ name, prelude }: Atrule, block: Block, media: string, isSure: boolean): void {
     const kind = name.toLowerCase();
     if (kind === 'media') {
-      const inner = prelude === null ? null : readMedia(generate(prelude), this.#options.scheme);
+      const query = prelude === null ? '' : generate(prelude);
+      const inner = readMedia(query, this.#options.scheme);
+      if (inner === null && mayHold(query)) this.#addRules(block, media, false);
       if (inner === null) return;
       const isNested = media !== '' && inner !== '' && inner !== media;
       this.#addRules(block, inner === '' ? media : inner, isSure && !isNested);
     } else if (kind === 'supports') {
-      if (prelude !== null && isSupported(prelude)) this.#addRules(block, media, isSure);
+      // A browser may support what does not come out.
+      this.#addRules(block, media, isSure && prelude !== null && isSupported(prelude));
     } else if (UNFOLLOWED.has(kind)) this.#addRules(block, media, false);
   }
 
