@@ -4,6 +4,7 @@ import type { AddressView } from '../../../app/emails/email-ports.ts';
 import {
   contentKeys,
   isCopyOfSent,
+  deletionKeys,
   keysOfDeletion,
   type MessageIdentity,
 } from '../../../core/message/identity.ts';
@@ -111,8 +112,15 @@ function recordKeys({ key, sharedKey, content }: SoughtEmail): readonly string[]
 }
 
 /** What the deletion of the email may be remembered by. */
-export const deletionsOf = ({ key, sharedKey, content }: SoughtEmail): readonly string[] =>
+const deletionsOf = ({ key, sharedKey, content }: SoughtEmail): readonly string[] =>
   content === null ? [key] : [key, ...keysOfDeletion(sharedKey ?? key, content)];
+
+/** Also the keys by which copies of the email that come by lists are found. */
+export const allDeletionsOf = (email: SoughtEmail): readonly string[] => {
+  const { key, sharedKey, content } = email;
+  const written = content === null ? [] : deletionKeys(sharedKey ?? key, content);
+  return [...deletionsOf(email), ...written];
+};
 
 interface RecordedColumns {
   id: string;

@@ -20,7 +20,7 @@ import { linkedKeysOf } from '../../../core/thread/place-together.ts';
 import { createBatches } from '../db/batches.ts';
 import type { Executor } from '../db/statement.ts';
 import { forgetDeletion } from '../emails/deleted-emails.ts';
-import { deletionsOf, findRecorded } from '../emails/find-recorded.ts';
+import { allDeletionsOf, findRecorded } from '../emails/find-recorded.ts';
 import { TEXT_PIECE_CHARS } from '../emails/long-texts.ts';
 import { createKeyedTurns } from '../db/keyed-turns.ts';
 import { inLinkingTransaction } from '../db/linking-transaction.ts';
@@ -84,7 +84,7 @@ export function createInboundStore(pool: Pool): InboundStore & ContentReplacemen
       // It was committed on a try whose answer was lost: no other email has its identifier.
       return result.id === email.id ? { ...result, kind: 'recorded' } : result;
     },
-    forgetDeletion: (email) => forgetDeletion(pool, email.accountId, deletionsOf(email)),
+    forgetDeletion: (email) => forgetDeletion(pool, email.accountId, allDeletionsOf(email)),
     turnIntoSent: (id, copy) => inLinkingTransaction(pool, (trx) => turnIntoSent(trx, id, copy)),
     ...createReplacements(pool),
     ...createCopyMatching(pool),
