@@ -27,19 +27,23 @@ export function discardLater(id: string, undoMs: number, { remove, onFailure }: 
     clearTimeout(timer);
     if (!waiting.delete(id)) return;
     deleted.add(id);
-    remember();
-    remove(id).catch(() => {
-      deleted.delete(id);
-      onFailure();
-    });
+    // Remembered until then: the next page may ask for the drafts before the service has this request.
+    remove(id).then(
+      () => forget(id),
+      () => {
+        forget(id);
+        deleted.delete(id);
+        onFailure();
+      },
+    );
   };
   const timer = setTimeout(end, undoMs);
   waiting.set(id, end);
-  remember();
+  remember([...remembered(), id]);
   return () => {
     clearTimeout(timer);
     const isUndone = waiting.delete(id);
-    remember();
+    if (isUndone) forget(id);
     return isUndone;
   };
 }
@@ -53,15 +57,23 @@ export function deleteDiscarded(): void {
 export function deleteLeft(remove: (id: string) => Promise<unknown>): Promise<unknown> {
   const left = remembered().filter((id) => !isDiscarded(id));
   for (const id of left) deleted.add(id);
-  remember();
   // One that cannot be deleted, or was deleted before, is listed or not as the service has it.
-  return Promise.allSettled(left.map((id) => remove(id).finally(() => deleted.delete(id))));
+  return Promise.allSettled(
+    left.map((id) =>
+      remove(id).finally(() => {
+        forget(id);
+        deleted.delete(id);
+      }),
+    ),
+  );
 }
 
-function remember(): void {
+const forget = (id: string): void => remember(remembered().filter((one) => one !== id));
+
+function remember(ids: readonly string[]): void {
   try {
-    if (waiting.size === 0) localStorage.removeItem(KEY);
-    else localStorage.setItem(KEY, JSON.stringify([...waiting.keys()]));
+    if (ids.length === 0) localStorage.removeItem(KEY);
+    else localStorage.setItem(KEY, JSON.stringify(ids));
   } catch {
     // A browser that stores nothing shows the draft again after a crash.
   }
