@@ -54,6 +54,54 @@ describe('a formatted message as plain text', () => {
   });
 });
 
+describe('a table as plain text', () => {
+  const cell = (text: string, attrs = {}, type = 'tableCell') => ({
+    type,
+    attrs: { colspan: 1, rowspan: 1, ...attrs },
+    content: text.split('\n').map((one) => line(words(one))),
+  });
+  const head = (text: string) => cell(text, {}, 'tableHeader');
+  const table = (...rows: object[][]) => ({
+    type: 'table',
+    content: rows.map((content) => ({ type: 'tableRow', content })),
+  });
+
+  it('has its columns below each other, and a line below its headings', () => {
+    expect(
+      textOf(
+        line(words('Hello')),
+        table(
+          [head('Pos'), head('Article'), head('Price')],
+          [cell('1'), cell('Window\nwhite'), cell('18 €')],
+          [cell('20'), cell(''), cell('7 €')],
+        ),
+        line(words('Bye')),
+      ),
+    ).toBe(
+      'Hello\nPos | Article | Price\n---------------------\n1   | Window  | 18 €\n    | white   |\n20  |         | 7 €\nBye',
+    );
+  });
+
+  it('keeps cells in their columns where others cover several rows or columns', () => {
+    expect(
+      textOf(
+        table(
+          [cell('a', { rowspan: 2 }), cell('b', { colspan: 2 })],
+          [cell('c'), cell('d')],
+          [cell('e'), cell('f'), cell('g')],
+        ),
+      ),
+    ).toBe('a | b |\n  | c | d\ne | f | g');
+  });
+
+  it('is not aligned where its lines would be broken, and never loses a word', () => {
+    const long = 'word '.repeat(20).trim();
+    expect(textOf(table([cell('1'), cell(long)], [cell('twenty'), cell('x')]))).toBe(
+      `1 | ${long}\ntwenty | x`,
+    );
+  });
+});
+
 describe('a plain text with formatting', () => {
   it('keeps lines, spaces and signs', () => {
     expect(toHtml('a <b> & "c"\r\n\n  two   spaces')).toBe(

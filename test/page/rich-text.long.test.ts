@@ -4,6 +4,7 @@ import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { skipWithoutChromium } from '../helpers/chromium.ts';
 import { receive } from '../helpers/inbound-mail.ts';
+import { CLIPBOARD } from '../helpers/clipboard-html.ts';
 import { accessibilityFaults, usePages } from '../helpers/open-page.ts';
 import { getJson, startServiceWithSink, type RunningService } from '../helpers/running-service.ts';
 import type { SmtpSink } from '../helpers/smtp-sink.ts';
@@ -55,6 +56,23 @@ describe.skipIf(skipWithoutChromium())('a formatted message', () => {
   });
   afterAll(() => running.end());
 
+  const paste = (page: Page, html: string) =>
+    page.evaluate(`(() => {
+      const clipboardData = new DataTransfer();
+      clipboardData.setData('text/html', ${JSON.stringify(html).replaceAll('</script', '<\\/script')});
+      clipboardData.setData('text/plain', 'Red bold');
+      document.querySelector('.writer-rich').dispatchEvent(
+        new ClipboardEvent('paste', { clipboardData, bubbles: true, cancelable: true }));
+    })()`);
+  /** The text as mail gets it, without what every table and line has. */
+  const writtenIn = async (page: Page) =>
+    (await htmlIn(page))
+      .replaceAll(
+        / (?:border|cellpadding|cellspacing|rel|draggable|contenteditable|data-content-id|src)="[^"]*"/g,
+        '',
+      )
+      .replaceAll(/<br class="ProseMirror-trailingBreak">|<img class="ProseMirror-separator"[^>]*>/g, '')
+      .replaceAll(/<\/?(?:tbody|div)>/g, '');
   const messageIn = (page: Page) => page.getByRole('textbox', { name: 'Message' });
   const htmlIn = (page: Page) => messageIn(page).innerHTML();
   interface Draft {
@@ -242,13 +260,7 @@ describe.skipIf(skipWithoutChromium())('a formatted message', () => {
     const requests: string[] = [];
     page.on('request', (request) => requests.push(request.url()));
     await messageIn(page).click();
-    await page.evaluate(`(() => {
-      const clipboardData = new DataTransfer();
-      clipboardData.setData('text/html', ${JSON.stringify(PASTED).replaceAll('</script', '<\\/script')});
-      clipboardData.setData('text/plain', 'Red bold');
-      document.querySelector('.writer-rich').dispatchEvent(
-        new ClipboardEvent('paste', { clipboardData, bubbles: true, cancelable: true }));
-    })()`);
+    await paste(page, PASTED);
     await messageIn(page).getByText('cell').waitFor();
     await expect.poll(async () => (await draft()).html_body).toContain('cell');
     const { html_body: html = '' } = await draft();
@@ -258,6 +270,60 @@ describe.skipIf(skipWithoutChromium())('a formatted message', () => {
     expect(html).not.toMatch(/javascript|style|class|onclick|onerror|script|img|table|iframe|color/);
     expect(await page.evaluate('top.hacked')).toBeUndefined();
     expect(requests.filter((url) => !url.startsWith(running.service.url))).toEqual([]);
+    await page.getByText('One image was not inserted').waitFor();
+    await discard(page);
+  });
+
+  it('keeps tables, lists and images of office programs, mail programs and web pages', async () => {
+    const page = await pages.open(running.service.url, '/write/new');
+    await messageIn(page).click();
+    for (const [program, { html, shows }] of Object.entries(CLIPBOARD)) {
+      await page.keyboard.press('ControlOrMeta+A');
+      await page.keyboard.press('Delete');
+      await paste(page, html);
+      await expect.poll(async () => [program, await writtenIn(page)]).toEqual([program, shows]);
+    }
+    await discard(page);
+  });
+
+  it('sends a pasted table as a table, in columns as plain text, with what was typed in its cells', async () => {
+    const page = await pages.open(running.service.url, '/write/new');
+    await page.getByRole('combobox', { name: 'To' }).fill('ann@customer.test');
+    await page.getByRole('textbox', { name: 'Subject' }).fill('Prices');
+    await messageIn(page).click();
+    await paste(page, CLIPBOARD.excel.html);
+    await messageIn(page).getByText('Menge').click();
+    await page.keyboard.press('End');
+    await page.keyboard.type(' Stück');
+    await page.keyboard.press('Tab');
+    await page.keyboard.type('2');
+    await expect.poll(async () => (await draft()).text_body).toContain('Pos | Menge Stück\n2   | 18');
+    // The draft holds the table, in this window and in the next.
+    const { drafts } = await getJson<{ drafts: { id: string }[] }>(running.service, '/api/drafts');
+    await page.goto(`/write/${drafts[0]?.id ?? ''}`);
+    await messageIn(page).getByText('Menge Stück').click();
+    await page.getByRole('button', { name: 'Table' }).click();
+    await page.getByRole('menuitem', { name: 'Insert row below' }).click();
+    await page.keyboard.press('ArrowDown');
+    await page.keyboard.type('new');
+    expect(await accessibilityFaults(page)).toEqual([]);
+    const before = running.sink.messages.length;
+    await page.keyboard.press('Control+Enter');
+    await expect.poll(() => running.sink.messages.length).toBe(before + 1);
+    const { html, text } = await simpleParser(running.sink.messages.at(-1)?.raw ?? '');
+    expect(html).toContain(
+      '<table style="border-collapse:collapse" border="1" cellpadding="4" cellspacing="0">',
+    );
+    expect(html).toContain('<td><div>2</div></td><td><div>18</div></td>');
+    expect(text).toContain('Pos | Menge Stück\n');
+    expect(text).toContain('\n2   | 18');
+    await page.goto('/write/new');
+    await messageIn(page).click();
+    await paste(page, CLIPBOARD.excel.html);
+    await messageIn(page).getByText('Menge').click();
+    await page.getByRole('button', { name: 'Table' }).click();
+    await page.getByRole('menuitem', { name: 'Delete table' }).click();
+    await expect.poll(() => htmlIn(page)).not.toContain('table');
     await discard(page);
   });
 });

@@ -11,8 +11,8 @@ export interface Body {
 }
 
 /**
- * The text of a formatted message: lists with dashes and numbers, quotes with `>`, link addresses after their words, images by what they
- * show.
+ * The text of a formatted message: lists with dashes and numbers, tables in columns, quotes with `>`, link addresses after their words,
+ * images by what they show.
  */
 export function toPlainText(doc: JSONContent): string {
   return toLines(doc.content ?? [])
@@ -30,9 +30,12 @@ export function toHtml(text: string): string {
   return text === '' ? '' : toMailHtml(lines.map((line) => `<div>${line}</div>`).join(''));
 }
 
-/** HTML that other programs show as it was written: empty lines keep their height, and runs of spaces their width. */
+/** HTML that other programs show as it was written: empty lines keep their height, runs of spaces their width, and tables have single lines. */
 export const toMailHtml = (html: string): string =>
-  html.replaceAll('<div></div>', '<div><br></div>').replaceAll('  ', ' &nbsp;');
+  html
+    .replaceAll('<table border="1"', '<table style="border-collapse:collapse" border="1"')
+    .replaceAll('<div></div>', '<div><br></div>')
+    .replaceAll('  ', ' &nbsp;');
 
 function toLines(nodes: readonly JSONContent[]): string[] {
   return nodes.flatMap((node) => {
@@ -47,11 +50,64 @@ function toLines(nodes: readonly JSONContent[]): string[] {
       }
       case 'blockquote':
         return toLines(content).map((line) => (line === '' ? '>' : `> ${line}`));
+      case 'table':
+        return tableLines(content);
       default:
         return inlineText(content).split('\n');
     }
   });
 }
+
+/** Wider lines are broken by mail programs, so the columns of a wider table are not aligned. */
+const MAX_TABLE_CHARS = 78;
+const BETWEEN = ' | ';
+
+/** Columns below each other, a line below a row of headings. */
+function tableLines(rows: readonly JSONContent[]): string[] {
+  const grid = toGrid(rows);
+  const widths = grid[0]?.map((_, column) =>
+    Math.max(...grid.map((cells) => Math.max(0, ...(cells[column] ?? []).map(lengthOf)))),
+  );
+  if (widths === undefined) return [];
+  const total = widths.reduce((sum, width) => sum + width + BETWEEN.length, -BETWEEN.length);
+  const isAligned = total <= MAX_TABLE_CHARS;
+  return grid.flatMap((cells, row) => {
+    const height = Math.max(1, ...cells.map((lines) => lines.length));
+    const lines = Array.from({ length: height }, (_, line) =>
+      cells
+        .map((cell, column) => {
+          const said = cell[line] ?? '';
+          return isAligned ? said + ' '.repeat((widths[column] ?? 0) - lengthOf(said)) : said;
+        })
+        .join(BETWEEN)
+        .trimEnd(),
+    );
+    const isHead = (rows[row]?.content ?? []).every(({ type }) => type === 'tableHeader');
+    return isHead && row === 0 && grid.length > 1 && isAligned ? [...lines, '-'.repeat(total)] : lines;
+  });
+}
+
+const lengthOf = (text: string): number => [...text].length;
+
+/** The lines of each cell, by row and column; a cell that covers several has its text in the first. */
+function toGrid(rows: readonly JSONContent[]): string[][][] {
+  const grid: string[][][] = rows.map(() => []);
+  for (const [at, { content: cells = [] }] of rows.entries()) {
+    let column = 0;
+    for (const { content = [], attrs } of cells) {
+      while (grid[at]?.[column] !== undefined) column += 1;
+      const [wide, high] = [spanOf(attrs?.['colspan']), spanOf(attrs?.['rowspan'])];
+      for (const [down, row] of grid.slice(at, at + high).entries())
+        for (let right = 0; right < wide; right += 1)
+          row[column + right] = down + right === 0 ? toLines(content) : [];
+      column += wide;
+    }
+  }
+  const width = Math.max(0, ...grid.map(({ length }) => length));
+  return grid.map((row) => Array.from({ length: width }, (_, column) => row[column] ?? []));
+}
+
+const spanOf = (value: unknown): number => (typeof value === 'number' ? value : 1);
 
 function indented({ content = [] }: JSONContent, sign: string): string[] {
   return toLines(content).map((line, index) => (index === 0 ? sign : ' '.repeat(sign.length)) + line);

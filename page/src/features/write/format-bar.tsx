@@ -9,6 +9,7 @@ import {
   Link,
   List,
   ListOrdered,
+  Table,
   TextQuote,
   Underline,
   type LucideIcon,
@@ -19,6 +20,9 @@ import {
   FieldError,
   Form,
   Input,
+  Menu,
+  MenuItem,
+  MenuTrigger,
   Popover,
   TextField,
   ToggleButton,
@@ -31,6 +35,7 @@ import { Button, IconButton } from '../../ui/button.tsx';
 import '../../ui/field.css';
 import '../../ui/menu.css';
 import { toLink } from './body.ts';
+import { TABLE_ACTS, actOnTable, type TableAct } from './table.ts';
 
 interface FormatBarProps {
   readonly editor: Editor;
@@ -78,7 +83,8 @@ export function FormatBar({ editor, isLinking, onLinking, onImage }: FormatBarPr
   const link = useRef<HTMLButtonElement>(null);
   const active = useEditorState({
     editor,
-    selector: ({ editor: shown }) => [...NAMES, 'link'].filter((name) => shown.isActive(name)).join(' '),
+    selector: ({ editor: shown }) =>
+      [...NAMES, 'link', 'table'].filter((name) => shown.isActive(name)).join(' '),
   }).split(' ');
   return (
     <Toolbar className="format-bar" aria-label={text.write.formatting}>
@@ -101,6 +107,7 @@ export function FormatBar({ editor, isLinking, onLinking, onImage }: FormatBarPr
         onPress={() => onLinking(true)}
       />
       <IconButton icon={Image} label={text.write.insertImage} onPress={onImage} />
+      {active.includes('table') && <TableMenu editor={editor} />}
       <Popover
         className="popover"
         placement="bottom start"
@@ -119,6 +126,24 @@ export function FormatBar({ editor, isLinking, onLinking, onImage }: FormatBarPr
         </Dialog>
       </Popover>
     </Toolbar>
+  );
+}
+
+function TableMenu({ editor }: { readonly editor: Editor }) {
+  const { text } = useWords();
+  return (
+    <MenuTrigger>
+      <IconButton icon={Table} label={text.write.table} />
+      <Popover className="popover" placement="bottom start">
+        <Menu className="menu" onAction={(name) => actOnTable(editor, name as TableAct)}>
+          {(Object.keys(TABLE_ACTS) as TableAct[]).map((name) => (
+            <MenuItem key={name} id={name} className="menu-item">
+              {text.write.tableActs[name]}
+            </MenuItem>
+          ))}
+        </Menu>
+      </Popover>
+    </MenuTrigger>
   );
 }
 

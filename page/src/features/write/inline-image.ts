@@ -116,29 +116,34 @@ function fileOf(url: string): File | null {
   }
 }
 
+/** Such an image is no picture: it keeps a distance, or counts readers. */
+const isSpacer = (image: HTMLImageElement): boolean =>
+  ['width', 'height'].some((side) => /^[01](?:px)?$/.test(image.getAttribute(side) ?? ''));
+
 /**
- * Pasted HTML whose embedded images become files, which `adopt` takes in and gives a Content-ID; `name` is the alternative text of those
+ * Embedded images of pasted HTML become files, which `adopt` takes in and gives a Content-ID; `name` is the alternative text of those
  * without one. Other images are left out: recipients could not see a file on the writer's machine, and an image on another server would
- * reveal when it is read.
+ * reveal when it is read. Returns the number of pictures that were left out.
  */
 export function adoptImages(
-  html: string,
+  body: HTMLElement,
   sources: ImageSources,
   name: string,
   adopt: (file: File) => string | null,
-): string {
-  if (!/<img\b/i.test(html)) return html;
-  const { body, images } = new DOMParser().parseFromString(html, 'text/html');
-  for (const image of Array.from(images)) {
+): number {
+  let refused = 0;
+  for (const image of body.querySelectorAll('img')) {
     const known = contentIdOf(image);
     const file = fileOf(image.getAttribute('src') ?? '');
     const contentId = known !== null && sources.has(known) ? known : file === null ? null : adopt(file);
-    if (contentId === null) image.remove();
-    else {
+    if (contentId === null) {
+      if (file === null && !isSpacer(image)) refused += 1;
+      image.remove();
+    } else {
       image.removeAttribute('src');
       image.dataset['contentId'] = contentId;
       if (image.alt === '') image.alt = name;
     }
   }
-  return body.innerHTML;
+  return refused;
 }

@@ -9,6 +9,7 @@ import { DOMSerializer, type Node as DocNode } from '@tiptap/pm/model';
 import { StarterKit } from '@tiptap/starter-kit';
 import { inlineImage, nameByContentId, type ImageSources } from './inline-image.ts';
 import { byStyle, isReallyBold } from './pasted.ts';
+import { TABLES } from './table.ts';
 
 /** A line is a `div`; see body.ts. */
 const Line = Paragraph.extend({
@@ -48,20 +49,20 @@ export const richSchema = (images: ImageSources) => [
     codeBlock: false,
     horizontalRule: false,
     dropcursor: false,
-    gapcursor: false,
     link: { openOnClick: false, defaultProtocol: 'https', HTMLAttributes: { rel: null, target: null } },
   }),
   Bold.extend({
     parseHTML: () => [
       { tag: 'strong' },
       { tag: 'b', getAttrs: isReallyBold },
-      byStyle(/font-weight:\s*(?:bold|[6-9]00)/i),
+      byStyle('font-weight', /^(?:bold|[6-9]00)/),
     ],
   }),
-  Italic.extend({ parseHTML: () => [{ tag: 'em' }, { tag: 'i' }, byStyle(/font-style:\s*italic/i)] }),
-  Underline.extend({ parseHTML: () => [{ tag: 'u' }, byStyle(/text-decoration:[^;]*underline/i)] }),
+  Italic.extend({ parseHTML: () => [{ tag: 'em' }, { tag: 'i' }, byStyle('font-style', /^italic/)] }),
+  Underline.extend({ parseHTML: () => [{ tag: 'u' }, byStyle('text-decoration', /underline/)] }),
   Line,
   Break,
+  ...TABLES,
   inlineImage(images),
   SendKey,
 ];

@@ -2,12 +2,14 @@
 import { EditorContent, useEditor } from '@tiptap/react';
 import { useImperativeHandle, useRef, useState, type KeyboardEvent, type Ref } from 'react';
 import { useWords } from '../../i18n/index.tsx';
+import { notify } from '../../ui/toast.tsx';
 import { toMailHtml, toPlainText, type Body } from './body.ts';
 import { FileInput } from './files.tsx';
 import { FormatBar } from './format-bar.tsx';
 import { SHOWN_TYPES, adoptImages, isShown, type ImageSources } from './inline-image.ts';
 import { filesIn } from './pasted-files.ts';
-import { withoutStyles } from './pasted.ts';
+import { withoutStyles } from './pasted-styles.ts';
+import { tidy } from './pasted.ts';
 import { htmlOf, richSchema } from './rich-schema.ts';
 
 export interface RichTextHandle {
@@ -36,7 +38,7 @@ const SAYS_NOTHING = /^(?:image|bild|img|screenshot|unnamed|unbenannt)[\d_\s-]*$
 
 export function RichText(props: RichTextProps) {
   const { ref, label, placeholder, html, images, onImage, onFiles, onChange, onKeyDown, autoFocus } = props;
-  const { text } = useWords();
+  const { text, format } = useWords();
   const [isLinking, setLinking] = useState(false);
   const [isEmpty, setEmpty] = useState(html === '');
   const [schema] = useState(() => richSchema(images));
@@ -61,7 +63,13 @@ export function RichText(props: RichTextProps) {
     injectCSS: false,
     autofocus: autoFocus ? 'start' : false,
     editorProps: {
-      transformPastedHTML: (pasted) => adoptImages(withoutStyles(pasted), images, text.write.image, onImage),
+      transformPastedHTML(pasted) {
+        const { body } = new DOMParser().parseFromString(withoutStyles(pasted), 'text/html');
+        tidy(body);
+        const refused = adoptImages(body, images, text.write.image, onImage);
+        if (refused > 0) notify(text.write.imagesRefused(format.count(refused)));
+        return body.innerHTML;
+      },
       handlePaste: (_view, event) => {
         const files = filesIn(event.clipboardData);
         if (files.length === 0) return false;

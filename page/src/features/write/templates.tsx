@@ -19,7 +19,7 @@ import { Button, IconButton } from '../../ui/button.tsx';
 import '../../ui/field.css';
 import '../../ui/menu.css';
 import { toHtml, toMailHtml, toPlainText, type Body } from './body.ts';
-import { withoutStyles } from './pasted.ts';
+import { withoutStyles } from './pasted-styles.ts';
 import { htmlOf, richSchema } from './rich-schema.ts';
 import { toVariables } from './template-variables.ts';
 import { useLate } from './use-late.ts';
