@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { skipWithoutChromium } from '../helpers/chromium.ts';
 import { mail, newId, receive } from '../helpers/inbound-mail.ts';
 import { accessibilityFaults, usePages } from '../helpers/open-page.ts';
-import { getJson, startServiceWithSink } from '../helpers/running-service.ts';
+import { getJson, makeClerk, startServiceWithSink } from '../helpers/running-service.ts';
 import { waitUntil } from '../helpers/wait-until.ts';
 import { TEST_SECRET, type ServiceProcess } from '../helpers/service-process.ts';
 
@@ -148,6 +148,8 @@ describe.skipIf(skipWithoutChromium())('the page', () => {
 
   it('never overwrites what another person changed meanwhile', { tags: ['long'] }, async () => {
     const { threadId } = await receiveNow('Contested');
+    const other = await makeClerk(service, 'Other');
+    await makeClerk(service, 'Third');
     const page = await open('/');
     // The page does not learn of the change.
     await page.context().route(/\/api\/events/, (route) => route.fulfill({ status: 404 }));
@@ -155,15 +157,15 @@ describe.skipIf(skipWithoutChromium())('the page', () => {
     await page.getByRole('heading', { name: 'Contested' }).waitFor();
     const { status } = await service.request(`/api/threads/${threadId}`, {
       method: 'PATCH',
-      json: { assignee: 'Somebody else' },
+      json: { assignee: other.id },
     });
     expect(status).toBe(200);
     await page.getByRole('button', { name: 'Assign', exact: true }).click();
-    await page.getByRole('menuitem', { name: 'Assign to me' }).click();
+    await page.getByRole('menuitem', { name: 'Third' }).click();
     await page.getByText('This thread was changed in the meantime').waitFor();
-    await page.getByRole('button', { name: 'Assigned to Somebody else' }).waitFor();
+    await page.getByRole('button', { name: 'Assigned to Other' }).waitFor();
     const { thread } = await getJson<{ thread: { assignee: string } }>(service, `/api/threads/${threadId}`);
-    expect(thread.assignee).toBe('Somebody else');
+    expect(thread.assignee).toBe(other.id);
   });
 
   it('finishes several threads at once, and takes that back', { tags: ['long'] }, async () => {
@@ -181,7 +183,81 @@ describe.skipIf(skipWithoutChromium())('the page', () => {
     await expect.poll(() => rows.count()).toBe(0);
     await page.getByRole('button', { name: 'Undo' }).click();
     await expect.poll(() => rows.count()).toBe(2);
+    const { id } = await makeClerk(service, 'Bulk clerk');
+    for (const subject of ['Bulk one', 'Bulk two']) {
+      await page.locator('.row', { hasText: subject }).hover();
+      await page.getByRole('checkbox', { name: `Select: ${subject}` }).check();
+    }
+    await page.getByRole('button', { name: 'Assign', exact: true }).click();
+    await page.getByRole('menuitem', { name: 'Bulk clerk' }).click();
+    await rows.getByText('Assigned to Bulk clerk').nth(1).waitFor();
+    const assigned = async () =>
+      (await getJson<{ threads: unknown[] }>(service, `/api/threads?assignee=${id}`)).threads.length;
+    await expect.poll(assigned).toBe(2);
+    await page.getByRole('button', { name: 'Undo' }).click();
+    await expect.poll(assigned).toBe(0);
   });
+
+  it(
+    'leads back to the place in a list and in a thread, and to a selection',
+    { tags: ['long'] },
+    async () => {
+      const topics = Array.from({ length: 60 }, (_, number) => `Topic ${String(number).padStart(2, '0')}`);
+      for (const subject of topics) await receiveNow(subject);
+      const long = await receiveNow('Topic with two', { body: 'word\r\n'.repeat(80) });
+      await receiveNow('Topic with two', { inReplyTo: long.messageId, body: 'word\r\n'.repeat(80) });
+      const page = await open('/f/open');
+      await page.locator('.row', { hasText: 'Topic 59' }).waitFor();
+      const rowAtTop = () =>
+        page.evaluate<string>(`(() => {
+        const { left, top } = document.querySelector('.list-scroll').getBoundingClientRect();
+        return document.elementFromPoint(left + 60, top + 4)?.closest('.row')?.textContent ?? '';
+      })()`);
+      const scrollTo = (pane: string, top: number) =>
+        page.evaluate(`document.querySelector('${pane}').scrollTo({ top: ${top}, behavior: 'instant' })`);
+      // Further down than the first page of the list reaches.
+      await scrollTo('.list-scroll', 3000);
+      await expect
+        .poll(() => page.evaluate(`document.querySelector('.list-scroll').scrollHeight`))
+        .toBeGreaterThan(4400);
+      await scrollTo('.list-scroll', 4000);
+      await expect.poll(rowAtTop).toMatch(/Topic 0|Topic 1/);
+      const nearTop = /Topic \d\d/.exec(await rowAtTop())?.[0] ?? 'none';
+      // This may scroll, for the box to be seen.
+      await page.locator('.row', { hasText: nearTop }).getByRole('checkbox').check();
+      const seen = /Topic \d\d/.exec(await rowAtTop())?.[0] ?? 'none';
+      await page.getByRole('heading', { name: '1 selected' }).waitFor();
+      await page.getByRole('link', { name: 'Done' }).click();
+      await expect.poll(() => page.locator('.row', { hasText: seen }).count()).toBe(0);
+      await page.goBack();
+      await expect.poll(rowAtTop).toContain(seen);
+      await page.getByRole('heading', { name: '1 selected' }).waitFor();
+      await page.reload();
+      await expect.poll(rowAtTop).toContain(seen);
+      await page.getByRole('heading', { name: '1 selected' }).waitFor();
+      await page.keyboard.press('Escape');
+      await page.getByRole('heading', { name: '1 selected' }).waitFor({ state: 'detached' });
+
+      await page.goto(`/f/open/${long.threadId}`);
+      await page.getByRole('article').nth(1).waitFor();
+      const scrolled = () => page.evaluate<number>(`document.querySelector('.thread-scroll').scrollTop`);
+      await scrollTo('.thread-scroll', 300);
+      await expect.poll(scrolled).toBe(300);
+      await page.keyboard.press('k');
+      await page.getByRole('heading', { name: 'Topic 59' }).waitFor();
+      await page.goBack();
+      await expect.poll(scrolled).toBe(300);
+      await page.reload();
+      await page.getByRole('article').nth(1).waitFor();
+      await expect.poll(scrolled).toBe(300);
+      // An email that came since is what the thread is opened for.
+      await page.goto('/f/done');
+      await receiveNow('Topic with two', { inReplyTo: long.messageId, body: 'word\r\n'.repeat(80) });
+      await page.goto(`/f/open/${long.threadId}`);
+      await page.getByRole('article').nth(2).waitFor();
+      await expect.poll(scrolled).toBeGreaterThan(600);
+    },
+  );
 
   it('searches as you type, and says so when nothing is found', async () => {
     await receiveNow('Zanzibar spices');

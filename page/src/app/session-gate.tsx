@@ -3,6 +3,7 @@ import { useQuery, useQueryClient, type QueryClient } from '@tanstack/react-quer
 import { useEffect, useState, type ReactNode } from 'react';
 import { SESSION_ENDED } from '../api/client.ts';
 import { keys, sessionQuery } from '../api/queries.ts';
+import { forgetPlaces } from './kept-places.ts';
 import { logIn, takeToken, type LoginFailure, type Session } from '../api/session.ts';
 import { accountOf } from '../features/write/device-copies.ts';
 import { Login, type LoginReason } from '../features/login/login.tsx';
@@ -98,6 +99,7 @@ function startSession(queryClient: QueryClient, session: Session): void {
 
 /** Forgets the session and all mail that was read with it. */
 export function endSession(queryClient: QueryClient): void {
+  forgetPlaces();
   queryClient.removeQueries({ predicate: ({ queryKey }) => queryKey[0] !== keys.session[0] });
   queryClient.setQueryData(LOGGED_OUT, true);
   queryClient.setQueryData(keys.session, null);

@@ -2,7 +2,7 @@
 import { useInfiniteQuery } from '@tanstack/react-query';
 import { ArrowLeft, MailX } from 'lucide-react';
 import { EmailWorkerError } from 'email-worker-client';
-import { useEffect, useLayoutEffect, useMemo, useRef, useState } from 'react';
+import { useEffect, useMemo, useRef, useState } from 'react';
 import { useMarkRead } from '../../api/actions.ts';
 import { threadQuery } from '../../api/queries.ts';
 import { useOpeners } from '../../app/links.ts';
@@ -18,6 +18,7 @@ import { hasHit } from '../search/search-terms.ts';
 import { Answer } from '../write/answer.tsx';
 import { ThreadDrafts } from '../write/thread-drafts.tsx';
 import { Message } from './message.tsx';
+import { useKeptMessage } from './use-kept-message.ts';
 import { usePrint } from './use-print.ts';
 import { SidePanel } from './side-panel.tsx';
 import { ThreadActionBar } from './thread-actions.tsx';
@@ -42,7 +43,8 @@ export function ThreadView({ folder, threadId, onLeave }: ThreadViewProps) {
   const { printed, print } = usePrint();
   const [isSideOpen, setSideOpen] = useState(false);
   useShortcuts(isSideOpen ? {} : { Escape: openList });
-  useStartAtNewest(scrollRef, emails.length > 0);
+  const lastId = emails.at(-1)?.id;
+  useKeptMessage(threadId, lastId, scrollRef);
   const subject = thread === undefined ? undefined : shown(thread.subject);
   useTitle(subject);
   if (query.isError && thread === undefined)
@@ -51,7 +53,6 @@ export function ThreadView({ folder, threadId, onLeave }: ThreadViewProps) {
     ) : (
       <Failure title={text.thread.failed} onRetry={() => void query.refetch()} />
     );
-  const lastId = emails.at(-1)?.id;
   const printAll = async (): Promise<void> => {
     for (let hasMore = query.hasNextPage; hasMore;) ({ hasNextPage: hasMore } = await query.fetchNextPage());
     print('all');
@@ -132,20 +133,6 @@ export function ThreadView({ folder, threadId, onLeave }: ThreadViewProps) {
     </div>
   );
 }
-
-/** When the conversation is longer than the pane, the newest email begins at the top of the pane. */
-function useStartAtNewest(scrollRef: React.RefObject<HTMLDivElement | null>, isThere: boolean): void {
-  useLayoutEffect(() => {
-    const pane = scrollRef.current;
-    const newest = pane?.querySelector<HTMLElement>('.message:last-of-type');
-    if (!isThere || pane === null || newest === null || newest === undefined) return;
-    const top = newest.getBoundingClientRect().top - pane.getBoundingClientRect().top;
-    pane.scrollTop = newest.previousElementSibling === null ? 0 : top - PEEK_PX;
-  }, [scrollRef, isThere]);
-}
-
-/** A bit of the previous email stays in sight, to show that there is one. */
-const PEEK_PX = 72;
 
 function useTitle(subject: string | undefined): void {
   const { text } = useWords();

@@ -7,6 +7,7 @@ import type { LiveList } from '../../api/live-list.ts';
 import { listQuery, type RowPage } from '../../api/queries.ts';
 import { DrawerButton } from '../../app/drawer-button.tsx';
 import { useOpeners } from '../../app/links.ts';
+import { keepPlace, keptPlace } from '../../app/kept-places.ts';
 import { useMay } from '../../app/session.tsx';
 import { useShortcuts } from '../../app/shortcuts.ts';
 import { useWords } from '../../i18n/index.tsx';
@@ -19,6 +20,7 @@ import { CustomerChoice, SearchFaults } from '../search/search-notes.tsx';
 import { BulkActions } from './bulk-actions.tsx';
 import type { Row } from './rows.ts';
 import { ROW_HEIGHT, ThreadRow } from './thread-row.tsx';
+import { useKeptLine } from './use-kept-line.ts';
 import { useLiveList } from './use-live-list.ts';
 import { useSteadyRows } from './use-steady-rows.ts';
 import './thread-list.css';
@@ -44,15 +46,20 @@ const BONES = 9;
 
 export function ThreadList({ folder, threadId, draftId, leaveRef }: ThreadListProps) {
   const { text } = useWords();
-  const mayChange = useMay('operate');
-  const [selection, setSelection] = useState({ of: folder.key, ids: NONE });
+  const mayChange = useMay('handle');
+  const [selection, setSelection] = useState<{ of: string; ids: ReadonlySet<string> } | null>(null);
+  const keptName = `selection ${folder.key}`;
+  const kept = useMemo(() => new Set(keptPlace<readonly string[]>(keptName)), [keptName]);
   // A selection belongs to one folder.
-  const selected = selection.of === folder.key ? selection.ids : NONE;
+  const selected = selection?.of === folder.key ? selection.ids : kept;
   const [isChoosing, setChoosing] = useState(false);
   const canSelect = mayChange && folder.source.kind === 'threads';
   const select = useCallback(
-    (ids: ReadonlySet<string>) => setSelection({ of: folder.key, ids }),
-    [folder.key],
+    (ids: ReadonlySet<string>) => {
+      setSelection({ of: folder.key, ids });
+      keepPlace(keptName, ids.size === 0 ? null : [...ids]);
+    },
+    [folder.key, keptName],
   );
   const list = useInfiniteQuery({
     ...listQuery(folder.source),
@@ -63,10 +70,12 @@ export function ThreadList({ folder, threadId, draftId, leaveRef }: ThreadListPr
   });
   const live = useLiveList(folder);
   const { rows, pageStarts } = useMemo(() => rowsOf(list.data?.pages ?? []), [list.data]);
+  // Lines that left the list are no longer selected.
+  const chosen = useMemo(() => rows.filter(({ id }) => selected.has(id)), [rows, selected]);
   // State instead of a ref: lines that are known when a folder opens would be counted before their scroll container exists.
   const [scroll, setScroll] = useState<HTMLDivElement | null>(null);
   useShortcuts(
-    isChoosing || selected.size > 0
+    isChoosing || chosen.length > 0
       ? {
           Escape: () => {
             select(NONE);
@@ -82,7 +91,7 @@ export function ThreadList({ folder, threadId, draftId, leaveRef }: ThreadListPr
         <SearchField query={folder.query} />
       </div>
       <div className="list-title">
-        {selected.size === 0 ? (
+        {chosen.length === 0 ? (
           <>
             <h1 className="truncate">{folder.title}</h1>
             {canSelect && rows.length > 0 && (
@@ -97,8 +106,7 @@ export function ThreadList({ folder, threadId, draftId, leaveRef }: ThreadListPr
           </>
         ) : (
           <BulkActions
-            rows={rows}
-            selected={selected}
+            chosen={chosen}
             onEnd={() => {
               select(NONE);
               setChoosing(false);
@@ -137,7 +145,7 @@ export function ThreadList({ folder, threadId, draftId, leaveRef }: ThreadListPr
             pageStarts={pageStarts}
             scroll={scroll}
             selected={selected}
-            isChoosing={isChoosing || selected.size > 0}
+            isChoosing={isChoosing || chosen.length > 0}
             onSelect={canSelect ? select : null}
             onNearEnd={() => {
               if (list.hasNextPage && !list.isFetchingNextPage) void list.fetchNextPage();
@@ -200,6 +208,7 @@ function Rows(props: RowsProps) {
     overscan: OVERSCAN,
   });
   useSteadyRows(rows, scroll);
+  useKeptLine(folder.key, rows, scroll, hasMore ? onNearEnd : null);
   const shown = virtual.getVirtualItems();
   const last = shown.at(-1)?.index ?? 0;
   const first = shown[0]?.index ?? 0;
