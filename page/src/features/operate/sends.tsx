@@ -7,6 +7,7 @@ import { client } from '../../api/client.ts';
 import { useMay } from '../../app/session.tsx';
 import { Button } from '../../ui/button.tsx';
 import { shown } from '../../ui/shown.ts';
+import { sendReasonOf, type UndeliveredReason } from '../thread/undelivered-reason.ts';
 import { Confirm } from './confirm.tsx';
 import { useOperateWords } from './operate-words.ts';
 import { Paged } from './paged.tsx';
@@ -59,7 +60,7 @@ export function Sends() {
                       <Link to="/t/$threadId" params={{ threadId }}>
                         {shown(subject) || words.noSubject}
                       </Link>
-                      {detail !== null && <p className="operate-said">{detail}</p>}
+                      {detail !== null && <Detail detail={detail} />}
                     </>
                   ),
                 },
@@ -72,6 +73,23 @@ export function Sends() {
         )}
       </Paged>
     </>
+  );
+}
+
+/** In plain words; what was noted, in English, on demand. */
+function Detail({ detail }: { readonly detail: string }) {
+  const { operate, text } = useOperateWords();
+  const { reasons, noted } = operate.sends;
+  const reason = sendReasonOf(detail);
+  return (
+    <details className="operate-said">
+      <summary>
+        {Object.hasOwn(reasons, reason)
+          ? reasons[reason as keyof typeof reasons]
+          : text.thread.undeliveredReasons[reason as UndeliveredReason]}
+      </summary>
+      {noted} <span lang="en">{detail}</span>
+    </details>
   );
 }
 

@@ -22,6 +22,8 @@ const ChangeTime = lazy(() => import('../write/change-time.tsx'));
 const Invitation = lazy(() => import('./invitation.tsx'));
 /** Loaded apart: few emails fail. */
 const UndeliveredActs = lazy(() => import('../write/undelivered-acts.tsx'));
+/** Loaded apart: few emails have either. */
+const EmailOrigin = lazy(() => import('./email-origin.tsx'));
 /** A send that goes out sooner is undone by its notice instead. */
 const MIN_WAIT_MS = 60_000;
 
@@ -135,6 +137,11 @@ export function Message({ threadId, email, isOpenAtFirst, printed, onPrint }: Me
         <div className="message-body">
           {areDetailsOpen && <Details email={email} />}
           <Marks email={email} />
+          {(email.suggested_counterparty !== null || email.variant_count > 0) && (
+            <Suspense>
+              <EmailOrigin threadId={threadId} email={email} />
+            </Suspense>
+          )}
           {maySend && isScheduled(email) && (
             <Suspense>
               <ChangeTime emailId={email.id} />

@@ -19,3 +19,17 @@ export function reasonOf(status: string | null): UndeliveredReason {
       return 'other';
   }
 }
+
+/** Why a send has not gone out, in kinds that an operator can act on, by what the service noted in English. */
+export type SendReason =
+  UndeliveredReason | 'suppressed' | 'interrupted' | 'mail_server' | 'restored' | 'unnamed';
+
+export function sendReasonOf(detail: string): SendReason {
+  if (/suppression list/.test(detail)) return 'suppressed';
+  if (detail.startsWith('restored from a backup')) return 'restored';
+  if (/no valid reply to the end|ended while the email/.test(detail)) return 'interrupted';
+  const [status = null] = /\b[245]\.\d{1,3}\.\d{1,3}\b/.exec(detail) ?? [];
+  if (status !== null || /refused: [45]\d\d/.test(detail)) return reasonOf(status);
+  if (/failed (?:before|during) the message/.test(detail)) return 'mail_server';
+  return 'unnamed';
+}

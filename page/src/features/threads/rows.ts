@@ -29,6 +29,7 @@ export interface Row {
   readonly hasFiles: boolean;
   readonly labels: readonly string[];
   readonly assignee: string | null;
+  readonly assigneeName: string | null;
   readonly status: ThreadSummary['status'] | null;
   /** The state of a single email; null for a thread. */
   readonly state: EmailState | null;
@@ -44,14 +45,20 @@ const MAX_SNIPPET = 200;
 export function toThreadRow(thread: ThreadSummary): Row {
   const { newest_email: newest } = thread;
   const isOutgoing = newest.direction === 'outbound';
-  const others = thread.participants.filter(({ address }) => address !== newest.from_address.address);
+  // Who a bounce is about says more than the machine that wrote it.
+  const isBounce = newest.automatic === 'bounce';
+  const ours = new Set(
+    [newest.from_address, ...(isBounce ? newest.to_addresses : [])].map(({ address }) => address),
+  );
+  const others = thread.participants.filter(({ address }) => !ours.has(address));
+  const isToOthers = (isOutgoing || isBounce) && others.length > 0;
   return {
     id: thread.id,
     threadId: thread.id,
     draftId: null,
-    people: isOutgoing && others.length > 0 ? others : [newest.from_address],
+    people: isToOthers ? others : [newest.from_address],
     isDeceptive: newest.sender_warnings.length > 0,
-    isOutgoing: isOutgoing && others.length > 0,
+    isOutgoing: isToOthers,
     isAnswer: false,
     subject: shown(thread.subject),
     snippet: shown(newest.snippet),
@@ -63,6 +70,7 @@ export function toThreadRow(thread: ThreadSummary): Row {
     hasFiles: thread.has_attachments,
     labels: thread.labels,
     assignee: thread.assignee,
+    assigneeName: thread.assignee_name,
     status: thread.status,
     state: null,
     customerId: thread.customer_id,
@@ -81,6 +89,7 @@ const PLAIN = {
   emailCount: 1,
   labels: [],
   assignee: null,
+  assigneeName: null,
   status: null,
   author: null,
 } as const;
