@@ -34,7 +34,7 @@ const CONVERSATIONS = [
     customer: 'hansen',
     subject: 'Angebot für die Dachfenster im Neubau Seestraße',
     labels: ['Angebot', 'Neubau'],
-    assignee: 'Jana',
+    assignee: 'Jana Petersen',
     emails: [
       [
         'in',
@@ -73,7 +73,7 @@ const CONVERSATIONS = [
     customer: 'weber',
     subject: 'Reklamation: ein Fenster schließt nicht richtig',
     labels: ['Reklamation'],
-    assignee: 'Jana',
+    assignee: 'Jana Petersen',
     emails: [
       [
         'in',
@@ -185,6 +185,11 @@ export async function fillWithDemo(url, secret) {
       body: { name, addresses: [address], domains: [] },
     });
   const threads = {};
+  for (const [name, rights] of Object.entries({
+    'Jana Petersen': ['read', 'draft', 'send', 'handle'],
+    Rechnungslauf: ['send'],
+  }))
+    await call('/api/keys', { body: { name, rights, account_ids: '*' } });
   for (const conversation of CONVERSATIONS) threads[conversation.subject] = await tell(conversation, call);
   await call('/api/inbound', {
     type: 'message/rfc822',
@@ -213,11 +218,6 @@ export async function fillWithDemo(url, secret) {
   await call('/api/webhooks', {
     body: { url: 'https://crm.nordlicht.example/mail', description: 'CRM', types: ['email.received'] },
   });
-  for (const [name, rights] of Object.entries({
-    'Jana Petersen': ['read', 'draft', 'send', 'operate'],
-    Rechnungslauf: ['send'],
-  }))
-    await call('/api/keys', { body: { name, rights, account_ids: '*' } });
   await call('/api/drafts', {
     body: {
       author: 'API_SECRET',
@@ -257,9 +257,10 @@ async function tell(
     threadId = received.thread_id ?? received.threadId;
     earlier.push({ id: `${index}-${subject.replace(/\W+/g, '')}@demo.example`, text });
   }
+  const { assignees } = await call('/api/assignees', { method: 'GET' });
   const change = {
     ...(labels === undefined ? {} : { labels }),
-    ...(assignee === undefined ? {} : { assignee }),
+    ...(assignee === undefined ? {} : { assignee: assignees.find(({ name }) => name === assignee).id }),
     ...(status === undefined ? {} : { status }),
   };
   if (Object.keys(change).length > 0)

@@ -8,6 +8,7 @@ type AccountLists = Pick<
   | 'listThreads'
   | 'listEmails'
   | 'countFolders'
+  | 'listAssignees'
   | 'listDrafts'
   | 'listTemplates'
   | 'createTemplate'
@@ -51,6 +52,10 @@ export function refuseUnknownAccounts(ports: KnownAccountsPorts, lists: AccountL
     async countFolders(query) {
       await check(query.accountId);
       return lists.countFolders(query);
+    },
+    async listAssignees(filter) {
+      await check(filter.accountId);
+      return lists.listAssignees(filter);
     },
     async listDrafts(request) {
       await check(request.accountId);

@@ -325,6 +325,7 @@ export function limitToAccounts(
       return application.readThread(id, known);
     },
     listThreads: async (request) => application.listThreads(within(request)),
+    listAssignees: async (filter) => application.listAssignees(within(filter)),
     countFolders: async (query) => application.countFolders(within(query)),
     async markThread(id, mark) {
       await requireThread(id);

@@ -87,6 +87,10 @@ export const ERRORS = {
   template_too_complex: permanent(400, 'Die Vorlage ist in {field} zu aufwendig oder ergibt zu viel Text.'),
   template_empty: permanent(400, 'Mit diesen Variablen bleibt {field} der Vorlage leer.'),
   variables_too_large: permanent(400, 'variables darf als JSON höchstens {limit} Byte haben.'),
+  unknown_assignee: permanent(
+    400,
+    'Der Thread kann {value} nicht zugewiesen werden. In seinem Konto dürfen antworten: {known}.',
+  ),
   unknown_account: permanent(400, 'Das Konto {value} ist nicht eingerichtet.'),
   invalid_idempotency_key: permanent(
     400,

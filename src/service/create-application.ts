@@ -26,6 +26,7 @@ import { createKnownAddresses } from '../adapters/postgres/addresses/known-addre
 import { learnMentions } from '../adapters/postgres/addresses/learn-addresses.ts';
 import { createSearchIndex, type LearnFrom } from '../adapters/postgres/search/search-index.ts';
 import { createRefusedMergeStore } from '../adapters/postgres/threads/refused-merges.ts';
+import { createAssigneeReader } from '../adapters/postgres/keys/assignees.ts';
 import { createFolderCounter } from '../adapters/postgres/threads/folder-counts.ts';
 import { createImportLog } from '../adapters/postgres/import/import-log.ts';
 import { createStatisticsReader } from '../adapters/postgres/statistics/event-counts.ts';
@@ -326,6 +327,7 @@ export function createApplication(
         ...webhooks,
         ...apiKeys,
         ...createFolderCounter(reading),
+        ...createAssigneeReader(callers),
         ...drafts,
         ...templates,
         ...unsubscribes,

@@ -108,6 +108,7 @@ const METHODS = {
   splitThread: 'client.threads.split',
   getThreadPage: 'client.threads.page',
   countFolders: 'client.threads.folders',
+  listAssignees: 'client.threads.assignees',
   changeThread: 'client.threads.change',
   suppress: 'client.suppressions.add',
   createWebhook: 'client.webhooks.create',

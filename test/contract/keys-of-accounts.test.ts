@@ -88,6 +88,10 @@ const CHECKS: Readonly<Record<string, ((others: Others) => readonly Check[]) | n
   removeUnsubscribe: ({ unsubscribe }) => [
     [`/api/unsubscribes/${unsubscribe}`, { method: 'DELETE' }, [404, 'unsubscribe_not_found']],
   ],
+  listAssignees: () => [
+    ['/api/assignees', GET, 'lists'],
+    ['/api/assignees?account_id=support', GET, UNKNOWN],
+  ],
   countFolders: () => [
     ['/api/folders', GET, 'lists'],
     ['/api/folders?account_id=support', GET, UNKNOWN],

@@ -59,7 +59,11 @@ const SAMPLES: Readonly<Record<string, () => Promise<string>>> = {
     const of = { customer_id: randomUUID(), company_id: randomUUID() };
     const { threadId } = await ask('/api/send', { json: { ...SEND, ...of } });
     const path = `/api/threads/${String(threadId)}`;
-    await ask(path, { method: 'PATCH', json: { assignee: 'Ann', labels: ['a', 'b'], status: 'done' } });
+    const { key } = await ask('/api/keys', {
+      json: { name: 'Ann', rights: ['read', 'send'], account_ids: '*' },
+    });
+    const { id: assignee } = key as { id: string };
+    await ask(path, { method: 'PATCH', json: { assignee, labels: ['a', 'b'], status: 'done' } });
     return path;
   },
   '/api/drafts/{id}': async () => {

@@ -22,11 +22,17 @@ export interface Operation {
 }
 
 /** Every right but `admin`, which includes them. */
-export const SINGLE_RIGHTS = ['read', 'draft', 'send', 'receive', 'operate'] as const;
+export const SINGLE_RIGHTS = ['read', 'draft', 'send', 'receive', 'handle', 'operate'] as const;
+
+/** `operate` includes `handle`; of these rights, no other includes another. */
+const includes = (given: string, right: string): boolean =>
+  given === right || (given === 'operate' && right === 'handle');
 
 /** True when a key with this right alone may not carry out the operation, by what the operation declares. */
 export const isLacking = ({ rights = [], any }: Operation, given: string): boolean =>
-  any.length > 0 ? !any.includes(given) : rights.some((right) => right !== given);
+  any.length > 0
+    ? !any.some((right) => includes(given, right))
+    : !rights.every((right) => includes(given, right));
 
 /** The expected answer. */
 export type Expected = readonly [status: number, code: string];

@@ -309,6 +309,7 @@ export function createRecordingApplication(overrides: Partial<Application> = {})
     retrySend: async () => 'queued',
     resolveSend: async (_id, outcome) => outcome,
     explainPlacement: async () => samplePlacement,
+    listAssignees: async () => [{ id: sampleRecord.assignee ?? '', name: 'Ada' }],
     countFolders: async () => ({
       threads: { open: 3, unread: 1, unanswered: 2, undelivered: 1, done: 1000, mine: 0, unassigned: 2 },
       emails: { received: 1000, sent: 7, scheduled: 1, queued: 1, deferred: 0, failed: 0, unknown: 0 },

@@ -57,6 +57,18 @@ export async function getJson<T>(service: ServiceProcess, path: string): Promise
   return (await response.json()) as T;
 }
 
+/** A key that may answer in all accounts: to which threads can be assigned. */
+export async function makeClerk(
+  service: ServiceProcess,
+  name: string,
+): Promise<{ readonly id: string; readonly secret: string }> {
+  const json = { name, rights: ['read', 'draft', 'send', 'handle'], account_ids: '*' };
+  const response = await service.request('/api/keys', { json });
+  expect(response.status).toBe(200);
+  const made = (await response.json()) as { key: { id: string }; secret: string };
+  return { id: made.key.id, secret: made.secret };
+}
+
 export interface SentResult {
   readonly id: string;
   readonly messageId: string;

@@ -150,7 +150,8 @@ export const sampleThread: ThreadListing = {
   unanswered: false,
   undelivered: 0,
   status: 'open',
-  assignee: 'Ada',
+  assignee: '4n8t0c5mz2qk',
+  assigneeName: 'Ada',
   labels: ['Angebot'],
   lastActivityAt: sampleEmail.date,
   newestEmail: {
@@ -158,6 +159,8 @@ export const sampleThread: ThreadListing = {
     id: IDS.email,
     direction: 'outbound',
     from: sampleEmail.from,
+    to: sampleEmail.to,
+    automatic: null,
     date: sampleEmail.date,
     snippet: 'Hallo',
   },
@@ -201,6 +204,8 @@ export const sampleThreadEmail: ThreadEmail = {
   author: { id: '4r8gk2m0vqxz', name: 'CRM' },
   verdict: null,
   isUnread: false,
+  suggestedCounterparty: null,
+  variantCount: 0,
 };
 
 export const sampleVariant: VariantDetail = {

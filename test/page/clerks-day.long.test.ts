@@ -91,7 +91,7 @@ describe.skipIf(skipWithoutChromium())('a clerk', () => {
   });
 
   it('loses nothing when the session ends while writing, and goes on after logging in again', async () => {
-    const key = await makeKey('Mia', 'read', 'draft', 'send', 'operate');
+    const key = await makeKey('Mia', 'read', 'draft', 'send', 'handle');
     const { threadId } = await arrive('Sitzung zu Ende');
     const page = await open(`/t/${threadId}`, key);
     await page.getByRole('button', { name: 'Antworten', exact: true }).click();

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { skipWithoutChromium } from '../helpers/chromium.ts';
 import { mail, receive } from '../helpers/inbound-mail.ts';
 import { accessibilityFaults, usePages } from '../helpers/open-page.ts';
-import { getJson, startServiceWithSink, type RunningService } from '../helpers/running-service.ts';
+import { getJson, makeClerk, startServiceWithSink, type RunningService } from '../helpers/running-service.ts';
 import type { SmtpSink } from '../helpers/smtp-sink.ts';
 import { waitUntil } from '../helpers/wait-until.ts';
 
@@ -75,6 +75,8 @@ describe.skipIf(skipWithoutChromium())('with the keyboard alone', () => {
       service,
       mail({ subject: 'Offer wanted', from: 'Ann Example <ann@customer.test>', body: 'How much is it?' }),
     );
+    await makeClerk(service, 'Ada');
+    const zoe = await makeClerk(service, 'Zoe');
     await receive(service, mail({ subject: 'Another matter', from: 'Bob <bob@customer.test>' }));
     const threadNow = async () =>
       (
@@ -132,9 +134,11 @@ describe.skipIf(skipWithoutChromium())('with the keyboard alone', () => {
     await expect.poll(async () => (await stopOf(page))?.name).toMatch(/^Labels?/);
     await tabTo(page, /^Assign/, 'Shift+Tab');
     await page.keyboard.press('Enter');
-    await page.getByRole('menuitem', { name: 'Assign to me' }).waitFor();
+    await page.getByRole('menuitem', { name: 'Zoe' }).waitFor();
+    await page.keyboard.type('Zo');
+    await expect.poll(async () => (await stopOf(page))?.name).toBe('Zoe');
     await page.keyboard.press('Enter');
-    await expect.poll(async () => (await threadNow()).assignee).not.toBeNull();
+    await expect.poll(async () => (await threadNow()).assignee).toBe(zoe.id);
     await expect.poll(async () => (await stopOf(page))?.name).toMatch(/^Assigned/);
 
     await page.keyboard.press('?');

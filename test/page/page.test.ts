@@ -243,7 +243,7 @@ describe.skipIf(skipWithoutChromium())('the page', () => {
       const scrolled = () => page.evaluate<number>(`document.querySelector('.thread-scroll').scrollTop`);
       await scrollTo('.thread-scroll', 300);
       await expect.poll(scrolled).toBe(300);
-      await page.keyboard.press('k');
+      await page.keyboard.press('j');
       await page.getByRole('heading', { name: 'Topic 59' }).waitFor();
       await page.goBack();
       await expect.poll(scrolled).toBe(300);

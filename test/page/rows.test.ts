@@ -19,6 +19,7 @@ const row = (fields: object, newest: object) =>
       from_address: ANN,
       to_addresses: [OWN],
       automatic: null,
+      sender_warnings: [],
       snippet: '',
       ...newest,
     },

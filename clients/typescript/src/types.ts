@@ -73,6 +73,7 @@ export type Unsubscribe = Schemas['Unsubscribe'];
 export type Thread = Schemas['Thread'];
 export type ThreadDecision = Schemas['ThreadDecision'];
 export type ThreadEmail = Schemas['ThreadEmail'];
+export type AssigneeOption = Schemas['AssigneeOption'];
 export type ThreadMark = Schemas['ThreadMark'];
 export type ThreadPage = Schemas['ThreadPage'];
 export type ThreadRecord = Schemas['ThreadRecord'];
@@ -119,6 +120,7 @@ export type CustomerEmailFilter = Omit<Filter<'listCustomerEmails'>, Moments> & 
 
 export type ImportFilter = Filter<'listImports'>;
 export type StatisticsFilter = Filter<'getStatistics'>;
+export type AssigneeFilter = Filter<'listAssignees'>;
 export type FolderFilter = Filter<'countFolders'>;
 export type ThreadPageFilter = Filter<'getThreadPage'>;
 export type ThreadChange = Input<Schemas['ThreadChange']>;

@@ -17,7 +17,7 @@ const TOGETHER = 4;
 /** Marks the thread on screen as read. */
 export function useMarkRead(thread: ThreadRecord | undefined): void {
   const queryClient = useQueryClient();
-  const mayMark = useMay('operate');
+  const mayMark = useMay('handle');
   const id = thread?.id;
   const isUnread = (thread?.unread_count ?? 0) > 0;
   useEffect(() => {
@@ -36,6 +36,7 @@ export function useMarkRead(thread: ThreadRecord | undefined): void {
 export interface ThreadActions {
   /** `back` in `told` undoes the change; null: no undo is offered. */
   change(thread: ThreadRecord, change: ThreadChange, told: Told | null): void;
+  assign(thread: ThreadRecord, assignee: ThreadAssignee): void;
   /** For threads of which only the lines are loaded: sets this one field, whatever else has changed meanwhile. */
   changeMany(ids: readonly string[], change: ThreadChange, told: Told): void;
   markUnread(id: string): void;
@@ -43,8 +44,11 @@ export interface ThreadActions {
 
 export interface Told {
   readonly text: string;
-  readonly back: ThreadChange;
+  /** null: no one change takes it back. */
+  readonly back: ThreadChange | null;
 }
+
+export type ThreadAssignee = Pick<ThreadRecord, 'assignee' | 'assignee_name'>;
 
 export function useThreadActions(): ThreadActions {
   const queryClient = useQueryClient();
@@ -57,16 +61,21 @@ export function useThreadActions(): ThreadActions {
           : text.thread.changeFailed,
       );
     };
-    const change: ThreadActions['change'] = (thread, wanted, told) => {
-      showRecord(queryClient, { ...thread, ...shownAtOnce(thread, wanted) });
+    const tell = ({ text: said, back }: Told, undo: (back: ThreadChange) => void): void => {
+      notify(said, back === null ? {} : { action: { label: text.app.undo, run: () => undo(back) } });
+    };
+    const change = (
+      thread: ThreadRecord,
+      wanted: ThreadChange,
+      told: Told | null,
+      shown: Partial<ThreadRecord> = shownAtOnce(thread, wanted),
+    ): void => {
+      showRecord(queryClient, { ...thread, ...shown });
       client.threads.change(thread.id, wanted, { version: thread.version }).then(
         (record) => {
           showRecord(queryClient, record);
           refreshLists(queryClient);
-          if (told === null) return;
-          notify(told.text, {
-            action: { label: text.app.undo, run: () => change(record, told.back, null) },
-          });
+          if (told !== null) tell(told, (back) => change(record, back, null));
         },
         (error: unknown) => {
           void queryClient.invalidateQueries({ queryKey: keys.thread(thread.id) });
@@ -81,14 +90,21 @@ export function useThreadActions(): ThreadActions {
       for (const id of ids) void queryClient.invalidateQueries({ queryKey: keys.thread(id) });
       refreshLists(queryClient);
       const done = ids.filter((id) => !failed.includes(id));
-      if (told !== null && done.length > 0)
-        notify(told.text, {
-          action: { label: text.app.undo, run: () => void changeMany(done, told.back, null) },
-        });
+      if (told !== null && done.length > 0) tell(told, (back) => void changeMany(done, back, null));
       if (failed.length > 0) notify(text.thread.someFailed(format.count(failed.length)));
     };
     return {
       change,
+      assign: (thread, to) =>
+        change(
+          thread,
+          { assignee: to.assignee },
+          {
+            text: to.assignee_name === null ? text.thread.unassign : text.thread.assignedTo(to.assignee_name),
+            back: { assignee: thread.assignee },
+          },
+          to,
+        ),
       changeMany: (ids, wanted, told) => void changeMany(ids, wanted, told),
       markUnread(id) {
         client.threads.markUnread(id).then(() => refreshLists(queryClient), tellFailure);
@@ -122,7 +138,6 @@ function shownAtOnce(thread: ThreadRecord, change: ThreadChange): Partial<Thread
   return {
     labels,
     ...(change.status === undefined ? {} : { status: change.status }),
-    ...(change.assignee === undefined ? {} : { assignee: change.assignee }),
   };
 }
 

@@ -18,12 +18,14 @@ export const keys = {
   lists: ['list'],
   list: (source: Source) => ['list', source.kind, source.filter],
   customer: (id: string) => ['customer', id],
+  email: (id: string) => ['email', id],
   safeHtml: (emailId: string) => ['html', emailId],
   threadDraft: (threadId: string) => ['draft', threadId],
   allThreadDrafts: ['drafts-of'],
   threadDrafts: (threadId: string) => ['drafts-of', threadId],
   draft: (id: string) => ['new-draft', id],
   accounts: ['accounts'],
+  assignees: (accountId: string | undefined) => ['assignees', accountId ?? null],
   customers: (name: string) => ['customers', name],
   templates: ['templates'],
   addresses: (q: string) => ['addresses', q],
@@ -38,11 +40,12 @@ export const sessionQuery = queryOptions({
   staleTime: Infinity,
 });
 
-export const foldersQuery = (me: string) =>
+/** @param me the id of the reader's key; null: none, so no thread is assigned to the reader */
+export const foldersQuery = (me: string | null) =>
   queryOptions({
     queryKey: [...keys.folders, me],
     queryFn: async ({ signal }) => {
-      const folders = await client.threads.folders({ assignee: me }, { signal });
+      const folders = await client.threads.folders(me === null ? {} : { assignee: me }, { signal });
       return { ...folders, drafts: Math.max(0, folders.drafts - discardedCount()) };
     },
   });
@@ -127,6 +130,13 @@ export const customerQuery = (id: string) =>
     queryFn: ({ signal }) => client.customers.get(id, { signal }),
   });
 
+/** An email with what a thread does not show of it. */
+export const emailQuery = (id: string) =>
+  queryOptions({
+    queryKey: keys.email(id),
+    queryFn: ({ signal }) => client.emails.get(id, { signal }),
+  });
+
 /** The parts left out of the HTML of an email; the frame loads the HTML itself. */
 export const safeHtmlQuery = (id: string) =>
   queryOptions({
@@ -209,6 +219,14 @@ export const accountsQuery = queryOptions({
   queryKey: keys.accounts,
   queryFn: ({ signal }) => client.accounts.list({ signal }),
 });
+
+/** To whom threads of the account can be assigned; undefined: of any account. */
+export const assigneesQuery = (accountId: string | undefined) =>
+  queryOptions({
+    queryKey: keys.assignees(accountId),
+    queryFn: ({ signal }) =>
+      client.threads.assignees(accountId === undefined ? {} : { account_id: accountId }, { signal }),
+  });
 
 /** A longer choice is of no use; the reader types more of the name. */
 const OFFERED_CUSTOMERS = 10;

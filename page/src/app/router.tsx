@@ -101,10 +101,10 @@ declare module '@tanstack/react-router' {
 
 function FolderView() {
   const { text } = useWords();
-  const { name } = useSession();
+  const { key_id: me } = useSession();
   const { folder: key } = folderRoute.useParams();
   const { threadId } = useParams({ strict: false });
-  const folder = readFolder(key, name, text);
+  const folder = readFolder(key, me, text);
   return folder === null ? <NotFound /> : <MailView folder={folder} threadId={threadId ?? null} />;
 }
 
@@ -117,10 +117,10 @@ function SearchView() {
 /** A new message, or a draft of one, beside the drafts. */
 function WriteView() {
   const { text } = useWords();
-  const { name } = useSession();
+  const { key_id: me } = useSession();
   const mayWrite = useMay('draft');
   const { draftId } = useParams({ strict: false });
-  const folder = readFolder('drafts', name, text);
+  const folder = readFolder('drafts', me, text);
   return folder === null || !mayWrite ? (
     <NotFound />
   ) : (

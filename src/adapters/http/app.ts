@@ -77,6 +77,7 @@ import { registerRetentionRoutes } from './erase/retention.ts';
 import { registerChangeSendRoute } from './send/change-send.ts';
 import { registerSendStateRoutes } from './send/sends.ts';
 import { registerThreadListRoutes } from './threads/thread-list.ts';
+import { registerAssigneeRoutes } from './threads/assignees.ts';
 import { registerFolderRoutes } from './threads/folders.ts';
 import { registerThreadRecordRoutes } from './threads/thread-record.ts';
 import { registerThreadDecisionRoutes } from './threads/thread-decisions.ts';
@@ -297,6 +298,7 @@ function registerRoutes(
     registerThreadListRoutes(secured, context);
     registerThreadRecordRoutes(secured, context);
     registerFolderRoutes(secured, context);
+    registerAssigneeRoutes(secured, context);
     registerThreadDecisionRoutes(secured, context);
     const sendInput = createSendInput(context);
     registerSendRoutes(secured, context, sendInput);

@@ -97,7 +97,7 @@ const listThreads = defineTool({
       .optional()
       .describe('With a send that failed, is unclear or bounced, and waits for a person.'),
     unread: z.boolean().optional(),
-    assignee: z.string().min(1).max(200).optional(),
+    assignee: z.string().length(12).optional().describe('Id of an assignee, as threads show it.'),
     assigned: z.boolean().optional(),
     has_attachments: z.boolean().optional(),
     active_since: moment.optional(),

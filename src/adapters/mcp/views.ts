@@ -63,6 +63,7 @@ export interface ThreadJson {
   readonly undelivered: number;
   readonly status: string;
   readonly assignee: string | null;
+  readonly assignee_name: string | null;
   readonly labels: readonly string[];
   readonly last_activity_at: string;
   readonly newest_email?: { readonly id: string; readonly direction: string; readonly snippet: string };
@@ -164,7 +165,8 @@ export const ThreadLine = z.strictObject({
   account_id: text,
   customer_id: text.nullable(),
   status: text,
-  assignee: text.nullable(),
+  assignee: text.nullable().describe('Id, as list_threads takes it.'),
+  assignee_name: text.nullable(),
   labels: texts,
   unanswered: z.boolean(),
   undelivered: count.describe('Sends that did not arrive, or perhaps not, and wait for a person.'),
@@ -282,6 +284,7 @@ export const toThreadLine = (thread: ThreadJson): z.infer<typeof ThreadLine> => 
   customer_id: thread.customer_id,
   status: thread.status,
   assignee: thread.assignee,
+  assignee_name: thread.assignee_name,
   labels: [...thread.labels],
   unanswered: thread.unanswered,
   undelivered: thread.undelivered,

@@ -1,4 +1,5 @@
 /** The list of threads that the use cases need, and its entries. */
+import type { AutomaticMail } from '../../core/delivery/automatic.ts';
 import type { AccountFilter } from '../base/account-filter.ts';
 import type { EmailsJson } from '../emails/email-ports.ts';
 import type { AuthVerdict } from '../../core/message/authentication.ts';
@@ -18,7 +19,7 @@ export interface ThreadFilter extends AccountFilter {
   /** The newest email that a person wrote is inbound. */
   readonly unanswered: boolean | null;
   readonly status: ThreadStatus | null;
-  /** The assignee; `isAssigned` only asks whether there is one. */
+  /** The id of the assignee; `isAssigned` only asks whether there is one. */
   readonly assignee: string | null;
   readonly isAssigned: boolean | null;
   readonly label: string | null;
@@ -54,7 +55,9 @@ export interface ThreadListing {
   /** Sends that were not delivered, or perhaps not, and that were not dealt with. */
   readonly undelivered: number;
   readonly status: ThreadStatus;
+  /** The id of a key; null: not assigned. */
   readonly assignee: string | null;
+  readonly assigneeName: string | null;
   /** Sorted. */
   readonly labels: readonly string[];
   readonly lastActivityAt: Date;
@@ -67,6 +70,8 @@ export interface EmailPreview {
   readonly from: AddressView;
   /** The check of a received email's sender; null: no trusted source reports anything. */
   readonly verdict: AuthVerdict | null;
+  readonly to: readonly AddressView[];
+  readonly automatic: AutomaticMail['kind'] | null;
   readonly date: Date;
   /** The beginning of the new text, with white space collapsed to single spaces. */
   readonly snippet: string;

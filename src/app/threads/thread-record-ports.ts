@@ -7,6 +7,7 @@ import type { Writer } from '../../core/delivery/writer.ts';
 import type { KeyAuthor } from '../../core/keys/author.ts';
 import type { AuthVerdict } from '../../core/message/authentication.ts';
 import type { MessageId } from '../../core/message/message-id.ts';
+import type { SuggestedCounterparty } from '../../core/message/suggested-counterparty.ts';
 import type { Metadata } from '../../core/message/tags.ts';
 import type { EmailState } from '../../core/delivery/states.ts';
 import type { LinkRule } from '../../core/thread/place-inbound.ts';
@@ -18,8 +19,6 @@ export type ThreadStatus = (typeof THREAD_STATUSES)[number];
 export const MAX_THREAD_LABELS = 20;
 /** Characters of a label. */
 export const MAX_LABEL_CHARS = 64;
-/** Characters of the name of a thread's assignee. */
-export const MAX_ASSIGNEE_CHARS = 200;
 
 /** The reason for the customer or company of a thread. `operator`: it was chosen by hand. `explicit`: a send named it. */
 export const THREAD_CUSTOMER_SOURCES = ['operator', 'explicit', 'address', 'domain'] as const;
@@ -47,7 +46,9 @@ export interface ThreadRecord {
   readonly undelivered: number;
   readonly hasAttachments: boolean;
   readonly status: ThreadStatus;
+  /** The id of a key; null: not assigned. */
   readonly assignee: string | null;
+  readonly assigneeName: string | null;
   /** Sorted. */
   readonly labels: readonly string[];
   readonly firstActivityAt: Date;
@@ -103,6 +104,9 @@ export interface ThreadEmail {
   /** The check of a received email's sender; null: no trusted source reports anything. */
   readonly verdict: AuthVerdict | null;
   readonly isUnread: boolean;
+  /** See EmailDetail. */
+  readonly suggestedCounterparty: SuggestedCounterparty | null;
+  readonly variantCount: number;
 }
 
 export interface ThreadPageQuery {
@@ -137,6 +141,7 @@ export interface ThreadChange {
   readonly status: ThreadStatus | undefined;
   /** A person dealt with what is undelivered; `done` settles it, too. */
   readonly settles: true | undefined;
+  /** An id; null: nobody is assigned. Throws `unknown_assignee` for one that may not answer in the account, unless it is assigned already. */
   readonly assignee: string | null | undefined;
   /** All labels that it is to have; then `addLabels`, then `removeLabels`. */
   readonly labels: readonly string[] | undefined;

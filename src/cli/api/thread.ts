@@ -30,7 +30,7 @@ interface ThreadJson {
   readonly subject: string;
   readonly email_count: number;
   readonly status: string;
-  readonly assignee: string | null;
+  readonly assignee_name: string | null;
   readonly labels: readonly string[];
 }
 
@@ -111,7 +111,7 @@ function headOf({
   subject,
   account_id: account,
   status,
-  assignee,
+  assignee_name: assignee,
   labels,
   email_count: count,
 }: ThreadJson) {

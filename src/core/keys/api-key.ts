@@ -2,6 +2,8 @@
 
 /** The id is not secret: lists and logs show it. 60 random bits. */
 const ID_CHARS = 12;
+/** For JSON schemas. */
+export const KEY_ID_PATTERN = `^[0-9a-z]{${ID_CHARS}}$`;
 const ALPHABET = '0123456789abcdefghjkmnpqrstvwxyz';
 export const SECRET_BYTES = 32;
 export const ID_BYTES = ID_CHARS;

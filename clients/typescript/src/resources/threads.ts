@@ -5,6 +5,8 @@ import { plain, segment, type Attempt, type Transport } from '../transport.ts';
 import type {
   AccountFilter,
   DeletedEmails,
+  AssigneeFilter,
+  AssigneeOption,
   FolderFilter,
   Folders,
   MergeRequest,
@@ -117,6 +119,15 @@ export class Threads {
     return this.#transport.json({ ...options, repeatable: true }, (attempt) =>
       this.#transport.api.GET('/api/folders', { ...attempt, params }),
     );
+  }
+
+  /** To whom threads can be assigned: the keys that may read and answer in the account, or in any account. */
+  async assignees(filter: AssigneeFilter = {}, options: RequestOptions = {}): Promise<AssigneeOption[]> {
+    const params = { query: plain<QueryOf<'listAssignees'>>(filter) };
+    const { assignees } = await this.#transport.json({ ...options, repeatable: true }, (attempt) =>
+      this.#transport.api.GET('/api/assignees', { ...attempt, params }),
+    );
+    return assignees;
   }
 
   /** The thread's record, and a page of its emails with everything that a page shows, newest first. */

@@ -37,7 +37,7 @@ export const labelFolder = (label: string): string => `label:${label}`;
 const isFixed = (key: string): key is FixedFolder =>
   ([...THREAD_FOLDERS, ...EMAIL_FOLDERS] as string[]).includes(key);
 
-function sourceOf(key: FixedFolder, me: string): Source {
+function sourceOf(key: FixedFolder, me: string | null): Source {
   switch (key) {
     case 'open':
       return { kind: 'threads', filter: { status: 'open' } };
@@ -46,7 +46,7 @@ function sourceOf(key: FixedFolder, me: string): Source {
     case 'unread':
       return { kind: 'threads', filter: { status: 'open', unread: true } };
     case 'mine':
-      return { kind: 'threads', filter: { status: 'open', assignee: me } };
+      return { kind: 'threads', filter: { status: 'open', ...(me === null ? {} : { assignee: me }) } };
     case 'done':
       return { kind: 'threads', filter: { status: 'done' } };
     case 'drafts':
@@ -60,8 +60,9 @@ function sourceOf(key: FixedFolder, me: string): Source {
   }
 }
 
-/** The folder of an address; null when there is none. `me` is the name under which threads are assigned to the reader. */
-export function readFolder(key: string, me: string, text: Messages): Folder | null {
+/** The folder of an address; null when there is none. @param me the id of the reader's key; null: threads can't be assigned to the reader */
+export function readFolder(key: string, me: string | null, text: Messages): Folder | null {
+  if (key === 'mine' && me === null) return null;
   if (isFixed(key)) return { ...PLAIN, key, title: text.folders[key], source: sourceOf(key, me), empty: key };
   const at = key.indexOf(':');
   const [kind, name] = [key.slice(0, at), key.slice(at + 1)];

@@ -67,11 +67,11 @@ interface SidebarProps {
 
 export function Sidebar({ onGo }: SidebarProps) {
   const { text } = useWords();
-  const { name } = useSession();
+  const { key_id: me } = useSession();
   const mayWrite = useMay('draft');
   const writeNew = useNewMessage();
   const mayRead = useMay('read');
-  const { data } = useQuery({ ...foldersQuery(name), enabled: mayRead });
+  const { data } = useQuery({ ...foldersQuery(me), enabled: mayRead });
   const fixed = (folder: FixedFolder) => (
     <FolderLink
       key={folder}
@@ -103,7 +103,9 @@ export function Sidebar({ onGo }: SidebarProps) {
       </div>
       {mayRead ? (
         <nav className="sidebar-scroll" aria-label={text.folders.title}>
-          <ul className="folder-group">{THREAD_FOLDERS.map(fixed)}</ul>
+          <ul className="folder-group">
+            {THREAD_FOLDERS.filter((folder) => folder !== 'mine' || me !== null).map(fixed)}
+          </ul>
           <FolderGroup title={text.folders.outgoing}>{EMAIL_FOLDERS.map(fixed)}</FolderGroup>
           {data !== undefined && data.accounts.length > 1 && (
             <FolderGroup title={text.folders.accounts}>

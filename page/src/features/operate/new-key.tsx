@@ -15,7 +15,7 @@ import {
 import { Check } from 'lucide-react';
 import { client } from '../../api/client.ts';
 import { accountsQuery } from '../../api/queries.ts';
-import { useSession } from '../../app/session.tsx';
+import { hasRight, useSession } from '../../app/session.tsx';
 import { useWords } from '../../i18n/index.tsx';
 import { Button } from '../../ui/button.tsx';
 import { notify } from '../../ui/toast.tsx';
@@ -23,12 +23,12 @@ import { useOperateWords } from './operate-words.ts';
 import { useAct } from './use-act.ts';
 import '../../ui/field.css';
 
-const RIGHTS = ['read', 'draft', 'send', 'receive', 'operate', 'admin'] as const;
+const RIGHTS = ['read', 'draft', 'send', 'receive', 'handle', 'operate', 'admin'] as const;
 type Right = (typeof RIGHTS)[number];
 /** All accounts, those of later too. */
 const ALL = '*';
 /** The rights that a clerk needs. */
-const USUAL: ReadonlySet<Right> = new Set<Right>(['read', 'draft', 'send', 'operate']);
+const USUAL: ReadonlySet<Right> = new Set<Right>(['read', 'draft', 'send', 'handle']);
 
 export function NewKey() {
   const { keys: words } = useOperateWords().operate;
@@ -102,7 +102,7 @@ function KeyForm({ onMade, onCancel }: KeyFormProps) {
       </TextField>
       <fieldset className="key-rights">
         <legend className="field-label">{words.rights}</legend>
-        {RIGHTS.filter((right) => own.includes(right) || own.includes('admin')).map((right) => (
+        {RIGHTS.filter((right) => hasRight(own, right)).map((right) => (
           <Choice
             key={right}
             isSelected={rights.has(right)}

@@ -20,6 +20,7 @@ import { useMay, useSession } from '../../app/session.tsx';
 import { useWords } from '../../i18n/index.tsx';
 import { Avatar } from '../../ui/avatar.tsx';
 import { Button, IconButton } from '../../ui/button.tsx';
+import { AssigneePopover } from './assignee-menu.tsx';
 import '../../ui/field.css';
 import '../../ui/menu.css';
 
@@ -35,7 +36,7 @@ interface ThreadActionsProps {
 export function ThreadActionBar({ thread, isSideOpen, onSide, onPrint, onLeave }: ThreadActionsProps) {
   const { text } = useWords();
   const actions = useThreadActions();
-  const mayChange = useMay('operate');
+  const mayChange = useMay('handle');
   const isDone = thread.status === 'done';
   const toggle = (): void => {
     actions.change(
@@ -83,63 +84,26 @@ export function ThreadActionBar({ thread, isSideOpen, onSide, onPrint, onLeave }
 
 function AssigneeButton({ thread }: { readonly thread: ThreadRecord }) {
   const { text } = useWords();
-  const { name } = useSession();
   const actions = useThreadActions();
-  const [isNaming, setNaming] = useState(false);
-  const button = useRef<HTMLButtonElement>(null);
-  const assign = (assignee: string | null): void => {
-    if (assignee === thread.assignee) return;
-    actions.change(
-      thread,
-      { assignee },
-      {
-        text: assignee === null ? text.thread.unassign : text.thread.assignedTo(assignee),
-        back: { assignee: thread.assignee },
-      },
-    );
-  };
+  const { assignee_name: name } = thread;
   return (
-    <>
-      <MenuTrigger>
-        <Button
-          ref={button}
-          aria-label={thread.assignee === null ? text.thread.assign : text.thread.assignedTo(thread.assignee)}
-        >
-          {thread.assignee === null ? (
-            <UserRoundPlus size={18} strokeWidth={1.75} aria-hidden />
-          ) : (
-            <>
-              <Avatar name={thread.assignee} of={thread.assignee} isSmall />
-              <span className="truncate thread-assignee">{thread.assignee}</span>
-            </>
-          )}
-        </Button>
-        <Popover className="popover" placement="bottom end">
-          <Menu className="menu">
-            <MenuItem className="menu-item" onAction={() => assign(name)}>
-              {text.thread.assignMe}
-              {thread.assignee === name && <Check className="menu-item-check" size={16} aria-hidden />}
-            </MenuItem>
-            <MenuItem className="menu-item" onAction={() => setNaming(true)}>
-              {text.thread.assignOther}
-            </MenuItem>
-            {thread.assignee !== null && (
-              <MenuItem className="menu-item" onAction={() => assign(null)}>
-                {text.thread.unassign}
-              </MenuItem>
-            )}
-          </Menu>
-        </Popover>
-      </MenuTrigger>
-      <NamePopover
-        label={text.thread.assigneeLabel}
-        triggerRef={button}
-        isOpen={isNaming}
-        onOpenChange={setNaming}
-        maxLength={200}
-        onSave={assign}
+    <MenuTrigger>
+      <Button aria-label={name === null ? text.thread.assign : text.thread.assignedTo(name)}>
+        {name === null ? (
+          <UserRoundPlus size={18} strokeWidth={1.75} aria-hidden />
+        ) : (
+          <>
+            <Avatar name={name} of={name} isSmall />
+            <span className="truncate thread-assignee">{name}</span>
+          </>
+        )}
+      </Button>
+      <AssigneePopover
+        accountId={thread.account_id}
+        current={thread.assignee}
+        onAssign={(to) => to.assignee !== thread.assignee && actions.assign(thread, to)}
       />
-    </>
+    </MenuTrigger>
   );
 }
 
@@ -148,9 +112,9 @@ const MAX_LABEL = 64;
 
 function LabelButton({ thread }: { readonly thread: ThreadRecord }) {
   const { text } = useWords();
-  const { name } = useSession();
+  const { key_id: me } = useSession();
   const actions = useThreadActions();
-  const { data } = useQuery(foldersQuery(name));
+  const { data } = useQuery(foldersQuery(me));
   const [isNaming, setNaming] = useState(false);
   const button = useRef<HTMLButtonElement>(null);
   const known = [...new Set([...thread.labels, ...(data?.labels ?? []).map(({ label }) => label)])].sort();

@@ -24,7 +24,7 @@ export function useKeptMessage(
 ): void {
   const name = `thread ${threadId}`;
   const latest = useRef(newest);
-  useEffect(() => {
+  useLayoutEffect(() => {
     latest.current = newest;
   });
   const isThere = newest !== undefined;

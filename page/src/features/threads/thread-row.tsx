@@ -179,10 +179,10 @@ function RowText({ row, subject, account }: RowTextProps) {
               <span className="hidden-text">{text.list.files}</span>
             </>
           )}
-          {row.assignee !== null && (
+          {row.assigneeName !== null && (
             <>
-              <Avatar name={row.assignee} of={row.assignee} isSmall />
-              <span className="hidden-text">{text.thread.assignedTo(row.assignee)}</span>
+              <Avatar name={row.assigneeName} of={row.assigneeName} isSmall />
+              <span className="hidden-text">{text.thread.assignedTo(row.assigneeName)}</span>
             </>
           )}
         </span>

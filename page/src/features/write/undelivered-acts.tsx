@@ -24,7 +24,7 @@ export default function UndeliveredActs({ threadId, email }: UndeliveredActsProp
   const { name } = useSession();
   const mayDraft = useMay('draft');
   const maySend = useMay('send');
-  const mayChange = useMay('operate');
+  const mayChange = useMay('handle');
   const queryClient = useQueryClient();
   const navigate = useNavigate();
   const [isPending, setPending] = useState(false);

@@ -118,6 +118,7 @@ export const EXAMPLE_VALUES: Readonly<Record<string, unknown>> = {
   'ThreadEmail.undelivered': null,
   'EmailDetail.author': null,
   'EmailDetail.list_id': null,
+  'ThreadEmail.variant_count': 0,
   'ThreadEmail.author': { id: '4r8gk2m0vqxz', name: 'CRM' },
   'Event.author': null,
   'Author.id': null,
@@ -311,7 +312,10 @@ export const EXAMPLE_VALUES: Readonly<Record<string, unknown>> = {
   'AccountFolders.unread': 1,
   last_activity_at: SENT_AT,
   placement_rule: 'new',
-  assignee: 'Ada',
+  assignee: '4n8t0c5mz2qk',
+  assignee_name: 'Ada',
+  KeyId: '4n8t0c5mz2qk',
+  'AssigneeOption.name': 'Ada',
   labels: ['Angebot'],
   label: 'Angebot',
   ThreadLabel: 'Angebot',
@@ -517,7 +521,7 @@ export const EXAMPLE_VALUES: Readonly<Record<string, unknown>> = {
     'email_worker_session=q1bR3c5kQmM8o0uU3bY2f7h9d1e4g6i8j0k2l4n6p8s; Path=/; HttpOnly; SameSite=Strict',
 
   // Content that is not JSON, and values derived from an email's HTML
-  ThreadChange: { status: 'done', assignee: 'Ada', add_labels: ['Angebot'] },
+  ThreadChange: { status: 'done', assignee: '4n8t0c5mz2qk', add_labels: ['Angebot'] },
   OpenApiDocument: { openapi: '3.1.0', info: { title: 'email-worker', version: '1' }, paths: {} },
   'message/rfc822': RAW_MESSAGE,
   'application/octet-stream': 'Hallo',

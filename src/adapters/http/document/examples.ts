@@ -53,6 +53,7 @@ const ERROR_VALUES: Partial<Readonly<Record<ErrorCode, ErrorValues>>> = {
   template_too_complex: { values: { field: 'html_body' } },
   template_empty: { values: { field: 'subject' } },
   variables_too_large: { values: { limit: 65536 } },
+  unknown_assignee: { values: { value: 'Ma', known: '4n8t0c5mz2qk (Ada)' } },
   unknown_account: { values: { value: 'einkauf' } },
   attachments_too_large: { values: { limit: 26214400 } },
   recipient_unsubscribed: { values: { value: 'ann@example.com', list: 'newsletter' } },

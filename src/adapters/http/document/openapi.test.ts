@@ -79,6 +79,7 @@ describe('the OpenAPI document', () => {
       'delete /api/webhooks/{id}',
       'get /api/accounts',
       'get /api/addresses',
+      'get /api/assignees',
       'get /api/attachments/{id}',
       'get /api/audit',
       'get /api/clock',

@@ -53,6 +53,14 @@ const SuggestedCounterpartySchema = record('SuggestedCounterparty', {
   reason: { type: 'string', enum: SUGGESTION_REASONS },
 });
 
+export const SuggestedCounterparty = {
+  anyOf: [SuggestedCounterpartySchema, { type: 'null' }],
+  description:
+    'The person behind a received email with one of your addresses in From: the author named elsewhere by a group or list, ' +
+    'the Reply-To of a form, the author of a forwarded email, or the recipient of a blind copy. Any sender can forge it, so ' +
+    'it gives the email no customer. null when there is none, or the sender failed the check.',
+} as const;
+
 export const Recipient = record('Recipient', {
   address: { type: 'string' },
   state: { type: 'string', enum: DELIVERY_STATES },
@@ -136,13 +144,7 @@ export const EmailDetailSchema = record('EmailDetail', {
     anyOf: [AddressObject, { type: 'null' }],
     description: 'The field Sender of a received email.',
   },
-  suggested_counterparty: {
-    anyOf: [SuggestedCounterpartySchema, { type: 'null' }],
-    description:
-      'The person behind a received email with one of your addresses in From: the author named elsewhere by a group or list, ' +
-      'the Reply-To of a form, the author of a forwarded email, or the recipient of a blind copy. Any sender can forge it, so ' +
-      'it gives the email no customer. null when there is none, or the sender failed the check.',
-  },
+  suggested_counterparty: SuggestedCounterparty,
   reply_to_addresses: { type: 'array', items: AddressObject },
   headers: {
     type: 'object',

@@ -169,3 +169,10 @@ export const BounceSchema = record('Bounce', {
     }),
   },
 });
+
+export const AutomaticKind = {
+  title: 'AutomaticKind',
+  type: ['string', 'null'],
+  enum: [...AUTOMATIC_KINDS, null],
+  $comment: 'Its marks of mail that programs write or that goes to many; null without any.',
+} as const;

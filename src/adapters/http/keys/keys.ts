@@ -9,7 +9,7 @@ import { ONE_LINE_PATTERN } from '../../../core/one-line.ts';
 import { JSON_BODY_ERRORS, optionalJsonBody, smallJsonBody } from '../body/json-body.ts';
 import { callerOf } from '../connections/auth.ts';
 import { AuthorSchema } from '../schemas/author.ts';
-import { RightName } from '../schemas/right.ts';
+import { KeyId, RightName } from '../schemas/right.ts';
 import { errorResponses } from '../schemas/error-schemas.ts';
 import { AccountId, PAGE_PARAMETERS, pageSchema, toPageRequest } from '../schemas/page-schemas.ts';
 import { jsonResponse, NullableTimestamp, record, Timestamp, toMoment } from '../schemas/schemas.ts';
@@ -34,14 +34,6 @@ const KeyAccounts = {
     { type: 'string', const: '*' },
     { type: 'array', minItems: 1, maxItems: MAX_ACCOUNTS, items: AccountId },
   ],
-} as const;
-
-/** Not the whole key: the audit log names what an act was about. */
-const KeyId = {
-  title: 'KeyId',
-  $comment: 'Public identifier: the second part of the key. Not a secret.',
-  type: 'string',
-  pattern: '^[0-9a-z]{12}$',
 } as const;
 
 const keyProperties = {

@@ -1,11 +1,11 @@
 /** Schemas of the status, the assignee and the labels of a thread, for its record and the list. */
 import {
-  MAX_ASSIGNEE_CHARS,
   MAX_LABEL_CHARS,
   THREAD_STATUSES,
   type ThreadRecord,
 } from '../../../app/threads/thread-record-ports.ts';
 import { TRIMMED_LINE_PATTERN } from '../../../core/one-line.ts';
+import { KeyId } from './right.ts';
 
 export const UndeliveredCount = {
   type: 'integer',
@@ -30,35 +30,32 @@ export const ThreadLabel = {
   pattern: TRIMMED_LINE_PATTERN,
 } as const;
 
-/** For a filter. */
-export const AssigneeName = {
-  title: 'AssigneeName',
-  type: 'string',
-  minLength: 1,
-  maxLength: MAX_ASSIGNEE_CHARS,
-  pattern: TRIMMED_LINE_PATTERN,
-} as const;
-
-export const Assignee = {
-  ...AssigneeName,
+export const NullableAssignee = {
+  ...KeyId,
   title: 'Assignee',
-  $comment: 'Assignee of the thread: a name or an identifier chosen by the caller; null: not assigned.',
+  $comment: 'Id of the key that the thread is assigned to; null: not assigned.',
   type: ['string', 'null'],
 } as const;
 
 /** For the list and the record. */
 export const workProperties = {
   status: ThreadStatusText,
-  assignee: Assignee,
+  assignee: NullableAssignee,
+  assignee_name: {
+    type: ['string', 'null'],
+    description: 'Name of the assignee, also after its key was revoked; null: not assigned.',
+  },
   labels: { type: 'array', items: ThreadLabel, description: 'Sorted.' },
 } as const;
 
 export const toWorkJson = ({
   status,
   assignee,
+  assigneeName,
   labels,
-}: Pick<ThreadRecord, 'status' | 'assignee' | 'labels'>) => ({
+}: Pick<ThreadRecord, 'status' | 'assignee' | 'assigneeName' | 'labels'>) => ({
   status,
   assignee,
+  assignee_name: assigneeName,
   labels: [...labels],
 });

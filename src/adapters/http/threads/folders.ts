@@ -6,17 +6,18 @@ import {
   type FolderCounts,
 } from '../../../app/threads/folder-counts-ports.ts';
 import type { HttpContext, HttpServer } from '../answers/context.ts';
+import { KeyId } from '../schemas/right.ts';
 import { errorResponses } from '../schemas/error-schemas.ts';
 import { AccountId, ACCOUNT_QUERY_ERRORS } from '../schemas/page-schemas.ts';
 import { jsonResponse, record } from '../schemas/schemas.ts';
-import { AssigneeName, ThreadLabel } from '../schemas/thread-schemas.ts';
+import { ThreadLabel } from '../schemas/thread-schemas.ts';
 
 const FoldersQuery = {
   type: 'object',
   additionalProperties: false,
   properties: {
     account_id: { ...AccountId, description: 'Only of this account.' },
-    assignee: { ...AssigneeName, description: 'Assignee whose threads count as `mine`.' },
+    assignee: { ...KeyId, description: 'Assignee whose threads count as `mine`.' },
   },
 } as const;
 

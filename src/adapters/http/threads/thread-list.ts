@@ -18,9 +18,11 @@ import {
 } from '../schemas/page-schemas.ts';
 import { JSON_BODY_ERRORS, optionalJsonBody } from '../body/json-body.ts';
 import { SenderWarnings } from '../emails/sender-warnings.ts';
+import { AutomaticKind } from '../emails/email-schemas.ts';
+import { toAddressJson } from '../emails/email-view.ts';
+import { KeyId } from '../schemas/right.ts';
 import { errorResponses } from '../schemas/error-schemas.ts';
 import {
-  AssigneeName,
   ThreadLabel,
   ThreadStatusText,
   toWorkJson,
@@ -68,7 +70,7 @@ const ThreadsQuerySchema = {
         'with; or only the others.',
     },
     status: { ...ThreadStatusText, description: 'Only threads of this status.' },
-    assignee: { ...AssigneeName, description: 'Only threads of this assignee.' },
+    assignee: { ...KeyId, description: 'Only threads of this assignee.' },
     assigned: {
       type: 'boolean',
       description: 'Only threads with an assignee, or only those without one.',
@@ -114,6 +116,8 @@ const ThreadSummary = record('ThreadSummary', {
     direction: Direction,
     from_address: AddressObject,
     sender_warnings: SenderWarnings,
+    to_addresses: { type: 'array', items: AddressObject },
+    automatic: AutomaticKind,
     date: Timestamp,
     snippet: {
       type: 'string',
@@ -193,7 +197,7 @@ export function registerThreadListRoutes(
       {
         schema: {
           operationId: mark === 'read' ? 'markThreadRead' : 'markThreadUnread',
-          right: 'operate',
+          right: 'handle',
           tags: ['Emails'],
           summary: `Mark the received emails of a thread as ${mark}`,
           description:
@@ -231,7 +235,7 @@ function toThreadJson(thread: ThreadListing, own: OwnSenders) {
     subject: thread.subject,
     customer_id: thread.customerId,
     company_id: thread.companyId,
-    participants: thread.participants.map(({ name, address }) => ({ name, address })),
+    participants: thread.participants.map(toAddressJson),
     email_count: thread.emailCount,
     unread_count: thread.unreadCount,
     unanswered: thread.unanswered,
@@ -242,8 +246,10 @@ function toThreadJson(thread: ThreadListing, own: OwnSenders) {
     newest_email: {
       id: newestEmail.id,
       direction: newestEmail.direction,
-      from_address: { name: newestEmail.from.name, address: newestEmail.from.address },
+      from_address: toAddressJson(newestEmail.from),
       sender_warnings: [...senderWarnings({ ...newestEmail.from, ...newestEmail }, own)],
+      to_addresses: newestEmail.to.map(toAddressJson),
+      automatic: newestEmail.automatic,
       date: newestEmail.date.toISOString(),
       snippet: newestEmail.snippet,
     },

@@ -3,8 +3,8 @@
  * record that people set.
  */
 import type { XStatic } from 'typebox/schema';
+import { MAX_ASSIGNEE_CHARS } from '../../../app/threads/assignee-ports.ts';
 import {
-  MAX_ASSIGNEE_CHARS,
   MAX_LABEL_CHARS,
   MAX_THREAD_LABELS,
   THREAD_COMPANY_SOURCES,
@@ -14,18 +14,20 @@ import {
   type ThreadRecord,
 } from '../../../app/threads/thread-record-ports.ts';
 import { senderWarnings, type OwnSenders } from '../../../core/address/sender-warnings.ts';
-import { AUTOMATIC_KINDS } from '../../../core/delivery/automatic.ts';
 import { invalidRequest } from '../../../core/errors.ts';
 import { formatMessageId } from '../../../core/message/message-id.ts';
+import { TRIMMED_LINE_PATTERN } from '../../../core/one-line.ts';
 import type { HttpContext, HttpServer } from '../answers/context.ts';
 import { JSON_BODY_ERRORS, smallJsonBody } from '../body/json-body.ts';
 import {
   AttachmentDetail,
+  SuggestedCounterparty,
   Recipient,
   toAttachmentDetailJson,
   toRecipientJson,
 } from '../emails/email-detail.ts';
 import {
+  AutomaticKind,
   noteProperties,
   NullableProtection,
   PlacementRule,
@@ -50,7 +52,6 @@ import {
   Uuid,
 } from '../schemas/schemas.ts';
 import {
-  Assignee,
   ThreadLabel,
   ThreadStatusText,
   toWorkJson,
@@ -134,11 +135,7 @@ const ThreadEmailSchema = record('ThreadEmail', {
     description: 'Empty when there are none.',
   },
   placement_rule: PlacementRule,
-  automatic: {
-    type: ['string', 'null'],
-    enum: [...AUTOMATIC_KINDS, null],
-    description: 'Its marks of mail that programs write or that goes to many; null without any.',
-  },
+  automatic: AutomaticKind,
   written_by: WrittenBy,
   undelivered: {
     title: 'UndeliveredReason',
@@ -159,6 +156,12 @@ const ThreadEmailSchema = record('ThreadEmail', {
   authentication: NullableVerdict,
   sender_warnings: SenderWarnings,
   unread: { type: 'boolean' },
+  suggested_counterparty: SuggestedCounterparty,
+  variant_count: {
+    type: 'integer',
+    minimum: 0,
+    description: 'Messages that are this email in other bytes; `GET /api/emails/{id}` lists them.',
+  },
 });
 
 const ThreadPageSchema = record('ThreadPage', {
@@ -197,7 +200,14 @@ const ChangeBody = {
       const: false,
       description: '`false` settles undelivered sends.',
     },
-    assignee: Assignee,
+    assignee: {
+      type: ['string', 'null'],
+      minLength: 1,
+      maxLength: MAX_ASSIGNEE_CHARS,
+      pattern: TRIMMED_LINE_PATTERN,
+      description:
+        'Id of a key that may answer in the account of the thread (`GET /api/assignees`), or of the present assignee; null: not assigned.',
+    },
     labels: labelList(MAX_THREAD_LABELS, 'Replaces all labels.'),
     add_labels: labelList(MAX_THREAD_LABELS, 'Labels to add.'),
     // After a merge a thread may have more labels than a request may give it.
@@ -263,7 +273,7 @@ export function registerThreadRecordRoutes(
       schema: {
         operationId: 'changeThread',
         // The answer shows what the emails are about, and between whom.
-        right: ['read', 'operate'],
+        right: ['read', 'handle'],
         tags: ['Threads'],
         summary: 'Change the status, assignee, labels or customer of a thread',
         description:
@@ -278,6 +288,7 @@ export function registerThreadRecordRoutes(
             ...JSON_BODY_ERRORS,
             'invalid_uuid',
             'too_many_entries',
+            'unknown_assignee',
             'unauthorized',
             'thread_not_found',
             'thread_changed',
@@ -397,5 +408,7 @@ function toThreadEmailJson(email: ThreadEmail, own: OwnSenders): XStatic<typeof 
     authentication: email.verdict === null ? null : { verdict: email.verdict },
     sender_warnings: [...senderWarnings({ ...email.from, ...email }, own)],
     unread: email.isUnread,
+    suggested_counterparty: email.suggestedCounterparty,
+    variant_count: email.variantCount,
   };
 }

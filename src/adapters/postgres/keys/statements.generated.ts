@@ -96,6 +96,15 @@ declare module '../db/statement.ts' {
         old_secret_until: Date | null;
       };
     };
+    'find-assignees': {
+      values: {
+        accountIds: readonly (string | null)[] | null;
+      };
+      row: {
+        id: string;
+        name: string;
+      };
+    };
     'list-keys': {
       values: {
         limit: number | null;

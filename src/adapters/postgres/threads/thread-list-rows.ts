@@ -1,10 +1,12 @@
 /** The common parts of pages of the list of threads: the facets, the order, and the displayed data of each thread. */
+import type { AutomaticMail } from '../../../core/delivery/automatic.ts';
 import type { AddressView } from '../../../app/emails/email-ports.ts';
 import type { ThreadFilter } from '../../../app/threads/thread-list-ports.ts';
 import type { AuthVerdict } from '../../../core/message/authentication.ts';
 import { SNIPPET_SOURCE_CHARS } from '../../../core/message/snippet.ts';
 import { LISTED } from '../emails/listed.ts';
 import { matches } from '../search/matches.ts';
+import { assigneeName } from '../keys/assignees.ts';
 import { peopleOf } from './participants.ts';
 
 /** Bits of `thread_summaries.facets`. */
@@ -64,7 +66,8 @@ export const conditionsOf = ({
   ...(isNext ? ['(s.last_activity_at, s.thread_id) < ($afterDate::timestamptz, $afterId::uuid)'] : []),
 ];
 
-const PREVIEW_COLUMNS = `n.from_address as newest_from, n.authentication ->> 'verdict' as newest_verdict, n.date as newest_date,
+const PREVIEW_COLUMNS = `n.from_address as newest_from, n.to_addresses as newest_to, n.automatic ->> 'kind' as newest_automatic,
+  n.authentication ->> 'verdict' as newest_verdict, n.date as newest_date,
   left(coalesce(nullif(n.reply_text, ''), n.text_body), ${SNIPPET_SOURCE_CHARS + 1}) as newest_text, f.subject,
   p.people`;
 
@@ -79,7 +82,8 @@ const PREVIEW = `
 /** `found` returns the summaries of a page. */
 export const selectThreads = (found: string) => `
   select s.thread_id, s.account_id, s.customer_id, s.company_id, s.email_count, s.unread_count, s.has_attachments,
-    (s.facets & ${UNANSWERED}) <> 0 as unanswered, (s.facets & ${DONE}) <> 0 as is_done, s.undelivered, s.assignee, s.labels, s.last_activity_at, s.newest_email_id, s.newest_direction,
+    (s.facets & ${UNANSWERED}) <> 0 as unanswered, (s.facets & ${DONE}) <> 0 as is_done, s.undelivered, s.assignee, ${assigneeName('s.assignee')} as assignee_name,
+    s.labels, s.last_activity_at, s.newest_email_id, s.newest_direction,
     ${PREVIEW_COLUMNS}
   from (${found}) s ${PREVIEW}
   ${ORDER}`;
@@ -117,12 +121,14 @@ export interface ListedThreadColumns {
   unanswered: boolean;
   is_done: boolean;
   undelivered: number;
+  assignee_name: string | null;
   labels: string[];
   last_activity_at: Date;
   newest_email_id: string;
   newest_direction: 'inbound' | 'outbound';
   newest_verdict: AuthVerdict | null;
   newest_text: string;
+  newest_automatic: AutomaticMail['kind'] | null;
   subject: string;
   /** The people of the newest emails, each with the sender first. */
   people: AddressView[][];

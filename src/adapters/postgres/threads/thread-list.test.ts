@@ -96,6 +96,7 @@ describe('a thread in the list', () => {
         undelivered: 0,
         status: 'open',
         assignee: null,
+        assigneeName: null,
         labels: [],
         lastActivityAt: at(5),
         newestEmail: {
@@ -103,6 +104,8 @@ describe('a thread in the list', () => {
           direction: 'inbound',
           from: { name: 'Ada Müller', address: 'ADA@example.org' },
           verdict: null,
+          to: [{ name: '', address: 'sales@example.com' }],
+          automatic: null,
           date: at(5),
           snippet: 'Ja, gern!',
         },

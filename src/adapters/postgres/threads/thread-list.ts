@@ -182,6 +182,7 @@ function toThreadListing(row: Row): ThreadListing {
     undelivered: row.undelivered,
     status: row.is_done ? 'done' : 'open',
     assignee: row.assignee,
+    assigneeName: row.assignee_name,
     labels: row.labels,
     lastActivityAt: row.last_activity_at,
     newestEmail: {
@@ -189,6 +190,8 @@ function toThreadListing(row: Row): ThreadListing {
       direction: row.newest_direction,
       from: row.newest_from,
       verdict: row.newest_verdict,
+      to: row.newest_to,
+      automatic: row.newest_automatic,
       date: row.newest_date,
       snippet: toSnippet(row.newest_text),
     },

@@ -7,9 +7,11 @@ import type { ThreadEmail, ThreadPages, ThreadRecord } from '../../../app/thread
 import type { Protection } from '../../../core/mime/parse/parsed-message.ts';
 import type { Writer } from '../../../core/delivery/writer.ts';
 import type { KeyAuthor } from '../../../core/keys/author.ts';
+import type { SuggestedCounterparty } from '../../../core/message/suggested-counterparty.ts';
 import type { AuthVerdict } from '../../../core/message/authentication.ts';
 import { toSnippet } from '../../../core/message/snippet.ts';
 import { columnsOf, jsonObjects, type JsonOf } from '../db/json.ts';
+import { assigneeName } from '../keys/assignees.ts';
 import { run, statements, type Executor, type RowOf } from '../db/statement.ts';
 import { ATTACHMENTS, toAttachmentView, type AttachmentJson } from '../emails/attachment-rows.ts';
 import { AUTHOR, DELIVERIES, toDelivery, WRITTEN_BY, type DeliveryJson } from '../emails/email-detail.ts';
@@ -113,6 +115,8 @@ const EMAIL = jsonObjects('thread-email-json', { withHtml: [false, true] }, ({ w
     author: AUTHOR,
     verdict: "e.authentication ->> 'verdict'",
     unread: 'exists (select from unread_emails u where u.email_id = e.id)',
+    suggested_counterparty: `case when e.authentication ->> 'verdict' is distinct from 'failed' then e.suggested_counterparty end`,
+    variant_count: '(select count(*)::int from email_variants v where v.email_id = e.id)',
   },
 })).narrow<EmailColumns>();
 
@@ -132,6 +136,8 @@ interface EmailColumns {
   author: KeyAuthor | null;
   verdict: AuthVerdict | null;
   unread: boolean;
+  suggested_counterparty: SuggestedCounterparty | null;
+  variant_count: number;
 }
 
 /** Reads the thread `t` with the summary `s`, which a thread without listed emails lacks. */
@@ -139,7 +145,7 @@ const READ_PAGE = statements(
   'read-thread-page',
   { withHtml: [false, true], isNext: [false, true] },
   ({ withHtml, isNext }) => `
-  select t.id, t.account_id, t.customer_id, t.company_id, t.version, t.assignee, t.labels,
+  select t.id, t.account_id, t.customer_id, t.company_id, t.version, t.assignee, ${assigneeName('t.assignee')} as assignee_name, t.labels,
     case when s.undelivered > 0 then 'open' else t.status end as shown_status, coalesce(s.undelivered, 0) as undelivered,
     case when t.chosen_customer_id is null then t.customer_source else 'operator' end as shown_customer_source,
     case when t.chosen_company_id is null then t.company_source else 'operator' end as shown_company_source,
@@ -163,6 +169,7 @@ const READ_PAGE = statements(
 ).narrow<PageColumns>();
 
 interface PageColumns {
+  assignee_name: string | null;
   shown_status: ThreadRecord['status'];
   undelivered: number;
   shown_customer_source: ThreadRecord['customerSource'];
@@ -196,6 +203,7 @@ function toRecord(row: RowOf<ReturnType<typeof READ_PAGE.of>>): ThreadRecord {
     status: row.shown_status,
     undelivered: row.undelivered,
     assignee: row.assignee,
+    assigneeName: row.assignee_name,
     labels: row.labels,
     firstActivityAt: row.first_activity_at,
     lastActivityAt: row.last_activity_at,
@@ -240,5 +248,7 @@ function toEmail(row: JsonOf<typeof EMAIL>): ThreadEmail {
     author: row.author,
     verdict: row.verdict,
     isUnread: row.unread,
+    suggestedCounterparty: row.suggested_counterparty,
+    variantCount: row.variant_count,
   };
 }

@@ -14,6 +14,7 @@ import { inLinkingTransaction } from '../db/linking-transaction.ts';
 import { nameAuthor } from '../db/name-author.ts';
 import { run, statement, type Executor } from '../db/statement.ts';
 import { LOCK_THREADS, threadIdOf } from '../emails/thread-rows.ts';
+import { requireAssignee } from '../keys/assignees.ts';
 import { relinkCustomers } from '../customers/relink-customers.ts';
 
 /** Merges unite labels, and never fail: beyond this number the last labels in the alphabet are left out. */
@@ -29,12 +30,15 @@ export function createThreadChanges(pool: Pool): ThreadChanges {
         if (change.version !== null && change.version !== thread.version) {
           throw new ServiceError('thread_changed');
         }
+        const { assignee = thread.assignee } = change;
+        if (assignee !== null && assignee !== thread.assignee)
+          await requireAssignee(trx, assignee, thread.account_id);
         const labels = labelsAfter(thread.labels, change);
         await nameAuthor(trx, change.authorKeyId);
         await run(trx, CHANGE, {
           id,
           status: change.status ?? thread.status,
-          assignee: change.assignee === undefined ? thread.assignee : change.assignee,
+          assignee,
           labels,
           customerId: choiceAfter(change.customerId, thread.customer_id, thread.chosen_customer_id),
           companyId: choiceAfter(change.companyId, thread.company_id, thread.chosen_company_id),
@@ -73,7 +77,7 @@ async function lockThread(trx: Executor, id: string) {
 }
 
 const COLUMNS =
-  't.id, t.version, t.status, t.assignee, t.labels, t.customer_id, t.company_id, t.chosen_customer_id, t.chosen_company_id';
+  't.id, t.account_id, t.version, t.status, t.assignee, t.labels, t.customer_id, t.company_id, t.chosen_customer_id, t.chosen_company_id';
 
 const LOCK = statement(
   'lock-thread-work',

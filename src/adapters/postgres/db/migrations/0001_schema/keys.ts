@@ -16,7 +16,7 @@ export const KEYS = [
     -- Accepted as well until then, after a rotation
     old_secret_hash bytea check (length(old_secret_hash) = 32),
     old_secret_until timestamptz,
-    rights text[] not null check (rights <@ '{read,draft,send,receive,operate,admin}' and cardinality(rights) > 0),
+    rights text[] not null check (rights <@ '{read,draft,send,receive,handle,operate,admin}' and cardinality(rights) > 0),
     -- null: all
     accounts text[] check (cardinality(accounts) > 0),
     -- Requests within a minute; null: as many as the configuration allows

@@ -74,7 +74,7 @@ export const THREAD_LIST = [
     person_direction text,
     -- As in email_threads
     is_done boolean not null default false,
-    assignee text,
+    assignee text collate "C",
     labels text[] not null default '{}',
     -- Another one whenever GET /api/thread/{id} gives something else; 0 is of a thread without listed emails
     version bigint not null default 1 + (random() * 9007199254740990)::bigint,
