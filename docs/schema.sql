@@ -44,7 +44,7 @@ create table api_keys (
   constraint api_keys_name_check CHECK (((length(name) >= 1) AND (length(name) <= 100))),
   constraint api_keys_old_secret_hash_check CHECK ((length(old_secret_hash) = 32)),
   constraint api_keys_rate_limit_check CHECK ((rate_limit > 0)),
-  constraint api_keys_rights_check CHECK (((rights <@ '{read,draft,send,receive,operate,admin}'::text[]) AND (cardinality(rights) > 0))),
+  constraint api_keys_rights_check CHECK (((rights <@ '{read,draft,send,receive,handle,operate,admin}'::text[]) AND (cardinality(rights) > 0))),
   constraint api_keys_secret_hash_check CHECK ((length(secret_hash) = 32))
 );
 CREATE INDEX api_keys_created_at ON api_keys (created_at, id);
@@ -394,14 +394,14 @@ create table email_threads (
   customer_source text,
   company_source text,
   status text not null default 'open'::text,
-  assignee text,
+  assignee text collate "C",
   labels text[] not null default '{}'::text[],
   chosen_customer_id uuid,
   chosen_company_id uuid,
   version integer not null default 1,
   constraint email_threads_pkey PRIMARY KEY (id),
   constraint email_threads_account_id_id_key UNIQUE (account_id, id),
-  constraint email_threads_assignee_check CHECK (((length(assignee) >= 1) AND (length(assignee) <= 200))),
+  constraint email_threads_assignee_check CHECK (((length(assignee) >= 1) AND (length(assignee) <= 100))),
   constraint email_threads_company_source_check CHECK ((company_source = ANY (ARRAY['explicit'::text, 'registration'::text]))),
   constraint email_threads_customer_source_check CHECK ((customer_source = ANY (ARRAY['explicit'::text, 'address'::text, 'domain'::text]))),
   constraint email_threads_status_check CHECK ((status = ANY (ARRAY['open'::text, 'done'::text])))
@@ -1148,7 +1148,7 @@ create table thread_summaries (
   person_email_id uuid,
   person_direction text,
   is_done boolean not null default false,
-  assignee text,
+  assignee text collate "C",
   labels text[] not null default '{}'::text[],
   version bigint not null default (1 + ((random() * ('9007199254740990'::bigint)::double precision))::bigint),
   undelivered integer not null default 0,
