@@ -412,11 +412,14 @@ declare module '../db/statement.ts' {
         is_done: boolean | null;
         undelivered: number | null;
         assignee: string | null;
+        assignee_name: string | null;
         labels: string[] | null;
         last_activity_at: Date | null;
         newest_email_id: string | null;
         newest_direction: string | null;
         newest_from: ColumnTypes['emails.from_address'];
+        newest_to: ColumnTypes['emails.to_addresses'];
+        newest_automatic: string | null;
         newest_verdict: string | null;
         newest_date: Date;
         newest_text: string | null;
@@ -452,11 +455,14 @@ declare module '../db/statement.ts' {
         is_done: boolean | null;
         undelivered: number;
         assignee: string | null;
+        assignee_name: string | null;
         labels: string[];
         last_activity_at: Date;
         newest_email_id: string;
         newest_direction: string;
         newest_from: ColumnTypes['emails.from_address'];
+        newest_to: ColumnTypes['emails.to_addresses'];
+        newest_automatic: string | null;
         newest_verdict: string | null;
         newest_date: Date;
         newest_text: string | null;
@@ -484,6 +490,7 @@ declare module '../db/statement.ts' {
       };
       row: {
         id: string;
+        account_id: string;
         version: number;
         status: 'open' | 'done';
         assignee: string | null;
@@ -500,6 +507,7 @@ declare module '../db/statement.ts' {
       };
       row: {
         id: string;
+        account_id: string;
         version: number;
         status: 'open' | 'done';
         assignee: string | null;
@@ -533,11 +541,14 @@ declare module '../db/statement.ts' {
         is_done: boolean | null;
         undelivered: number;
         assignee: string | null;
+        assignee_name: string | null;
         labels: string[];
         last_activity_at: Date;
         newest_email_id: string;
         newest_direction: string;
         newest_from: ColumnTypes['emails.from_address'];
+        newest_to: ColumnTypes['emails.to_addresses'];
+        newest_automatic: string | null;
         newest_verdict: string | null;
         newest_date: Date;
         newest_text: string | null;
@@ -575,11 +586,14 @@ declare module '../db/statement.ts' {
         is_done: boolean | null;
         undelivered: number;
         assignee: string | null;
+        assignee_name: string | null;
         labels: string[];
         last_activity_at: Date;
         newest_email_id: string;
         newest_direction: string;
         newest_from: ColumnTypes['emails.from_address'];
+        newest_to: ColumnTypes['emails.to_addresses'];
+        newest_automatic: string | null;
         newest_verdict: string | null;
         newest_date: Date;
         newest_text: string | null;
@@ -719,6 +733,7 @@ declare module '../db/statement.ts' {
         company_id: string | null;
         version: number;
         assignee: string | null;
+        assignee_name: string | null;
         labels: string[];
         shown_status: string | null;
         undelivered: number | null;
@@ -934,6 +949,8 @@ declare module '../db/statement.ts' {
         author: unknown;
         verdict: string | null;
         unread: boolean | null;
+        suggested_counterparty: unknown;
+        variant_count: number | null;
       };
     };
     'tie-message-ids': {
@@ -1012,11 +1029,14 @@ declare module '../db/statement.ts' {
         is_done: boolean | null;
         undelivered: number | null;
         assignee: string | null;
+        assignee_name: string | null;
         labels: string[] | null;
         last_activity_at: Date | null;
         newest_email_id: string | null;
         newest_direction: string | null;
         newest_from: ColumnTypes['emails.from_address'];
+        newest_to: ColumnTypes['emails.to_addresses'];
+        newest_automatic: string | null;
         newest_verdict: string | null;
         newest_date: Date;
         newest_text: string | null;
@@ -1054,11 +1074,14 @@ declare module '../db/statement.ts' {
         is_done: boolean | null;
         undelivered: number;
         assignee: string | null;
+        assignee_name: string | null;
         labels: string[];
         last_activity_at: Date;
         newest_email_id: string;
         newest_direction: string;
         newest_from: ColumnTypes['emails.from_address'];
+        newest_to: ColumnTypes['emails.to_addresses'];
+        newest_automatic: string | null;
         newest_verdict: string | null;
         newest_date: Date;
         newest_text: string | null;
