@@ -163,7 +163,7 @@ export interface paths {
         put?: never;
         /**
          * Mark the received emails of a thread as read
-         * @description Marks all emails that the thread contains now. A repeat changes nothing. Needs no body; a body with fields is refused. Needs the right `operate`.
+         * @description Marks all emails that the thread contains now. A repeat changes nothing. Needs no body; a body with fields is refused. Needs the right `handle`.
          */
         post: operations["markThreadRead"];
         delete?: never;
@@ -183,7 +183,7 @@ export interface paths {
         put?: never;
         /**
          * Mark the received emails of a thread as unread
-         * @description Marks all emails that the thread contains now. A repeat changes nothing. Needs no body; a body with fields is refused. Needs the right `operate`.
+         * @description Marks all emails that the thread contains now. A repeat changes nothing. Needs no body; a body with fields is refused. Needs the right `handle`.
          */
         post: operations["markThreadUnread"];
         delete?: never;
@@ -215,7 +215,7 @@ export interface paths {
         head?: never;
         /**
          * Change the status, assignee, labels or customer of a thread
-         * @description Absent fields stay unchanged. `labels` applies before `add_labels`; `remove_labels` names none of them. 20 labels at most. A request that changes nothing writes no event. Needs the rights `read` and `operate`.
+         * @description Absent fields stay unchanged. `labels` applies before `add_labels`; `remove_labels` names none of them. 20 labels at most. A request that changes nothing writes no event. Needs the rights `read` and `handle`.
          */
         patch: operations["changeThread"];
         trace?: never;
@@ -232,6 +232,26 @@ export interface paths {
          * @description Threads by status, emails by state, drafts, labels and accounts in one request. Each count stops at 1000, which bounds its cost. Needs the right `read`.
          */
         get: operations["countFolders"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/assignees": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List to whom threads can be assigned
+         * @description The keys with the rights `read` and `send` in the account, or in any account of the caller; neither revoked nor expired. Needs the right `read`.
+         */
+        get: operations["listAssignees"];
         put?: never;
         post?: never;
         delete?: never;
@@ -1803,10 +1823,10 @@ export interface components {
             token?: string;
         };
         /**
-         * @description Rights of a key. `read`: read emails, threads, customers, events and lists. `draft`: write drafts. `send`: send emails, cancel sends and retry them. `receive`: submit received mail. `operate`: change threads, customers, suppressed addresses and unresolved sends. `admin`: everything. Apart from `admin`, no right includes another.
+         * @description Rights of a key. `read`: read emails, threads, customers, events and lists. `draft`: write drafts. `send`: send emails, cancel sends and retry them. `receive`: submit received mail. `handle`: mark threads as read and done, assign and label them, set their customer, settle what was not delivered. `operate`: also split, merge and delete threads, and decide about addresses of customers, suppressed addresses and unresolved sends. `admin`: everything. Apart from `admin` and `operate`, which includes `handle`, no right includes another.
          * @enum {string}
          */
-        Right: "read" | "draft" | "send" | "receive" | "operate" | "admin";
+        Right: "read" | "draft" | "send" | "receive" | "handle" | "operate" | "admin";
         /**
          * Format: date-time
          * @description ISO 8601 in UTC, with milliseconds.
@@ -1875,20 +1895,28 @@ export interface components {
          * @enum {string}
          */
         ThreadStatus: "open" | "done";
-        AssigneeName: string;
+        /** @description Public identifier: the second part of the key. Not a secret. */
+        KeyId: string;
         ThreadLabel: string;
         /** Format: uuid */
         NullableUuid: string | null;
-        /** @description Assignee of the thread: a name or an identifier chosen by the caller; null: not assigned. */
+        /** @description Id of the key that the thread is assigned to; null: not assigned. */
         Assignee: string | null;
         /** @enum {string} */
         SenderWarning: "shows_other_address" | "own_name" | "own_address" | "hidden_characters" | "lookalike_domain";
+        /**
+         * @description Its marks of mail that programs write or that goes to many; null without any.
+         * @enum {string|null}
+         */
+        AutomaticKind: "bounce" | "receipt" | "report" | "auto_reply" | "list" | "bulk" | "auto_generated" | "no_auto_reply" | null;
         EmailPreview: {
             id: components["schemas"]["Uuid"];
             direction: components["schemas"]["Direction"];
             from_address: components["schemas"]["Address"];
             /** @description What deceives about the sender of a received email. `shows_other_address`: the name contains an address, or a site, that is not the sender's. `own_name`, `own_address`: one of the accounts', and nothing proves that the email is. `hidden_characters`: characters that are not seen, or that change the direction of writing. `lookalike_domain`: letters of several scripts, or that look like plain ones. Warn users about each. */
             sender_warnings: components["schemas"]["SenderWarning"][];
+            to_addresses: components["schemas"]["Address"][];
+            automatic: components["schemas"]["AutomaticKind"];
             date: components["schemas"]["Timestamp"];
             /** @description The beginning of the text on one line, without recognised quotes. */
             snippet: string;
@@ -1911,6 +1939,8 @@ export interface components {
             has_attachments: boolean;
             status: components["schemas"]["ThreadStatus"];
             assignee: components["schemas"]["Assignee"];
+            /** @description Name of the assignee, also after its key was revoked; null: not assigned. */
+            assignee_name: string | null;
             /** @description Sorted. */
             labels: components["schemas"]["ThreadLabel"][];
             /** @description The date of the newest email, or the time it was recorded if that is earlier. */
@@ -1955,6 +1985,8 @@ export interface components {
             has_attachments: boolean;
             status: components["schemas"]["ThreadStatus"];
             assignee: components["schemas"]["Assignee"];
+            /** @description Name of the assignee, also after its key was revoked; null: not assigned. */
+            assignee_name: string | null;
             /** @description Sorted. */
             labels: components["schemas"]["ThreadLabel"][];
             first_activity_at: components["schemas"]["Timestamp"];
@@ -2106,6 +2138,12 @@ export interface components {
         AuthenticationVerdict: {
             verdict: components["schemas"]["Verdict"];
         };
+        SuggestedCounterparty: {
+            name: string;
+            address: string;
+            /** @enum {string} */
+            reason: "rewritten" | "reply_to" | "forwarded" | "recipient";
+        };
         ThreadEmail: {
             id: components["schemas"]["Uuid"];
             message_id: components["schemas"]["MessageId"];
@@ -2140,11 +2178,7 @@ export interface components {
             /** @description Empty when there are none. */
             email_attachments: components["schemas"]["AttachmentDetail"][];
             placement_rule: components["schemas"]["PlacementRule"];
-            /**
-             * @description Its marks of mail that programs write or that goes to many; null without any.
-             * @enum {string|null}
-             */
-            automatic: "bounce" | "receipt" | "report" | "auto_reply" | "list" | "bulk" | "auto_generated" | "no_auto_reply" | null;
+            automatic: components["schemas"]["AutomaticKind"];
             /** @description Who wrote a received email; null for a sent one. `machine`: a program that declares itself, an answer that only repeats the subject of ours, or a newsletter of a stranger; it leaves a done thread done, and waits for no answer. `unsure`: a person or a program; treated as a person, and so it opens its thread and waits for an answer. */
             written_by: components["schemas"]["NullableWriter"];
             /** @description Why a sent email waits for a person: `failed`, `unknown` (its outcome), `refused` (for some recipients), `bounced`; null when it does not, or was dealt with. */
@@ -2165,6 +2199,10 @@ export interface components {
             /** @description What deceives about the sender of a received email. `shows_other_address`: the name contains an address, or a site, that is not the sender's. `own_name`, `own_address`: one of the accounts', and nothing proves that the email is. `hidden_characters`: characters that are not seen, or that change the direction of writing. `lookalike_domain`: letters of several scripts, or that look like plain ones. Warn users about each. */
             sender_warnings: components["schemas"]["SenderWarning"][];
             unread: boolean;
+            /** @description The person behind a received email with one of your addresses in From: the author named elsewhere by a group or list, the Reply-To of a form, the author of a forwarded email, or the recipient of a blind copy. Any sender can forge it, so it gives the email no customer. null when there is none, or the sender failed the check. */
+            suggested_counterparty: components["schemas"]["SuggestedCounterparty"] | null;
+            /** @description Messages that are this email in other bytes; `GET /api/emails/{id}` lists them. */
+            variant_count: number;
         };
         ThreadPage: {
             thread: components["schemas"]["ThreadRecord"];
@@ -2184,7 +2222,8 @@ export interface components {
              * @enum {boolean}
              */
             undelivered?: false;
-            assignee?: components["schemas"]["Assignee"];
+            /** @description Id of a key that may answer in the account of the thread (`GET /api/assignees`), or of the present assignee; null: not assigned. */
+            assignee?: string | null;
             /** @description Replaces all labels. */
             labels?: components["schemas"]["ThreadLabel"][];
             /** @description Labels to add. */
@@ -2251,6 +2290,15 @@ export interface components {
             labels: components["schemas"]["LabelFolder"][];
             /** @description Each account that has threads; empty when `account_id` was given. */
             accounts: components["schemas"]["AccountFolders"][];
+        };
+        AssigneeOption: {
+            id: components["schemas"]["KeyId"];
+            /** @description Name of the key. */
+            name: string;
+        };
+        Assignees: {
+            /** @description By name. */
+            assignees: components["schemas"]["AssigneeOption"][];
         };
         DecisionReason: string | null;
         SplitRequest: {
@@ -3071,12 +3119,6 @@ export interface components {
             /** @description `thread_id`: named by the caller. `decision`: an operator split or moved the email. `new`: there was no thread to join. By Message-ID: the email it answers (`in_reply_to`, `references`), the email a delivery report returns (`bounce`), an earlier email with the same subject (`subject`), or another email that has or names its own Message-ID (`message_id`). */
             rule: components["schemas"]["PlacementRule"];
             matched_message_id: string | null;
-        };
-        SuggestedCounterparty: {
-            name: string;
-            address: string;
-            /** @enum {string} */
-            reason: "rewritten" | "reply_to" | "forwarded" | "recipient";
         };
         /**
          * @description RFC 8601 §2.7.
@@ -3935,8 +3977,6 @@ export interface components {
             /** @description Default: null, never. */
             expires_at?: components["schemas"]["NullableTimestamp"];
         };
-        /** @description Public identifier: the second part of the key. Not a secret. */
-        KeyId: string;
         Author: {
             /**
              * @description Kind of actor: the shared secret, a key, a command run on the machine, or a caller whose login was refused.
@@ -4507,7 +4547,7 @@ export interface components {
             };
         };
         /** @description Codes: `cross_site_request`, `forbidden_right`. */
-        CrossSiteRequestOrForbiddenRightToOperateError: {
+        CrossSiteRequestOrForbiddenRightToHandleError: {
             headers: {
                 "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                 RateLimit: components["headers"]["RateLimit"];
@@ -4531,6 +4571,18 @@ export interface components {
                     /** @enum {unknown} */
                     code?: "commit_unknown" | "internal_error";
                 };
+            };
+        };
+        /** @description Codes: `cross_site_request`, `forbidden_right`. */
+        CrossSiteRequestOrForbiddenRightToOperateError: {
+            headers: {
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                RateLimit: components["headers"]["RateLimit"];
+                "X-Request-Id": components["headers"]["XRequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["CrossSiteRequestOrForbiddenRightError"];
             };
         };
         /** @description Codes: `not_deletable`. */
@@ -5827,7 +5879,7 @@ export interface operations {
                 /** @description Only threads of this status. */
                 status?: components["schemas"]["ThreadStatus"];
                 /** @description Only threads of this assignee. */
-                assignee?: components["schemas"]["AssigneeName"];
+                assignee?: components["schemas"]["KeyId"];
                 /** @description Only threads with an assignee, or only those without one. */
                 assigned?: boolean;
                 /** @description Only threads with this label. */
@@ -5879,7 +5931,8 @@ export interface operations {
                      *           "undelivered": 0,
                      *           "has_attachments": true,
                      *           "status": "open",
-                     *           "assignee": "Ada",
+                     *           "assignee": "4n8t0c5mz2qk",
+                     *           "assignee_name": "Ada",
                      *           "labels": [
                      *             "Angebot"
                      *           ],
@@ -5892,6 +5945,13 @@ export interface operations {
                      *               "address": "vertrieb@example.org"
                      *             },
                      *             "sender_warnings": [],
+                     *             "to_addresses": [
+                     *               {
+                     *                 "name": "Ann Example",
+                     *                 "address": "ann@example.com"
+                     *               }
+                     *             ],
+                     *             "automatic": null,
                      *             "date": "2026-01-30T09:15:00.000Z",
                      *             "snippet": "Guten Tag, anbei unser Angebot."
                      *           }
@@ -5976,7 +6036,7 @@ export interface operations {
                 };
             };
             401: components["responses"]["UnauthorizedError"];
-            403: components["responses"]["CrossSiteRequestOrForbiddenRightToOperateError"];
+            403: components["responses"]["CrossSiteRequestOrForbiddenRightToHandleError"];
             404: components["responses"]["ThreadNotFoundError"];
             408: components["responses"]["RequestTimeoutError"];
             413: components["responses"]["PayloadTooLargeError"];
@@ -6029,7 +6089,7 @@ export interface operations {
                 };
             };
             401: components["responses"]["UnauthorizedError"];
-            403: components["responses"]["CrossSiteRequestOrForbiddenRightToOperateError"];
+            403: components["responses"]["CrossSiteRequestOrForbiddenRightToHandleError"];
             404: components["responses"]["ThreadNotFoundError"];
             408: components["responses"]["RequestTimeoutError"];
             413: components["responses"]["PayloadTooLargeError"];
@@ -6093,7 +6153,8 @@ export interface operations {
                      *         "undelivered": 0,
                      *         "has_attachments": true,
                      *         "status": "open",
-                     *         "assignee": "Ada",
+                     *         "assignee": "4n8t0c5mz2qk",
+                     *         "assignee_name": "Ada",
                      *         "labels": [
                      *           "Angebot"
                      *         ],
@@ -6175,7 +6236,9 @@ export interface operations {
                      *           },
                      *           "authentication": null,
                      *           "sender_warnings": [],
-                     *           "unread": false
+                     *           "unread": false,
+                     *           "suggested_counterparty": null,
+                     *           "variant_count": 0
                      *         }
                      *       ],
                      *       "next_cursor": null
@@ -6302,7 +6365,7 @@ export interface operations {
                 /**
                  * @example {
                  *       "status": "done",
-                 *       "assignee": "Ada",
+                 *       "assignee": "4n8t0c5mz2qk",
                  *       "add_labels": [
                  *         "Angebot"
                  *       ]
@@ -6346,7 +6409,8 @@ export interface operations {
                      *       "undelivered": 0,
                      *       "has_attachments": true,
                      *       "status": "done",
-                     *       "assignee": "Ada",
+                     *       "assignee": "4n8t0c5mz2qk",
+                     *       "assignee_name": "Ada",
                      *       "labels": [
                      *         "Angebot"
                      *       ],
@@ -6358,7 +6422,7 @@ export interface operations {
                     "application/json": components["schemas"]["ThreadRecord"];
                 };
             };
-            /** @description Codes: `duplicate_field`, `invalid_json`, `invalid_request`, `invalid_uuid`, `too_many_entries`, `unknown_field`, `unknown_header`, `unknown_parameter`. */
+            /** @description Codes: `duplicate_field`, `invalid_json`, `invalid_request`, `invalid_uuid`, `too_many_entries`, `unknown_assignee`, `unknown_field`, `unknown_header`, `unknown_parameter`. */
             400: {
                 headers: {
                     "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
@@ -6369,7 +6433,7 @@ export interface operations {
                 content: {
                     "application/json": components["schemas"]["Error"] & {
                         /** @enum {unknown} */
-                        code?: "duplicate_field" | "invalid_json" | "invalid_request" | "invalid_uuid" | "too_many_entries" | "unknown_field" | "unknown_header" | "unknown_parameter";
+                        code?: "duplicate_field" | "invalid_json" | "invalid_request" | "invalid_uuid" | "too_many_entries" | "unknown_assignee" | "unknown_field" | "unknown_header" | "unknown_parameter";
                     };
                 };
             };
@@ -6416,7 +6480,7 @@ export interface operations {
                 /** @description Only of this account. */
                 account_id?: components["parameters"]["account_id"];
                 /** @description Assignee whose threads count as `mine`. */
-                assignee?: components["schemas"]["AssigneeName"];
+                assignee?: components["schemas"]["KeyId"];
             };
             header?: never;
             path?: never;
@@ -6472,6 +6536,70 @@ export interface operations {
                      *     }
                      */
                     "application/json": components["schemas"]["Folders"];
+                };
+            };
+            /** @description Codes: `invalid_request`, `unknown_account`, `unknown_header`, `unknown_parameter`. */
+            400: {
+                headers: {
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["InvalidRequestOrUnknownAccountOrUnknownHeaderOrUnknownParameterError"];
+                };
+            };
+            401: components["responses"]["UnauthorizedError"];
+            403: components["responses"]["CrossSiteRequestOrForbiddenRightToReadError"];
+            429: components["responses"]["RateLimitedOrTooManyFailedLoginsError"];
+            /** @description Codes: `internal_error`. */
+            500: {
+                headers: {
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["InternalError"];
+                };
+            };
+            503: components["responses"]["DatabaseUnavailableOrShuttingDownError"];
+        };
+    };
+    listAssignees: {
+        parameters: {
+            query?: {
+                /** @description Only who may answer in this account. */
+                account_id?: components["schemas"]["AccountId"];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description All of them. */
+            200: {
+                headers: {
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "assignees": [
+                     *         {
+                     *           "id": "4n8t0c5mz2qk",
+                     *           "name": "Ada"
+                     *         }
+                     *       ]
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Assignees"];
                 };
             };
             /** @description Codes: `invalid_request`, `unknown_account`, `unknown_header`, `unknown_parameter`. */
