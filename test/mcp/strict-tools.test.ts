@@ -273,7 +273,9 @@ describe('a call of the protocol', () => {
     expect(await rpc('tools/list', { cursor: 'x' })).toMatchObject({ error: { code: -32_602 } });
     const twice =
       '{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"send_email","name":"send_email"}}';
-    expect(await rpc('', twice)).toMatchObject({ code: 'duplicate_field' });
+    expect(await rpc('', twice)).toMatchObject({
+      error: { code: -32_700, data: { code: 'duplicate_field' } },
+    });
     const huge = {
       name: 'send_email',
       arguments: { ...LEAST['send_email'], metadata: { a: 'x'.repeat(2_000_000) } },
