@@ -37,9 +37,9 @@ interface ThreadRowProps {
 
 /** True when there is more than one account, so that a line has to name its own. */
 function useHasAccounts(): boolean {
-  const { name } = useSession();
+  const { key_id: me } = useSession();
   const { data = false } = useQuery({
-    ...foldersQuery(name),
+    ...foldersQuery(me),
     select: ({ accounts }) => accounts.length > 1,
   });
   return data;
