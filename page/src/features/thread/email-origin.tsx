@@ -48,9 +48,9 @@ function Suggestion({ threadId, email }: EmailOriginProps) {
     setPending(false);
   };
   return (
-    <div className="mark mark-quiet">
+    <div className="mark mark-quiet suggestion">
       <UserRoundSearch size={16} strokeWidth={1.75} aria-hidden />
-      <p className="mark-words">{text.thread.probablyFrom(person)}</p>
+      <p>{text.thread.probablyFrom(person)}</p>
       {customer !== undefined && email.customer_id !== customer.customer_id && (
         <>
           <p>{text.thread.probableCustomer(shown(customer.name ?? customer.customer_id))}</p>
