@@ -19,7 +19,7 @@ export async function requireAssignee(executor: Executor, id: string, accountId:
   if (assignees.some((assignee) => assignee.id === id)) return;
   const named = assignees.slice(0, MAX_NAMED).map((assignee) => `${assignee.id} (${assignee.name})`);
   if (assignees.length > MAX_NAMED) named.push('…');
-  const known = named.length === 0 ? 'noch kein Schlüssel' : named.join(', ');
+  const known = named.length === 0 ? '–' : named.join(', ');
   throw new ServiceError('unknown_assignee', { values: { value: id, known } });
 }
 
