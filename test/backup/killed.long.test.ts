@@ -1,7 +1,7 @@
 /**
  * Backups, restores and moves whose process is killed at random moments and which are then run again: nothing is lost or doubled, half-done
  * results are never used, and the old data stays until the switch. A kill that comes too late, after the end, is a case like any other.
- * Run by hand, since it takes minutes: `KILL_SEED=7 npx vitest run --config vitest.long.config.ts test/backup/killed.long.test.ts`.
+ * Run by hand, since it takes minutes: `RUN_ALL=1 KILL_SEED=7 npx vitest run --config vitest.long.config.ts test/backup/killed.long.test.ts`.
  */
 import { randomInt } from 'node:crypto';
 import { mkdir } from 'node:fs/promises';

@@ -74,8 +74,11 @@ it('goes there and back, and is used in one place alone', async () => {
 
 it('is finished by the same command after an interruption, or given up', async () => {
   const other = await createEmptyDatabase();
+  // The files of the other test belong to its database.
+  const files = path.join(folder.path, 'interrupted');
+  await mkdir(files);
   const run = (url: string, ...args: readonly string[]) =>
-    runCommandInProcess(args, { dataDir, env: { DATABASE_URL: url } });
+    runCommandInProcess(args, { dataDir: files, env: { DATABASE_URL: url } });
   const mark = async (which: TestDatabase, name: 'moving' | 'unfinished_restore' | null) => {
     const pool = createTestPool(which, 1);
     await markDatabase(pool, name);
@@ -106,7 +109,7 @@ it('is finished by the same command after an interruption, or given up', async (
     await mark(source, 'moving');
     const again = await run(source.connectionString, 'move', '--to', other.connectionString);
     expect(again).toMatchObject({ exitCode: 0 });
-    expect(again.stdout).toContain('that is final now');
+    expect(again.stdout).toContain('the earlier move of the database is now complete');
     expect(await run(source.connectionString, 'import', mails)).toMatchObject({ exitCode: 1 });
 
     // A database with other contents is never overwritten.

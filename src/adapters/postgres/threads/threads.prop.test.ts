@@ -27,7 +27,7 @@ import { saveRelayMessageId } from '../send/relay-message-ids.ts';
 import { createThreadDecisions } from './thread-decisions.ts';
 import { SEED, runs } from '../../../../test/helpers/runs.ts';
 
-const RUNS = runs(50);
+const RUNS = runs(25);
 const TIMEOUT_MS = 60_000 + RUNS * 4000;
 
 const CUSTOMERS = ['A', 'B', 'C'].map(
