@@ -50,7 +50,7 @@ const POLYMAIL = [
   /^On \p{L}{3}, .{0,40}\d{1,2}:\d{2}.{0,100}$/u,
   /^$/,
   /^<$/,
-  /^mailto:.{1,200}<\S{1,200}@\S{1,200}>$/,
+  /^mailto:[^<>]{1,200}<[^<>@\s]{1,200}@[^<>@\s]{1,200}>$/,
   /^> wrote:$/,
 ];
 const isPolymail = (lines: readonly string[], at: number): boolean =>
