@@ -2,7 +2,11 @@ import { configDefaults, defineConfig } from 'vitest/config';
 import { AT_LENGTH, shared } from './vitest.config.ts';
 
 /** With RUN_ALL alone: these take minutes more, and try at random, or time, what others try as well. */
-const BY_HAND = ['test/backup/killed.long.test.ts', 'test/scripts/bench.long.test.ts'];
+const BY_HAND = [
+  'test/backup/{killed,while-sending}.long.test.ts',
+  'test/e2e/longest-turn.long.test.ts',
+  'test/scripts/bench.long.test.ts',
+];
 
 /** In vitest.pooler.config.ts, whose server and pooler ask more of them. */
 const POOLED = ['test/backup/backup.long.test.ts', 'test/queue/processes.long.test.ts'];
