@@ -1844,8 +1844,9 @@ AS $function$
           ',"authentication":{"verdict":"' || (e.authentication ->> 'verdict') || '"}',
           case when e.direction = 'inbound' then ',"written_by":"' || e.written_by || '"' end,
           ',"protection":"' || e.protection || '"',
-          case when e.direction = 'inbound' then ',"invitation":' || json_build_object('method', e.invitation -> 'method',
-            'uid', e.invitation -> 'uid', 'sequence', e.invitation -> 'sequence') end, '}')
+          case when e.direction = 'inbound' and e.invitation is not null then
+            ',"invitation":' || json_build_object('method', e.invitation -> 'method', 'uid', e.invitation -> 'uid',
+              'sequence', e.invitation -> 'sequence') end, '}')
     else event_with_notes(concat('{"email":', case
     when length(e.json_before_text) < 16000
     -- They go on with the text of the email, and with its files.
@@ -1856,8 +1857,9 @@ AS $function$
           ',"authentication":{"verdict":"' || (e.authentication ->> 'verdict') || '"}',
           case when e.direction = 'inbound' then ',"written_by":"' || e.written_by || '"' end,
           ',"protection":"' || e.protection || '"',
-          case when e.direction = 'inbound' then ',"invitation":' || json_build_object('method', e.invitation -> 'method',
-            'uid', e.invitation -> 'uid', 'sequence', e.invitation -> 'sequence') end, '}'), e.tags, e.metadata)
+          case when e.direction = 'inbound' and e.invitation is not null then
+            ',"invitation":' || json_build_object('method', e.invitation -> 'method', 'uid', e.invitation -> 'uid',
+              'sequence', e.invitation -> 'sequence') end, '}'), e.tags, e.metadata)
   end,
         event_author(e.author_key), took_ms
       from inserted e

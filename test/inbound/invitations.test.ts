@@ -5,7 +5,7 @@ import { readInvitation } from '../../src/core/calendar/read-invitation.ts';
 import { parseMessage } from '../../src/core/mime/parse/parse.ts';
 import { decodeTransfer } from '../../src/core/mime/parse/transfer-decoding.ts';
 import { backgroundWorkIsDone } from '../helpers/background-work.ts';
-import { receive } from '../helpers/inbound-mail.ts';
+import { mail, receive } from '../helpers/inbound-mail.ts';
 import { invitationMail, type InvitationFields } from '../helpers/invitation-mail.ts';
 import { query } from '../helpers/query.ts';
 import { getJson, startServiceWithSink } from '../helpers/running-service.ts';
@@ -80,6 +80,26 @@ describe('a received invitation', () => {
       [id],
     );
     expect(events).toEqual([{ method: 'request' }]);
+  });
+
+  it('is named by the event of its email, and the event of another email names none', async () => {
+    const { connectionString } = running.database;
+    const ids = [
+      (await invite({ uid: 'of-the-event', sequence: 3 })).id,
+      (await receive(running.service, mail())).id,
+    ];
+    await backgroundWorkIsDone(connectionString);
+    const named = ids.map((id) =>
+      query(
+        connectionString,
+        `select data::json -> 'invitation' as invitation from events where email_id = $1 and type = 'email.received'`,
+        [id],
+      ),
+    );
+    expect(await Promise.all(named)).toEqual([
+      [{ invitation: { method: 'request', uid: 'of-the-event', sequence: 3 } }],
+      [{ invitation: null }],
+    ]);
   });
 
   it('is found by words that the text of the email lacks', async () => {

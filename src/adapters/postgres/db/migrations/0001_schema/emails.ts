@@ -248,7 +248,7 @@ export const EMAILS = [
     where customer_id is not null`,
   `create index emails_company on emails (company_id, direction, date desc, id desc) include (account_id)
     where company_id is not null`,
-  // GET /api/statistics/reports
+  // The reports of GET /api/statistics
   `create index emails_aggregate_reports on emails (date) where aggregate_report is not null`,
   // GET /api/emails?list_id=
   `create index emails_list on emails (list_id, date desc, id desc) where list_id is not null`,

@@ -131,8 +131,9 @@ export const EVENT_TRIGGERS = [
           ',"authentication":{"verdict":"' || (e.authentication ->> 'verdict') || '"}',
           case when e.direction = 'inbound' then ',"written_by":"' || e.written_by || '"' end,
           ',"protection":"' || e.protection || '"',
-          case when e.direction = 'inbound' then ',"invitation":' || json_build_object('method', e.invitation -> 'method',
-            'uid', e.invitation -> 'uid', 'sequence', e.invitation -> 'sequence') end, '}')`,
+          case when e.direction = 'inbound' and e.invitation is not null then
+            ',"invitation":' || json_build_object('method', e.invitation -> 'method', 'uid', e.invitation -> 'uid',
+              'sequence', e.invitation -> 'sequence') end, '}')`,
         )},
         event_author(e.author_key), took_ms
       from inserted e
