@@ -3,7 +3,7 @@
  * with a list's footer, or what claims to be an email of ours. There is still one record; each variant is kept whole, once.
  */
 import type { KeyedContent } from '../../core/message/identity.ts';
-import type { RecordedRaw } from '../files/file-ports.ts';
+import type { RawLocation, RecordedRaw } from '../files/file-ports.ts';
 import type { MailSource } from '../emails/variant-view.ts';
 
 export interface VariantRecord extends RecordedRaw, KeyedContent {
@@ -29,7 +29,7 @@ export interface VariantStore {
   /** The location of an email's raw message. */
   locateRaw(emailId: string): Promise<RawLocation | null>;
   /** The same of a variant. */
-  locateVariant(id: string): Promise<RawLocation | null>;
+  locateVariant(emailId: string, id: string): Promise<RawLocation | null>;
   /** Sent emails whose copies were recorded before them, and are not compared yet. */
   dueComparisons(limit: number): Promise<readonly string[]>;
   /** The ids of the email's copies that are not compared yet. */
@@ -39,12 +39,6 @@ export interface VariantStore {
     emailId: string,
     compared: readonly { readonly id: string; readonly isUnchanged: boolean }[],
   ): Promise<readonly string[]>;
-}
-
-/** One of them, unless the message is gone. */
-export interface RawLocation {
-  readonly bytes: Buffer | null;
-  readonly path: string | null;
 }
 
 /**

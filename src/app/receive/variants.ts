@@ -6,9 +6,16 @@ import { isUnchangedCopy, toContents } from '../../core/message/same-email.ts';
 import type { ParsedMessage } from '../../core/mime/parse/parsed-message.ts';
 import { sha256, sizeOf } from '../files/content.ts';
 import { deleteFiles } from '../files/delete-files.ts';
-import type { BlobStore, Content, RecordedRaw, Spool, SpoolFolder } from '../files/file-ports.ts';
+import type {
+  BlobStore,
+  Content,
+  RawLocation,
+  RecordedRaw,
+  Spool,
+  SpoolFolder,
+} from '../files/file-ports.ts';
 import { readReceived, type ReadReceivedPorts } from '../reading/read-received.ts';
-import type { RawLocation, VariantRecord, VariantStore } from './variant-ports.ts';
+import type { VariantRecord, VariantStore } from './variant-ports.ts';
 
 export interface VariantPorts extends ReadReceivedPorts {
   readonly variants: VariantStore;
@@ -116,7 +123,7 @@ export async function compareCopies(ports: CompareCopiesPorts, emailId: string):
   const sent = await readStored(ports, await variants.locateRaw(emailId));
   const compared = [];
   for (const id of await variants.uncompared(emailId)) {
-    const copy = sent === null ? null : await readStored(ports, await variants.locateVariant(id));
+    const copy = sent === null ? null : await readStored(ports, await variants.locateVariant(emailId, id));
     compared.push({ id, isUnchanged: sent !== null && copy !== null && isUnchangedCopy(copy, sent) });
   }
   if (compared.some(({ isUnchanged }) => isUnchanged)) await ports.settleUnknown(emailId, COPY_CAME_BACK);

@@ -5,16 +5,15 @@ import type {
   EmailStore,
   StoredAttachment,
 } from '../../../app/emails/email-ports.ts';
-import type { RawLocation } from '../../../app/files/file-ports.ts';
 import { READ_ATTACHMENT, toStoredAttachment } from './attachment-rows.ts';
-import { EMAIL_ID } from './email-aliases.ts';
 import { READ_EMAIL, toDetail } from './email-detail.ts';
 import { EMAIL } from './email-json.ts';
 import { createEmailList } from './email-list.ts';
 import { mergePieces, selectPage, toPage, type PageColumns } from './email-pages.ts';
 import { LISTED } from './listed.ts';
+import { locateRaw, locateVariant } from './raw-locations.ts';
 import { READ_VARIANT, toVariant } from './variant-rows.ts';
-import { run, statement, statements, type Executor, type RowOf } from '../db/statement.ts';
+import { run, statements, type Executor } from '../db/statement.ts';
 
 export function createEmailStore(pool: Executor): EmailStore {
   return {
@@ -41,20 +40,14 @@ export function createEmailStore(pool: Executor): EmailStore {
       return row === undefined ? null : toDetail(row);
     },
 
-    async readRaw(id) {
-      const [row] = await run(pool, READ_RAW, { id });
-      return row === undefined ? null : toRawLocation(row);
-    },
+    readRaw: (id) => locateRaw(pool, id),
 
     async readVariant(emailId, id) {
       const [row] = await run(pool, READ_VARIANT, { id: emailId, variantId: id });
       return row === undefined ? null : { ...toVariant(row), textBody: row.text_body };
     },
 
-    async readVariantRaw(emailId, id) {
-      const [row] = await run(pool, READ_VARIANT_RAW, { id: emailId, variantId: id });
-      return row === undefined ? null : toRawLocation(row);
-    },
+    readVariantRaw: (emailId, id) => locateVariant(pool, emailId, id),
 
     async readAttachment(id): Promise<StoredAttachment | null> {
       const [row] = await run(pool, READ_ATTACHMENT, { id });
@@ -62,12 +55,6 @@ export function createEmailStore(pool: Executor): EmailStore {
     },
   };
 }
-
-const toRawLocation = (row: RowOf<typeof READ_RAW>): RawLocation => ({
-  bytes: row.raw,
-  path: row.raw_path,
-  sizeBytes: Number(row.raw_size_bytes),
-});
 
 const CUSTOMER_EMAILS = statements(
   'customer-emails',
@@ -96,13 +83,3 @@ const CUSTOMER_EMAILS = statements(
     return selectPage(EMAIL, `(${found}) e`, '$limit');
   },
 ).narrow<PageColumns>();
-
-const READ_RAW = statement(
-  'read-raw',
-  `select raw, raw_path, raw_size_bytes from emails where id = ${EMAIL_ID}`,
-);
-
-const READ_VARIANT_RAW = statement(
-  'read-variant-raw',
-  `select raw, raw_path, raw_size_bytes from email_variants where id = $variantId and email_id = ${EMAIL_ID}`,
-);

@@ -610,15 +610,6 @@ declare module '../db/statement.ts' {
       };
       row: object;
     };
-    'raw-location-of-variant': {
-      values: {
-        id: string | null;
-      };
-      row: {
-        raw: Buffer | null;
-        raw_path: string | null;
-      };
-    };
     'raw-path-of-email': {
       values: {
         id: string | null;
@@ -734,15 +725,6 @@ declare module '../db/statement.ts' {
         raw: Buffer | null;
         raw_path: string | null;
         raw_size_bytes: string;
-      };
-    };
-    'read-raw-location': {
-      values: {
-        id: string | null;
-      };
-      row: {
-        raw: Buffer | null;
-        raw_path: string | null;
       };
     };
     'read-text-slice': {

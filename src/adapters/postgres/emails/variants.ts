@@ -8,6 +8,7 @@ import {
   type VariantStore,
 } from '../../../app/receive/variant-ports.ts';
 import { EMAIL_ID } from './email-aliases.ts';
+import { locateRaw, locateVariant } from './raw-locations.ts';
 import { dropLongTexts, isLong, longText, sendLongTexts } from './long-texts.ts';
 import { toStorableJson } from '../../../core/storable-text.ts';
 import { inTransaction } from '../db/transaction.ts';
@@ -30,15 +31,9 @@ export function createVariantStore(pool: Pool): VariantStore {
       await run(pool, REFUSE, { id: emailId, at });
     },
 
-    async locateRaw(emailId) {
-      const [row] = await run(pool, READ_RAW_LOCATION, { id: emailId });
-      return row === undefined ? null : { bytes: row.raw, path: row.raw_path };
-    },
+    locateRaw: (emailId) => locateRaw(pool, emailId),
 
-    async locateVariant(id) {
-      const [row] = await run(pool, READ_VARIANT_LOCATION, { id });
-      return row === undefined ? null : { bytes: row.raw, path: row.raw_path };
-    },
+    locateVariant: (emailId, id) => locateVariant(pool, emailId, id),
 
     async dueComparisons(limit) {
       const rows = await run(pool, DUE_COMPARISONS, { limit });
@@ -127,19 +122,9 @@ export async function mergeVariants(
   return rows.flatMap((row) => row.raw_path ?? []);
 }
 
-const READ_RAW_LOCATION = statement(
-  'read-raw-location',
-  `select raw, raw_path from emails where id = ${EMAIL_ID}`,
-);
-
 const DUE_COMPARISONS = statement(
   'due-variant-comparisons',
   `select distinct email_id from email_variants where not is_compared order by email_id limit $limit`,
-);
-
-const READ_VARIANT_LOCATION = statement(
-  'raw-location-of-variant',
-  'select raw, raw_path from email_variants where id = $id',
 );
 
 const UNCOMPARED = statement(
