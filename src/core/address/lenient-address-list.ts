@@ -8,6 +8,7 @@
  * address. What is left without a domain is never the text of an address: it would be taken for one wherever addresses are compared.
  * Words alone are a name without an address (`"Scanner Büro" <>`).
  */
+import { cutText } from '../cut-text.ts';
 import { decodeHeaderText } from '../mime/text/header-text.ts';
 import type { Address } from './address.ts';
 import { toAddressLiteral, toAsciiDomain } from './domain.ts';
@@ -357,11 +358,7 @@ function toName(words: readonly Word[]): string {
     }
   }
   flush();
-  return name
-    .replace(CONTROLS, ' ')
-    .toWellFormed()
-    .slice(0, MAX_DISPLAY_NAME_CHARS)
-    .replace(/[\ud800-\udbff]$/, '');
+  return cutText(name.replace(CONTROLS, ' ').toWellFormed(), MAX_DISPLAY_NAME_CHARS);
 }
 
 /** White space around a name is not part of it; white space that is quoted or encoded is. */

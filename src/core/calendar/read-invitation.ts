@@ -1,4 +1,5 @@
 /** Reads an invitation from the text of a calendar: RFC 5545 and RFC 5546, leniently. A series is never expanded. */
+import { cutText } from '../cut-text.ts';
 import ICAL from 'ical.js';
 import { isOneLine, toOneLine } from '../one-line.ts';
 import { readComponents, type CalendarComponent } from './calendar-components.ts';
@@ -256,11 +257,8 @@ function decoded(text: string): string {
   }
 }
 
-/** Without half of a surrogate pair. */
-const cut = (text: string, chars: number): string =>
-  text.length <= chars
-    ? text.toWellFormed()
-    : `${text
-        .slice(0, chars - 1)
-        .replace(/[\ud800-\udbff]$/, '')
-        .toWellFormed()}…`;
+/** With a sign that something is left out. */
+function cut(text: string, maxChars: number): string {
+  const whole = text.toWellFormed();
+  return whole.length <= maxChars ? whole : `${cutText(whole, maxChars - 1)}…`;
+}

@@ -3,6 +3,7 @@
  * Also reads the Message-ID that some relays report to have given a message. Does not decide what a reply means for a
  * send as a whole; that depends on the command it answers, and is up to the transport.
  */
+import { cutText } from '../cut-text.ts';
 import { parseMessageId } from '../message/message-id.ts';
 import type { MessageId } from '../message/message-id.ts';
 import type { Reply } from './states.ts';
@@ -50,8 +51,7 @@ export function cleanReplyText(text: string): string {
     .replace(/[\u0000-\u001f\u007f-\u009f\u2028\u2029]/g, '')
     .toWellFormed()
     .trim();
-  // A pair of surrogates is never cut in half.
-  return line.slice(0, MAX_REPLY_TEXT).replace(/[\ud800-\udbff]$/, '');
+  return cutText(line, MAX_REPLY_TEXT);
 }
 
 /** A reply on one line, such as `550 5.1.1 No such user`. */

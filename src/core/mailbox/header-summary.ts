@@ -1,4 +1,5 @@
 /** The header values by which an operator recognises a message that could not be taken. */
+import { cutText } from '../cut-text.ts';
 import { MAX_ADDR_SPEC_OCTETS, MAX_DISPLAY_NAME_CHARS } from '../address/limits.ts';
 import type { Address } from '../address/address.ts';
 import { parseMessage } from '../mime/parse/parse.ts';
@@ -23,20 +24,16 @@ export function summariseHeader(header: Buffer, sizeBytes: number): HeaderSummar
   const { subject, from, date } = parseMessage(shortenHeader(header));
   const [sender] = from;
   return {
-    subject: subject === '' ? null : cut(subject, MAX_SUMMARY_SUBJECT_CHARS),
+    subject: subject === '' ? null : cutText(subject, MAX_SUMMARY_SUBJECT_CHARS),
     from:
       sender === undefined
         ? null
         : {
-            name: cut(sender.name, MAX_DISPLAY_NAME_CHARS),
-            localPart: cut(sender.localPart, MAX_ADDR_SPEC_OCTETS),
-            domain: cut(sender.domain, MAX_ADDR_SPEC_OCTETS),
+            name: cutText(sender.name, MAX_DISPLAY_NAME_CHARS),
+            localPart: cutText(sender.localPart, MAX_ADDR_SPEC_OCTETS),
+            domain: cutText(sender.domain, MAX_ADDR_SPEC_OCTETS),
           },
     date,
     sizeBytes: Number.isSafeInteger(sizeBytes) && sizeBytes > 0 ? sizeBytes : null,
   };
 }
-
-/** Leaves no half of a surrogate pair. */
-const cut = (text: string, maxChars: number): string =>
-  text.length <= maxChars ? text : text.slice(0, maxChars).replace(/[\ud800-\udbff]$/, '');

@@ -2,6 +2,7 @@
  * Words of a text, in the same form for stored texts and for queries: letter case, accents and the two ways
  * of writing umlauts make no difference, in any script. Nothing here depends on the database's languages or extensions.
  */
+import { cutText } from '../cut-text.ts';
 
 /** Characters of a word that count; a longer one is found by its beginning. */
 export const MAX_WORD_CHARS = 64;
@@ -78,11 +79,5 @@ function toPlain(word: string): string {
     .normalize('NFC')
     .replace(PLAIN_LETTER, (letter) => PLAIN_LETTERS[letter] ?? letter);
   // Compatibility forms decompose into signs too: `½` has a fraction slash, `№` would have a dot.
-  return cut(bare.replace(/[^\p{L}\p{N}\p{M}]+/gu, ''));
-}
-
-/** A cut between the halves of a surrogate pair leaves one that no encoding takes. */
-function cut(word: string): string {
-  const start = word.slice(0, MAX_WORD_CHARS);
-  return /[\ud800-\udbff]$/.test(start) ? start.slice(0, -1) : start;
+  return cutText(bare.replace(/[^\p{L}\p{N}\p{M}]+/gu, ''), MAX_WORD_CHARS);
 }

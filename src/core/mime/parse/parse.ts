@@ -6,6 +6,7 @@
  * Of a field that may occur only once (From, Subject and so on), the first is kept: attackers and broken relays add a second
  * one, below the one that mail programs show. Lists of repeated To, Cc, Bcc, References and In-Reply-To are joined.
  */
+import { cutText } from '../../cut-text.ts';
 import { parseLenientAddressList, type LenientAddressList } from '../../address/lenient-address-list.ts';
 import type { Address } from '../../address/address.ts';
 import { readMessageDate } from '../../message/date.ts';
@@ -197,8 +198,7 @@ function readPeople(
 function readSubject(fields: readonly HeaderField[]): string {
   const text = decodeHeaderText(fieldValue(fields, 'subject') ?? '');
   const line = text.replace(/[\u0000-\u0008\u000a-\u001f\u007f-\u009f\u2028\u2029]+/g, ' ').toWellFormed();
-  // A pair of surrogates is never cut in half.
-  return line.slice(0, MAX_READ_SUBJECT_CHARS).replace(/[\ud800-\udbff]$/, '');
+  return cutText(line, MAX_READ_SUBJECT_CHARS);
 }
 
 function allParts(root: ReceivedPart): readonly ReceivedPart[] {
