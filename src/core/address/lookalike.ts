@@ -7,18 +7,9 @@ const WITH_LATIN =
   /^[\p{Script=Latin}\p{Script=Common}\p{Script=Inherited}\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}\p{Script=Bopomofo}]*$/u;
 
 /** Scripts of living languages, each on its own. */
-const ALONE = [
-  /^[\p{Script=Cyrillic}\p{Script=Common}\p{Script=Inherited}]*$/u,
-  /^[\p{Script=Greek}\p{Script=Common}\p{Script=Inherited}]*$/u,
-  /^[\p{Script=Arabic}\p{Script=Common}\p{Script=Inherited}]*$/u,
-  /^[\p{Script=Hebrew}\p{Script=Common}\p{Script=Inherited}]*$/u,
-  /^[\p{Script=Armenian}\p{Script=Common}\p{Script=Inherited}]*$/u,
-  /^[\p{Script=Georgian}\p{Script=Common}\p{Script=Inherited}]*$/u,
-  /^[\p{Script=Devanagari}\p{Script=Common}\p{Script=Inherited}]*$/u,
-  /^[\p{Script=Bengali}\p{Script=Common}\p{Script=Inherited}]*$/u,
-  /^[\p{Script=Tamil}\p{Script=Common}\p{Script=Inherited}]*$/u,
-  /^[\p{Script=Thai}\p{Script=Common}\p{Script=Inherited}]*$/u,
-];
+const ALONE = 'Cyrillic Greek Arabic Hebrew Armenian Georgian Devanagari Bengali Tamil Thai'
+  .split(' ')
+  .map((script) => new RegExp(`^[\\p{Script=${script}}\\p{Script=Common}\\p{Script=Inherited}]*$`, 'u'));
 
 const ASCII = /^[\x20-\x7e]*$/;
 

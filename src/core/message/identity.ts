@@ -206,7 +206,8 @@ export function secondsOf(date: Date | null): string {
 
 const isNameAlone = ({ localPart, domain }: Address): boolean => localPart === '' && domain === '';
 
-function mailboxes(addresses: readonly Address[]): readonly string[] {
+/** Lower-case and sorted; a name without an address stands for itself. */
+export function mailboxes(addresses: readonly Address[]): readonly string[] {
   return addresses
     .map((address) => (isNameAlone(address) ? address.name : addrSpec(address)).toLowerCase())
     .sort();

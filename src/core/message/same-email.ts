@@ -3,10 +3,9 @@
  * footer of a list, the banner of a scanner, another encoding. A shop, a form or a printer whose Message-ID and clock never
  * change sends other emails. When in doubt they are two: then a person sees both.
  */
-import { addrSpec, type Address } from '../address/address.ts';
 import type { ParsedMessage } from '../mime/parse/parsed-message.ts';
 import { htmlToText } from '../mime/text/html-to-text.ts';
-import { hasSameAnswers, keyedContentOf, spaced, type KeyedContent } from './identity.ts';
+import { hasSameAnswers, keyedContentOf, mailboxes, spaced, type KeyedContent } from './identity.ts';
 import { MIN_SAME_TEXT_CHARS } from './limits.ts';
 import { targetsOf } from './link-targets.ts';
 
@@ -30,19 +29,13 @@ export function toContents(message: ParsedMessage): EmailContents {
 export function isUnchangedCopy(copy: ParsedMessage, sent: ParsedMessage): boolean {
   return (
     copy.contentDigest === sent.contentDigest &&
-    hasSameMailboxes(copy.to, sent.to) &&
-    hasSameMailboxes(copy.cc, sent.cc) &&
-    hasSameMailboxes(copy.replyTo, sent.replyTo) &&
+    isSame(mailboxes(copy.to), mailboxes(sent.to)) &&
+    isSame(mailboxes(copy.cc), mailboxes(sent.cc)) &&
+    isSame(mailboxes(copy.replyTo), mailboxes(sent.replyTo)) &&
     isSame(copy.inReplyTo, sent.inReplyTo) &&
     isSame(copy.references, sent.references)
   );
 }
-
-const hasSameMailboxes = (a: readonly Address[], b: readonly Address[]): boolean =>
-  isSame(toTexts(a), toTexts(b));
-
-const toTexts = (addresses: readonly Address[]) =>
-  addresses.map((address) => addrSpec(address).toLowerCase());
 
 /** True when one of them is the other with marks that were added on its way. */
 export function isSameEmail(a: EmailContents, b: EmailContents): boolean {
