@@ -60,16 +60,23 @@ export function withoutActive(html: string): ForwardHtml {
   if (html.length > MAX_SAFE_INPUT_CHARS) throw new HtmlLimitError('too long to be forwarded as it is');
   let rest = html.replaceAll('\0', '');
   for (let round = 0; round < MAX_ROUNDS; round++) {
-    const cuts = [true, false].flatMap((scriptingEnabled) => cutsIn(rest, scriptingEnabled));
-    if (cuts.length === 0) return { html: rest, start: startOf(rest) };
+    const document = parseDocument(rest, { sourceCodeLocationInfo: true });
+    const cuts = cutsIn(document);
+    if (NOSCRIPT.test(rest))
+      cuts.push(...cutsIn(parseDocument(rest, { scriptingEnabled: true, sourceCodeLocationInfo: true })));
+    if (cuts.length === 0) return { html: rest, start: startOf(rest, document) };
     rest = withoutRanges(rest, cuts);
   }
   throw new HtmlLimitError(`still has active content after ${MAX_ROUNDS} cuts`);
 }
 
+/** The one element that is read otherwise where scripts run. */
+const NOSCRIPT = /<noscript/i;
+
+type Document = ReturnType<typeof parseDocument>;
 type Range = readonly [from: number, to: number];
 
-function cutsIn(html: string, scriptingEnabled: boolean): Range[] {
+function cutsIn({ childNodes }: Document): Range[] {
   const cuts: Range[] = [];
   const walk = (node: HtmlNode): void => {
     if (node.nodeName === '#comment') {
@@ -94,8 +101,7 @@ function cutsIn(html: string, scriptingEnabled: boolean): Range[] {
       for (const child of (node as DefaultTreeAdapterTypes.Template).content.childNodes) walk(child);
     }
   };
-  const document = parseDocument(html, { scriptingEnabled, sourceCodeLocationInfo: true });
-  for (const node of document.childNodes) walk(node);
+  for (const node of childNodes) walk(node);
   return cuts;
 }
 
@@ -163,8 +169,8 @@ function withoutRanges(html: string, cuts: readonly Range[]): string {
 }
 
 /** Behind the tags that are in front of a body. */
-function startOf(html: string): number {
-  const root = rootOf(parseDocument(html, { sourceCodeLocationInfo: true }));
+function startOf(html: string, document: Document): number {
+  const root = rootOf(document);
   const placeOf = (tag: string) =>
     root.childNodes.filter(isElement).find(({ tagName }) => tagName === tag)?.sourceCodeLocation;
   return (

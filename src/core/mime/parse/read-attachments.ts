@@ -50,6 +50,7 @@ const MADE_UP_NAMES: Readonly<Record<string, string>> = {
 /** @param body the texts of the message; its HTML is searched for references to the attachments (`cid:`, RFC 2392) */
 export function readAttachments(parts: readonly ReceivedPart[], body: BodyText): Attachments {
   const shown = contentIdsIn(body.html ?? '');
+  const repeats = createRepeats(body);
   const attachments: ParsedAttachment[] = [];
   let tnefText: string | null = null;
   let tnefHtml: string | null = null;
@@ -64,7 +65,7 @@ export function readAttachments(parts: readonly ReceivedPart[], body: BodyText):
     if (unpacked.isDamaged) part.defects.add('tnef_not_unpacked');
     const isFirst = tnefText === null && tnefHtml === null;
     const isEmpty = unpacked.attachments.length === 0 && unpacked.text === null && unpacked.html === null;
-    const isTextShown = (isFirst && isBlank(body)) || repeats(body, unpacked);
+    const isTextShown = (isFirst && isBlank(body)) || repeats(unpacked);
     tnefText ??= unpacked.text;
     tnefHtml ??= unpacked.html;
     // What is not shown must not be lost.
@@ -75,10 +76,14 @@ export function readAttachments(parts: readonly ReceivedPart[], body: BodyText):
   return { attachments, text: tnefText, html: tnefHtml };
 }
 
-/** True if the message has the words of the winmail.dat: Outlook writes a text beside it. */
-function repeats(body: BodyText, { text, html }: TnefContent): boolean {
-  const words = lettersOf(text ?? htmlToText(html ?? ''));
-  return lettersOf(body.text ?? '').includes(words) || lettersOf(htmlToText(body.html ?? '')).includes(words);
+/** Whether the message has the words of a winmail.dat: Outlook writes a text beside it. Its own are read once, and only when asked for. */
+function createRepeats(body: BodyText): (content: TnefContent) => boolean {
+  let own: readonly string[] | null = null;
+  return ({ text, html }) => {
+    own ??= [lettersOf(body.text ?? ''), lettersOf(htmlToText(body.html ?? ''))];
+    const words = lettersOf(text ?? htmlToText(html ?? ''));
+    return own.some((letters) => letters.includes(words));
+  };
 }
 
 const lettersOf = (text: string): string => text.replace(/[^\p{L}\p{N}]+/gu, '');
